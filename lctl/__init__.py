@@ -1,0 +1,89 @@
+"""Time-travel debugging for AI agents.
+
+    import lctl
+    lctl.auto_instrument()
+
+records every model call, tool call and step of this program into one `.lctl.json` file.
+Importing this module loads nothing else: each name is fetched when first used.
+"""
+
+from __future__ import annotations
+
+from lctl._version import __version__
+
+TYPE_CHECKING = False  # typing costs 10 ms to import
+if TYPE_CHECKING:
+    from typing import Any
+
+    from lctl.events import Event, EventType
+    from lctl.instrument import auto_instrument, uninstrument
+    from lctl.replay import ReplayEngine
+    from lctl.session import LCTLSession, Redactor, export, get_session, tool, traced, traced_step
+    from lctl.state.chain import Chain
+    from lctl.state.model import State
+
+_HOMES = {
+    "Chain": "lctl.state.chain",
+    "Event": "lctl.events",
+    "EventType": "lctl.events",
+    "LCTLSession": "lctl.session",
+    "Redactor": "lctl.session",
+    "ReplayEngine": "lctl.replay",
+    "State": "lctl.state.model",
+    "auto_instrument": "lctl.instrument",
+    "export": "lctl.session",
+    "get_session": "lctl.session",
+    "tool": "lctl.session",
+    "traced": "lctl.session",
+    "traced_step": "lctl.session",
+    "uninstrument": "lctl.instrument",
+}
+
+__all__ = [
+    "Chain",
+    "Event",
+    "EventType",
+    "LCTLSession",
+    "Redactor",
+    "ReplayEngine",
+    "State",
+    "__version__",
+    "auto_instrument",
+    "export",
+    "get_session",
+    "tool",
+    "traced",
+    "traced_step",
+    "uninstrument",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'lctl' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(home), name)
+    if home == "lctl.session":
+        _instrument_sessions()
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def _instrument_sessions() -> None:
+    """Entering a session taken from here patches what is installed (the session floor cannot reach up)."""
+    from lctl.session import hooks
+
+    if _ensure_installed not in hooks.on_enter:
+        hooks.on_enter.append(_ensure_installed)
+
+
+def _ensure_installed(session: LCTLSession) -> None:
+    from lctl.instrument import ensure_installed
+
+    ensure_installed()
