@@ -1,0 +1,98 @@
+"""Where time and ids come from. Everything that records takes them as arguments; the defaults are here.
+
+The functions are bound at import, so a program that replaces `time.time` (or a rerun that serves
+recorded clocks) does not change what lctl itself reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timezone
+from os import urandom as _urandom
+from time import monotonic_ns as _monotonic_ns
+from time import time_ns as _time_ns
+from typing import Protocol
+
+_UTC = timezone.utc  # noqa: UP017  (one attribute fewer on the recording path)
+_from_timestamp = datetime.fromtimestamp
+
+
+class Clock(Protocol):
+    """Two readings: when something happened, and how long it took."""
+
+    @property
+    def now(self) -> Callable[[], str]:
+        """UTC wall time as the protocol writes it: `2024-01-15T10:30:00.123456Z`. A plain method will do."""
+        ...
+
+    def monotonic_ns(self) -> int:
+        """Nanoseconds of a clock that never goes back; only differences mean anything."""
+        ...
+
+
+#: "000Z" to "999Z": the last digits of a timestamp, ready made.
+_MICROSECONDS = tuple(f"{n:03d}Z" for n in range(1000))
+
+
+class SystemClock:
+    """The real clocks."""
+
+    __slots__ = ("_read",)
+
+    def __init__(self) -> None:
+        self._read = _wall_time()
+
+    @property
+    def now(self) -> Callable[[], str]:
+        return self._read
+
+    def monotonic_ns(self) -> int:
+        return _monotonic_ns()
+
+
+def _wall_time() -> Callable[[], str]:
+    """A `Clock.now`. It keeps the text of the current millisecond: a reading inside it adds three digits.
+
+    A closure, as every event is stamped by it: 110 ns against 150 as a method, 400 formatting it all.
+    """
+    second_ns = millisecond_ns = 0
+    second = millisecond = ""
+
+    def now() -> str:
+        try:
+            return millisecond + _MICROSECONDS[(_time_ns() - millisecond_ns) // 1000]
+        except IndexError:  # the millisecond is over
+            return turn()
+
+    def turn() -> str:
+        nonlocal second, second_ns, millisecond, millisecond_ns
+        ns = _time_ns()
+        if not 0 <= ns - second_ns < 1_000_000_000:
+            whole = ns // 1_000_000_000
+            text = _from_timestamp(whole, _UTC).strftime("%Y-%m-%dT%H:%M:%S.")
+            second, second_ns = text, whole * 1_000_000_000
+        passed, rest = divmod(ns - second_ns, 1_000_000)
+        text = f"{second}{passed:03d}"
+        # Nothing can come between these two stores: threads switch at calls and jumps only.
+        millisecond, millisecond_ns = text, ns - rest
+        return text + _MICROSECONDS[rest // 1000]
+
+    return now
+
+
+class IdSource(Protocol):
+    """Makes identifiers that are unique enough for one chain among all chains of a user."""
+
+    def chain_id(self, name: str) -> str: ...
+
+
+class SystemIds:
+    """`<name>-<UTC time to the second>-<6 hex digits>`: sorts by time, says what it is."""
+
+    def chain_id(self, name: str) -> str:
+        stamp = _from_timestamp(_time_ns() // 1_000_000_000, _UTC).strftime("%Y%m%d-%H%M%S")
+        return f"{name}-{stamp}-{_urandom(3).hex()}"
+
+
+system_clock = SystemClock()
+system_ids = SystemIds()

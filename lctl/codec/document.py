@@ -1,0 +1,224 @@
+"""Whole documents: one JSON value, JSON Lines of any kind, YAML."""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import orjson
+
+from lctl.codec import yamltext
+from lctl.codec.lines import decode, is_header, loads, whole_escapes
+from lctl.codec.log import Problem
+from lctl.codec.salvage import Salvage, salvage
+from lctl.errors import NotALog
+
+_KEYS = frozenset({"lctl", "chain", "events", "trace"})
+_ITEM = re.compile(r"(?m)^(?P<indent> *)- ")
+
+
+class Parsed(NamedTuple):
+    """A document taken apart.
+
+    Attributes:
+        top: its keys beside `events`; None where there is no document around them.
+        values: its events, as they are.
+        line_of: line of the n-th of them.
+        cut: what is missing at its end, "" when nothing is.
+        notes: what else is wrong with it.
+    """
+
+    top: dict[str, Any] | None
+    values: list[Any]
+    line_of: Callable[[int], int | None]
+    cut: str = ""
+    notes: tuple[Problem, ...] = ()
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """No garbage collection while a large tree of values is built: it would walk it over and over
+    (60 % of the time of a large load) and find nothing."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
+
+
+def read_json(raw: bytes, name: str) -> Parsed:
+    """One JSON document: the log's object, a list of events, or one event.
+
+    Raises:
+        NotALog: neither that nor the beginning of it.
+    """
+    text, notes = _text(raw)
+    try:
+        value = orjson.loads(raw)
+    except ValueError:
+        try:
+            value = loads(text)
+        except (ValueError, RecursionError) as refusal:
+            text = whole_escapes(text)
+            found = salvage(text)
+            if found is None:
+                raise NotALog(f"{name}: not a log: JSON {_where(refusal)}") from None
+            return _salvaged(found, text, notes)
+    if isinstance(value, list) and any(_is_event(item) for item in value):
+        return Parsed(None, value, _lines_in(text), notes=notes)
+    if isinstance(value, dict) and value.keys() & _KEYS:
+        events, more = _event_list(value.pop("events", []))
+        return Parsed(value, events, _lines_in(text), notes=notes + more)
+    if _is_event(value):
+        return Parsed(None, [value], lambda n: 1, notes=notes)
+    raise NotALog(f"{name}: JSON, but not a log: {_keys(value)}")
+
+
+def read_lines(raw: bytes, name: str) -> Parsed:
+    """JSON Lines: a header line perhaps, then one event a line, in any style.
+
+    Raises:
+        NotALog: no line is a header or an event.
+    """
+    top: dict[str, Any] = {}
+    values: list[Any] = []
+    lines: list[int] = []
+    notes: list[Problem] = []
+    cut = ""
+    last = raw.rstrip(b" \t\r\n\0").count(b"\n") + 1
+    for n, line in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        if not line.strip(b", \t\r\0"):
+            continue
+        try:
+            value = decode(line.strip(b"\0"))
+        except ValueError as error:
+            if n == last:
+                cut = "last line incomplete"
+            else:
+                notes.append(Problem(None, n, f"{error}; left out"))
+            continue
+        if not top and not values and is_header(value):
+            top = {k: v for k, v in value.items() if k != "events"}
+            continue
+        if isinstance(value, dict) and "seq" not in value and "type" not in value:
+            notes.append(Problem(None, n, "not an event: it has neither seq nor type; left out"))
+            continue
+        values.append(value)
+        lines.append(n)
+    if not top and not any(_is_event(value) for value in values):
+        raise NotALog(f"{name}: JSON Lines, but not a log: no line is an event")
+    return Parsed(top or None, values, lines.__getitem__, cut, tuple(notes))
+
+
+def read_yaml(raw: bytes, name: str) -> Parsed:
+    """A YAML document: the log's mapping, or a list of events.
+
+    Raises:
+        NotALog: neither that nor the beginning of it.
+        MissingExtra: `pyyaml` is not installed.
+    """
+    text, notes = _text(raw.rstrip(b"\0"))
+    cut = ""
+    try:
+        value, lines = yamltext.load(text, name)
+    except ValueError as refusal:
+        short = _without_last_item(text)
+        try:
+            if short is None:
+                raise refusal
+            value, lines = yamltext.load(short, name)
+        except ValueError:
+            raise NotALog(f"{name}: not a log: YAML that cannot be read ({refusal})") from None
+        cut = "last event incomplete"
+    if isinstance(value, list) and any(_is_event(item) for item in value):
+        return Parsed(None, value, lines.__getitem__, cut, notes)
+    if isinstance(value, dict) and value.keys() & _KEYS:
+        events, more = _event_list(value.pop("events", []))
+        line_of = lines.__getitem__ if len(lines) == len(events) else lambda n: None
+        return Parsed(value, events, line_of, cut, notes + more)
+    raise NotALog(f"{name}: YAML, but not a log: {_keys(value)}")
+
+
+def _salvaged(found: Salvage, text: str, notes: tuple[Problem, ...]) -> Parsed:
+    offsets = found.offsets
+    if found.whole:  # it was something else the strict parser refused
+        return Parsed(found.document, found.events, _counter(text, offsets), notes=notes)
+    return Parsed(found.document, found.events, _counter(text, offsets), "the rest cannot be read", notes)
+
+
+def _event_list(raw: Any) -> tuple[list[Any], tuple[Problem, ...]]:
+    if isinstance(raw, list):
+        return raw, ()
+    what = "null" if raw is None else type(raw).__name__
+    return [], (Problem(None, None, f"events: expected a list, got {what}"),)
+
+
+def _lines_in(text: str) -> Callable[[int], int | None]:
+    """Lines of the events of a document that parsed; worked out when first asked, as only a problem
+    asks."""
+    known: list[Callable[[int], int | None]] = []
+
+    def line_of(n: int) -> int | None:
+        if "\n" not in text.rstrip():
+            return 1
+        if not known:
+            found = salvage(text)
+            known.append(_counter(text, found.offsets) if found else lambda n: None)
+        return known[0](n)
+
+    return line_of
+
+
+def _counter(text: str, offsets: list[int]) -> Callable[[int], int | None]:
+    """Line of the n-th offset; quick when asked in ascending order."""
+    at = [0, 1]
+
+    def line_of(n: int) -> int | None:
+        if n >= len(offsets):
+            return None
+        if offsets[n] < at[0]:
+            at[:] = [0, 1]
+        at[1] += text.count("\n", at[0], offsets[n])
+        at[0] = offsets[n]
+        return at[1]
+
+    return line_of
+
+
+def _text(raw: bytes) -> tuple[str, tuple[Problem, ...]]:
+    raw = raw.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return raw.decode(), ()
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        note = Problem(None, line, "not UTF-8 from here on; such bytes are read as \N{REPLACEMENT CHARACTER}")
+        return raw.decode("utf-8", "replace"), (note,)
+
+
+def _without_last_item(text: str) -> str | None:
+    """The text up to its last top-level list item, or None when it has at most one."""
+    items = list(_ITEM.finditer(text))
+    same = [item for item in items if item["indent"] == items[0]["indent"]]
+    return text[: same[-1].start()] if len(same) > 1 else None
+
+
+def _is_event(value: Any) -> bool:
+    return isinstance(value, dict) and "type" in value and ("seq" in value or "data" in value)
+
+
+def _keys(value: Any) -> str:
+    if isinstance(value, dict) and value:
+        names = ", ".join(map(repr, list(value)[:5]))
+        return f"it has no 'events' (its keys are {names}{', ...' if len(value) > 5 else ''})"
+    what = "empty" if not value and isinstance(value, dict | list | None) else f"a {type(value).__name__}"
+    return f"it is {what}"
+
+
+def _where(error: Exception) -> str:
+    line = getattr(error, "lineno", None)
+    return f"that breaks at line {line}" if line else "nested too deeply"

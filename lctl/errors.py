@@ -1,0 +1,91 @@
+"""Every error lctl raises on purpose.
+
+    LctlError
+    ├── UsageError          a command or call was given something it cannot take        exit 2
+    ├── LogError            a log file cannot be used as asked                          exit 3
+    │   ├── LogNotFound     no such file, or no recording of that name                  exit 3
+    │   ├── NotALog         the bytes are not an lctl log                               exit 3
+    │   ├── UnsupportedVersion  the log's version is newer or unknown                   exit 3
+    │   ├── InvalidEvent    an event breaks the protocol in a way that cannot be read   exit 3
+    │   ├── BrokenChain     a conversation lacks a message on the way to its root       exit 3
+    │   └── LogLocked       another process is writing this log                         exit 4
+    ├── RecordingError      an event could not be recorded (disk full, closed session)  exit 3
+    └── MissingExtra        an optional dependency is not installed                     exit 5
+
+A message says what, with which value, and what to do. The command line prints it as one line and
+exits with `exit_code`; nothing else of lctl's ever reaches a user as a traceback.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class LctlError(Exception):
+    """Root of lctl's own errors."""
+
+    exit_code = 1
+
+
+class UsageError(LctlError):
+    """A command or call was given something it cannot take."""
+
+    exit_code = 2
+
+
+class LogError(LctlError):
+    """A log file cannot be used as asked."""
+
+    exit_code = 3
+
+
+class LogNotFound(LogError):
+    """No such file, or no recording of that name."""
+
+
+class NotALog(LogError):
+    """The bytes are not an lctl log."""
+
+
+class UnsupportedVersion(LogError):
+    """The log says a version this lctl cannot read."""
+
+
+class InvalidEvent(LogError):
+    """An event breaks the protocol in a way that cannot be read around."""
+
+
+class BrokenChain(LogError):
+    """A conversation lacks a message on the way to its root.
+
+    Attributes:
+        missing: id of the message that is not in the log, or that was met a second time.
+        partial: what there is of the path, first message first.
+    """
+
+    def __init__(self, text: str, missing: str, partial: list[Any]) -> None:
+        super().__init__(text)
+        self.missing = missing
+        self.partial = partial
+
+
+class LogLocked(LogError):
+    """Another process is appending to this log."""
+
+    exit_code = 4
+
+
+class RecordingError(LctlError):
+    """An event could not be recorded."""
+
+    exit_code = 3
+
+
+class MissingExtra(LctlError):
+    """An optional dependency is needed for this and not installed."""
+
+    exit_code = 5
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional dependency; install it with: pip install 'lctl[{extra}]'")
+        self.extra = extra

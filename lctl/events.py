@@ -1,0 +1,126 @@
+"""The event: one numbered line of the log.
+
+An `Event` is a frozen value. `data` is the payload as it stands in the log, unknown keys included;
+`payloads.payload(event)` gives the typed view. A step is named by the `seq` of the event that began
+it; every event inside carries that number as `step` (ARCHITECTURE section 3).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+#: Version this lctl writes.
+VERSION = "4.0"
+
+
+class EventType(StrEnum):
+    """The types of the protocol, by family. A log may hold others: they are kept and passed over."""
+
+    # core
+    STEP_START = "step_start"
+    STEP_END = "step_end"
+    FACT_ADDED = "fact_added"
+    FACT_MODIFIED = "fact_modified"
+    TOOL_CALL = "tool_call"
+    ERROR = "error"
+    CHECKPOINT = "checkpoint"
+    # streams
+    STREAM_START = "stream_start"
+    STREAM_CHUNK = "stream_chunk"
+    STREAM_END = "stream_end"
+    # conversation
+    MESSAGE = "message"
+    MESSAGE_ALIAS = "message_alias"
+    SESSION_START = "session_start"
+    SESSION_END = "session_end"
+    VIEW_SELECT = "view_select"
+    # coordination
+    HANDOFF = "handoff"
+    FACT_READ = "fact_read"
+    MODEL_ROUTING = "model_routing"
+    CONTRACT_VALIDATION = "contract_validation"
+    # tape
+    EXCHANGE = "exchange"
+    AMBIENT = "ambient"
+    BLOB = "blob"
+
+
+CORE_TYPES = frozenset(
+    {"step_start", "step_end", "fact_added", "fact_modified", "tool_call", "error", "checkpoint"}
+)
+#: Needed only to run the program again; a log without them still shows everything else.
+TAPE_TYPES = frozenset({"exchange", "ambient", "blob"})
+KNOWN_TYPES = frozenset(t.value for t in EventType)
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """One event. `extra` holds envelope keys this version does not know, so that they survive rewriting."""
+
+    seq: int
+    type: str
+    timestamp: str = ""
+    agent: str = ""
+    step: int | None = None
+    data: dict[str, Any] = msgspec.field(default_factory=dict)
+    extra: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    @classmethod
+    def from_dict(cls, raw: dict[str, Any]) -> Event:
+        """The event a decoded JSON object stands for.
+
+        Tolerant: a key that is missing takes its default; a key of the wrong type takes its default
+        too (`type` its text) and the original stays in `extra` under the same name, so that
+        `to_dict` gives it back and `payloads.check` can say what is wrong with it. `seq` must be
+        there and is taken as it is. Raises KeyError without `seq` or `type`.
+        """
+        extra = {k: v for k, v in raw.items() if k not in _ENVELOPE}
+        type = raw["type"]
+        if not isinstance(type, str):
+            extra["type"] = type
+        timestamp = raw.get("timestamp", "")
+        if not isinstance(timestamp, str):
+            extra["timestamp"] = timestamp
+            timestamp = ""
+        agent = raw.get("agent", "")
+        if not isinstance(agent, str):
+            extra["agent"] = agent
+            agent = ""
+        step = raw.get("step")
+        if step is not None and (not isinstance(step, int) or isinstance(step, bool)):
+            extra["step"] = step
+            step = None
+        data = raw.get("data", _NOTHING)
+        if not isinstance(data, dict):
+            if data is not _NOTHING:
+                extra["data"] = data
+            data = {}
+        return cls(
+            seq=raw["seq"],
+            type=str(type),
+            timestamp=timestamp,
+            agent=agent,
+            step=step,
+            data=data,
+            extra=extra,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of this event, keys in canonical order."""
+        raw: dict[str, Any] = {
+            "seq": self.seq,
+            "type": self.type,
+            "timestamp": self.timestamp,
+            "agent": self.agent,
+        }
+        if self.step is not None:
+            raw["step"] = self.step
+        raw["data"] = self.data
+        raw.update(self.extra)
+        return raw
+
+
+_NOTHING: Any = object()
+_ENVELOPE = frozenset({"seq", "type", "timestamp", "agent", "step", "data"})

@@ -1,0 +1,98 @@
+"""The guard around everything of ours that runs inside a user's call.
+
+A failure of ours there is caught, counted by place, reported once on stderr, and shown by
+`lctl doctor`; the user's call goes on as if lctl were not there. Under test the same guard raises
+(`Guard(policy="raise")`, or LCTL_STRICT=1 in the environment), so that no test passes over a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Literal
+
+Policy = Literal["report", "raise"]
+
+
+class Guard:
+    """`with guard("place"):` swallows and counts any Exception raised in the block."""
+
+    def __init__(self, policy: Policy | None = None) -> None:
+        self.policy: Policy = policy or ("raise" if os.environ.get("LCTL_STRICT") == "1" else "report")
+        self.failures: dict[str, int] = {}
+        self.examples: dict[str, str] = {}
+        self.listeners: list[Callable[[str, BaseException], None]] = []
+        #: Takes secrets out of what is reported; a session that redacts sets it.
+        self.clean: Callable[[str], str] = str
+
+    def __call__(self, place: str) -> _Guarded:
+        return _Guarded(self, place)
+
+    def failed(self, place: str, error: BaseException) -> None:
+        """Count one failure at `place`; the first one of each place is reported."""
+        count = self.failures.get(place, 0)
+        self.failures[place] = count + 1
+        if count == 0:
+            self.examples[place] = self._described(error)
+            self._report(place)
+        for listener in self.listeners:
+            listener(place, error)
+
+    def _described(self, error: BaseException) -> str:
+        try:
+            return self.clean(f"{type(error).__name__}: {error}")[:500]
+        except Exception:  # its text cannot be had, or not cleaned
+            return type(error).__name__
+
+    def _report(self, place: str) -> None:
+        text = (
+            f"lctl: could not record {place} ({self.examples[place]}). "
+            "Your program is not affected; 'lctl doctor' shows what was missed.\n"
+        )
+        try:
+            sys.stderr.write(text)
+        except Exception:
+            pass  # no stderr to write to: the count is still kept for doctor
+
+    def total(self) -> int:
+        return sum(self.failures.values())
+
+
+class _Guarded:
+    __slots__ = ("_guard", "_place")
+
+    def __init__(self, guard: Guard, place: str) -> None:
+        self._guard = guard
+        self._place = place
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if error is None or not isinstance(error, Exception):
+            return False  # KeyboardInterrupt, SystemExit, CancelledError are the host's own
+        if self._guard.policy == "raise":
+            return False
+        self._guard.failed(self._place, error)
+        return True
+
+
+guard = Guard()
+
+
+def guarded(place: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator form of `guard`: the function returns None where it failed."""
+
+    def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+        def inner(*args: Any, **kwargs: Any) -> Any:
+            with guard(place):
+                return function(*args, **kwargs)
+            return None
+
+        return inner
+
+    return wrap
