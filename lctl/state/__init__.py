@@ -1,0 +1,1 @@
+"""Folding events into state, floor F1: pure, no clock, no random, no environment."""

@@ -1,0 +1,195 @@
+"""The events of a log in blocks, as the fold takes them, read forward once and again in parts."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Protocol
+
+import msgspec
+
+from lctl.codec.log import Lines
+from lctl.state.intake import Known
+from lctl.state.source import EventSource
+from lctl.state.tolerant import Taken, take, take_line
+
+#: Bytes after which a block ends early, so that large events do not make a seek slow.
+_LARGE = 1 << 18
+#: Lines are read in pieces of this size.
+_WINDOW = 1 << 18
+#: Lines decoded in one call, where they come one by one.
+_SOME = 256
+
+#: What decoding raises on a line that does not fit: of another shape, nested too deeply, not UTF-8.
+_REFUSED = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+
+_decode_block = msgspec.json.Decoder(list[Known]).decode
+_decode_line = msgspec.json.Decoder(Known).decode
+
+
+class Blocks(Protocol):
+    """Blocks of events by ascending seq. None is empty."""
+
+    def more(self) -> Iterator[list[Taken]]:
+        """The blocks not read yet. May be left at any point, and goes on there the next time."""
+        ...
+
+    def part(self, block: int, seq: int) -> list[Taken]:
+        """The events of a block read before, up to and including `seq`."""
+        ...
+
+    def event(self, seq: int) -> Taken | None:
+        """One event of the blocks read before."""
+        ...
+
+
+class LineBlocks:
+    """Blocks cut from event lines: 64 lines are decoded in one call, straight into the intake."""
+
+    def __init__(self, lines: Lines, every: int) -> None:
+        self._data = lines.data
+        self._end = lines.end
+        self._every = every
+        self._at = lines.begin
+        self._window = b""  # a piece of the lines, and where it begins
+        self._window_at = lines.begin
+        self._size = 320 * every  # bytes that probably hold a block
+        self._offsets = array("q")
+        self._ends = array("q")
+        self._firsts = array("q")
+        self._last = -1  # block of the event that was read last
+        self._opened: tuple[int, dict[int, Taken]] = (-1, {})  # one that was read from again, decoded
+
+    def more(self) -> Iterator[list[Taken]]:
+        while self._at < self._end:
+            begin = self._at - self._window_at
+            stop = self._block(begin)
+            if stop == 0:
+                self._slide()
+                continue
+            self._at = self._window_at + stop
+            block = _decode(self._window, begin, stop)
+            if block:
+                self._offsets.append(self._window_at + begin)
+                self._ends.append(self._at)
+                self._firsts.append(block[0].seq)
+                yield block
+        self._window = b""
+
+    def part(self, block: int, seq: int) -> list[Taken]:
+        chunk = bytes(self._data[self._offsets[block] : self._ends[block]])
+        cut = chunk.find(b'\n{"seq":%d,' % (seq + 1))
+        if cut >= 0:
+            return _decode(chunk, 0, cut)
+        return [event for event in _decode(chunk, 0, len(chunk)) if event.seq <= seq]  # a gap follows `seq`
+
+    def event(self, seq: int) -> Taken | None:
+        block = bisect_right(self._firsts, seq) - 1
+        opened, events = self._opened
+        if block == opened:
+            return events.get(seq)
+        chunk = bytes(self._data[self._offsets[block] : self._ends[block]])
+        if block == self._last:  # a second one of the same block: there will be more
+            events = {event.seq: event for event in _decode(chunk, 0, len(chunk))}
+            self._opened = (block, events)
+            return events.get(seq)
+        self._last = block
+        lead = b'{"seq":%d,' % seq
+        at = 0 if chunk.startswith(lead) else chunk.find(b"\n" + lead) + 1
+        return _one(chunk[at : (chunk.find(b"\n", at) + 1 or len(chunk))].strip(b", \t\r\n"))
+
+    def _slide(self) -> None:
+        """Move the window to where we are; make it longer if we are there already."""
+        size = _WINDOW if self._window_at != self._at or not self._window else 4 * len(self._window)
+        self._window_at = self._at
+        self._window = bytes(self._data[self._at : min(self._at + size, self._end)])
+
+    def _block(self, begin: int) -> int:
+        """Where in the window the block ends that begins at `begin`: after `every` lines, or fewer if they
+        are large or the last. 0 if that is not in the window."""
+        window, every, want = self._window, self._every, self._size
+        if begin >= len(window):
+            return 0
+        while True:
+            stop = min(begin + want, len(window))
+            feeds = window.count(b"\n", begin, stop)
+            if feeds >= every:
+                break
+            if feeds and want >= _LARGE:
+                return window.rfind(b"\n", begin, stop) + 1
+            if stop == len(window):
+                return stop if self._window_at + stop >= self._end else 0
+            want *= 2
+        for _ in range(feeds - every + 1):
+            stop = window.rfind(b"\n", begin, stop)
+        self._size = (stop - begin) * 9 // 8
+        return stop + 1
+
+
+def _decode(window: bytes, begin: int, stop: int) -> list[Taken]:
+    """The events of some lines. What is not an event is left out, as a log leaves it out."""
+    last = stop
+    while last > begin and window[last - 1] in b", \t\r\n":
+        last -= 1
+    text = b"".join((b"[", memoryview(window)[begin:last], b"]"))
+    if _is_text(text):
+        try:
+            return _decode_block(text)  # type: ignore[return-value]
+        except _REFUSED:
+            pass
+    lines = window[begin:stop].split(b"\n")
+    return [event for line in lines if (event := _one(line.strip(b", \t\r"))) is not None]
+
+
+def _one(line: bytes) -> Taken | None:
+    if _is_text(line):
+        try:
+            return _decode_line(line)  # type: ignore[no-any-return]
+        except _REFUSED:
+            pass
+    return take_line(line)
+
+
+def _is_text(line: bytes) -> bool:
+    """UTF-8 throughout. The decoder does not look at what it skips, and such a line is no event."""
+    if line.isascii():
+        return True
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def decode_lines(lines: Iterable[bytes]) -> Iterator[list[Taken]]:
+    """Blocks of events from lines without commas and line ends."""
+    source = iter(lines)
+    while some := list(islice(source, _SOME)):
+        block = _decode(chunk := b",\n".join(some), 0, len(chunk))
+        if block:
+            yield block
+
+
+class DecodedBlocks:
+    """Blocks of a log that gives only decoded events."""
+
+    def __init__(self, source: EventSource, every: int) -> None:
+        self._source = source
+        self._every = every
+        self._next = source.first_seq
+        self._firsts = array("q")
+
+    def more(self) -> Iterator[list[Taken]]:
+        events = self._source.events(self._next)
+        while block := [take(event) for event in islice(events, self._every)]:
+            self._firsts.append(block[0].seq)
+            self._next = block[-1].seq + 1
+            yield block
+
+    def part(self, block: int, seq: int) -> list[Taken]:
+        return [take(event) for event in self._source.events(self._firsts[block], seq + 1)]
+
+    def event(self, seq: int) -> Taken | None:
+        return next((take(event) for event in self._source.events(seq, seq + 1)), None)

@@ -1,0 +1,181 @@
+"""A chain: the events of one log, and every state they lead to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from lctl.codec import Log, open_log, write_log
+from lctl.codec.conversion import form
+from lctl.errors import BrokenChain, UsageError
+from lctl.events import VERSION, Event
+from lctl.state.forest import STREAMING, up
+from lctl.state.model import Message, State
+from lctl.state.summary import tail_of
+from lctl.state.timeline import Timeline
+
+Path = str | os.PathLike[str]
+
+#: Keys of a message event that are the log's, not the provider's.
+_OURS = frozenset(
+    {
+        *("message_id", "parent_id", "conversation_id", "turn_id", "session_id", "message_number", "serial"),
+        *("status", "sampled", "fork_of", "copy_of", "carry", "nested_in", "call", "is_new", "details"),
+    }
+)
+
+
+class Chain:
+    """One chain, complete and frozen.
+
+        chain = Chain.load("run.lctl.json")
+        chain.at(10).facts["F1"].confidence
+
+    Args:
+        id: of the chain.
+        events: events, or dicts of them.
+    """
+
+    def __init__(self, id: str = "", events: Iterable[Event | Mapping[str, Any]] = ()) -> None:
+        raw = [event.to_dict() if isinstance(event, Event) else event for event in events]
+        self.log = _opened({"lctl": VERSION, "chain": {"id": id}, "events": raw})
+
+    @classmethod
+    def of(cls, log: Log) -> Chain:
+        """The chain of an opened log."""
+        chain = cls.__new__(cls)
+        chain.log = log
+        return chain
+
+    @classmethod
+    def load(cls, path: Path) -> Chain:
+        """The chain in a file of any form and version lctl reads; "-" is standard input.
+
+        Raises:
+            LogError: as `lctl.codec.open_log`.
+        """
+        return cls.of(open_log(path))
+
+    def save(self, path: Path) -> None:
+        """Write the chain, with its final state and summary; the form follows the name (.yaml, .jsonl, else
+        JSON).
+
+        Raises:
+            LogError: the path cannot be written.
+        """
+        suffix = os.path.splitext(os.fspath(path))[1].lstrip(".").lower()  # noqa: PTH122  (a path may be text)
+        write_log(
+            self.log,
+            path,
+            format=form(suffix) if suffix in ("yaml", "yml", "jsonl", "ndjson") else "json",
+            tail=tail_of(self.log, self.log.chain),
+        )
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Chain:
+        """The chain of a decoded document: {"lctl", "chain", "events"}.
+
+        Raises:
+            NotALog: it is not one.
+            UnsupportedVersion: it is one of a version not read here.
+        """
+        return cls.of(_opened(document))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document: version, chain and events, unknown keys included."""
+        events = [event.to_dict() for event in self.events]
+        return {"lctl": VERSION, "chain": dict(self.log.chain), **self.log.extra, "events": events}
+
+    @property
+    def id(self) -> str:
+        """ "" when the log names none."""
+        return self.log.id
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """All events, decoded and kept. For a long chain use `timeline`, or `log.events(start, stop)`."""
+        return tuple(self.log.events())
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """States in any order, read as far as needed."""
+        return Timeline(self.log)
+
+    def at(self, seq: int) -> State:
+        """The state after event `seq`."""
+        return self.timeline.at(seq)
+
+    @property
+    def state(self) -> State:
+        """The state at the end."""
+        return self.timeline.last
+
+    def path(self, message_id: str, *, strict: bool = True) -> list[Message]:
+        """The messages from the root of a conversation to one of them.
+
+        Raises:
+            UsageError: there is no such message.
+            BrokenChain: a message on the way is not in the log. With strict=False, what there is below it.
+        """
+        found: list[Message] = []
+        for step in up(self.state, message_id):
+            if isinstance(step, Message):
+                found.append(step)
+                continue
+            found.reverse()
+            if not found:
+                raise UsageError(f"{self.log.name}: there is no message {step}")
+            if strict:
+                raise BrokenChain(_broken(self.log.name, found, step), step, found)
+            return found
+        found.reverse()
+        return found
+
+    def transcript(self, message_id: str, *, strict: bool = True) -> list[dict[str, Any]]:
+        """What a model reads whose context ends with that message: each one as its provider wrote it.
+
+        Raises:
+            UsageError, BrokenChain: as `path`.
+        """
+        return [self._content(message) for message in self.path(message_id, strict=strict)]
+
+    def _content(self, message: Message) -> dict[str, Any]:
+        event = self.log.event(message.seq)
+        data = {key: value for key, value in event.data.items() if key not in _OURS}
+        if event.type == "stream_start":
+            data = {"role": message.role, "content": self._streamed(message)}
+        return data
+
+    def _streamed(self, message: Message) -> str:
+        """The text of a message of which there are only chunks."""
+        stream = next((one for one in self.state.streams.values() if one.message_id == message.id), None)
+        stop = None if stream is None or message.status == STREAMING else stream.end_seq
+        chunks = (
+            event.data.get("content")
+            for event in self.log.events(message.seq, stop)
+            if event.type == "stream_chunk" and event.data.get("message_id") == message.id
+        )
+        return "".join(chunk for chunk in chunks if isinstance(chunk, str))
+
+    def __len__(self) -> int:
+        return len(self.log)
+
+    def __repr__(self) -> str:
+        return f"<Chain {self.id or self.log.name}: {len(self)} events>"
+
+
+def _opened(document: Mapping[str, Any]) -> Log:
+    return open_log(orjson.dumps(dict(document), option=orjson.OPT_NON_STR_KEYS))
+
+
+def _broken(name: str, found: list[Message], missing: str) -> str:
+    if any(message.id == missing for message in found):
+        return f"{name}: message {missing} is its own ancestor; strict=False gives one round of it"
+    return (
+        f"{name}: message {found[0].id} hangs on {missing}, which is not in the log; "
+        "strict=False gives what there is"
+    )

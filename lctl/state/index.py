@@ -1,0 +1,324 @@
+"""What a timeline remembers: the state after every block of events, as versions of what changed in it.
+
+The same handlers that fold a state write here too, through one long-lived `Builder` whose base is the
+newest version of everything. After each block what it changed is put away, small: a closed step is 150
+bytes, a message 60. Lists that only grow (children, histories, seqs of tool calls) are kept once; an
+earlier view cuts them at its seq.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lctl.errors import LogError
+from lctl.state import intake
+from lctl.state.builder import Builder, elapsed_ms
+from lctl.state.forest import read_message
+from lctl.state.layers import Runs
+from lctl.state.model import Fact, Message, State, Step, Stream, Totals, Usage
+from lctl.state.reducer import initial, reduce
+from lctl.state.rows import Entry, FactRow, StepRow, UsageRow
+from lctl.state.tolerant import Odd, Taken
+from lctl.state.versions import Kept, Versions, stamp
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class Mark(NamedTuple):
+    """What a state holds beside its mappings, after a block. Counts say how far the growing lists went."""
+
+    seq: int
+    events: int
+    steps: int
+    llm_calls: int
+    messages: int
+    tokens: UsageRow
+    last_timestamp: str | None
+    last_agent: str | None
+    structural: bool
+    tool_calls: int
+    errors: int
+    checkpoints: int
+    handoffs: int
+    diagnostics: int
+    counts: list[int]  # keys of each mapping
+
+
+_decode_mark = msgspec.msgpack.Decoder(Mark).decode
+
+
+class Index:
+    """States after each block, for any number of blocks.
+
+    Args:
+        read: the event of a seq that was in a block added before, or is in the one being added.
+
+    `add` folds one more block; `state(n)` is the state after block n, counted from 0.
+    """
+
+    def __init__(self, chain_id: str, read: Callable[[int], Taken | None]) -> None:
+        self._read = read
+        self._start = initial(chain_id)
+        self._children: dict[int, array[int]] = {}
+        self._histories: dict[str, list[Entry]] = {}
+        self._steps: Versions[int, Step] = Versions(_step, StepRow, self._children_of)
+        self._facts: Versions[str, Fact] = Versions(_fact, FactRow, self._history_of)
+        self._agents: Versions[str, Usage] = Versions(_usage, UsageRow)
+        self._models: Versions[str, Usage] = Versions(_usage, UsageRow)
+        self._tools: Versions[str, Usage] = Versions(_usage, UsageRow)
+        self._messages: Kept[str, Message] = Kept(self._message, _seq)
+        self._streams: Versions[int, Stream] = Versions(_stream)
+        self._aliases: Versions[str, str] = Versions(_itself)
+        self._tips: Versions[str, str] = Versions(_itself)
+        self._parked: Versions[str, int] = Versions(_itself)
+        self._every: tuple[Any, ...] = (
+            self._steps,
+            self._facts,
+            self._agents,
+            self._models,
+            self._tools,
+            self._messages,
+            self._streams,
+            self._aliases,
+            self._tips,
+            self._parked,
+        )
+        self._marks: list[bytes] = []
+        self._open_steps: list[Sequence[int]] = []
+        self._open_streams: list[Sequence[int]] = []
+        self._tool_calls = array("q")
+        self._errors = array("q")
+        self._checkpoints = array("q")
+        self._handoffs = array("q")
+        self._builder = Builder(self._newest(), self._message)
+
+    def __len__(self) -> int:
+        return len(self._marks)
+
+    def _newest(self) -> State:
+        """The base of the builder: its mappings always show the newest versions."""
+        return msgspec.structs.replace(
+            self._start,
+            steps=self._steps,
+            facts=self._facts,
+            agents=self._agents,
+            models=self._models,
+            tools=self._tools,
+            messages=self._messages,
+            streams=self._streams,
+            aliases=self._aliases,
+            tips=self._tips,
+            parked=self._parked,
+        )
+
+    def add(self, block: Sequence[Taken]) -> bool:
+        """Fold one more block, of at least one event. False if its events were not in order."""
+        builder = self._builder
+        known = len(builder.diagnostics)
+        reduce(builder, block)
+        now = stamp(len(self._marks))
+        self._put_steps(builder, now)
+        self._put_facts(builder, now)
+        for versions, ledger in (
+            (self._agents, builder.agents),
+            (self._models, builder.models),
+            (self._tools, builder.tools),
+        ):
+            if ledger.fresh:
+                versions.put(now, ledger.fresh.items())
+                ledger.fresh.clear()
+        self._put_tables(builder, now)
+        self._put_lists(builder)
+        self._marks.append(self._mark(builder))
+        fresh = builder.diagnostics[known:]
+        return not fresh or all(note.code != "seq_order" for note in fresh)
+
+    def _put_steps(self, builder: Builder, now: bytes) -> None:
+        self._steps.put(now, builder.changed.items())
+        builder.changed.clear()
+        builder.inherited.clear()
+        for parent, children in builder.children.items():
+            known = self._children.get(parent)
+            if known is None:
+                self._children[parent] = array("q", children)
+            else:
+                known.extend(children)
+        builder.children.clear()
+
+    def _put_facts(self, builder: Builder, now: bytes) -> None:
+        rows = builder.facts
+        if not rows:
+            return
+        for id, entries in builder.histories.items():
+            known = self._histories.get(id)
+            if known is not None:
+                known.extend(entries)
+            else:
+                self._histories[id] = [*builder.old_histories.get(id, ()), *entries]
+        builder.histories.clear()
+        builder.old_histories.clear()
+        self._facts.put(now, rows.items())
+        rows.clear()
+
+    def _put_tables(self, builder: Builder, now: bytes) -> None:
+        messages, streams = builder.messages.fresh, builder.streams.fresh
+        if messages:
+            self._messages.put(builder.seq, messages)
+            messages.clear()
+        if streams:
+            self._streams.put(now, [(seq, _stream_fields(one)) for seq, one in streams.items()])
+            streams.clear()
+        for versions, table in (
+            (self._aliases, builder.aliases),
+            (self._tips, builder.tips),
+            (self._parked, builder.parked),
+        ):
+            if table.fresh:
+                versions.put(now, table.fresh.items())
+                table.fresh.clear()
+
+    def _put_lists(self, builder: Builder) -> None:
+        for new, every in (
+            (builder.tool_calls, self._tool_calls),
+            (builder.errors, self._errors),
+            (builder.checkpoints, self._checkpoints),
+            (builder.handoffs, self._handoffs),
+        ):
+            if new:
+                every.extend(new)
+                new.clear()
+        for opens, kept in (
+            (builder.open_steps, self._open_steps),
+            (builder.open_streams, self._open_streams),
+        ):
+            opens.base = opens.frozen()
+            opens.opened.clear()
+            opens.closed.clear()
+            kept.append(opens.base)
+
+    def _mark(self, builder: Builder) -> bytes:
+        return _encode(
+            (
+                builder.seq,
+                builder.events,
+                builder.step_count,
+                builder.llm_calls,
+                builder.message_count,
+                builder.tokens,
+                builder.last_timestamp,
+                builder.last_agent,
+                builder.structural,
+                len(self._tool_calls),
+                len(self._errors),
+                len(self._checkpoints),
+                len(self._handoffs),
+                len(builder.diagnostics),
+                [len(each.cells) for each in self._every],
+            )
+        )
+
+    def state(self, block: int) -> State:
+        """The state after a block; before any for -1."""
+        if block < 0:
+            return self._start
+        mark = _decode_mark(self._marks[block])
+        seq, before = mark.seq, stamp(block + 1)
+        views = [each.at(before, seq, n) for each, n in zip(self._every, mark.counts, strict=True)]
+        steps, facts, agents, models, tools, messages, streams, aliases, tips, parked = views
+        first = self._builder.first_timestamp
+        return State(
+            seq=seq,
+            chain_id=self._start.chain_id,
+            facts=facts,
+            steps=steps,
+            open_steps=self._open_steps[block],
+            agents=agents,
+            models=models,
+            tools=tools,
+            messages=messages,
+            streams=streams,
+            tool_calls=_first(self._tool_calls, mark.tool_calls),
+            errors=_first(self._errors, mark.errors),
+            checkpoints=_first(self._checkpoints, mark.checkpoints),
+            totals=Totals(
+                events=mark.events,
+                steps=mark.steps,
+                llm_calls=mark.llm_calls,
+                tool_calls=mark.tool_calls,
+                errors=mark.errors,
+                messages=mark.messages,
+                tokens=mark.tokens.tokens(),
+                duration_ms=elapsed_ms(first, mark.last_timestamp) or 0.0,
+            ),
+            diagnostics=_first(self._builder.diagnostics, mark.diagnostics),
+            first_timestamp=first if mark.last_timestamp is not None else None,
+            last_timestamp=mark.last_timestamp,
+            last_agent=mark.last_agent,
+            handoffs=_first(self._handoffs, mark.handoffs),
+            open_streams=self._open_streams[block],
+            aliases=aliases,
+            tips=tips,
+            parked=parked,
+            structural=mark.structural,
+        )
+
+    def _children_of(self, seq: int, row: StepRow, upto: int) -> Sequence[int]:
+        children = self._children.get(seq)
+        return () if children is None else _first(children, bisect_right(children, upto))
+
+    def _history_of(self, id: str, row: FactRow, upto: int) -> Sequence[Entry]:
+        history = self._histories.get(id)
+        if history is None or row.modified == row.added:
+            return (row.entry(),)
+        return _first(history, bisect_right(history, upto, key=_seq_of))
+
+    def _message(self, id: str, seq: int) -> Message:
+        event = self._read(seq)
+        if isinstance(event, Odd):
+            event = event.event
+        if not isinstance(event, intake.Message):
+            raise LogError(
+                f"event {seq} is no longer message {id}: the log changed while it was read; open it again"
+            )
+        return read_message(id, event)
+
+
+def _first(items: Sequence[Any], n: int) -> Sequence[Any]:
+    return Runs(((items, n),)) if n else ()
+
+
+def _seq_of(entry: Entry) -> int:
+    return entry[0]
+
+
+def _step(seq: int, row: StepRow, children: Sequence[int]) -> Step:
+    return row.frozen(children)
+
+
+def _fact(id: str, row: FactRow, history: Sequence[Entry]) -> Fact:
+    return row.frozen(history)
+
+
+def _usage(name: str, row: UsageRow, _: Sequence[Any]) -> Usage:
+    return row.frozen()
+
+
+def _stream_fields(one: Stream) -> tuple[Any, ...]:
+    return one.agent, one.message_id, one.chunks, one.tokens, one.end_seq, one.status
+
+
+def _seq(message: Message) -> int:
+    return message.seq
+
+
+def _stream(seq: int, fields: Any, _: Sequence[Any]) -> Stream:
+    return Stream(seq, *fields)
+
+
+def _itself(key: str, fields: Any, _: Sequence[Any]) -> Any:
+    return fields

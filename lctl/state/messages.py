@@ -1,0 +1,211 @@
+"""What a message says, whatever dialect it is in.
+
+The data of a `message` event is the provider's own message. These functions read OpenAI chat and
+Responses, Anthropic and Google ones, by their shapes; nothing in them raises on a message of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+Data = Mapping[str, Any]
+
+#: Types of a part whose `text` is what the message says.
+_TEXT = frozenset({"text", "output_text", "input_text", "summary_text"})
+_REASONING = frozenset({"thinking", "reasoning", "reasoning_text", "redacted_thinking"})
+_CALLS = frozenset(
+    {"tool_use", "server_tool_use", "mcp_tool_use", "function_call", "custom_tool_call", "mcp_call"}
+)
+_RESULTS = frozenset({"tool_result", "function_call_output", "custom_tool_call_output"})
+_IMAGES = frozenset(
+    {"image", "image_url", "input_image", "image_file", "computer_screenshot", "image_generation_call"}
+)
+#: Where a part, or what it points to, has the image.
+_PLACES = ("data", "url", "fileUri", "image_url", "result")
+
+
+def text_of(data: Data) -> str:
+    """The words of a message, parts joined by nothing; "" if it has none. A refusal is words too."""
+    said = [_words(part) for part in _parts(data)]
+    refusal = data.get("refusal")
+    if isinstance(refusal, str):
+        said.append(refusal)
+    return "".join(said)
+
+
+def reasoning_of(data: Data) -> str:
+    """What the model thought, as far as the provider shows it; parts are paragraphs."""
+    thought = [_first_text(data, ("reasoning_content", "reasoning", "thinking"))]
+    for part in _parts(data):
+        if isinstance(part, Mapping) and (part.get("type") in _REASONING or part.get("thought") is True):
+            thought.append(_first_text(part, ("thinking", "text")) or _texts(part.get("summary")))
+            thought.append(_texts(part.get("content")))
+    return "\n\n".join(one for one in thought if one)
+
+
+def tool_calls_of(data: Data) -> list[dict[str, Any]]:
+    """Tools the message asks for: {id, name, arguments}. Arguments given as JSON text are decoded; text
+    that is no JSON stays text."""
+    calls = [_chat_call(call) for call in _list(data.get("tool_calls"))]
+    legacy = data.get("function_call")
+    if isinstance(legacy, Mapping):
+        calls.append(_call(None, legacy.get("name"), legacy.get("arguments")))
+    for part in _parts(data):
+        if not isinstance(part, Mapping):
+            continue
+        if part.get("type") in _CALLS:
+            arguments = part["input"] if "input" in part else part.get("arguments")
+            calls.append(_call(part.get("call_id") or part.get("id"), part.get("name"), arguments))
+        elif isinstance(part.get("functionCall"), Mapping):
+            google = part["functionCall"]
+            calls.append(_call(google.get("id"), google.get("name"), google.get("args")))
+    return calls
+
+
+def tool_results_of(data: Data) -> list[dict[str, Any]]:
+    """Results of tools the message brings: {call_id, output, is_error}. Output is as the provider takes it:
+    text, or a list of parts."""
+    results = []
+    if data.get("role") in ("tool", "function"):
+        call_id = data.get("tool_call_id") or data.get("name")
+        results.append(_result(call_id, data.get("content"), data.get("is_error")))
+    for part in _parts(data):
+        if not isinstance(part, Mapping):
+            continue
+        kind = part.get("type")
+        if kind in _RESULTS or (isinstance(kind, str) and kind.endswith("_tool_result")):
+            output = part["output"] if "output" in part else part.get("content")
+            failed = part.get("is_error") or _is_error(part.get("content"))
+            results.append(_result(part.get("call_id") or part.get("tool_use_id"), output, failed))
+        elif isinstance(part.get("functionResponse"), Mapping):
+            google = part["functionResponse"]
+            results.append(_result(google.get("id") or google.get("name"), google.get("response"), False))
+    return results
+
+
+def images_of(data: Data) -> list[dict[str, Any]]:
+    """Images in the message: {media_type, url} or {media_type, blob}. `blob` is the hash of a `blob` event;
+    a url may be a data: url. What is not known is None."""
+    return [_image(part) for part in _all_parts(data) if _is_image(part)]
+
+
+def _parts(data: Data) -> Iterator[Any]:
+    """Parts of the content; text content is one part; a message that is itself an item is its own part."""
+    content = data.get("content")
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, list):
+        for part in content:
+            if isinstance(part, Mapping) and part.get("type", "message") == "message" and "content" in part:
+                yield from _parts(part)  # an item of the Responses API, which has parts of its own
+            else:
+                yield part
+    elif isinstance(content, Mapping):
+        yield content
+    elif "role" not in data:
+        yield data
+    for part in _list(data.get("parts")):
+        yield part
+
+
+def _all_parts(data: Data) -> Iterator[Mapping[str, Any]]:
+    """Parts, and the parts of tool results among them."""
+    for part in _parts(data):
+        if isinstance(part, Mapping):
+            yield part
+            for inner in (*_list(part.get("content")), *_list(part.get("output"))):
+                if isinstance(inner, Mapping):
+                    yield inner
+
+
+def _words(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, Mapping) or part.get("thought") is True:
+        return ""
+    if part.get("type") in _TEXT or "type" not in part:
+        text = part.get("text")
+        return text if isinstance(text, str) else ""
+    refusal = part.get("refusal")
+    return refusal if isinstance(refusal, str) else ""
+
+
+def _texts(items: Any) -> str:
+    """Texts of a list of parts, as paragraphs."""
+    if isinstance(items, str):
+        return items
+    return "\n\n".join(
+        item["text"]
+        for item in _list(items)
+        if isinstance(item, Mapping) and isinstance(item.get("text"), str)
+    )
+
+
+def _first_text(data: Data, keys: tuple[str, ...]) -> str:
+    return next((value for key in keys if isinstance(value := data.get(key), str) and value), "")
+
+
+def _chat_call(call: Any) -> dict[str, Any]:
+    if not isinstance(call, Mapping):
+        return _call(None, None, call)
+    inner = call.get("function") or call.get("custom") or {}
+    if not isinstance(inner, Mapping):
+        inner = {}
+    arguments = inner["input"] if "input" in inner else inner.get("arguments")
+    return _call(call.get("id"), inner.get("name"), arguments)
+
+
+def _call(id: Any, name: Any, arguments: Any) -> dict[str, Any]:
+    if isinstance(arguments, str) and arguments[:1] in "{[":
+        try:
+            arguments = orjson.loads(arguments)
+        except ValueError:
+            pass  # arguments cut short by a token limit, or not meant as JSON
+    return {"id": id, "name": name, "arguments": arguments}
+
+
+def _result(call_id: Any, output: Any, is_error: Any) -> dict[str, Any]:
+    return {"call_id": call_id, "output": output, "is_error": bool(is_error)}
+
+
+def _is_error(content: Any) -> bool:
+    """Server tools report a failure as a content of type `..._error`."""
+    kind = content.get("type") if isinstance(content, Mapping) else None
+    return isinstance(kind, str) and kind.endswith("_error")
+
+
+def _is_image(part: Mapping[str, Any]) -> bool:
+    if part.get("type") in _IMAGES:
+        return True
+    media = part.get("inlineData") or part.get("fileData")
+    return isinstance(media, Mapping) and str(media.get("mimeType", "")).startswith("image/")
+
+
+def _image(part: Mapping[str, Any]) -> dict[str, Any]:
+    google = part.get("inlineData") or part.get("fileData")
+    for place in (part.get("source"), part.get("image_url"), google, part):
+        if isinstance(place, str):
+            return {"media_type": _media_type(place), "url": place}
+        if not isinstance(place, Mapping):
+            continue
+        media = place.get("media_type") or place.get("mimeType")
+        held = next((place[key] for key in _PLACES if place.get(key)), None)
+        for named in (held, place):
+            if isinstance(named, Mapping) and "$blob" in named:
+                media = media or _media_type(str(named.get("prefix", "")))
+                return {"media_type": media, "blob": named["$blob"]}
+        if isinstance(held, str):
+            url = held if "data" not in place else f"data:{media or ''};base64,{held}"
+            return {"media_type": media or _media_type(url), "url": url}
+    return {"media_type": None, "url": part.get("file_id")}
+
+
+def _media_type(url: str) -> str | None:
+    return url[5:].split(";")[0].split(",")[0] or None if url.startswith("data:") else None
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

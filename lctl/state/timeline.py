@@ -1,0 +1,133 @@
+"""The state at any seq, in any order.
+
+A log is read once, from the beginning and only as far as has been asked for, in blocks of 64 events; the
+`Index` keeps what each changed. The state at a seq is then the one after the block before it, and at
+most 63 events more. Windows of events need none of this: `event` and `events` go to the log.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from lctl.events import Event
+from lctl.state.blocks import Blocks, DecodedBlocks, LineBlocks
+from lctl.state.builder import Builder
+from lctl.state.index import Index
+from lctl.state.model import State
+from lctl.state.reducer import reduce
+from lctl.state.source import EventSource, LineSource
+
+
+class _Reading(NamedTuple):
+    """A log as far as it has been read."""
+
+    blocks: Blocks
+    states: Index  # the state after each block
+    firsts: array[int]  # seq of each block's first event
+    lasts: array[int]
+
+    def covers(self, seq: int) -> bool:
+        """The block in which `seq` is, or would be, has been read."""
+        return len(self.lasts) > 0 and seq <= self.lasts[-1]
+
+
+class Timeline:
+    """Random access to the states of one log.
+
+    Args:
+        source: the log.
+        every: events in a block. More make the index smaller and a state dearer.
+
+    Nothing is read before the first `at`. A state stays what it is for as long as it is kept; it looks
+    things up in the index, and messages in the log, when asked. Safe to use from several threads.
+    """
+
+    def __init__(self, source: EventSource, *, every: int = 64) -> None:
+        self.source = source
+        self._every = every
+        self._lock = threading.Lock()
+        self._reading = self._begin(_blocks_of(source, every))
+
+    def _begin(self, blocks: Blocks) -> _Reading:
+        index = Index(str(self.source.chain.get("id") or ""), blocks.event)
+        return _Reading(blocks, index, array("q"), array("q"))
+
+    def __len__(self) -> int:
+        """Events in the log."""
+        return len(self.source)
+
+    def event(self, seq: int) -> Event:
+        """The event numbered `seq`.
+
+        Raises:
+            UsageError: there is none.
+        """
+        return self.source.event(seq)
+
+    def events(self, start: int = 1, stop: int | None = None) -> Iterator[Event]:
+        """Events with start <= seq < stop."""
+        return self.source.events(start, stop)
+
+    @property
+    def last(self) -> State:
+        """The state at the end of the log."""
+        return self.at(self.source.last_seq)
+
+    def at(self, seq: int) -> State:
+        """What the events with seq <= `seq` say: `fold` of them. Any number will do; before the first
+        event nothing is said yet, after the last one everything."""
+        if not self._reading.covers(seq):
+            with self._lock, _collector_paused():
+                self._read_to(seq)
+        blocks, states, firsts, lasts = self._reading
+        block = bisect_right(firsts, seq) - 1
+        if block < 0:
+            return states.state(-1)
+        if seq >= lasts[block]:
+            return states.state(block)
+        builder = Builder(states.state(block - 1))
+        reduce(builder, blocks.part(block, seq))
+        return builder.frozen(lazy=True)
+
+    def _read_to(self, seq: int) -> None:
+        reading = self._reading
+        if reading.covers(seq):
+            return  # another thread was faster
+        for block in reading.blocks.more():
+            in_order = reading.states.add(block)
+            if not in_order and isinstance(reading.blocks, LineBlocks):
+                # The lines are not what they promised: take the events as the log sorts them.
+                self._reading = self._begin(DecodedBlocks(self.source, self._every))
+                self._read_to(seq)
+                return
+            # The first seq comes last: `at` finds a block by it.
+            reading.lasts.append(block[-1].seq)
+            reading.firsts.append(block[0].seq)
+            if seq <= block[-1].seq:
+                return
+
+
+def _blocks_of(source: EventSource, every: int) -> Blocks:
+    if isinstance(source, LineSource):
+        lines = source.buffer()
+        if lines is not None:
+            return LineBlocks(lines, every)
+    return DecodedBlocks(source, every)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Cyclic garbage collection costs half as much again as reading does, and there is none to collect."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -1,0 +1,127 @@
+"""Random access: what it reads, what it leaves alone, and how it bears being used hard."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.trace import Trace, write_trace
+from lctl.codec import open_log
+from lctl.errors import UsageError
+from lctl.events import Event
+from lctl.state.model import State
+from lctl.state.reducer import fold, initial
+from lctl.state.source import EventSource, MemorySource
+from lctl.state.timeline import Timeline
+from tests.unit.state.logs import LinesSource, as_lines, events
+
+N = 3000
+
+
+@pytest.fixture(scope="module")
+def source() -> LinesSource:
+    return LinesSource(list(Trace().lines(N)), {"id": "trace"})
+
+
+def test_a_trace_at_some_seqs(source: LinesSource) -> None:
+    """A log like a real one: the timeline is the fold, at both ends of blocks and inside."""
+    timeline = Timeline(source)
+    for seq in (2048, 1, 63, 64, 65, 0, N, 1500, N + 5):
+        assert timeline.at(seq) == fold(source.events(stop=seq + 1), start=initial("trace"))
+    assert timeline.last.totals.events == len(timeline) == N
+    assert timeline.event(7).seq == 7
+
+
+def test_only_as_much_is_read_as_was_asked_for(source: LinesSource) -> None:
+    """The first states of a long log need not wait for its end, and windows need no index at all."""
+
+    class Counting(MemorySource):
+        given = 0
+
+        def events(self, start: int = 1, stop: int | None = None) -> Iterator[Event]:
+            for event in super().events(start, stop):
+                self.given += 1
+                yield event
+
+    counting = Counting(source.events())
+    timeline = Timeline(counting)
+    assert counting.given == 0
+    timeline.at(100)
+    assert counting.given <= 128 + 64
+    assert [event.seq for event in timeline.events(2000, 2003)] == [2000, 2001, 2002]
+
+
+def test_states_stay_what_they_are_while_the_index_grows(source: LinesSource) -> None:
+    """A state may be iterated while later ones are asked for."""
+    timeline = Timeline(source)
+    early = timeline.at(640)
+    steps = iter(early.steps.items())
+    first = next(steps)
+    timeline.at(N)
+    assert dict([first, *steps]) == fold(source.events(stop=641)).steps
+    assert early == fold(source.events(stop=641), start=initial("trace"))
+
+
+def test_many_threads_may_ask(source: LinesSource) -> None:
+    """They all get the same states, from one index."""
+    timeline = Timeline(source)
+    want = {seq: fold(source.events(stop=seq + 1), start=initial("trace")) for seq in (10, 900, 1800, 2999)}
+    wrong: list[int] = []
+
+    def ask(seqs: list[int]) -> None:
+        wrong.extend(seq for seq in seqs if timeline.at(seq) != want[seq])
+
+    threads = [threading.Thread(target=ask, args=(list(want)[n:] + list(want)[:n],)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collector_is_left_as_it_was(source: EventSource, enabled: bool) -> None:
+    """Reading pauses the garbage collector, and only puts back what it took."""
+    was = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        Timeline(source).at(N)
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if was else gc.disable)()
+
+
+def test_a_log_file(tmp_path: Path) -> None:
+    """Through the codec, from lines on disk."""
+    write_trace(tmp_path / "trace.lctl.json", 500)
+    log = open_log(tmp_path / "trace.lctl.json")
+    timeline = Timeline(log)
+    for seq in (499, 2, 250):
+        assert timeline.at(seq) == fold(log.events(stop=seq + 1), start=initial("trace"))
+    with pytest.raises(UsageError, match="no event 501"):
+        timeline.event(501)
+
+
+def test_an_empty_log() -> None:
+    """Nothing has been said."""
+    assert Timeline(MemorySource([])).last == initial()
+    assert Timeline(LinesSource([])).at(5) == initial()
+
+
+def test_large_and_damaged_lines() -> None:
+    """An event of a megabyte, a line that is none, one that is not UTF-8: the others are read."""
+    log = events(*[("error", {"message": "x" * (1 << 20)}), ("error", {"message": "y"})] * 3)
+    lines = as_lines([event.to_dict() for event in log])
+    whole = LinesSource(lines)
+    damaged = LinesSource(lines)
+    damaged._data = b",\n".join(
+        [*lines[:2], b'{"seq":2,"type"', b'{"seq":2,"type":"error","data":{"m":"\xff"}}', *lines[2:]]
+    )
+    for seq in (1, 2, 3, 6):
+        want: State = fold(whole.events(stop=seq + 1))
+        assert Timeline(whole).at(seq) == want
+        assert Timeline(damaged, every=2).at(seq) == want
