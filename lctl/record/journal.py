@@ -1,0 +1,336 @@
+"""The file `name.lctl.json` while it is being written (ARCHITECTURE section 4).
+
+    {"lctl":"4.0","chain":{"id":"..."},"events":[
+    {"seq":1,...},
+    {"seq":2,...}
+    ],"state":{...},"summary":{...},"hash":{...}}
+
+An append is one `write` to an O_APPEND descriptor, so it is in the kernel before `append` returns and
+survives the death of the process. The comma goes in front of every line but the first.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import orjson
+
+from lctl.errors import LogNotFound, RecordingError, UsageError
+from lctl.record.ending import Ending, find_ending
+from lctl.record.writerlock import WriterLock
+
+if TYPE_CHECKING:
+    from lctl.record.eventhash import EventHash
+    from lctl.record.flusher import Flusher
+
+Durability = Literal["process", "buffered", "power"]
+
+_DURABILITIES = ("process", "buffered", "power")
+_BINARY = getattr(os, "O_BINARY", 0)
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY
+_READ = 1 << 20
+#: Buffered bytes that make an append write them itself, and those beyond which nothing more is taken
+#: while the disk refuses.
+_BUFFER = 1 << 17
+_BUFFER_LIMIT = 1 << 22
+
+_write = os.write
+
+
+class JournalStore:
+    """Appends to one log file; `durability` says what `append` has done when it returns.
+
+    "process": the event is in the kernel (survives a killed process). "buffered": it is in memory, and
+    in the kernel at most 100 ms later. "power": it is on the disk.
+
+    An existing log is gone on with: its tail is removed, a torn last line cut off.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        chain: dict[str, Any] | None = None,
+        *,
+        durability: Durability = "process",
+        adopt: bool = False,
+    ) -> None:
+        """Open or create the log.
+
+        Args:
+            chain: the header's `chain`. An existing log keeps its own, which must have the same id ...
+            adopt: ... unless this is True.
+
+        Raises:
+            LogLocked: another process is writing this log.
+            NotALog: the file exists and is something else.
+            UsageError: the file holds another chain than the one asked for.
+            RecordingError: the file cannot be created or opened.
+        """
+        if durability not in _DURABILITIES:
+            raise UsageError(f"durability={durability!r}: it is one of {', '.join(_DURABILITIES)}")
+        self.path = Path(path)
+        self.lock = threading.RLock()
+        self.chain: dict[str, Any] = chain or {}
+        self._place = os.path.abspath(path)  # noqa: PTH100  (the host may change directory)
+        self._syncing = durability == "power"
+        self._pending = bytearray()
+        self._glue = b"\n"  # goes in front of the next line
+        self._begin = 0  # offset after the header's `[`
+        self._ending: Ending | None = None  # of the closed log
+        self._hash: EventHash | None = None
+        self._flusher: Flusher | None = None
+        self._adopts = adopt
+        self._fd: int | None = self._open()
+        if durability == "buffered":
+            self.append = self._append_buffered  # type: ignore[method-assign]
+        elif durability == "power":
+            self.append = self._append_synced  # type: ignore[method-assign]
+
+    # -- opening ---------------------------------------------------------------------------
+
+    def _open(self) -> int:
+        try:
+            os.makedirs(os.path.dirname(self._place), exist_ok=True)  # noqa: PTH103, PTH120
+            fd = os.open(self._place, _FLAGS, 0o644)
+        except OSError as error:
+            raise self._refused(error) from error
+        writer: WriterLock | None = None
+        try:
+            self._writer = writer = WriterLock(fd, self._place)
+            self._resume(fd)
+        except BaseException:
+            if writer is not None:
+                writer.release()
+            os.close(fd)
+            raise
+        return fd
+
+    def _resume(self, fd: int) -> None:
+        """Write the header of a new log, or cut an existing one after its last event."""
+        if os.fstat(fd).st_size:
+            found = find_ending(fd, self._place)
+            if found.events_end:
+                asked = self.chain.get("id")
+                if asked is not None and not self._adopts and found.chain.get("id") != asked:
+                    raise UsageError(
+                        f"{self.path}: holds chain {found.chain.get('id')!r}, not {asked!r}; "
+                        "give another path, or no chain id to go on with it"
+                    )
+                os.ftruncate(fd, found.events_end)
+                self.chain = found.chain
+                self._begin = found.begin
+                self._glue = b",\n" if found.last_seq else b"\n"
+                return
+            os.ftruncate(fd, 0)  # killed while writing the header: there was no event yet
+        head = orjson.dumps({"lctl": "4.0", "chain": self.chain})[:-1] + b',"events":['
+        self._begin = len(head)
+        try:
+            self._write_whole(fd, head)
+        except OSError as error:
+            os.ftruncate(fd, 0)
+            raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> RecordingError:
+        return RecordingError(f"{self.path}: cannot be written ({error.strerror or error})")
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def append(self, block: bytes, count: int = 1) -> None:
+        block = self._glue + block
+        try:
+            done = _write(self._fd, block)  # type: ignore[arg-type]  # closed: see _settle
+            if done != len(block):
+                self._write_whole(self._fd, block, done)  # type: ignore[arg-type]
+            self._glue = b",\n"
+        except BaseException as error:
+            self._settle(error)
+
+    def _append_synced(self, block: bytes, count: int = 1) -> None:
+        """`append` for durability "power"."""
+        block = self._glue + block
+        try:
+            self._write_whole(self._fd, block)  # type: ignore[arg-type]
+            os.fdatasync(self._fd)  # type: ignore[arg-type]
+            self._glue = b",\n"
+        except BaseException as error:
+            self._settle(error)
+
+    def _append_buffered(self, block: bytes, count: int = 1) -> None:
+        """`append` for durability "buffered"."""
+        pending = self._pending
+        if not pending or len(pending) > _BUFFER:
+            self._make_room()
+        pending += self._glue
+        pending += block
+        self._glue = b",\n"
+
+    def _make_room(self) -> None:
+        """Before an append to a buffer that is empty or full."""
+        if self._fd is None:
+            raise RecordingError(f"{self.path}: the log is closed")
+        if self._pending:
+            try:
+                self.flush()
+            except RecordingError:
+                if len(self._pending) > _BUFFER_LIMIT:
+                    raise  # a full disk: until then the flusher tries again
+            return
+        if self._flusher is None:
+            from lctl.record.flusher import Flusher
+
+            self._flusher = Flusher(self)
+        self._flusher.wake()
+
+    def _write_whole(self, fd: int, block: bytes | bytearray, done: int = 0) -> None:
+        """Write what follows the first `done` bytes; the kernel may take less than it is given."""
+        while done < len(block):
+            done += _write(fd, block[done:] if done else block)
+
+    def _settle(self, error: BaseException) -> NoReturn:
+        """After a failed append: leave whole events only in the file (`last_seq` then says which).
+
+        An exception of the host (KeyboardInterrupt) may arrive after the bytes did: then they stay.
+        """
+        if self._fd is None:
+            raise RecordingError(f"{self.path}: the log is closed") from error
+        os.ftruncate(self._fd, find_ending(self._fd, self._place).events_end)
+        if isinstance(error, OSError):
+            raise self._refused(error) from error
+        raise error
+
+    def flush(self) -> None:
+        """Write what is buffered.
+
+        Raises:
+            RecordingError: the disk refused; the events are kept and tried again.
+        """
+        with self.lock:
+            if self._fd is None or not self._pending:
+                return
+            before = os.fstat(self._fd).st_size
+            try:
+                self._write_whole(self._fd, self._pending)
+            except OSError as error:
+                os.ftruncate(self._fd, before)
+                raise self._refused(error) from error
+            self._pending.clear()
+
+    # -- reading ---------------------------------------------------------------------------
+
+    @property
+    def last_seq(self) -> int:
+        """As the file has it, buffered events counted in."""
+        with self.lock:
+            self.flush()
+            last = self.ending().last_seq
+            self._glue = b",\n" if last else b"\n"
+            return last
+
+    def ending(self) -> Ending:
+        """Where the events end, as the file has it."""
+        return self._ending or find_ending(self._fd or -1, self._place)
+
+    def read(self, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
+        with self.lock:
+            self.flush()
+            end = self.ending().events_end
+        rest = b""
+        for block in self.blocks(self._begin + 1, end):
+            lines = (rest + block).split(b"\n")
+            rest = lines.pop()
+            for line in lines:
+                if start <= 1 and stop is None:
+                    yield line[:-1]
+                elif (seq := _seq(line)) >= start:
+                    if stop is not None and seq >= stop:
+                        return
+                    yield line[:-1]
+        if rest and start <= _seq(rest) and (stop is None or _seq(rest) < stop):
+            yield rest
+
+    def count(self) -> int:
+        """Number of events; differs from `last_seq` only in a log that does not begin at 1."""
+        ending = self.ending()
+        if not ending.last_seq:
+            return 0
+        first = b"".join(self.blocks(self._begin + 1, min(self._begin + 64, ending.events_end)))
+        return ending.last_seq - _seq(first) + 1
+
+    def blocks(self, start: int, end: int) -> Iterator[bytes]:
+        """The file's bytes from `start` to `end`, a piece at a time; from any thread."""
+        fd = self._fd
+        opened = None
+        if fd is None:
+            try:
+                fd = opened = os.open(self._place, os.O_RDONLY | _BINARY)
+            except OSError as error:
+                raise LogNotFound(f"{self.path}: cannot be read ({error.strerror or error})") from error
+        try:
+            while start < end:
+                block = os.pread(fd, min(_READ, end - start), start)
+                if not block:
+                    return
+                start += len(block)
+                yield block
+        finally:
+            if opened is not None:
+                os.close(opened)
+
+    def events_hash(self) -> str:
+        """SHA-256 over the event lines, each with a line feed; reads only what came since the last call."""
+        from lctl.record.eventhash import EventHash
+
+        with self.lock:
+            self.flush()
+            if self._hash is None:
+                self._hash = EventHash(self._begin)
+            return self._hash.hexdigest(self.blocks, self.ending().events_end)
+
+    # -- the end ---------------------------------------------------------------------------
+
+    def close(self, tail: dict[str, Any] | None = None) -> None:
+        """Write the tail, with the hash of the events, in one write; let the log go. Idempotent.
+
+        Raises:
+            RecordingError: the tail could not be written; the log stays open-ended and readable.
+        """
+        with self.lock:
+            if self._fd is None:
+                return
+            try:
+                self.flush()
+                self._write_tail(self._fd, tail or {})
+            finally:
+                if self._flusher is not None:
+                    self._flusher.stop()
+                self.forget()
+
+    def _write_tail(self, fd: int, tail: dict[str, Any]) -> None:
+        digest = {"algorithm": "sha256", "events": self.events_hash(), "count": self.count()}
+        body = orjson.dumps({**tail, "hash": digest}, option=orjson.OPT_NON_STR_KEYS)
+        before = os.fstat(fd).st_size
+        try:
+            self._write_whole(fd, b"\n]," + body[1:] + b"\n")
+            if self._syncing:
+                os.fsync(fd)
+        except OSError as error:
+            os.ftruncate(fd, before)
+            raise self._refused(error) from error
+
+    def forget(self) -> None:
+        """Let go of the file as it stands. In a forked child: what the parent buffered, it will write."""
+        self._pending = bytearray()
+        self._flusher = None
+        self._writer.release()
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            self._ending = find_ending(fd, self._place)
+            os.close(fd)
+
+
+def _seq(line: bytes) -> int:
+    return int(line[7:27].partition(b",")[0])

@@ -1,0 +1,74 @@
+"""The contract of every place that keeps events, and the one in memory.
+
+One contract test suite (`tests/unit/record/test_store_contract.py`) runs on all of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+
+class EventStore(Protocol):
+    """Append-only lines of one chain. A line is one event's JSON, without a line end.
+
+    Attributes:
+        lock: held by the recorder while it numbers and appends; a store that writes from a thread of
+            its own takes it too. Re-entrant.
+    """
+
+    lock: threading.RLock
+
+    @property
+    def last_seq(self) -> int:
+        """Highest seq stored, 0 when empty. A reopened store continues after it."""
+        ...
+
+    def append(self, block: bytes, count: int = 1) -> None:
+        """Store `count` lines, joined by `,\\n`, as safely as the store's durability says, before returning.
+
+        Raises:
+            RecordingError: nothing of `block` is stored (disk full, closed).
+        """
+        ...
+
+    def read(self, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
+        """Lines with start <= seq < stop (None: to the end), in order. From any thread."""
+        ...
+
+    def flush(self) -> None:
+        """Make everything appended as durable as this store ever makes it."""
+        ...
+
+    def close(self, tail: dict[str, Any] | None = None) -> None:
+        """Finish the log, with `tail` (state, summary, ...) where the store has a place for it."""
+        ...
+
+
+class MemoryStore:
+    """Keeps the lines in a list: for tests, and for sessions that must leave no file."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.lines: list[bytes] = []
+        self.tail: dict[str, Any] | None = None
+
+    @property
+    def last_seq(self) -> int:
+        return len(self.lines)
+
+    def append(self, block: bytes, count: int = 1) -> None:
+        if count == 1:
+            self.lines.append(block)
+        else:
+            self.lines.extend(block.split(b",\n"))
+
+    def read(self, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
+        yield from self.lines[max(start, 1) - 1 : None if stop is None else stop - 1]
+
+    def flush(self) -> None:
+        return None
+
+    def close(self, tail: dict[str, Any] | None = None) -> None:
+        self.tail = tail

@@ -1,0 +1,98 @@
+"""Which session, step and agent the running code belongs to.
+
+One context variable holds a `Frame`. It is copied into tasks by asyncio and into threads and executors
+by `threads.carry`, so events recorded anywhere find the step they belong to.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextvars import ContextVar, Token
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lctl.session.session import LCTLSession
+
+_GENERATOR = 0x20 | 0x200  # CO_GENERATOR, CO_ASYNC_GENERATOR (inspect costs 10 ms to import)
+
+
+class Frame:
+    """A place in the step tree.
+
+    Attributes:
+        step: the seq of the step_start, None at the session's top.
+        open: False once the step has ended, wherever that happened: the frame is then passed over.
+        started_ns: monotonic reading at its start.
+        inside: the generator whose body entered the step; its consumer is not in the step.
+        failed: mark of the exception a step inside this one has recorded (see `steps.mark_of`).
+    """
+
+    __slots__ = ("agent", "failed", "inside", "open", "parent", "session", "started_ns", "step")
+
+    def __init__(self, session: LCTLSession, step: int | None, agent: str, parent: Frame | None) -> None:
+        self.session = session
+        self.step = step
+        self.agent = agent
+        self.parent = parent
+        self.open = True
+        self.started_ns = 0
+        self.inside: tuple[int, CodeType] | None = None
+        self.failed: tuple[int, type, int, int] | None = None
+
+
+_current: ContextVar[Frame | None] = ContextVar("lctl_frame", default=None)
+_get = _current.get
+
+
+def current() -> Frame | None:
+    """The innermost open frame the running code is in."""
+    frame = _get()
+    while frame is not None and (not frame.open or (frame.inside is not None and not _running(frame.inside))):
+        frame = frame.parent
+    return frame
+
+
+def raw() -> Frame | None:
+    """What the context variable holds, for handing it to a thread."""
+    return _get()
+
+
+def enter(frame: Frame | None) -> Token[Frame | None]:
+    return _current.set(frame)
+
+
+def leave(token: Token[Frame | None]) -> None:
+    """Restore what was current before `enter`; harmless from another context than the one entered."""
+    try:
+        _current.reset(token)
+    except ValueError:  # ended in another task or thread than it began in
+        pass
+
+
+def set_current(frame: Frame | None) -> None:
+    _current.set(frame)
+
+
+def generator_of(caller: FrameType) -> tuple[int, CodeType] | None:
+    """The generator whose body `caller` is, or None.
+
+    A generator that contextlib drives is no loop: what it enters is meant for its `with` block.
+    The Python frame is named, not held: holding it would keep an abandoned generator alive.
+    """
+    if not caller.f_code.co_flags & _GENERATOR:
+        return None
+    driver = caller.f_back
+    if driver is not None and driver.f_globals.get("__name__") == "contextlib":
+        return None
+    return id(caller), caller.f_code
+
+
+def _running(inside: tuple[int, CodeType]) -> bool:
+    number, code = inside
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code is code and id(frame) == number:
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,135 @@
+"""The log as a whole: its tail, its checkpoints, copies of it, and closing at exit."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from lctl.errors import RecordingError
+from lctl.guard import guard
+from lctl.record.journal import JournalStore
+from lctl.session import hooks
+
+if TYPE_CHECKING:
+    from lctl.session.session import LCTLSession
+    from lctl.state.model import State
+
+#: Beyond this many events the tail holds no state: folding them would hold up the program's exit.
+_STATE_LIMIT = 100_000
+
+_open: list[LCTLSession] = []
+_registered = False
+
+
+def keep(session: LCTLSession) -> None:
+    """Close `session` at exit, if nobody does before."""
+    global _registered
+    _open.append(session)
+    if not _registered:
+        _registered = True
+        atexit.register(_close_all)
+
+
+def any_opened() -> bool:
+    """Whether this process has opened a session at all."""
+    return _registered
+
+
+def drop(session: LCTLSession) -> None:
+    if session in _open:
+        _open.remove(session)
+
+
+def _close_all() -> None:
+    for session in reversed(_open[:]):
+        session.close()
+
+
+def tail(store: JournalStore) -> dict[str, Any]:
+    """State and summary of the log, folded from it."""
+    count = store.count()
+    if count > _STATE_LIMIT:
+        return {"summary": {"events": count}}
+    from lctl.state.summary import tail_of
+
+    return tail_of(store.read(), store.chain)
+
+
+def close(store: JournalStore, before: dict[str, Any], unopened: bool = False) -> None:
+    """Close the log with its tail; with the hash alone if the tail cannot be made.
+
+    Args:
+        before: `hooks.recording()` when the session was opened.
+        unopened: a forked child that recorded nothing: the store is still its parent's.
+    """
+    if unopened:
+        return
+    made: dict[str, Any] = {}
+    with guard(f"the summary of {store.path}"):
+        made = tail(store)
+    store.close(_noted(made, before))
+
+
+def _noted(made: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """The tail with what was not recorded, where there is something."""
+    recording = hooks.recording_since(before)
+    return {"recording": recording, **made} if recording else made
+
+
+class Checkpoints:
+    """Folds a log as far as its newest checkpoint, so that the next one folds only what is new."""
+
+    def __init__(self) -> None:
+        self._state: State | None = None
+
+    def take(self, store: JournalStore) -> dict[str, Any]:
+        """`state_hash`, `facts_snapshot` and `events_hash` of the log so far."""
+        made: dict[str, Any] = {"events_hash": store.events_hash()}
+        from lctl.events import Event
+        from lctl.state.hashing import state_hash
+        from lctl.state.reducer import fold, initial
+
+        state = self._state or initial(str(store.chain.get("id", "")))
+        events = (Event.from_dict(orjson.loads(line)) for line in store.read(state.seq + 1))
+        self._state = state = fold(events, start=state)
+        facts = {fact.id: {"text": fact.text, "confidence": fact.confidence} for fact in state.facts.values()}
+        return {"state_hash": state_hash(state), "facts_snapshot": facts, **made}
+
+
+def document(store: JournalStore) -> dict[str, Any]:
+    """The whole log as one object."""
+    events = [orjson.loads(line) for line in store.read()]
+    return {"lctl": "4.0", "chain": store.chain, "events": events, **tail(store)}
+
+
+def export(store: JournalStore, path: Path, before: dict[str, Any]) -> Path:
+    """A closed copy of the log at `path`, which appears whole or not at all."""
+    if path.exists() and store.path.exists() and path.samefile(store.path):
+        store.flush()
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    copy: JournalStore | None = None
+    try:
+        copy = JournalStore(part, store.chain)
+        block: list[bytes] = []
+        for line in store.read():
+            block.append(line)
+            if len(block) == 1000:
+                copy.append(b",\n".join(block), len(block))
+                block = []
+        if block:
+            copy.append(b",\n".join(block), len(block))
+        copy.close(_noted(tail(copy), before))
+        part.replace(path)
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be written ({error.strerror or error})") from error
+    finally:
+        if copy is not None:
+            copy.forget()
+        part.unlink(missing_ok=True)
+    return path

@@ -1,0 +1,64 @@
+"""What happens when a session is entered or left; filled from above, so that no floor imports upward.
+
+`lctl/__init__` puts instrumentation here: `with lctl.LCTLSession():` patches what is installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from lctl.guard import guard
+
+if TYPE_CHECKING:
+    from lctl.session.session import LCTLSession
+
+Undo = Callable[[], None]
+#: Called with the session; may return what undoes it, which is called when the session is left.
+on_enter: list[Callable[[LCTLSession], Undo | None]] = []
+
+#: Each gives what a log's tail should say about its own recording, for `lctl doctor`.
+reports: list[Callable[[], dict[str, Any]]] = []
+
+
+def recording() -> dict[str, Any]:
+    """What could not be recorded in this process, and what the floors above add to that."""
+    found: dict[str, Any] = {}
+    if guard.failures:
+        found = {"failures": dict(guard.failures), "examples": dict(guard.examples)}
+    for report in reports:
+        with guard("what was not recorded"):
+            found |= report()
+    return found
+
+
+def recording_since(before: dict[str, Any]) -> dict[str, Any]:
+    """`recording()` without what `before` (an earlier one) had: the counts are the process's, a log is
+    told of its own time only."""
+    found: dict[str, Any] = {}
+    for name, now in recording().items():
+        then = before.get(name, {})
+        if name == "examples":
+            more = {place: text for place, text in now.items() if place in found.get("failures", {})}
+        else:
+            more = {key: count - then.get(key, 0) for key, count in now.items() if count > then.get(key, 0)}
+        if more:
+            found[name] = more
+    return found
+
+
+def entered(session: LCTLSession) -> list[Undo]:
+    """Run the hooks; their undoing, last first."""
+    undo: list[Undo] = []
+    for hook in on_enter:
+        with guard("instrumentation"):
+            undone = hook(session)
+            if undone is not None:
+                undo.insert(0, undone)
+    return undo
+
+
+def left(undo: list[Undo]) -> None:
+    for undone in undo:
+        with guard("instrumentation"):
+            undone()

@@ -1,0 +1,263 @@
+"""JSON for any Python value, as faithful as can be, without ever raising.
+
+orjson takes plain values, dataclasses, enums, datetimes and UUIDs by itself; `default` is what it asks
+for others, and `encode` does the whole event when it still refuses (cycles, odd keys, big integers,
+lone surrogates). What JSON has no form for becomes an object with one `$` key that says what it was.
+Generators and other iterators are named, never consumed.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import orjson
+
+_DEPTH = 64
+_REPR = 2000
+_BYTES = 1 << 16
+_ARRAY = 10_000
+_BIG = 1 << 63
+
+
+def default(value: Any) -> Any:
+    """`orjson.dumps(..., default=default)`: one foreign value as something nearer to JSON."""
+    return _foreign(value, 0, ())
+
+
+def encode(event: dict[str, Any]) -> bytes:
+    """JSON of an event that orjson refused, or that holds NaN or infinity."""
+    return orjson.dumps(plain(event))
+
+
+def plain(value: Any, depth: int = 0, above: tuple[int, ...] = ()) -> Any:
+    """`value` as dicts with string keys, lists, strings, numbers, booleans and None only."""
+    kind = type(value)
+    if kind is str:
+        return text(value)
+    if value is None or kind is bool:
+        return value
+    if kind is int:
+        return value if -_BIG <= value < 2 * _BIG else {"$int": _digits(value)}
+    if kind is float:
+        return value if math.isfinite(value) else {"$float": repr(value)}
+    if kind is dict or kind is list or kind is tuple:
+        if depth > _DEPTH:
+            return {"$deeper": f"{kind.__name__} of {len(value)}"}
+        if id(value) in above:
+            return {"$cycle": kind.__name__}
+        above = (*above, id(value))
+        if kind is dict:
+            return _object(list(value.items()), depth, above)
+        return [plain(item, depth + 1, above) for item in list(value)]
+    if depth > _DEPTH:
+        return {"$deeper": name_of(kind)}
+    if id(value) in above:
+        return {"$cycle": name_of(kind)}
+    return plain(_foreign(value, depth, above), depth + 1, (*above, id(value)))
+
+
+def has_nonfinite(value: Any, depth: int = 0) -> bool:
+    """Whether a NaN or an infinity is in plain containers: orjson writes those as null."""
+    if type(value) is float:
+        return not math.isfinite(value)
+    if depth > _DEPTH:
+        return False
+    if isinstance(value, dict):
+        return any(has_nonfinite(item, depth + 1) for item in list(value.values()))
+    if isinstance(value, list | tuple):
+        return any(has_nonfinite(item, depth + 1) for item in value)
+    return _is_foreign_container(value)
+
+
+def text(value: str) -> str:
+    """`value`, with lone surrogates (which UTF-8 has no form for) spelled out."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "backslashreplace").decode()
+    return value
+
+
+def name_of(kind: type) -> str:
+    """`module.Class`, without "builtins."."""
+    try:
+        module, name = str(kind.__module__), str(kind.__qualname__)
+    except Exception:
+        return "?"
+    return name if module == "builtins" else f"{module}.{name}"
+
+
+def name_text(value: Any) -> str:
+    """A name given as any value, as text."""
+    if type(value) is str:
+        return value
+    try:
+        return text(str(value))
+    except Exception:
+        return name_of(type(value))
+
+
+def text_of_error(error: BaseException) -> str:
+    """`str(error)`, also when that raises."""
+    try:
+        return text(str(error))
+    except Exception:
+        return f"<no text: str() of {name_of(type(error))} raised>"
+
+
+def _is_foreign_container(value: Any) -> bool:
+    """Values orjson takes natively or through `default` and whose insides were not looked at."""
+    return not isinstance(value, str | int | type(None))
+
+
+def _digits(value: int) -> str:
+    try:
+        return str(value)
+    except ValueError:  # more digits than sys.set_int_max_str_digits allows
+        return hex(value)
+
+
+def _object(items: list[tuple[Any, Any]], depth: int, above: tuple[int, ...]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for key, value in items:
+        name = key_text(key)
+        if name in made:  # 1 and "1": keep both
+            name = f"{name} ({type(key).__name__})"
+        made[name] = plain(value, depth + 1, above)
+    return made
+
+
+def key_text(key: Any) -> str:
+    """A dict key as JSON would have it: "1", "true", "null"; others by their repr."""
+    if isinstance(key, str):
+        return text(str.__str__(key))
+    if key is None or isinstance(key, bool):
+        return {None: "null", True: "true", False: "false"}[key]
+    if isinstance(key, int) and not hasattr(key, "name"):
+        return _digits(int(key))
+    return _repr(key)
+
+
+def _foreign(value: Any, depth: int, above: tuple[int, ...]) -> Any:
+    try:
+        made = _convert(value)
+    except Exception:
+        made = None
+    if made is not None:
+        return made
+    return _described(value)
+
+
+def _convert(value: Any) -> Any:
+    """A value near to JSON for the kinds that have one; None for the others."""
+    kind = type(value)
+    if isinstance(value, str):
+        return text(str.__str__(value))
+    if isinstance(value, bool | int | float) and kind not in (bool, int, float):
+        return float(value) if isinstance(value, float) else int(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return _bytes(bytes(value))
+    if isinstance(value, BaseException):
+        return {"type": name_of(kind), "message": text_of_error(value)}
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=_order)
+    if isinstance(value, tuple):
+        fields = getattr(value, "_fields", None)
+        return dict(zip(fields, value, strict=False)) if fields else list(value)
+    if isinstance(value, Mapping):
+        return dict(value.items())
+    if isinstance(value, FunctionType | BuiltinFunctionType | MethodType | type):
+        return (
+            f"<{'class' if isinstance(value, type) else 'function'} {value.__module__}.{value.__qualname__}>"
+        )
+    if isinstance(value, ModuleType):
+        return f"<module {value.__name__}>"
+    return _by_library(value, kind)
+
+
+def _by_library(value: Any, kind: type) -> Any:
+    """Types known by their shape, so that no library is imported for them."""
+    fields = getattr(kind, "__dataclass_fields__", None)
+    if fields is not None:
+        return {name: getattr(value, name, None) for name in fields}
+    if callable(getattr(kind, "model_dump", None)):
+        try:
+            made = value.model_dump(warnings=False)  # the host's stderr stays as it was
+        except TypeError:
+            made = value.model_dump()
+        return made if isinstance(made, dict) else None
+    module = str(kind.__module__)
+    if module.startswith("pydantic.v1") or hasattr(kind, "__fields_set__"):
+        return value.dict()
+    for listed in ("__struct_fields__", "__attrs_attrs__"):  # msgspec, attrs
+        names = getattr(kind, listed, None)
+        if names:
+            return {n: getattr(value, n, None) for n in (getattr(f, "name", f) for f in names)}
+    if module.partition(".")[0] == "numpy":
+        return _numpy(value)
+    if module.partition(".")[0] in (
+        "datetime",
+        "enum",
+        "uuid",
+        "decimal",
+        "pathlib",
+        "fractions",
+        "ipaddress",
+    ):
+        return _standard(value)
+    if module == "collections" and hasattr(value, "__len__"):
+        return list(value)
+    if hasattr(value, "value") and any(base.__name__ == "Enum" for base in kind.__mro__):
+        return value.value
+    if any(base.__module__ == "pathlib" for base in kind.__mro__):
+        return str(value)
+    return None
+
+
+def _standard(value: Any) -> Any:
+    seconds = getattr(value, "total_seconds", None)
+    if seconds is not None:
+        return seconds()
+    iso = getattr(value, "isoformat", None)
+    return iso() if iso is not None else str(value)
+
+
+def _numpy(value: Any) -> Any:
+    if getattr(value, "shape", ()) == ():
+        item = value.item()
+        return item if type(item) is not type(value) else None
+    if value.size > _ARRAY:
+        return {"$array": {"dtype": str(value.dtype), "shape": list(value.shape)}}
+    return value.tolist()
+
+
+def _bytes(value: bytes) -> dict[str, Any]:
+    from base64 import b64encode
+
+    made: dict[str, Any] = {"$bytes": b64encode(value[:_BYTES]).decode()}
+    if len(value) > _BYTES:
+        made["size"] = len(value)  # only the beginning is kept
+    return made
+
+
+def _order(value: Any) -> tuple[str, str]:
+    return type(value).__name__, _repr(value)
+
+
+def _described(value: Any) -> dict[str, Any]:
+    return {"$type": name_of(type(value)), "repr": _repr(value)}
+
+
+def _repr(value: Any) -> str:
+    """A bounded repr without memory addresses (they would differ in every run)."""
+    try:
+        made = text(str(repr(value)))
+    except Exception as error:
+        return f"<repr raised {name_of(type(error))}>"
+    if " at 0x" in made and sys.modules.get("re") is not None:
+        made = sys.modules["re"].sub(r" at 0x[0-9a-fA-F]+", "", made)
+    return made if len(made) <= _REPR else f"{made[:_REPR]}..."

@@ -1,0 +1,61 @@
+"""Names of recordings made without one: `<LCTL_DIR or .lctl>/<time>-<program>.lctl.json`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from lctl.clock import Clock
+from lctl.errors import LogLocked
+from lctl.record.journal import Durability, JournalStore
+
+SUFFIX = ".lctl.json"
+
+
+def program() -> str:
+    """The running program: script or module name, "python" when there is neither."""
+    main = sys.modules.get("__main__")
+    spec = getattr(main, "__spec__", None)
+    name = getattr(spec, "name", None) or ""
+    if name:
+        name = name.removesuffix(".__main__")
+    else:
+        script = sys.argv[0] if sys.argv else ""
+        name = os.path.splitext(os.path.basename(script))[0] if script not in ("", "-c", "-") else ""  # noqa: PTH119, PTH122
+    kept = "".join(c if c.isalnum() or c in "-_." else "-" for c in name).strip("-.")
+    return kept[:60] or "python"
+
+
+def folder() -> Path:
+    return Path(os.environ.get("LCTL_DIR") or ".lctl")
+
+
+def default_path(name: str, clock: Clock) -> Path:
+    now = clock.now()  # 2024-01-15T10:30:00.123456Z
+    time = f"{now[:10]}-{now[11:19]}".replace("-", "").replace(":", "")
+    safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:80]
+    return folder() / f"{time[:8]}-{time[8:]}-{safe}{SUFFIX}"
+
+
+def with_suffix(path: Path, suffix: str) -> Path:
+    """`run.lctl.json` -> `run-<suffix>.lctl.json`."""
+    name = path.name
+    for ending in (SUFFIX, path.suffix):
+        if ending and name.endswith(ending):
+            return path.with_name(f"{name.removesuffix(ending)}-{suffix}{ending}")
+    return path.with_name(f"{name}-{suffix}")
+
+
+def new_store(path: Path, chain: dict[str, Any], durability: Durability) -> JournalStore:
+    """A store on a new file: `path`, or `-2`, `-3`, ... beside it when that is there already."""
+    place, n = path, 1
+    while True:
+        try:
+            if not place.exists():
+                return JournalStore(place, chain, durability=durability)
+        except LogLocked:  # another process made it in between
+            pass
+        n += 1
+        place = with_suffix(path, str(n))

@@ -1,0 +1,283 @@
+"""Secrets out of what is recorded, before it is written.
+
+Values are replaced by `[redacted:<kind>:<4 hex digits>]`; the digits are a keyed hash, so the same
+secret looks the same through one run and tells nothing about itself. Structure, types and everything
+else stay. Known are the formats of real keys, the names secrets go by (in objects, in header lists, in
+JSON inside strings, as `name=value` in text), and the values of environment variables that are secrets.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from lctl.session.suspicion import Suspicion
+
+_SEPARATORS = str.maketrans("", "", "-_. ")
+_MIN_VALUE = 8
+
+
+class Redactor:
+    """Finds and replaces secrets; immutable but for the environment it knows.
+
+    `suspicion(line, lowered)` says cheaply whether a line may hold one.
+
+    Args:
+        extra_patterns: further regular expressions; a group named `secret` limits what is replaced.
+            With any, every line is taken apart: recording becomes slower.
+        extra_keys: further names whose values are secrets, in any spelling ("X-My-Token").
+        allow: names and values that are never redacted.
+        key: of the hash in the placeholders; by default new in every run.
+    """
+
+    def __init__(
+        self,
+        *,
+        extra_patterns: Iterable[str | re.Pattern[str]] = (),
+        extra_keys: Iterable[str] = (),
+        allow: Iterable[str] = (),
+        key: bytes | None = None,
+    ) -> None:
+        self._patterns = tuple(re.compile(pattern) for pattern in extra_patterns)
+        self._keys = frozenset(_normal(name) for name in extra_keys)
+        self._allowed = frozenset(allow)
+        self._allowed_names = frozenset(_normal(name) for name in self._allowed)
+        self._key = key or os.urandom(16)
+        self._forms: _Forms | None = None
+        self._values: re.Pattern[str] | None = None
+        self.suspicion = Suspicion(tuple(self._keys), bool(self._patterns), self._learn_environment)
+
+    def event(self, event: dict[str, Any]) -> dict[str, Any] | None:
+        """The decoded event without secrets, or None if it had none."""
+        made = {**event, "agent": self.text(event["agent"]), "data": self.value(event["data"])}
+        return None if made == event else made
+
+    def value(self, value: Any, name: str | None = None) -> Any:
+        """A plain JSON value without secrets; `name` is the key it stands under."""
+        if isinstance(value, str):
+            if name is not None and self._is_secret_name(name):
+                return self._whole(value, name)
+            return self.text(value)
+        if isinstance(value, dict):
+            return self._object(value)
+        if isinstance(value, list):
+            return self._list(value, name)
+        if name is not None and type(value) is int and self._is_secret_name(name) and "pass" in name.lower():
+            return 0
+        return value
+
+    def text(self, text: str) -> str:
+        """A string without secrets."""
+        if len(text) < 6:
+            return text
+        if text[0] in "{[" and (inner := _parsed(text)) is not None:
+            cleaned = self.value(inner)
+            return text if cleaned == inner else orjson.dumps(cleaned).decode()
+        if text.startswith(("data:", "event:")):
+            return "".join(self._line(line) for line in text.splitlines(keepends=True))
+        return self._plain(text)
+
+    def _line(self, line: str) -> str:
+        """One line of a stream of events. As JSON: its closing quote opens no value."""
+        if line.startswith("data:") and (inner := _parsed(line[5:])) is not None:
+            cleaned = self.value(inner)
+            if cleaned == inner:
+                return line
+            return f"data: {orjson.dumps(cleaned).decode()}{line[len(line.rstrip(chr(10) + chr(13))) :]}"
+        return self._plain(line)
+
+    def _plain(self, text: str) -> str:
+        forms = self._forms or self._compile()
+        for kind, pattern in forms.formats:
+            text = pattern.sub(lambda match, kind=kind: self._matched(match, kind), text)  # type: ignore[misc]
+        for pattern in self._patterns:
+            text = pattern.sub(lambda match: self._matched(match, "custom"), text)
+        if self._values is not None:
+            text = self._values.sub(lambda match: self._matched(match, "environment"), text)
+        return self._assignments(text, forms)
+
+    # -- structures ------------------------------------------------------------------------
+
+    def _object(self, value: dict[str, Any]) -> dict[str, Any]:
+        named = value.get("name", value.get("key"))
+        if isinstance(named, str) and isinstance(value.get("value"), str) and self._is_secret_name(named):
+            value = {**value, "value": self._whole(value["value"], named)}
+        sampled = "logprob" in value  # there a "token" is a piece of text
+        return {
+            self.text(name): item if sampled and name == "token" else self.value(item, name)
+            for name, item in value.items()
+        }
+
+    def _list(self, value: list[Any], name: str | None) -> list[Any]:
+        if (
+            len(value) == 2
+            and all(isinstance(part, str) for part in value)
+            and self._is_secret_name(value[0])
+        ):
+            return [value[0], self._whole(value[1], value[0])]  # one header of a list of headers
+        return [self.value(item, name if isinstance(item, str) else None) for item in value]
+
+    def _is_secret_name(self, name: str) -> bool:
+        from lctl.session.secretforms import PLAIN_NAMES, SECRET_ENDINGS, SECRET_NAMES
+
+        if len(name) > 64:
+            return False
+        normal = _normal(name)
+        if normal in self._allowed_names or normal in PLAIN_NAMES:
+            return False
+        return normal in SECRET_NAMES or normal in self._keys or normal.endswith(SECRET_ENDINGS)
+
+    def _whole(self, value: str, name: str) -> str:
+        """A secret by its name. The scheme of an authorization stays."""
+        forms = self._forms or self._compile()
+        if forms.no_secret.fullmatch(value) or forms.placeholder.search(value):
+            return value
+        scheme, space, rest = value.partition(" ")
+        if space and rest and scheme.lower() in ("bearer", "basic", "token", "digest", "negotiate", "apikey"):
+            return f"{scheme} {self._placeholder(rest, scheme.lower())}"
+        for kind, pattern in forms.formats:
+            if pattern.fullmatch(value):
+                return self._placeholder(value, kind)
+        return self._placeholder(value, _normal(name))
+
+    # -- text ------------------------------------------------------------------------------
+
+    def _matched(self, match: re.Match[str], kind: str) -> str:
+        whole = match[0]
+        secret = match["secret"] if "secret" in match.re.groupindex else whole
+        forms = self._forms or self._compile()
+        if (
+            not secret
+            or forms.placeholder.search(secret)
+            or (kind == "basic" and not _is_user_and_password(secret))
+        ):
+            return whole
+        start = match.start("secret") - match.start() if secret is not whole else 0
+        return whole[:start] + self._placeholder(secret, kind) + whole[start + len(secret) :]
+
+    def _assignments(self, text: str, forms: _Forms) -> str:
+        """`password=...`, `"api_key": "..."` (quotes escaped or not), `--token ...`."""
+        pieces: list[str] = []
+        done = 0
+        for named in forms.name.finditer(text):
+            # A placeholder says `token:`, too.
+            if named.start() < done or text.rfind("[redacted:", 0, named.start()) > text.rfind(
+                "]", 0, named.start()
+            ):
+                continue
+            found = forms.value.match(text, named.end())
+            if found is None or not self._assigns(text, named, found, forms):
+                continue
+            pieces += (
+                text[done : found.start("secret")],
+                self._placeholder(found["secret"], _normal(named[0])),
+            )
+            done = found.end("secret")
+        if not pieces:
+            return text
+        return "".join(pieces) + text[done:]
+
+    def _assigns(self, text: str, named: re.Match[str], found: re.Match[str], forms: _Forms) -> bool:
+        secret, sign = found["secret"], found["sign"].strip()
+        if forms.no_secret.fullmatch(secret) or "[redacted:" in secret or secret in self._allowed:
+            return False
+        start = named.start()
+        while start and (text[start - 1].isalnum() or text[start - 1] in "-_."):
+            start -= 1
+        name = text[start : named.end()]
+        if name.lower() == "pwd":  # of a connection string; the shell has its folder there
+            return sign == "=" and secret[0] not in "/~."
+        if not self._is_secret_name(name.lstrip("-")):
+            return False
+        if secret.lower() in ("bearer", "basic"):
+            return False  # a scheme; what follows it has been looked at
+        if found["open"]:
+            return bool(sign)
+        if not sign:
+            return name.startswith("--")
+        if secret[0] in "([{<$" or "(" in secret or "[" in secret:
+            return False  # code: `token = make()`, `password=settings["x"]`
+        if sign == "=":
+            # In code, too: `api_key=api_key`, `token=self.token`.
+            return not (
+                secret.isidentifier() and (_normal(secret).endswith(_normal(named[0])) or "_" in secret)
+            ) and ("." not in secret or not all(part.isidentifier() for part in secret.split(".")))
+        return len(secret) >= 4 and (not secret.isalpha() or "pass" in name.lower() or len(secret) >= 16)
+
+    # -- what is known ---------------------------------------------------------------------
+
+    def _placeholder(self, secret: str, kind: str) -> str:
+        if secret in self._allowed:
+            return secret
+        from hashlib import blake2b
+
+        digest = blake2b(secret.encode("utf-8", "surrogatepass"), key=self._key, digest_size=2).hexdigest()
+        return f"[redacted:{kind}:{digest}]"
+
+    def _compile(self) -> _Forms:
+        self._forms = _Forms()
+        return self._forms
+
+    def _learn_environment(self) -> Iterable[str]:
+        """Take the secrets of the environment; as they would be found in a lower-case line."""
+        from lctl.session.secretforms import ENVIRONMENT, ENVIRONMENT_PLACE
+
+        secret, place = re.compile(ENVIRONMENT), re.compile(ENVIRONMENT_PLACE)
+        values = {
+            value
+            for name, value in list(os.environ.items())
+            if len(value) >= _MIN_VALUE and secret.search(name) and not place.search(name)
+        } - self._allowed
+        # A value that is a plain word ("postgres") is only taken where it stands alone.
+        patterns = [
+            rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])" if value.isalpha() else re.escape(value)
+            for value in sorted(values, key=len, reverse=True)
+        ]
+        self._values = re.compile("|".join(patterns)) if patterns else None
+        return [orjson.dumps(v)[1:-1].lower().decode("latin-1") for v in values if _encodable(v)]
+
+
+class _Forms:
+    """The compiled forms: 15 ms, spent when the first suspicious line is seen."""
+
+    def __init__(self) -> None:
+        from lctl.session import secretforms as forms
+
+        self.formats = tuple((kind, re.compile(pattern)) for kind, pattern in forms.FORMATS)
+        self.name = re.compile(forms.NAME)
+        self.value = re.compile(forms.VALUE)
+        self.no_secret = re.compile(forms.NO_SECRET)
+        self.placeholder = re.compile(forms.PLACEHOLDER)
+
+
+def _normal(name: str) -> str:
+    return name.lower().translate(_SEPARATORS)
+
+
+def _encodable(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return None
+
+
+def _is_user_and_password(encoded: str) -> bool:
+    from base64 import b64decode
+    from binascii import Error
+
+    try:
+        return b":" in b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
+    except Error:
+        return False

@@ -1,0 +1,314 @@
+"""`LCTLSession`: one recording of one chain into one log."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextvars import Token
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from lctl.clock import Clock, IdSource, system_clock, system_ids
+from lctl.guard import guard
+from lctl.record.journal import Durability, JournalStore
+from lctl.record.recorder import Build, Draft, Recorder
+from lctl.session import context, ending, hooks, jsonable, naming, processes, threads
+from lctl.session.context import Frame
+from lctl.session.forked import UnopenedRecorder
+from lctl.session.llm import Prompts
+from lctl.session.redact import Redactor
+from lctl.session.scrub import MAX_STRING, Scrubber
+from lctl.session.stepping import Stepping
+from lctl.session.verbs import Verbs
+
+
+class LCTLSession(Stepping, Verbs):
+    """Records one chain. Every recording call returns a seq, or 0 when it could not record; none raises.
+
+    Attributes:
+        chain_id: the chain's id.
+        path: its log.
+        lost: events that could not be recorded (disk full, session closed).
+        on_tool_call: given the data of each tool call that is reported, so that capture does not derive
+            the same call from the messages.
+        on_close: called before the log is closed, so that capture can record what is still open.
+    """
+
+    on_tool_call: Callable[[dict[str, Any]], None] | None = None
+    on_close: Callable[[], None] | None = None
+
+    def __init__(
+        self,
+        chain_id: str | None = None,
+        path: str | Path | None = None,
+        *,
+        durability: Durability = "process",
+        redact: bool | Redactor = True,
+        max_string: int = MAX_STRING,
+        agent: str = "main",
+        clock: Clock = system_clock,
+        ids: IdSource = system_ids,
+    ) -> None:
+        """Open the log; an existing one is gone on with.
+
+        Args:
+            chain_id: made from the program's name and the time when None.
+            path: `<LCTL_DIR or .lctl>/<time>-<program>.lctl.json` when None.
+            durability: what is safe when a recording call returns; see `JournalStore`.
+            redact: False records secrets as they are; a `Redactor` says what else is one.
+            max_string: characters of one string that are kept (its head and its tail).
+            agent: of events outside any step.
+
+        Raises:
+            LogLocked: another session is writing this log.
+            LctlError: the log cannot be opened, and why.
+        """
+        name = chain_id or naming.program()
+        self._durability: Durability = durability
+        self._redactor = redact if isinstance(redact, Redactor) else Redactor() if redact else None
+        self._max_string = max_string
+        if self._redactor is not None:
+            guard.clean = self._redactor.text
+        self._clock, self._ids = clock, ids
+        chain: dict[str, Any] = {"id": chain_id or ids.chain_id(name)}
+        if chain_id is None:
+            chain["name"] = name
+        above = processes.parent()
+        if above is not None:
+            chain["parent"] = above
+        if path is None:
+            self._store = naming.new_store(naming.default_path(name, clock), chain, durability)
+        else:
+            self._store = JournalStore(path, chain, durability=durability, adopt=chain_id is None)
+        self.agent = agent
+        self.lost = 0
+        self.closed = False
+        self._forked = False
+        self._recorder: Recorder | UnopenedRecorder = self._recorder_of(self._store)
+        self._frames = {}
+        self._root = Frame(self, None, agent, None)
+        self._entered: list[tuple[Frame, Token[Frame | None], list[hooks.Undo]]] = []
+        self._prompts = Prompts()
+        self._streams = {}
+        self._checkpoints = ending.Checkpoints()
+        self._closing = threading.Lock()
+        self._before = hooks.recording()
+        ending.keep(self)
+        processes.watch(self)
+        processes.announce(self)
+        threads.install()
+
+    def _recorder_of(self, store: JournalStore) -> Recorder:
+        scrub = Scrubber(self._redactor, self._max_string)
+        return Recorder(
+            store,
+            clock=self._clock,
+            default=jsonable.default,
+            encode=jsonable.encode,
+            scrub=scrub,
+            passes=scrub.passes,
+        )
+
+    @property
+    def chain_id(self) -> str:
+        return str(self._store.chain.get("id", ""))
+
+    @property
+    def parent(self) -> dict[str, Any] | None:
+        """The chain that started this one, and where: `{"id", "seq"}`."""
+        return self._store.chain.get("parent")
+
+    @property
+    def path(self) -> Path:
+        return self._store.path
+
+    @property
+    def clock(self) -> Clock:
+        return self._clock
+
+    @property
+    def redactor(self) -> Redactor | None:
+        """What takes secrets out of events; None when they are recorded as they are."""
+        return self._redactor
+
+    @property
+    def last_seq(self) -> int:
+        """Seq of the newest event; 0 before the first."""
+        return self._recorder.seq
+
+    # -- the low-level door, for integrations ------------------------------------------------
+
+    def emit(
+        self, type: str, data: dict[str, Any], *, agent: str | None = None, step: int | None = None
+    ) -> int:
+        """Record one event in the running step (or `step`); its seq, 0 when it could not be recorded."""
+        frame = self.frame()
+        who = frame.agent if agent is None else jsonable.name_text(agent)
+        where = frame.step if step is None else step
+        if type == "tool_call" and self.on_tool_call is not None:
+            return self._emit_tool_call((type, who, data, where), self.on_tool_call)
+        return self._record(type, who, data, where)
+
+    def _record(self, type: str, agent: str, data: dict[str, Any], step: int | None) -> int:
+        try:
+            return self._recorder.record(type, agent, data, step)
+        except Exception as error:
+            return self._failed(error, 1)
+
+    def _emit_tool_call(self, draft: Draft, listen: Callable[[dict[str, Any]], None]) -> int:
+        """Under the recorder's lock, as what listens also plans model calls there."""
+
+        def build(first: int) -> list[Draft]:
+            with guard("a tool call's place in its conversation"):
+                listen(draft[2])
+            return [draft]
+
+        return self.emit_many(build)
+
+    def emit_many(self, build: Build, finite: bool = False) -> int:
+        """Record several events in one write (see `Recorder.record_many`); the first seq, 0 when none was.
+
+        Whatever `build` has noted of seqs does not hold when this returns 0.
+        """
+        recorder = self._recorder
+        try:
+            return recorder.record_many(build, finite)
+        except Exception as error:
+            return self._failed(error, recorder.refused)
+
+    def _session(self) -> LCTLSession:
+        return self
+
+    def _place(self) -> tuple[str, int | None]:
+        frame = self.frame()
+        return frame.agent, frame.step
+
+    def _milliseconds(self) -> float:
+        return self._clock.monotonic_ns() / 1e6
+
+    def _failed(self, error: Exception, count: int) -> int:
+        """What a recording call does with a failure of ours: count it, report the first, go on."""
+        if guard.policy == "raise":
+            raise error
+        self.lost += count
+        guard.failed(f"events in {self.path}", error)
+        return 0
+
+    # -- the log as a whole ----------------------------------------------------------------------
+
+    def checkpoint(
+        self,
+        state_hash: str | None = None,
+        facts_snapshot: dict[str, Any] | None = None,
+        *,
+        agent: str = "system",
+        **data: Any,
+    ) -> int:
+        """What is true now: a hash of the state, the facts, and the hash of the log's events so far.
+
+        What is not given is folded from the events since the last checkpoint.
+        """
+        with guard("a checkpoint"):
+            made = self._checkpoints.take(self._store)
+            given = {"state_hash": state_hash, "facts_snapshot": facts_snapshot}
+            made |= {name: value for name, value in given.items() if value is not None}
+            return self.emit("checkpoint", made | data, agent=agent)
+        return 0
+
+    def lines(self) -> Iterator[bytes]:
+        """The events so far, one JSON text each."""
+        return self._store.read()
+
+    def export(self, path: str | Path) -> Path:
+        """Write a complete, closed copy of the log; also after the session has been closed.
+
+        Raises:
+            RecordingError: the copy cannot be written.
+        """
+        return ending.export(self._store, Path(path), self._before)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The log as one object: version, chain, events, state and summary."""
+        return ending.document(self._store)
+
+    # -- opening and closing ----------------------------------------------------------------------
+
+    def __enter__(self) -> LCTLSession:
+        top = Frame(self, None, self.agent, context.current())
+        self._entered.append((top, context.enter(top), hooks.entered(self)))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        top, token, undo = self._entered.pop()
+        hooks.left(undo)
+        if not self._entered:
+            for frame in self._open_frames():
+                self.finish_step(frame, error, {} if error is not None else {"outcome": "aborted"})
+        top.open = False
+        context.leave(token)
+        if not self._entered:
+            self.close()
+
+    async def __aenter__(self) -> LCTLSession:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+    def close(self) -> None:
+        """End what is open, write the log's tail and let the file go. May be called again."""
+        with self._closing:
+            if self.closed:
+                return
+            with guard(f"the end of {self.path}"):
+                if self.on_close is not None:
+                    self.on_close()
+                for frame in self._open_frames():
+                    self.finish_step(frame, None, {"outcome": "aborted"})
+                self.closed = True
+                self._root.open = False
+                unopened = self._forked and isinstance(self._recorder, UnopenedRecorder)
+                ending.close(self._store, self._before, unopened)
+            self.closed = True
+            threads.uninstall()
+            processes.withdraw(self)
+            ending.drop(self)
+
+    # -- after fork() ------------------------------------------------------------------------------
+
+    def after_fork(self) -> None:
+        """In the child: nothing more into the parent's log; a chain of its own from the first event on."""
+        self._closing = threading.Lock()
+        if self.closed:
+            return
+        self._forked = True
+        self._frames.clear()
+        self._streams.clear()
+        self._prompts = Prompts()
+        self._root = Frame(self, None, self.agent, None)
+        seq = self._recorder.seq
+        self._recorder = UnopenedRecorder(lambda: self._open_child(seq))
+        self._store.lock = threading.RLock()
+        self._store.forget()
+        frame = context.raw()
+        if frame is not None and frame.session is self:
+            context.set_current(self._root)
+
+    def _open_child(self, seq: int) -> Recorder:
+        """The forked child's own log, linked to its parent's at `seq`."""
+        pid = os.getpid()
+        above = {"id": self.chain_id, "seq": seq}
+        chain = {**self._store.chain, "id": f"{self.chain_id}-{pid}", "parent": above}
+        path = naming.with_suffix(self._store.path, str(pid))
+        self._store = naming.new_store(path, chain, self._durability)
+        self._recorder = recorder = self._recorder_of(self._store)
+        self._checkpoints = ending.Checkpoints()
+        processes.refresh(self)
+        processes.close_at_end_of_child(self)
+        return recorder

@@ -1,0 +1,141 @@
+"""The running steps of a session: beginning, ending and finding them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from lctl.clock import Clock
+from lctl.session import context
+from lctl.session.context import Frame
+from lctl.session.jsonable import name_text
+from lctl.session.steps import StepScope, error_data, mark_of, outcome_of, was_reported
+
+if TYPE_CHECKING:
+    from lctl.session.session import LCTLSession
+
+
+class Stepping:
+    """Mixed into `LCTLSession`, which brings `emit`, the clock and the top frame."""
+
+    _clock: Clock
+    _root: Frame
+    _frames: dict[int, Frame]  # open steps by seq
+    _forked: bool
+
+    def emit(
+        self, type: str, data: dict[str, Any], *, agent: str | None = None, step: int | None = None
+    ) -> int:
+        raise NotImplementedError
+
+    def _record(self, type: str, agent: str, data: dict[str, Any], step: int | None) -> int:
+        raise NotImplementedError
+
+    def _session(self) -> LCTLSession:
+        raise NotImplementedError
+
+    def frame(self) -> Frame:
+        """The innermost open step of this session that the running code is in; else the session's top."""
+        frame = context.current()
+        while frame is not None and frame.session is not self:
+            frame = frame.parent
+        if frame is None or (self._forked and not self._is_after_fork(frame)):
+            return self._root
+        return frame
+
+    def _is_after_fork(self, frame: Frame | None) -> bool:
+        while frame is not None and frame is not self._root:
+            frame = frame.parent
+        return frame is not None
+
+    def step(self, agent: str | None = None, intent: str | None = None, **data: Any) -> StepScope:
+        """A step as a block: `with session.step("reviewer", "assess") as step:`."""
+        return StepScope(self._session(), agent, data if intent is None else {"intent": intent, **data})
+
+    def step_start(
+        self,
+        agent: str | None = None,
+        intent: str | None = None,
+        input_summary: str | None = None,
+        **data: Any,
+    ) -> int:
+        """Begin a step inside the running one; it is the running one until `step_end`."""
+        given = {
+            name: v for name, v in (("intent", intent), ("input_summary", input_summary)) if v is not None
+        }
+        frame = self.begin_step(agent, {**given, **data}, context.generator_of(sys._getframe(1)))
+        return 0 if frame is None else frame.step or 0
+
+    def step_end(
+        self,
+        agent: str | None = None,
+        outcome: str = "success",
+        output_summary: str | None = None,
+        duration_ms: float | None = None,
+        tokens: dict[str, int] | None = None,
+        *,
+        step: int | None = None,
+        **data: Any,
+    ) -> int:
+        """End the running step, or the newest open one of `agent`, or the one whose seq is `step`.
+
+        May be called from another task or thread than `step_start`. `tokens_in` and `tokens_out` stand for
+        `tokens={"input": ..., "output": ...}`.
+        """
+        if tokens is None and ("tokens_in" in data or "tokens_out" in data):
+            tokens = {"input": data.pop("tokens_in", 0), "output": data.pop("tokens_out", 0)}
+        given = (("output_summary", output_summary), ("duration_ms", duration_ms), ("tokens", tokens))
+        result = {"outcome": outcome, **{name: v for name, v in given if v is not None}, **data}
+        frame = self._step_to_end(agent, step)
+        if frame is None:
+            return self.emit("step_end", result, agent=agent, step=step)
+        return self.finish_step(frame, None, result)
+
+    def begin_step(self, agent: str | None, data: dict[str, Any], inside: Any = None) -> Frame | None:
+        """Record a step_start and make it current; None when it could not be recorded."""
+        above = self.frame()
+        who = above.agent if agent is None else name_text(agent)
+        seq = self._record("step_start", who, data, above.step)
+        if not seq:
+            return None
+        frame = Frame(
+            self._session(), seq, who, above if above is not self._root else context.current() or above
+        )
+        frame.started_ns = self._clock.monotonic_ns()
+        frame.inside = inside
+        self._frames[seq] = frame
+        context.set_current(frame)
+        return frame
+
+    def finish_step(self, frame: Frame, error: BaseException | None, result: dict[str, Any]) -> int:
+        """Record the step_end of `frame`, if it is still open."""
+        if self._frames.pop(frame.step or 0, None) is None:
+            frame.open = False
+            return 0
+        frame.open = False
+        if context.raw() is frame:
+            context.set_current(frame.parent)
+        if isinstance(error, Exception) and outcome_of(error) == "error":
+            if not was_reported(error, frame.failed):
+                self._record("error", frame.agent, error_data(error), frame.step)
+            if frame.parent is not None:  # the steps around this one need not say it again
+                frame.parent.failed = mark_of(error)
+        data = {"outcome": "success" if error is None else outcome_of(error), **result}
+        if "duration_ms" not in data:
+            data["duration_ms"] = round((self._clock.monotonic_ns() - frame.started_ns) / 1e6, 3)
+        return self._record("step_end", frame.agent, data, frame.step)
+
+    def _step_to_end(self, agent: str | None, step: int | None) -> Frame | None:
+        if step is not None:
+            return self._frames.get(step)
+        frame: Frame | None = self.frame()
+        if agent is None:
+            return frame if frame is not None and frame.step is not None else None
+        while frame is not None:
+            if frame.agent == agent and frame.session is self and frame.step in self._frames:
+                return frame
+            frame = frame.parent
+        return next((f for f in reversed(list(self._frames.values())) if f.agent == agent), None)
+
+    def _open_frames(self) -> list[Frame]:
+        return [self._frames[seq] for seq in sorted(self._frames, reverse=True)]

@@ -1,0 +1,119 @@
+"""Steps: beginning, ending and finding them, over the frames of the context."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from lctl.session import context
+from lctl.session.context import Frame
+from lctl.session.jsonable import name_of, text_of_error
+
+if TYPE_CHECKING:
+    from lctl.session.session import LCTLSession
+
+
+Mark = tuple[int, type, int, int]
+
+
+class StepScope:
+    """`with session.step("agent", "intent") as step:`; also with `async with`.
+
+    Leaving it ends the step: "success", "error" for an exception (which is recorded once, by the
+    innermost step), "cancelled" for a cancellation, "aborted" for an exit or a closed generator.
+
+    Attributes:
+        seq: the step's number; 0 when it could not be recorded.
+    """
+
+    __slots__ = ("_data", "_frame", "_result", "_session", "seq")
+
+    def __init__(self, session: LCTLSession, agent: str | None, data: dict[str, Any]) -> None:
+        self._session = session
+        self._data = (agent, data)
+        self._result: dict[str, Any] = {}
+        self._frame: Frame | None = None
+        self.seq = 0
+
+    def update(self, **data: Any) -> None:
+        """Add to the step's end: `output_summary`, `tokens`, `outcome`, or keys of your own."""
+        self._result.update(data)
+
+    def begin(self, inside: Any = None) -> StepScope:
+        agent, data = self._data
+        self._frame = self._session.begin_step(agent, data, inside)
+        if self._frame is not None:
+            self.seq = self._frame.step or 0
+        return self
+
+    def end(self, error: BaseException | None = None) -> None:
+        if self._frame is not None:
+            self._session.finish_step(self._frame, error, self._result)
+
+    def __enter__(self) -> StepScope:
+        return self.begin(context.generator_of(sys._getframe(1)))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end(error)
+
+    async def __aenter__(self) -> StepScope:
+        return self.begin(context.generator_of(sys._getframe(1)))
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end(error)
+
+
+def outcome_of(error: BaseException | None) -> str:
+    """How a step ended that `error` left."""
+    if error is None:
+        return "success"
+    if any(base.__name__ in ("CancelledError", "Cancelled") for base in type(error).__mro__):
+        return "cancelled"  # asyncio, concurrent.futures, trio; none of them is imported for this
+    return "error" if isinstance(error, Exception) else "aborted"
+
+
+def error_data(
+    error: BaseException, category: str = "execution_error", type_: str | None = None
+) -> dict[str, Any]:
+    """An `error` event's data for an exception."""
+    kind = type(error)
+    if type_ is None:
+        if isinstance(error, TimeoutError):
+            type_ = "timeout"
+        elif isinstance(error, MemoryError | RecursionError):
+            type_ = "resource_exhausted"
+        else:
+            type_ = kind.__name__
+    return {
+        "category": category,
+        "type": type_,
+        "message": text_of_error(error),
+        "recoverable": isinstance(error, TimeoutError | ConnectionError),
+        "context": {"exception": name_of(kind)},
+    }
+
+
+def mark_of(error: BaseException) -> Mark:
+    """What tells this raising of an exception from another that is later given the same memory.
+
+    Holding the exception itself would keep its frames, and what they hold, alive.
+    """
+    trace = error.__traceback__
+    return id(error), type(error), id(trace), -1 if trace is None else trace.tb_lasti
+
+
+def was_reported(error: BaseException, mark: Mark | None) -> bool:
+    """Whether `mark` was made of this raising, of which the traceback may have grown since."""
+    if mark is None or mark[:2] != (id(error), type(error)):
+        return False
+    trace = error.__traceback__
+    while trace is not None:
+        if (id(trace), trace.tb_lasti) == mark[2:]:
+            return True
+        trace = trace.tb_next
+    return False

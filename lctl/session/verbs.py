@@ -1,0 +1,254 @@
+"""The events a user records by hand: facts, tool calls, errors, messages, streams, hand-offs.
+
+Every call returns the seq of its event, or 0 when it could not be recorded; none of them raises.
+Arguments that are None are left out of the event; further keywords are kept in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lctl.record.recorder import Build, Draft
+from lctl.session.llm import Prompts, response_message, tokens_of
+
+
+class Verbs:
+    """Mixed into `LCTLSession`, which brings `emit`, `emit_many` and `guarded_checkpoint`."""
+
+    _prompts: Prompts
+    _streams: dict[int, list[Any]]
+
+    def emit(
+        self, type: str, data: dict[str, Any], *, agent: str | None = None, step: int | None = None
+    ) -> int:
+        raise NotImplementedError
+
+    def emit_many(self, build: Build) -> int:
+        raise NotImplementedError
+
+    def _place(self) -> tuple[str, int | None]:
+        raise NotImplementedError
+
+    def _milliseconds(self) -> float:
+        raise NotImplementedError
+
+    # -- facts -----------------------------------------------------------------------------
+
+    def add_fact(
+        self,
+        id: str,
+        text: str,
+        confidence: float | None = None,
+        source: str | None = None,
+        *,
+        agent: str | None = None,
+        **data: Any,
+    ) -> int:
+        """A new fact; `confidence` from 0 to 1."""
+        given = _given(id=id, text=text, confidence=confidence, source=source)
+        return self.emit("fact_added", {**given, **data}, agent=agent)
+
+    def modify_fact(
+        self,
+        id: str,
+        text: str | None = None,
+        confidence: float | None = None,
+        reason: str | None = None,
+        *,
+        agent: str | None = None,
+        **data: Any,
+    ) -> int:
+        """A change of a fact: its text, its confidence, or both."""
+        given = _given(id=id, text=text, confidence=confidence, reason=reason)
+        return self.emit("fact_modified", {**given, **data}, agent=agent)
+
+    def read_facts(self, ids: list[str], *, agent: str | None = None, **data: Any) -> int:
+        """An agent has used these facts (their confidence decays with each hop)."""
+        return self.emit("fact_read", {"ids": ids, **data}, agent=agent)
+
+    # -- tools and errors ------------------------------------------------------------------
+
+    def tool_call(
+        self,
+        tool: str,
+        input: Any = None,
+        output: Any = None,
+        duration_ms: float | None = None,
+        *,
+        error: Any = None,
+        call_id: str | None = None,
+        agent: str | None = None,
+        **data: Any,
+    ) -> int:
+        """A tool was called; it gave `output`, or failed with `error`."""
+        event: dict[str, Any] = {"tool": tool, "input": input}
+        event |= {"output": output} if error is None else {"error": error}
+        return self.emit(
+            "tool_call", event | _given(duration_ms=duration_ms, call_id=call_id) | data, agent=agent
+        )
+
+    def error(
+        self,
+        category: str,
+        type: str,
+        message: str | BaseException,
+        recoverable: bool = False,
+        suggested_action: str | None = None,
+        *,
+        context: dict[str, Any] | None = None,
+        agent: str | None = None,
+        **data: Any,
+    ) -> int:
+        """A failure, in the protocol's taxonomy: `execution_error`/`timeout` and so on."""
+        # An exception given as the message is its text.
+        text = str(message) if isinstance(message, BaseException) else message
+        event = {"category": category, "type": type, "message": text, "recoverable": recoverable}
+        return self.emit(
+            "error", event | _given(suggested_action=suggested_action, context=context) | data, agent=agent
+        )
+
+    # -- conversations ---------------------------------------------------------------------
+
+    def message(
+        self,
+        role: str,
+        content: Any,
+        *,
+        message_id: str | None = None,
+        parent_id: str | None = None,
+        agent: str | None = None,
+        **data: Any,
+    ) -> int:
+        """A message of a conversation, under `parent_id` (None: it begins one). Its id is `m<seq>`."""
+        who, step = self._place()
+
+        def build(first: int) -> list[Draft]:
+            event = {
+                "message_id": message_id or f"m{first}",
+                "parent_id": parent_id,
+                "role": role,
+                "content": content,
+            }
+            return [("message", agent or who, event | data, step)]
+
+        return self.emit_many(build)
+
+    def llm_trace(
+        self,
+        messages: Any = None,
+        response: Any = None,
+        model: str | None = None,
+        usage: Any = None,
+        duration_ms: float | None = None,
+        *,
+        agent: str | None = None,
+        provider: str | None = None,
+        outcome: str = "success",
+        **data: Any,
+    ) -> int:
+        """A model call that was not seen on the wire, reported after it returned; its step's seq.
+
+        Args:
+            messages: the prompt: a list of message objects, or a text. What earlier calls of this
+                session already sent is not stored again.
+            response: the answer: text, a message, or an SDK's response object.
+            usage: token counts, in any provider's names.
+        """
+        who, parent = self._place()
+        who = agent or who
+        step = 0
+
+        def build(first: int) -> list[Draft]:
+            nonlocal step
+            drafts, leaf = self._prompts.drafts(messages, first, who, parent)
+            step = first + len(drafts)
+            start = {"kind": "llm", "intent": "llm", "model": model, "provider": provider, "prompt": leaf}
+            drafts.append(("step_start", who, _given(**start) | data, parent))
+            end: dict[str, Any] = {"outcome": outcome}
+            answer = response_message(response)
+            if answer is not None:
+                sampled = self._prompts.sampled(answer, leaf, first + len(drafts))
+                drafts.append(("message", who, sampled, step))
+                end["message"] = sampled["message_id"]
+            end |= _given(model=model, tokens=tokens_of(usage, response), duration_ms=duration_ms)
+            drafts.append(("step_end", who, end, step))
+            return drafts
+
+        return step if self.emit_many(build) else 0
+
+    # -- streams ---------------------------------------------------------------------------
+
+    def stream_start(
+        self, expected_chunks: int | str = "unknown", *, agent: str | None = None, **data: Any
+    ) -> int:
+        """A stream begins; its seq names it in `stream_chunk` and `stream_end`."""
+        seq = self.emit("stream_start", {"expected_chunks": expected_chunks, **data}, agent=agent)
+        self._streams[seq] = [0, 0, self._milliseconds()]
+        return seq
+
+    def stream_chunk(
+        self,
+        content: Any,
+        tokens: int | None = None,
+        index: int | None = None,
+        *,
+        stream: int | None = None,
+        agent: str | None = None,
+        **data: Any,
+    ) -> int:
+        """A piece of `stream` (the newest one when None); `index` counts from 0."""
+        stream = self._stream(stream)
+        counts = self._streams.get(stream or 0)
+        if counts is not None:
+            at = counts[0] if index is None else index
+            index, counts[0] = at, max(counts[0], at + 1)
+            counts[1] += tokens or 0
+        event = _given(index=index or 0, content=content, tokens=tokens, stream=stream)
+        return self.emit("stream_chunk", event | data, agent=agent)
+
+    def stream_end(
+        self,
+        total_chunks: int | None = None,
+        total_tokens: int | None = None,
+        duration_ms: float | None = None,
+        *,
+        stream: int | None = None,
+        agent: str | None = None,
+        **data: Any,
+    ) -> int:
+        """The end of `stream`; what is not given was counted."""
+        stream = self._stream(stream)
+        chunks, tokens, started = self._streams.pop(stream or 0, (0, 0, None))
+        if duration_ms is None and started is not None:
+            duration_ms = round(self._milliseconds() - started, 3)
+        event = _given(
+            total_chunks=chunks if total_chunks is None else total_chunks,
+            total_tokens=tokens if total_tokens is None else total_tokens,
+            duration_ms=duration_ms,
+            stream=stream,
+        )
+        return self.emit("stream_end", event | data, agent=agent)
+
+    def _stream(self, stream: int | None) -> int | None:
+        return stream if stream is not None else max(self._streams, default=None)
+
+    # -- coordination ----------------------------------------------------------------------
+
+    def handoff(
+        self,
+        to: str,
+        *,
+        from_: str | None = None,
+        reason: str | None = None,
+        facts: list[str] | None = None,
+        **data: Any,
+    ) -> int:
+        """The work goes to agent `to`, with the facts it should know."""
+        who, _ = self._place()
+        return self.emit(
+            "handoff", _given(**{"from": from_ or who}, to=to, reason=reason, facts=facts) | data
+        )
+
+
+def _given(**data: Any) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if value is not None}

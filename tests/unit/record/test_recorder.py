@@ -1,0 +1,178 @@
+"""Numbering: without gaps, whatever happens in between."""
+
+from __future__ import annotations
+
+import gc
+import json
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lctl.record.journal import JournalStore
+from lctl.record.recorder import Draft, Recorder
+from lctl.record.store import MemoryStore
+from lctl.testing import FixedClock
+
+
+def events(recorder: Recorder) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in recorder.store.read()]
+
+
+def test_an_event_has_the_canonical_form() -> None:
+    """Keys in the protocol's order; `step` only where there is one."""
+    recorder = Recorder(MemoryStore(), clock=FixedClock())
+    assert recorder.record("step_start", "a", {"intent": "x"}) == 1
+    assert recorder.record("fact_added", "a", {"id": "F1"}, 1) == 2
+    assert list(recorder.store.read()) == [
+        b'{"seq":1,"type":"step_start","timestamp":"2026-01-01T00:00:00.000000Z","agent":"a","data":{"intent":"x"}}',
+        b'{"seq":2,"type":"fact_added","timestamp":"2026-01-01T00:00:00.001000Z","agent":"a","step":1,"data":{"id":"F1"}}',
+    ]
+
+
+def test_many_events_are_one_append() -> None:
+    """The drafts know their numbers; none is fine too."""
+    recorder = Recorder(MemoryStore())
+    recorder.record("t", "a", {})
+
+    def build(first: int) -> list[Draft]:
+        return [
+            ("message", "a", {"message_id": f"m{first}"}, None),
+            ("step_start", "a", {"prompt": f"m{first}"}, None),
+        ]
+
+    assert recorder.record_many(build) == 2
+    assert recorder.record_many(lambda first: []) == 4
+    assert recorder.record("t", "a", {}) == 4
+    assert [e["data"] for e in events(recorder)[1:3]] == [{"message_id": "m2"}, {"prompt": "m2"}]
+
+
+def test_what_cannot_be_built_uses_no_number() -> None:
+    """A failing `build`, and a value that cannot be encoded, leave the count as it was."""
+    recorder = Recorder(MemoryStore())
+    with pytest.raises(ZeroDivisionError):
+        recorder.record_many(lambda first: [("t", "a", {"x": 1 / 0}, None)])
+    with pytest.raises(TypeError):
+        recorder.record("t", "a", {"x": object()})
+    assert recorder.record("t", "a", {}) == 1
+
+
+class _Finalised:
+    """Records when it is collected."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self.cycle = self
+
+    def __del__(self) -> None:
+        self._recorder.record("finalised", "gc", {})
+
+
+def test_a_finaliser_may_record_while_an_event_is_recorded(tmp_path: Path) -> None:
+    """Garbage is collected inside the clock, the encoder and the build, in the middle of the call."""
+
+    class CollectingClock(FixedClock):
+        def now(self) -> str:
+            gc.collect()
+            return super().now()
+
+    recorder = Recorder(JournalStore(tmp_path / "run.lctl.json", {"id": "c"}), clock=CollectingClock())
+    for _ in range(5):
+        _Finalised(recorder)
+        before = recorder.seq
+        seq = recorder.record("t", "a", {})
+        assert seq == before + 1
+        _Finalised(recorder)
+        recorder.record_many(lambda first: [("many", "a", {"first": first}, None)] * 2)
+    recorded = events(recorder)
+    assert [e["seq"] for e in recorded] == list(range(1, len(recorded) + 1))
+    assert sum(e["type"] == "finalised" for e in recorded) == 10
+    assert all(e["data"]["first"] in (e["seq"], e["seq"] - 1) for e in recorded if e["type"] == "many")
+    recorder.store.close({})
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
+def test_a_signal_handler_may_record_while_an_event_is_recorded(tmp_path: Path) -> None:
+    """A timer interrupts a recording loop at arbitrary instructions."""
+    recorder = Recorder(JournalStore(tmp_path / "run.lctl.json", {"id": "c"}))
+    handled = [0]
+
+    def handle(number: int, frame: object) -> None:
+        handled[0] += 1
+        recorder.record("signal", "s", {})
+        recorder.record_many(lambda first: [("signal", "s", {}, None)])
+
+    before = signal.signal(signal.SIGALRM, handle)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+        loops = 0
+        while handled[0] < 150:
+            recorder.record("t", "a", {})
+            recorder.record_many(lambda first: [("t", "a", {}, None)] * 3)
+            loops += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    recorded = events(recorder)
+    assert [e["seq"] for e in recorded] == list(range(1, len(recorded) + 1))
+    assert sum(e["type"] == "signal" for e in recorded) == 2 * handled[0]
+    assert sum(e["type"] == "t" for e in recorded) == 4 * loops
+    recorder.store.close({})
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
+def test_an_interrupt_leaves_no_gap_and_no_half_event(tmp_path: Path) -> None:
+    """KeyboardInterrupt at arbitrary instructions, as Ctrl-C brings it; the log and the count agree after."""
+    recorder = Recorder(JournalStore(tmp_path / "run.lctl.json", {"id": "c"}))
+    armed = [False]
+
+    def handle(number: int, frame: object) -> None:
+        if armed[0]:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, handle)
+    interrupted = 0
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0007, 0.0007)
+        while interrupted < 100:
+            try:
+                armed[0] = True
+                while True:
+                    recorder.record("t", "a", {"x": "y" * 50})
+            except KeyboardInterrupt:
+                armed[0] = False
+                interrupted += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    last = recorder.record("t", "a", {})
+    assert [e["seq"] for e in events(recorder)] == list(range(1, last + 1))
+    recorder.store.close({})
+
+
+def test_threads_get_their_own_numbers(tmp_path: Path) -> None:
+    """Eight threads at once: no gap, no double, every thread's events in its own order."""
+    recorder = Recorder(JournalStore(tmp_path / "run.lctl.json", {"id": "c"}))
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+
+    def work(name: str) -> None:
+        for n in range(200):
+            recorder.record("t", name, {"n": n})
+
+    threads = [threading.Thread(target=work, args=(f"t{n}",)) for n in range(8)]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(switch)
+    recorded = events(recorder)
+    assert [e["seq"] for e in recorded] == list(range(1, 1601))
+    for name in {e["agent"] for e in recorded}:
+        assert [e["data"]["n"] for e in recorded if e["agent"] == name] == list(range(200))
+    recorder.store.close({})

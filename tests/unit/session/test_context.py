@@ -1,0 +1,513 @@
+"""Every event in its own step: tasks, threads, pools, generators."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import gc
+import inspect
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import pytest
+
+from lctl.session import LCTLSession, get_session, tool, traced
+
+Events = Callable[[LCTLSession], list[dict[str, Any]]]
+Brief = Callable[[LCTLSession], list[str]]
+
+
+def check_own_steps(recorded: list[dict[str, Any]], agents: set[str]) -> None:
+    """Seq without gaps, and each agent's events in steps that this agent began."""
+    assert [e["seq"] for e in recorded] == list(range(1, len(recorded) + 1))
+    begun = {e["seq"]: e["agent"] for e in recorded if e["type"] == "step_start"}
+    for event in recorded:
+        if "step" in event:
+            assert begun[event["step"]] == event["agent"]
+    assert set(begun.values()) == agents
+    ended = [e["step"] for e in recorded if e["type"] == "step_end"]
+    assert sorted(ended) == sorted(begun)
+
+
+def test_threads_and_tasks_at_once(session: LCTLSession, events: Events) -> None:
+    """8 threads and 100 asyncio tasks, each a different agent, two nested steps each."""
+
+    def work(name: str) -> None:
+        for n in range(20):
+            with session.step(name, "outer"), session.step(name, "inner"):
+                session.add_fact(f"{name}-{n}", "x")
+
+    async def task(name: str) -> None:
+        for n in range(5):
+            async with session.step(name, "outer"):
+                await asyncio.sleep(0)
+                with session.step(name, "inner"):
+                    await asyncio.sleep(0.0001 * (n % 3))
+                    session.add_fact(f"{name}-{n}", "x")
+
+    async def main() -> None:
+        await asyncio.gather(*(task(f"task{n}") for n in range(100)))
+
+    threads = [threading.Thread(target=work, args=(f"thread{n}",)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    asyncio.run(main())
+    for thread in threads:
+        thread.join()
+    agents = {f"thread{n}" for n in range(8)} | {f"task{n}" for n in range(100)}
+    check_own_steps(events(session), agents)
+
+
+def test_tasks_of_a_group_are_siblings(session: LCTLSession, brief: Brief) -> None:
+    """TaskGroup: children in the step that opened the group; one failing, the others cancelled."""
+
+    async def child(name: str, wait: float) -> None:
+        async with session.step(name):
+            await asyncio.sleep(wait)
+            raise ValueError(name)
+
+    async def main() -> None:
+        async with session.step("parent"), asyncio.TaskGroup() as group:
+            group.create_task(child("fails", 0))
+            group.create_task(child("waits", 60))
+
+    with pytest.raises(ExceptionGroup):
+        asyncio.run(main())
+    recorded = {(e["type"], e["agent"]): e for e in session.to_dict()["events"]}
+    assert recorded["step_start", "fails"]["step"] == recorded["step_start", "waits"]["step"] == 1
+    assert recorded["step_end", "fails"]["data"]["outcome"] == "error"
+    assert recorded["step_end", "waits"]["data"]["outcome"] == "cancelled"
+    assert recorded["step_end", "parent"]["data"]["outcome"] == "error"
+
+
+def test_a_timeout_is_a_cancellation_inside_and_an_error_outside(session: LCTLSession) -> None:
+    """`asyncio.timeout` cancels the body and raises TimeoutError around it."""
+
+    async def main() -> None:
+        async with session.step("outer"):
+            async with asyncio.timeout(0.001):
+                async with session.step("inner"):
+                    await asyncio.sleep(60)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(main())
+    recorded = session.to_dict()["events"]
+    ends = {e["agent"]: e["data"]["outcome"] for e in recorded if e["type"] == "step_end"}
+    assert ends == {"inner": "cancelled", "outer": "error"}
+    assert [e["data"]["type"] for e in recorded if e["type"] == "error"] == ["timeout"]
+
+
+def test_a_step_may_end_in_another_task(session: LCTLSession, brief: Brief) -> None:
+    """After that the first task is out of it too."""
+
+    async def main() -> None:
+        step = session.step_start("a")
+
+        async def other() -> None:
+            session.step_end(step=step)
+
+        await asyncio.create_task(other())
+        session.add_fact("F1", "outside")
+
+    asyncio.run(main())
+    assert brief(session) == ["1 step_start a", "2 step_end a @1", "3 fact_added main"]
+
+
+def test_threads_and_pools_run_in_the_step_that_started_them(session: LCTLSession, brief: Brief) -> None:
+    """Thread, Timer, submit, map, to_thread; a pool's worker does not keep the step of its first task."""
+    with ThreadPoolExecutor(1) as pool:
+        with session.step("a"):
+            thread = threading.Thread(target=session.add_fact, args=("F1", "thread"))
+            thread.start()
+            thread.join()
+            pool.submit(session.add_fact, "F2", "pool").result()
+            timer = threading.Timer(0, session.add_fact, ("F3", "timer"))
+            timer.start()
+            timer.join()
+            asyncio.run(asyncio.to_thread(session.add_fact, "F4", "to_thread"))
+        pool.submit(session.add_fact, "F5", "outside").result()
+        with session.step("b"):
+            list(pool.map(lambda name: session.add_fact(name, "map"), ["F6"]))
+    assert [line for line in brief(session) if "fact" in line] == [
+        "2 fact_added a @1",
+        "3 fact_added a @1",
+        "4 fact_added a @1",
+        "5 fact_added a @1",
+        "7 fact_added main",
+        "9 fact_added b @8",
+    ]
+
+
+def test_nothing_stays_wrapped_after_the_last_session(session: LCTLSession) -> None:
+    """Thread.start, submit and Popen are the originals again; `run` is not left on a thread."""
+    import subprocess
+
+    assert hasattr(threading.Thread.start, "__wrapped__")
+    thread = threading.Thread(target=lambda: None)
+    with session.step("a"):
+        thread.start()
+        thread.join()
+    assert "run" not in thread.__dict__
+    session.close()
+    for function in (threading.Thread.start, ThreadPoolExecutor.submit, subprocess.Popen.__init__):
+        assert not hasattr(function, "__wrapped__")
+
+
+def test_a_generators_step_does_not_leak_to_its_consumer(session: LCTLSession, brief: Brief) -> None:
+    """Undecorated: between items the consumer is where it was, and its own steps stay right."""
+
+    def items() -> Iterator[int]:
+        with session.step("gen"):
+            session.add_fact("in", "1")
+            yield 1
+            session.add_fact("in", "2")
+            yield 2
+
+    with session.step("consumer"):
+        for _ in items():
+            session.add_fact("out", "x")
+    assert brief(session) == [
+        "1 step_start consumer",
+        "2 step_start gen @1",
+        "3 fact_added gen @2",
+        "4 fact_added consumer @1",
+        "5 fact_added gen @2",
+        "6 fact_added consumer @1",
+        "7 step_end gen @2",
+        "8 step_end consumer @1",
+    ]
+
+
+def test_a_context_manager_made_of_a_generator_does_hand_on_its_step(
+    session: LCTLSession, brief: Brief
+) -> None:
+    """`@contextmanager` and `@asynccontextmanager`: the with block is inside."""
+
+    @contextmanager
+    def phase(name: str) -> Iterator[None]:
+        with session.step(name):
+            yield
+
+    @asynccontextmanager
+    async def async_phase(name: str) -> AsyncIterator[None]:
+        async with session.step(name):
+            yield
+
+    async def main() -> None:
+        async with async_phase("b"):
+            session.add_fact("F2", "y")
+
+    with phase("a"):
+        session.add_fact("F1", "x")
+    asyncio.run(main())
+    assert [line for line in brief(session) if "fact" in line] == ["2 fact_added a @1", "5 fact_added b @4"]
+
+
+def test_two_generators_in_turn(session: LCTLSession, events: Events) -> None:
+    """Interleaved generators keep their steps apart, ended in any order."""
+
+    @traced("gen")
+    def items(name: str) -> Generator[None, None, None]:
+        for n in range(3):
+            session.add_fact(f"{name}{n}", "x")
+            yield
+
+    one, two = items("one"), items("two")
+    next(one), next(two), next(one), next(two)
+    one.close()
+    next(two)
+    two.close()
+    facts = [(e["data"]["id"][:3], e["step"]) for e in events(session) if e["type"] == "fact_added"]
+    assert {step for name, step in facts if name == "one"} == {1}
+    assert len({step for name, step in facts if name == "two"}) == 1
+
+
+class Kinds:
+    """One traced and one tool function of every kind."""
+
+    @traced("m", "method")
+    def method(self, x: int) -> int:
+        """Doc."""
+        return x
+
+    @classmethod
+    @traced("m")
+    def class_method(cls, x: int) -> int:
+        return x
+
+    @traced("m")
+    @staticmethod
+    def static_method(x: int) -> int:
+        return x
+
+    @tool
+    def tool_method(self, x: int, y: int = 2) -> int:
+        return x + y
+
+    @tool
+    @classmethod
+    def tool_class_method(cls, x: int) -> int:
+        return x
+
+    @staticmethod
+    @tool(name="static")
+    def tool_static(x: int) -> int:
+        return x
+
+
+def test_methods_of_every_kind(session: LCTLSession, events: Events) -> None:
+    """`self` and `cls` are not input; names, docs and results stay."""
+    with session.step("top"):
+        kinds = Kinds()
+        assert [kinds.method(1), Kinds.class_method(2), Kinds.static_method(3)] == [1, 2, 3]
+        assert [kinds.tool_method(1), kinds.tool_class_method(2), Kinds.tool_static(x=3)] == [3, 2, 3]
+    assert Kinds.method.__doc__ == "Doc." and Kinds.method.__name__ == "method"
+    recorded = events(session)
+    assert [e["data"].get("intent") for e in recorded if e["type"] == "step_start"][1:] == [
+        "method",
+        "class_method",
+        "static_method",
+    ]
+    calls = [
+        (e["data"]["tool"], e["data"]["input"], e["data"]["output"])
+        for e in recorded
+        if e["type"] == "tool_call"
+    ]
+    assert calls == [
+        ("tool_method", {"x": 1, "y": 2}, 3),
+        ("tool_class_method", {"x": 2}, 2),
+        ("static", {"x": 3}, 3),
+    ]
+
+
+def _kinds() -> list[Any]:
+    def plain(a: int, *rest: int, b: int = 1, **more: int) -> int:
+        return a
+
+    async def coroutine(a: int) -> int:
+        return a
+
+    def generator(a: int) -> Iterator[int]:
+        yield a
+
+    async def async_generator(a: int) -> AsyncIterator[int]:
+        yield a
+
+    return [plain, coroutine, generator, async_generator]
+
+
+@pytest.mark.parametrize("function", _kinds(), ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "decorate", [traced, tool, traced("a", "i"), tool("name"), tool(name="name"), traced()]
+)
+def test_a_wrapped_function_stays_of_its_kind(function: Any, decorate: Any) -> None:
+    """inspect cannot tell, but for `__wrapped__`."""
+    wrapped = decorate(function)
+    for question in (
+        inspect.iscoroutinefunction,
+        inspect.isgeneratorfunction,
+        inspect.isasyncgenfunction,
+        inspect.isfunction,
+    ):
+        assert question(wrapped) == question(function)
+    assert inspect.signature(wrapped) == inspect.signature(function)
+    assert wrapped.__name__ == function.__name__ and wrapped.__qualname__ == function.__qualname__
+
+
+def test_outside_any_session_functions_just_run() -> None:
+    """Nothing is opened, nothing is recorded."""
+
+    @traced
+    def step(x: int) -> int:
+        return x
+
+    @tool
+    async def fetch(x: int) -> int:
+        return x
+
+    @tool
+    def items(n: int) -> Iterator[int]:
+        yield from range(n)
+
+    @traced
+    async def agenerator(n: int) -> AsyncIterator[int]:
+        for i in range(n):
+            yield i
+
+    async def main() -> list[int]:
+        return [i async for i in agenerator(3)]
+
+    assert step(1) == 1
+    assert asyncio.run(fetch(2)) == 2
+    assert list(items(3)) == [0, 1, 2]
+    assert asyncio.run(main()) == [0, 1, 2]
+    assert get_session() is None
+
+
+def test_a_traced_generator_passes_everything_through(
+    session: LCTLSession, brief: Brief, events: Events
+) -> None:
+    """send, throw, return value, close; the step lasts to the end."""
+
+    @traced("g", "run")
+    def conversation() -> Any:
+        said = yield "hello"
+        try:
+            said = yield said.upper()
+        except KeyError:
+            said = yield "caught"
+        session.add_fact("F", said)
+        return "bye"
+
+    talk = conversation()
+    assert brief(session) == []  # not begun: a generator function runs at the first next
+    with session.step("top"):
+        assert next(talk) == "hello"
+        assert talk.send("x") == "X"
+        assert talk.throw(KeyError("k")) == "caught"
+        with pytest.raises(StopIteration) as stop:
+            talk.send("last")
+    assert stop.value.value == "bye"
+    assert brief(session) == [
+        "1 step_start top",
+        "2 step_start g @1",
+        "3 fact_added g @2",
+        "4 step_end g @2",
+        "5 step_end top @1",
+    ]
+
+    left = conversation()
+    next(left)
+    del left
+    gc.collect()
+    assert events(session)[-1]["data"]["outcome"] == "aborted"
+
+
+def test_a_traced_async_generator(session: LCTLSession, events: Events) -> None:
+    """Its body in the step, its consumer not; left early it is aborted, failing it is an error."""
+
+    @traced("g")
+    async def items(fail: bool) -> AsyncGenerator[int, None]:
+        for n in range(3):
+            await asyncio.sleep(0)
+            session.add_fact("in", str(n))
+            yield n
+        if fail:
+            raise ValueError("end")
+
+    async def main() -> None:
+        async for _ in items(False):
+            session.add_fact("out", "x")
+        stream = items(False)
+        await anext(stream)
+        await stream.aclose()
+        with pytest.raises(ValueError, match="end"):
+            async for _ in items(True):
+                pass
+
+    asyncio.run(main())
+    recorded = events(session)
+    assert all(
+        e["agent"] == ("g" if e["data"]["id"] == "in" else "main")
+        for e in recorded
+        if e["type"] == "fact_added"
+    )
+    assert [e["data"]["outcome"] for e in recorded if e["type"] == "step_end"] == [
+        "success",
+        "aborted",
+        "error",
+    ]
+
+
+def test_tools_record_input_output_error_and_call_id(session: LCTLSession, events: Events) -> None:
+    """Arguments by name as they were before the call; the exception passes unchanged."""
+    failure = RuntimeError("boom")
+
+    @tool
+    def search(query: str, *more: str, limit: int = 3, **options: Any) -> list[str]:
+        options.clear()
+        return [query]
+
+    @tool("break")
+    async def breaking(items: list[int]) -> None:
+        items.append(1)
+        raise failure
+
+    @tool
+    def count(n: int) -> Iterator[int]:
+        yield from range(n)
+
+    @tool
+    def with_id(x: int, tool_call_id: str) -> int:
+        return x
+
+    @tool
+    def strict(x: int) -> int:
+        return x
+
+    search("a", "b", "c", safe=True)
+    with pytest.raises(RuntimeError) as raised:
+        asyncio.run(breaking([]))
+    assert raised.value is failure
+    assert list(count(2)) == [0, 1]
+    with_id(1, tool_call_id="call_1")
+    assert strict(2, call_id="call_2") == 2  # type: ignore[call-arg]
+    partial = functools.partial(search, "p")
+    partial()
+    with pytest.raises(TypeError):
+        strict()  # type: ignore[call-arg]
+    calls = [e["data"] for e in events(session)]
+    for call in calls:
+        assert isinstance(call.pop("duration_ms"), float)
+    assert calls[:6] == [
+        {
+            "tool": "search",
+            "input": {"query": "a", "more": ["b", "c"], "safe": True, "limit": 3},
+            "output": ["a"],
+        },
+        {"tool": "break", "input": {"items": []}, "error": {"type": "RuntimeError", "message": "boom"}},
+        {"tool": "count", "input": {"n": 2}, "output": [0, 1]},
+        {"tool": "with_id", "input": {"x": 1, "tool_call_id": "call_1"}, "output": 1, "call_id": "call_1"},
+        {"tool": "strict", "input": {"x": 2}, "output": 2, "call_id": "call_2"},
+        {"tool": "search", "input": {"query": "p", "limit": 3}, "output": ["p"]},
+    ]
+    assert calls[6]["error"]["type"] == "TypeError"
+
+
+def test_tool_calls_can_be_served(session: LCTLSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one seam: what `intercept` gives stands for the run, whose body does not happen."""
+    from lctl.session import tools
+    from lctl.session.wrapping import Served
+
+    ran: list[str] = []
+
+    @tool
+    def pay(amount: int) -> str:
+        ran.append("pay")
+        return "paid"
+
+    @tool
+    async def fetch(url: str) -> str:
+        ran.append("fetch")
+        return "live"
+
+    @tool
+    def stream() -> Iterator[int]:
+        ran.append("stream")
+        yield 1
+
+    def intercept(call: tools.ToolCall) -> Served | None:
+        if call.tool == "pay":
+            return Served(error=PermissionError("declined"))
+        return Served([7, 8]) if call.tool == "stream" else Served("recorded")
+
+    monkeypatch.setattr(tools, "intercept", intercept)
+    with pytest.raises(PermissionError, match="declined"):
+        pay(3)
+    assert asyncio.run(fetch("x")) == "recorded"
+    assert list(stream()) == [7, 8]
+    assert tools.call_tool("bare", {"x": 1}, lambda: ran.append("bare")) == "recorded"
+    assert ran == []

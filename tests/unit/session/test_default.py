@@ -1,0 +1,142 @@
+"""The session that opens itself, and what instruments when one is entered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lctl
+from lctl.errors import RecordingError
+from lctl.session import LCTLSession, default, export, get_session, hooks, tool
+from tests.unit.session.test_processes import run
+
+_PROGRAM = """
+import sys
+from lctl.session import default, get_session, tool
+default.enable()
+
+@tool
+def add(a, b):
+    return a + b
+
+if "silent" not in sys.argv:
+    add(1, 2)
+    if "crash" in sys.argv:
+        get_session().step_start("a")
+        raise ValueError("boom")
+    if "exit" in sys.argv:
+        sys.exit(3)
+"""
+
+
+def test_it_opens_at_the_first_event_and_says_where_it_is(folder: Path) -> None:
+    """One line on stderr at exit, in the number of its events."""
+    done = run(_PROGRAM)
+    (log,) = (folder / ".lctl").iterdir()
+    assert log.name.endswith("-program.lctl.json")
+    assert done.stderr == f"lctl: 1 event in .lctl/{log.name}  (lctl replay last)\n"
+    assert json.loads(log.read_text())["chain"]["name"] == "program"
+
+
+def test_without_an_event_there_is_nothing(folder: Path) -> None:
+    """No file, no line."""
+    done = run(_PROGRAM, "silent")
+    assert done.stderr == "" and not (folder / ".lctl").exists()
+
+
+def test_it_can_be_quiet(folder: Path) -> None:
+    """LCTL_QUIET=1."""
+    assert run(_PROGRAM, LCTL_QUIET="1").stderr == ""
+
+
+@pytest.mark.parametrize(("how", "status"), [("crash", 1), ("exit", 3)])
+def test_it_is_closed_however_the_program_ends(folder: Path, how: str, status: int) -> None:
+    """A traceback is the program's own; open steps are ended."""
+    done = run(_PROGRAM, how)
+    assert done.returncode == status
+    assert ("ValueError: boom" in done.stderr) == (how == "crash")
+    (log,) = (folder / ".lctl").iterdir()
+    document = json.loads(log.read_text())
+    assert document["hash"]["count"] == (3 if how == "crash" else 1)
+
+
+def test_where_nothing_can_be_written_the_program_runs_unrecorded(folder: Path) -> None:
+    """Said once."""
+    (folder / "file").touch()
+    done = run(_PROGRAM + "\nadd(3, 4)\nprint('ran')", LCTL_DIR=str(folder / "file"))
+    assert done.returncode == 0 and done.stdout == "ran\n"
+    assert done.stderr.count("lctl:") == 1
+
+
+@pytest.fixture
+def enabled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("LCTL_QUIET", "1")
+    default.enable()
+    yield
+    default.disable()
+
+
+def test_a_session_entered_goes_before_it(enabled: None) -> None:
+    """Inside, events go to the entered session; after it, to the default one, opened then."""
+    with LCTLSession("c", "c.lctl.json") as session:
+        assert get_session() is session
+        assert default._session is None
+    opened = get_session()
+    assert opened is not None and opened is not session and opened is get_session()
+
+    @tool
+    def one() -> int:
+        return 1
+
+    one()
+    assert [e["data"]["tool"] for e in opened.to_dict()["events"]] == ["one"]
+    assert export("copy.lctl.json").exists()
+
+
+def test_export_without_a_recording_says_what_to_do(folder: Path) -> None:
+    """An explicit wish that cannot be met is an error."""
+    with pytest.raises(RecordingError, match="nothing is being recorded"):
+        export("x.lctl.json")
+
+
+def test_entering_a_session_runs_the_hooks_and_leaving_undoes_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Last first; also when the block raises."""
+    told: list[str] = []
+
+    def hook(name: str) -> hooks.Undo:
+        told.append(f"+{name}")
+        return lambda: told.append(f"-{name}")
+
+    monkeypatch.setattr(
+        hooks, "on_enter", [lambda session: hook("a"), lambda session: None, lambda session: hook("b")]
+    )
+    with pytest.raises(ValueError), LCTLSession("c", "c.lctl.json"):
+        told.append("body")
+        raise ValueError
+    assert told == ["+a", "+b", "body", "-b", "-a"]
+
+
+def test_the_package_offers_the_names_users_know() -> None:
+    """Each lazily."""
+    for name in ("LCTLSession", "get_session", "tool", "traced", "traced_step", "export", "Redactor"):
+        assert getattr(lctl, name) is getattr(lctl.session, name)
+    assert set(lctl.__all__) <= set(dir(lctl))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        lctl.nothing  # noqa: B018
+
+
+def test_a_session_taken_from_the_package_instruments_what_it_enters(folder: Path) -> None:
+    """`lctl.LCTLSession` does, once; the session floor alone does not reach up."""
+    code = """
+import lctl.session
+from lctl.session import hooks
+assert hooks.on_enter == []
+lctl.LCTLSession, lctl.tool, lctl.LCTLSession
+assert [hook.__module__ for hook in hooks.on_enter] == ["lctl"]
+"""
+    assert run(code).returncode == 0

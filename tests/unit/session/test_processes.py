@@ -1,0 +1,229 @@
+"""Child processes: a chain of their own, linked to their parent's; nothing twice, nothing lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lctl.session import LCTLSession, processes
+
+
+def run(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in the current folder as users do: failures of ours do not raise."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("LCTL_STRICT", "LCTL_PARENT")}
+    Path("program.py").write_text(code)
+    return subprocess.run(
+        [sys.executable, "program.py", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**kept, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+    )
+
+
+def load(path: Path) -> dict[str, Any]:
+    """A log, closed or still open."""
+    text = path.read_text()
+    document: dict[str, Any] = json.loads(text if text.endswith("}\n") else text + "]}")
+    return document
+
+
+def agents(document: dict[str, Any]) -> list[str]:
+    return [event["agent"] for event in document["events"]]
+
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+@needs_fork
+@pytest.mark.parametrize("durability", ["process", "buffered"])
+def test_fork(durability: str, folder: Path) -> None:
+    """The child's events are in its own log, the parent's in the parent's, none in both."""
+    done = run(
+        """
+import os, sys
+from lctl.session import LCTLSession
+with LCTLSession("c", "run.lctl.json", durability=sys.argv[1]) as session, session.step("parent"):
+    session.emit("t", {"n": 1})
+    pids = []
+    for child in range(2):
+        pid = os.fork()
+        if pid == 0:
+            with session.step(f"child{child}"):
+                session.emit("t", {"n": 2})
+            session.close()
+            os._exit(0)
+        pids.append(pid)
+    silent = os.fork()
+    if silent == 0:
+        os._exit(0)
+    for pid in [*pids, silent]:
+        assert os.waitpid(pid, 0)[1] == 0
+    session.emit("t", {"n": 3})
+print(*pids)
+""",
+        durability,
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    pids = done.stdout.split()
+    assert sorted(p.name for p in folder.glob("*.json")) == sorted(
+        ["run.lctl.json", *(f"run-{pid}.lctl.json" for pid in pids)]
+    )
+    parent = load(folder / "run.lctl.json")
+    assert agents(parent) == ["parent"] * 4
+    for n, pid in enumerate(pids):
+        child = load(folder / f"run-{pid}.lctl.json")
+        assert child["chain"] == {"id": f"c-{pid}", "parent": {"id": "c", "seq": 2}}
+        assert agents(child) == [f"child{n}"] * 3
+        assert [e["seq"] for e in child["events"]] == [1, 2, 3]
+        assert "step" not in child["events"][0]  # the parent's step 1 is not this chain's
+        assert child["hash"]["count"] == 3
+    assert list(folder.glob(".*.lock")) == []
+
+
+@needs_fork
+def test_fork_while_threads_record(folder: Path) -> None:
+    """A lock another thread holds at the fork hangs nothing in the child."""
+    done = run(
+        """
+import os, threading
+from lctl.session import LCTLSession
+with LCTLSession("c", "run.lctl.json") as session:
+    stop = threading.Event()
+    def work():
+        while not stop.is_set():
+            session.emit("t", {"x": "y" * 200})
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(30):
+        pid = os.fork()
+        if pid == 0:
+            session.emit("child", {})
+            os._exit(0)
+        assert os.waitpid(pid, 0)[1] == 0
+    stop.set()
+    for thread in threads:
+        thread.join()
+"""
+    )
+    assert done.returncode == 0, done.stderr
+    logs = [load(path) for path in folder.glob("*.lctl.json")]
+    assert len(logs) == 31
+    for log in logs:
+        assert [e["seq"] for e in log["events"]] == list(range(1, len(log["events"]) + 1))
+    assert sum(e["type"] == "child" for log in logs for e in log["events"]) == 30
+
+
+_WORKERS = """
+import multiprocessing, sys
+from lctl.session import LCTLSession, get_session
+
+def work(n):
+    session = get_session()
+    if session is None:
+        with LCTLSession(f"worker{n}") as session, session.step(f"worker{n}"):
+            session.emit("t", {"n": n})
+    else:
+        with session.step(f"worker{n}"):
+            session.emit("t", {"n": n})
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    with LCTLSession("c") as session, session.step("parent"):
+        workers = [context.Process(target=work, args=(n,)) for n in range(2)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+            assert worker.exitcode == 0
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_multiprocessing(method: str, folder: Path) -> None:
+    """Forked workers inherit the session, spawned ones learn of it; all their logs are closed."""
+    if method == "fork" and not hasattr(os, "fork"):
+        pytest.skip("needs fork")
+    done = run(_WORKERS, method)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    logs = [load(path) for path in (folder / ".lctl").glob("*.lctl.json")]
+    assert len(logs) == 3
+    by_agent = {agents(log)[0]: log for log in logs}
+    assert agents(by_agent["parent"]) == ["parent"] * 2
+    for n in range(2):
+        child = by_agent[f"worker{n}"]
+        assert agents(child) == [f"worker{n}"] * 3
+        assert child["chain"]["parent"]["id"] == "c"
+        assert child["hash"]["count"] == 3
+
+
+def test_a_started_process_is_linked_to_where_it_was_started(session: LCTLSession, folder: Path) -> None:
+    """`LCTL_PARENT` names the chain and its newest event; grandchildren name the child."""
+    session.emit("t", {})
+    session.emit("t", {})
+    code = """
+import subprocess, sys
+from lctl.session import LCTLSession
+with LCTLSession(sys.argv[1], sys.argv[1] + ".lctl.json") as session:
+    session.emit("t", {})
+    if sys.argv[1] == "child":
+        subprocess.run([sys.executable, sys.argv[0], "grandchild"], check=True)
+"""
+    Path("child.py").write_text(code)
+    subprocess.run([sys.executable, "child.py", "child"], check=True)
+    assert load(folder / "child.lctl.json")["chain"]["parent"] == {"id": "c", "seq": 2}
+    assert load(folder / "grandchild.lctl.json")["chain"]["parent"] == {"id": "child", "seq": 1}
+
+
+def test_the_environment_is_left_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions that overlap in any order give back what they found."""
+    monkeypatch.setenv(processes.VARIABLE, "outer:7")
+    first = LCTLSession("a", "a.lctl.json")
+    second = LCTLSession("b", "b.lctl.json")
+    assert os.environ[processes.VARIABLE] == "b:0"
+    first.close()
+    assert os.environ[processes.VARIABLE] == "b:0"
+    second.close()
+    assert os.environ[processes.VARIABLE] == "outer:7"
+    assert load(folder / "a.lctl.json")["chain"]["parent"] == {"id": "outer", "seq": 7}
+
+
+def test_two_processes_record_at_once_into_their_own_files(folder: Path) -> None:
+    """Started in the same second with the same program: the names differ."""
+    code = """
+from lctl.session import LCTLSession
+with LCTLSession() as session:
+    for n in range(200):
+        session.emit("t", {"n": n})
+"""
+    Path("same.py").write_text(code)
+    both = [subprocess.Popen([sys.executable, "same.py"]) for _ in range(2)]
+    assert [process.wait() for process in both] == [0, 0]
+    logs = [load(path) for path in (folder / ".lctl").glob("*.lctl.json")]
+    assert [len(log["events"]) for log in logs] == [200, 200]
+
+
+def test_a_child_with_an_older_environment_is_linked_to_the_newest_seq(folder: Path) -> None:
+    """An `env` copied when the program began names the seq of then."""
+    with LCTLSession("c", "run.lctl.json") as session:
+        session.emit("t", {})
+        env = {**os.environ, "A": "b"}
+        session.emit("t", {})
+        told = subprocess.run(
+            [sys.executable, "-c", "import os; print(os.environ['LCTL_PARENT'])"],
+            env=env,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert told.stdout.strip() == "c:2"
+        with LCTLSession("inner", "inner.lctl.json") as inner:
+            assert inner.parent == {"id": "c", "seq": 2}
+        assert env["LCTL_PARENT"] == "c:0"

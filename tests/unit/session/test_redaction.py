@@ -1,0 +1,369 @@
+"""Secrets stay out of the log, wherever they are; everything else stays in."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import re
+import string
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lctl.session import LCTLSession, Redactor
+from lctl.testing import FixedClock
+
+Events = Callable[[LCTLSession], list[dict[str, Any]]]
+
+_chance = random.Random(4)
+
+
+def chars(count: int, alphabet: str = string.ascii_letters + string.digits) -> str:
+    return "".join(_chance.choice(alphabet) for _ in range(count))
+
+
+def _jwt() -> str:
+    def part(value: dict[str, Any]) -> str:
+        return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+    return f"{part({'alg': 'HS256'})}.{part({'sub': '1', 'n': chars(9)})}.{chars(43)}"
+
+
+#: kind -> a secret of that form. Made at run time: none of them is anybody's.
+SECRETS = {
+    "openai": "sk-" + chars(48),
+    "openai-project": "sk-proj-" + chars(60) + "_-" + chars(10),
+    "anthropic": "sk-ant-api03-" + chars(40) + "-" + chars(20) + "AA",
+    "google": "AIza" + chars(35),
+    "aws": "AKIA" + chars(16, string.ascii_uppercase + string.digits),
+    "github": "ghp_" + chars(36),
+    "github-oauth": "gho_" + chars(36),
+    "github-fine": "github_pat_" + chars(22) + "_" + chars(59),
+    "gitlab": "glpat-" + chars(20),
+    "slack": "xoxb-" + chars(12, string.digits) + "-" + chars(24),
+    "stripe": "sk_live_" + chars(24),
+    "stripe-restricted": "rk_live_" + chars(24),
+    "huggingface": "hf_" + chars(34),
+    "tavily": "tvly-" + chars(32),
+    "groq": "gsk_" + chars(52),
+    "jwt": _jwt(),
+    "npm": "npm_" + chars(36),
+    "sendgrid": "SG." + chars(22) + "." + chars(43),
+    "private-key": chars(64) + "\n" + chars(64),
+}
+
+
+def _dressed(kind: str, secret: str) -> str:
+    if kind == "private-key":
+        return f"-----BEGIN RSA PRIVATE KEY-----\n{secret}\n-----END RSA PRIVATE KEY-----"
+    return secret
+
+
+def _positions(secret: str) -> list[Any]:
+    """One secret in every place it might be."""
+    inner = json.dumps({"arguments": {"q": f"use {secret} now", "n": 1}})
+    return [
+        secret,
+        f"my key is {secret}, keep it",
+        f"({secret})",
+        f'"{secret}"',
+        f"X={secret}\nY=1",
+        [1, [secret]],
+        {"a": {"b": [{"c": secret}]}},
+        {secret: "as a key"},
+        inner,
+        json.dumps({"arguments": inner}),
+        f"data: {inner}\n\n",
+        {"url": f"https://example.com/?q={secret}&x=1"},
+        {"headers": [["x-anything", secret]]},
+        {"chunks": [[0, "data: "], [3, f'{{"text": "{secret}"}}']]},
+        f"{'lorem ipsum ' * 500}{secret}{' dolor sit' * 500}",
+    ]
+
+
+def _parts(secret: str) -> list[str]:
+    """What must not be found in a log: the secret, and each line of it."""
+    return [part for part in secret.split("\n") if part]
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+def test_known_formats_in_every_position(session: LCTLSession, kind: str) -> None:
+    """Not one byte of them in the file, and every event still there."""
+    for value in _positions(_dressed(kind, SECRETS[kind])):
+        assert session.emit("t", {"value": value})
+    session.step_start(_dressed(kind, SECRETS[kind]), SECRETS[kind] if "\n" not in SECRETS[kind] else "x")
+    session.close()
+    content = session.path.read_text()
+    for part in _parts(SECRETS[kind]):
+        assert part not in content
+        assert part not in content.replace("\\", "")
+    assert len(json.loads(content)["events"]) >= len(_positions(""))
+
+
+NAMED = """
+api_key apikey apiKey API-KEY x-api-key X-Goog-Api-Key authorization Authorization
+Proxy-Authorization password db_password passwd secret client_secret clientSecret access_token
+accessToken refresh_token id_token token slack_bot_token private_key cookie set-cookie Set-Cookie
+aws_secret_access_key session_token passphrase account_key signing_key
+"""
+
+
+@pytest.mark.parametrize("name", NAMED.split())
+def test_values_under_secret_names(session: LCTLSession, events: Events, name: str) -> None:
+    """In objects, header lists, name/value pairs, JSON in strings, and text; the structure stays."""
+    secret = "hunter2-" + chars(6)
+    values: list[Any] = [
+        {name: secret},
+        {"outer": {name: secret, "n": 1}},
+        {name: [secret, secret]},
+        [[name, secret], ["accept", "*/*"]],
+        {"headers": [{"name": name, "value": secret}]},
+        json.dumps({name: secret, "n": [1]}),
+        json.dumps({"arguments": json.dumps({name: secret})}),
+        f"{name}={secret}",
+        f'{name}: "{secret}"',
+        f"https://example.com/x?a=1&{name}={secret}&b=2",
+        f"data: {json.dumps({name: secret})}",
+    ]
+    for value in values:
+        session.emit("t", {"value": value})
+    recorded = [e["data"]["value"] for e in events(session)]
+    assert secret not in session.path.read_text()
+    placeholder = recorded[0][name]
+    assert re.fullmatch(r"\[redacted:[a-z-]+:[0-9a-f]{4}\]", placeholder)
+    assert recorded[1] == {"outer": {name: placeholder, "n": 1}}
+    assert recorded[2] == {name: [placeholder, placeholder]}
+    assert recorded[3] == [[name, placeholder], ["accept", "*/*"]]
+    assert json.loads(recorded[5]) == {name: placeholder, "n": [1]}
+    assert recorded[9].startswith("https://example.com/x?a=1&") and recorded[9].endswith("&b=2")
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("Authorization: Bearer abc123def456", "abc123def456"),
+        ("curl -H 'Authorization: Bearer {secret}'", chars(40)),
+        ("Bearer {secret}", chars(30)),
+        ("Basic " + base64.b64encode(b"user:letmein!").decode(), base64.b64encode(b"user:letmein!").decode()),
+        ("postgres://admin:s3cr3t-pw@db.example.com:5432/x", "s3cr3t-pw"),
+        ("redis://:pw12345@localhost/0", "pw12345"),
+        ("https://user:pa55@example.com/", "pa55"),
+        ("Server=db;Uid=sa;Pwd=hunter22;", "hunter22"),
+        ("DefaultEndpointsProtocol=https;AccountName=x;AccountKey={secret}==;", chars(86)),
+        ("mysql --password hunter22 -u root", "hunter22"),
+        ("deploy --api-key={secret}", "k" + chars(12)),
+        ("export DB_PASSWORD=correcthorse", "correcthorse"),
+        ("password: correcthorse", "correcthorse"),
+        ("AWS_SECRET_ACCESS_KEY={secret}", chars(40)),
+        ("https://x.blob.core.windows.net/c?sv=1&sig={secret}", chars(43)),
+    ],
+)
+def test_secrets_in_text(session: LCTLSession, text: str, secret: str) -> None:
+    """Headers, URLs, connection strings, command lines."""
+    assert session.emit("t", {"value": text.replace("{secret}", secret)})
+    assert secret not in session.path.read_text()
+
+
+KEPT: list[Any] = [
+    {"primary_key": "id", "public_key": "abc", "foreign_key": "user_id", "key": "value", "cache_key": "a1b2"},
+    {"max_tokens": 100, "tokens": {"input": 500, "output": 200}, "token_count": 7, "total_tokens": 9},
+    {"call_id": "call_" + chars(24), "id": "toolu_" + chars(24), "response_id": "chatcmpl-" + chars(29)},
+    {
+        "id": "msg_" + chars(24),
+        "request_id": "req_" + chars(24),
+        "hash": "sha256:" + chars(64, "0123456789abcdef"),
+    },
+    {"uuid": "123e4567-e89b-12d3-a456-426614174000", "next_page_token": "CAUQAA", "eos_token": "</s>"},
+    {"token": "Hello", "logprob": -0.1, "bytes": [72]},
+    {
+        "type": "object",
+        "properties": {"password": {"type": "string", "description": "The password"}},
+        "required": ["password"],
+    },
+    {"has_password": True, "token": None, "secret": "", "password": None, "token_limit": 5},
+    "The password must be at least 8 characters; tokens are counted, a secret is kept, keys are sorted.",
+    "def login(password: str, token: str | None = None, api_key=None): check(password=password, token=token)",
+    "client = OpenAI(api_key=os.environ['OPENAI_API_KEY'], token=self.token)",
+    "The basic understanding of bearer authentication is required; see https://e.com/a@b or mail a@e.com",
+    "risk-assessment-of-the-security-review and task-1234567890-abcdefghij",
+    "sk-learn and sk-image are libraries; author: someone; authorized: yes",
+    {"model": "gpt-4o", "text": "The token bucket: it refills. Secret: none. Password: required."},
+]
+
+
+@pytest.mark.parametrize("value", KEPT, ids=range(len(KEPT)))
+def test_what_is_no_secret_stays(session: LCTLSession, events: Events, value: Any) -> None:
+    """Names and texts that only resemble one; ids that joins need; code; schemas."""
+    session.emit("t", {"value": value})
+    assert events(session)[0]["data"]["value"] == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://example.com/?token=abcd1234efgh more",
+        "api_key: 'abcd1234'",
+        "see --token abcd1234 now",
+        "https://u:pw1234@example.com/x?a=1",
+        "password: hunter2hunter2",
+    ],
+)
+def test_what_was_redacted_is_not_redacted_again(text: str) -> None:
+    """A placeholder names the kind of its secret, and is no assignment of one."""
+    redactor = Redactor()
+    once = redactor.text(text)
+    assert once.count("[redacted:") == 1
+    assert redactor.text(once) == once
+
+
+def test_equal_secrets_look_equal_within_a_run_only(folder: Path) -> None:
+    """The placeholder is keyed: it tells two secrets apart, and nothing about either."""
+
+    def record(name: str) -> list[str]:
+        with LCTLSession("c", name) as session:
+            for secret in (SECRETS["openai"], SECRETS["openai"], SECRETS["openai-project"]):
+                session.emit("t", {"x": secret})
+        return [e["data"]["x"] for e in session.to_dict()["events"]]
+
+    runs = [record(f"{n}.lctl.json") for n in range(4)]
+    for one, same, other in runs:
+        assert one == same != other and one.startswith("[redacted:openai:")
+    assert len({run[0] for run in runs}) > 1
+
+
+def test_values_of_secret_environment_variables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever they appear, also when set while the session runs; not those that only name a place."""
+    monkeypatch.setenv("MY_SERVICE_TOKEN", 'odd"value 1')
+    monkeypatch.setenv("SOME_KEY_FILE", "/run/secrets/some_key_file")
+    monkeypatch.setenv("DB_PASSWORD", "postgres")
+    monkeypatch.setenv("SHORT_KEY", "abc")
+    with LCTLSession("c", "x.lctl.json") as session:
+        monkeypatch.setenv("LATER_SECRET", "plainlookingvalue")
+        session.emit(
+            "t", {"x": 'a odd"value 1 b', "y": "plainlookingvalue", "z": "/run/secrets/some_key_file abc"}
+        )
+        session.emit("t", {"x": "postgres", "y": "PostgreSQL and postgresql:// are fine"})
+    first, second = (e["data"] for e in session.to_dict()["events"])
+    assert re.fullmatch(r"a \[redacted:environment:....\] b", first["x"])
+    assert re.fullmatch(r"\[redacted:environment:....\]", first["y"])
+    assert first["z"] == "/run/secrets/some_key_file abc"
+    assert second["x"].startswith("[redacted") and second["y"] == "PostgreSQL and postgresql:// are fine"
+
+
+def test_redaction_is_configurable(folder: Path) -> None:
+    """Off; or with patterns, names and exceptions of one's own."""
+    secret = SECRETS["openai"]
+    with LCTLSession("c", "off.lctl.json", redact=False) as session:
+        session.emit("t", {"api_key": secret})
+    assert session.to_dict()["events"][0]["data"] == {"api_key": secret}
+
+    redactor = Redactor(
+        extra_patterns=[r"EMP-\d{6}"], extra_keys=["X-Internal"], allow=["internal_token", secret]
+    )
+    with LCTLSession("c", "own.lctl.json", redact=redactor) as session:
+        session.emit(
+            "t", {"text": "of EMP-123456", "x_internal": "v", "internal_token": "kept", "text2": secret}
+        )
+    data = session.to_dict()["events"][0]["data"]
+    assert re.fullmatch(r"of \[redacted:custom:....\]", data["text"])
+    assert data["x_internal"].startswith("[redacted:xinternal:")
+    assert data["internal_token"] == "kept" and data["text2"] == secret
+
+
+def test_errors_and_exports_hold_no_secret(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What lctl itself says on stderr, and every file it writes."""
+    from lctl.guard import guard
+
+    secret = SECRETS["anthropic"]
+    monkeypatch.setattr(guard, "policy", "report")
+    with LCTLSession("c", "x.lctl.json") as session:
+        with pytest.raises(ValueError), session.step("a"):
+            raise ValueError(f"401 for {secret}")
+        session.emit_many(
+            lambda first: [("t", secret, {secret: Path(f"/nonexistent/{secret}").read_text()}, None)]
+        )
+        session.add_fact(secret, secret, source=secret)
+    session.export("copy.lctl.json")
+    captured = capsys.readouterr()
+    for text in (*(p.read_text() for p in folder.rglob("*") if p.is_file()), captured.out, captured.err):
+        assert secret not in text
+
+
+_FILLER = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+_WRAPPED = st.recursive(
+    st.just(...),
+    lambda inner: (
+        st.tuples(st.just("list"), _FILLER, inner)
+        | st.tuples(st.just("dict"), _FILLER, inner)
+        | st.tuples(st.just("json"), _FILLER, inner)
+    ),
+    max_leaves=4,
+)
+
+
+def _wrap(shape: Any, value: Any) -> Any:
+    if shape is ...:
+        return value
+    kind, filler, inner = shape
+    made = _wrap(inner, value)
+    if kind == "list":
+        return [filler, made, 1]
+    if kind == "dict":
+        return {filler: None, "k": made}
+    return json.dumps({"text": filler, "inner": made})
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    kind=st.sampled_from(sorted(set(SECRETS) - {"private-key"})),
+    before=_FILLER,
+    after=_FILLER,
+    shape=_WRAPPED,
+)
+def test_no_structure_hides_a_secret(tmp_path: Path, kind: str, before: str, after: str, shape: Any) -> None:
+    """Any nesting of lists, objects and JSON in strings, any text around it (not letters and digits: then
+    it is no longer that secret), alone and in a batch."""
+    from lctl.record.recorder import Recorder
+    from lctl.record.store import MemoryStore
+    from lctl.session import jsonable
+    from lctl.session.scrub import Scrubber
+
+    scrub = Scrubber(Redactor())
+    recorder = Recorder(
+        MemoryStore(),
+        clock=FixedClock(),
+        default=jsonable.default,
+        encode=jsonable.encode,
+        scrub=scrub,
+        passes=scrub.passes,
+    )
+    secret = SECRETS[kind]
+    data = {"value": _wrap(shape, f"{before} {secret} {after}")}
+    request = {"hash": "sha256:" + "0a" * 32}
+    recorder.record("t", "a", data)
+    recorder.record_many(lambda first: [("t", "a", request, None), ("t", "a", data, 1)], True)
+    alone, other, among = recorder.store.read()
+    assert json.loads(other)["data"] == request
+    for line in (alone, among):
+        assert secret.encode() not in line
+        assert secret.encode() not in line.replace(b"\\", b"")
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**53), 2**53) | _FILLER,
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_FILLER, inner, max_size=4),
+        max_leaves=15,
+    )
+)
+def test_ordinary_values_pass_unchanged(value: Any) -> None:
+    """Nothing without a secret is touched."""
+    assert Redactor(key=b"k").value(value) == value
