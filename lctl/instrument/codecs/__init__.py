@@ -1,0 +1,57 @@
+"""Provider codecs: from the bytes of one model call to what was asked and what was answered.
+
+Codecs are pure functions of bytes: they touch no session, no clock, no SDK. `model.py` has the
+values, each provider module has one `Codec`, `find` chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lctl.instrument.codecs.anthropic import Anthropic
+from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
+from lctl.instrument.codecs.openai import OpenAI
+from lctl.instrument.codecs.paths import path_of
+
+_CODECS: tuple[Codec, ...] = (OpenAI(), Anthropic())
+
+# How the path of every known operation ends; all other traffic leaves at the first test.
+_ENDINGS = (
+    "completions",
+    "responses",
+    "embeddings",
+    "messages",
+    "_tokens",
+    "/invoke",
+    "/invoke-with-response-stream",
+    "awPredict",
+)
+
+# A program calls few URLs, each very often.
+_known: dict[str, tuple[Codec, str]] = {}
+
+
+def find(method: str, url: str, headers: Mapping[str, str]) -> tuple[Codec, str] | None:
+    """The codec and operation of a request, None for traffic that is no model call.
+
+    By the path's shape alone, whatever the host. A request that only looks like one is told apart by
+    its body: `read_request` raises ValueError.
+    """
+    if method != "POST":
+        return None
+    known = _known.get(url)
+    if known is not None:
+        return known
+    if not path_of(url).endswith(_ENDINGS):
+        return None
+    for codec in _CODECS:
+        operation = codec.operation(method, url, headers)
+        if operation is not None:
+            if len(_known) >= 256:  # URLs with something of their own in each
+                _known.clear()
+            _known[url] = codec, operation
+            return codec, operation
+    return None
+
+
+__all__ = ["Codec", "ModelAnswer", "ModelRequest", "find"]

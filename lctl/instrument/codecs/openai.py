@@ -1,0 +1,105 @@
+"""The OpenAI dialect: which operation a request is, and the codec that sends it to its reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from lctl.instrument.codecs import chat, completions, embeddings, responses
+from lctl.instrument.codecs.bodies import (
+    is_event_stream,
+    loads_or_none,
+    read_error,
+    read_error_body,
+    read_object,
+)
+from lctl.instrument.codecs.hosts import provider_of
+from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
+from lctl.instrument.codecs.paths import path_of, segment_after
+from lctl.instrument.codecs.sse import read_stream, stream_error
+
+# Longest first: "/chat/completions" also ends with "/completions".
+_OPERATIONS = (
+    ("/chat/completions", "chat.completions"),
+    ("/completions", "completions"),
+    ("/responses", "responses"),
+    ("/responses/input_tokens", "responses.input_tokens"),
+    ("/embeddings", "embeddings"),
+)
+_REQUESTS: dict[str, Callable[[dict[str, Any], str], ModelRequest]] = {
+    "chat.completions": chat.read_request,
+    "completions": completions.read_request,
+    "responses": responses.read_request,
+    "responses.input_tokens": responses.read_request,
+    "embeddings": embeddings.read_request,
+}
+_WHOLES: dict[str, Callable[[dict[str, Any]], ModelAnswer]] = {
+    "chat.completions": chat.read_whole,
+    "completions": completions.read_whole,
+    "responses": responses.read_whole,
+    "responses.input_tokens": lambda whole: ModelAnswer(usage=whole),
+    "embeddings": embeddings.read_whole,
+}
+_STREAMS: dict[str, Callable[[list[dict[str, Any]], bool], ModelAnswer]] = {
+    "chat.completions": chat.read_events,
+    "completions": completions.read_events,
+    "responses": responses.read_events,
+}
+
+
+class OpenAI:
+    """Codec of OpenAI's API and of every server that speaks it."""
+
+    provider = "openai"
+
+    def operation(self, method: str, url: str, headers: Mapping[str, str]) -> str | None:
+        path = path_of(url)
+        return next((name for ending, name in _OPERATIONS if path.endswith(ending)), None)
+
+    def conversation_key(self, operation: str) -> str | None:
+        if operation == "chat.completions":
+            return "messages"
+        return "input" if operation.startswith("responses") else None
+
+    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
+        return self.read_document(operation, url, read_object(body))
+
+    def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
+        request = _REQUESTS[operation](document, provider_of(url, self.provider))
+        request.operation = operation
+        if request.model is None:
+            request.model = segment_after(url, "deployments")  # Azure
+        return request
+
+    def read_answer(
+        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
+    ) -> ModelAnswer:
+        body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        if status >= 400:
+            return ModelAnswer(error=read_error_body(status, body))
+        if operation in _STREAMS and body[:1] != b"{" and is_event_stream(headers, body):
+            events, done = read_stream(body)
+            return _read_events(operation, status, events, done)
+        try:
+            whole = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            whole = loads_or_none(body)
+        if not isinstance(whole, dict):
+            return ModelAnswer(complete=False)
+        answer = _WHOLES[operation](whole)
+        if answer.error is not None:
+            answer.error["status"] = status
+        return answer
+
+
+def _read_events(operation: str, status: int, events: list[dict[str, Any]], done: bool) -> ModelAnswer:
+    answer = _STREAMS[operation](events, done)
+    failure = stream_error(events)
+    if answer.error is not None:
+        answer.error["status"] = status
+    elif failure is not None:
+        answer.error = read_error(status, failure)
+        answer.complete = False
+    return answer

@@ -1,0 +1,145 @@
+"""Server-sent events: bytes in any cut -> events.
+
+The parser is our own because it must take what browsers' rules and SDKs' parsers disagree about: any
+line end, comments, events without data, data over several lines, a last event that nothing ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from lctl.instrument.codecs.bodies import loads_or_none
+
+#: (event name, data); the name is "" where none was given.
+ServerEvent = tuple[str, bytes]
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class EventParser:
+    """Feed it chunks as they come; each call gives the events that chunk completed."""
+
+    __slots__ = ("_begun", "_rest")
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._begun = False
+
+    def feed(self, chunk: bytes) -> list[ServerEvent]:
+        buffer = self._rest + chunk
+        if not self._begun:
+            if len(buffer) < 3 and _BOM.startswith(buffer):
+                self._rest = buffer
+                return []
+            self._begun = True
+            buffer = buffer.removeprefix(_BOM)
+        held = b""
+        if b"\r" in buffer:
+            if buffer.endswith(b"\r"):  # the other half of the line end may be in the next chunk
+                buffer, held = buffer[:-1], b"\r"
+            buffer = buffer.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        blocks = buffer.split(b"\n\n")
+        self._rest = blocks.pop() + held
+        return _events(blocks)
+
+    def finish(self) -> list[ServerEvent]:
+        """The event that the end of the body left open, if it has data."""
+        rest, self._rest = self._rest.replace(b"\r", b"\n"), b""
+        return _events(rest.split(b"\n\n"))
+
+
+def _events(blocks: Iterable[bytes]) -> list[ServerEvent]:
+    events: list[ServerEvent] = []
+    for block in blocks:
+        if b"\n" not in block:
+            if block.startswith(b"data: "):
+                events.append(("", block[6:]))
+                continue
+            if not block:
+                continue
+        event = _read(block)
+        if event is not None:
+            events.append(event)
+    return events
+
+
+def _read(block: bytes) -> ServerEvent | None:
+    name, data = "", []
+    for line in block.split(b"\n"):
+        key, _, value = line.partition(b":")
+        if value[:1] == b" ":
+            value = value[1:]
+        if key == b"data":
+            data.append(value)
+        elif key == b"event":
+            name = value.decode("utf-8", "replace")
+    return (name, b"\n".join(data)) if data else None
+
+
+def _data_lines(body: bytes) -> list[bytes] | None:
+    """The data of a body of one data line an event and nothing else (most are); None of any other."""
+    if body.startswith(b"data: ") and body.endswith(b"\n\n") and b"\r" not in body:
+        # One data line an event and nothing else, which the count of line ends proves: most bodies.
+        lines = body[6:-2].split(b"\n\ndata: ")
+        if body.count(b"\n") == 2 * len(lines):
+            return lines
+    return None
+
+
+def read_events(body: bytes) -> list[ServerEvent]:
+    """All events of a body."""
+    lines = _data_lines(body)
+    if lines is not None:
+        return [("", line) for line in lines]
+    parser = EventParser()
+    return parser.feed(body) + parser.finish()
+
+
+def read_stream(body: bytes) -> tuple[list[dict[str, Any]], bool]:
+    """The JSON objects of a stream, pings left out, and whether `[DONE]` was seen."""
+    lines = _data_lines(body)
+    if lines is not None:
+        objects = _read_at_once(lines)
+        if objects is not None:
+            return objects, lines[-1] == b"[DONE]"
+    found: list[dict[str, Any]] = []
+    done = False
+    for name, data in read_events(body):
+        try:
+            value = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            if data.strip() == b"[DONE]":
+                done = True
+                continue
+            value = loads_or_none(data)
+        if isinstance(value, dict) and name != "ping" and value.get("type") != "ping":
+            found.append(value)
+    return found, done
+
+
+def _read_at_once(lines: list[bytes]) -> list[dict[str, Any]] | None:
+    """The objects of the lines, parsed as one array; None unless each line is an object of its own."""
+    if lines[-1] == b"[DONE]":
+        lines = lines[:-1]
+    try:
+        values = orjson.loads(b"[" + b",".join(lines) + b"]")
+    except orjson.JSONDecodeError:
+        return None
+    if len(values) != len(lines):
+        return None
+    for value in values:
+        if type(value) is not dict or value.get("type") == "ping":
+            return None
+    return values  # type: ignore[no-any-return]
+
+
+def stream_error(events: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The first event that reports a failure inside the stream."""
+    for event in events:
+        kind = event.get("type", "error")
+        if kind == "error" and (event.get("error") or "type" in event):
+            return event
+    return None

@@ -1,0 +1,63 @@
+"""Token counts under one set of names, from every provider's usage object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Where each count stands, by precedence; a pair is (object, key inside it).
+_PLACES: dict[str, tuple[tuple[str, str | None], ...]] = {
+    "input": (("prompt_tokens", None), ("input_tokens", None)),
+    "output": (("completion_tokens", None), ("output_tokens", None)),
+    "cache_read": (
+        ("prompt_tokens_details", "cached_tokens"),
+        ("input_tokens_details", "cached_tokens"),
+        ("cache_read_input_tokens", None),
+        ("prompt_cache_hit_tokens", None),
+    ),
+    "cache_write": (
+        ("cache_creation_input_tokens", None),
+        ("prompt_tokens_details", "cache_write_tokens"),
+        ("input_tokens_details", "cache_write_tokens"),
+    ),
+    "reasoning": (
+        ("completion_tokens_details", "reasoning_tokens"),
+        ("output_tokens_details", "reasoning_tokens"),
+    ),
+    "total": (("total_tokens", None),),
+}
+
+
+def read_tokens(usage: Any, *, cache_apart: bool = False) -> dict[str, int] | None:
+    """Counts that the provider reported, None when it reported none.
+
+    Args:
+        usage: the provider's usage object.
+        cache_apart: `input` leaves cached tokens out there (Anthropic); here it holds them.
+    """
+    if not isinstance(usage, dict):
+        return None
+    tokens: dict[str, int] = {}
+    if len(usage) == 3:
+        # What most servers send: three numbers and no more.
+        read, written, total = (
+            usage.get("prompt_tokens"),
+            usage.get("completion_tokens"),
+            usage.get("total_tokens"),
+        )
+        if type(read) is int and type(written) is int and type(total) is int:
+            return {"input": read, "output": written, "total": total}
+    for name, places in _PLACES.items():
+        for outer, inner in places:
+            value = usage.get(outer)
+            if value is None:
+                continue
+            if inner is not None:
+                value = value.get(inner) if isinstance(value, dict) else None
+            if isinstance(value, float) and value.is_integer():
+                value = int(value)
+            if isinstance(value, int) and not isinstance(value, bool):
+                tokens[name] = value
+                break
+    if cache_apart and "input" in tokens:
+        tokens["input"] += tokens.get("cache_read", 0) + tokens.get("cache_write", 0)
+    return tokens or None

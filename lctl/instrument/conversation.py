@@ -1,0 +1,350 @@
+"""Which messages of a request are new, and which answer follows them (CONVERSATIONS D8, D9).
+
+One `Conversations` per session holds the forest of what was recorded. A plan gives the drafts of one
+write; the forest is changed as the plan is made, because another plan may be made before the write
+is confirmed, and changed back when the write failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from lctl.clock import Clock, system_clock
+from lctl.instrument.codecs.blobs import take_blobs
+from lctl.instrument.codecs.bodies import read_object
+from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
+from lctl.instrument.forest import Forest, Node
+from lctl.instrument.identity import identity
+from lctl.instrument.prefixes import SMALL, Prefixes, Reading, locate
+from lctl.instrument.toolcalls import ToolCalls, results_in
+from lctl.record.recorder import Draft
+
+# Keys of a `message` event that are ours; a provider's own value of that name goes under "wire".
+_RESERVED = frozenset({"message_id", "parent_id", "sampled", "status", "continues", "wire"})
+
+
+class PromptPlan:
+    """The drafts to write before a request leaves, and the message its answer will follow.
+
+    Attributes:
+        drafts: new messages in order (each behind the blobs it names), then derived tool calls.
+        leaf: id of the prompt's last message; None for a request without messages.
+    """
+
+    __slots__ = ("drafts", "leaf")
+
+    def __init__(self) -> None:
+        self.drafts: list[Draft] = []
+        self.leaf: str | None = None
+
+
+class _Pending:
+    """What the newest plan changed: nodes it added, how to undo the rest, what to do once it is written."""
+
+    __slots__ = ("first_seq", "leaf", "nodes", "request", "undo")
+
+    def __init__(self, first_seq: int) -> None:
+        self.first_seq = first_seq
+        self.nodes: list[Node] = []
+        self.undo: list[Callable[[], object]] = []
+        self.request: ModelRequest | None = None  # to remember, once it is surely written
+        self.leaf: Node | None = None
+
+
+class Conversations:
+    """Matches prompts against everything recorded in one chain, and plans the events of what is new.
+
+    `plan_request`, `plan_answer`, `tools_fields` and `rollback` belong under the recorder's lock (inside
+    `record_many`'s build function); `read_request` may run anywhere.
+    """
+
+    def __init__(self, clock: Clock = system_clock) -> None:
+        self._monotonic_ns = clock.monotonic_ns
+        self._forest = Forest()
+        self._prefixes = Prefixes()
+        self._tools = ToolCalls()
+        self._tips: dict[str, Node] = {}  # response or stored conversation -> its last message
+        self._blobs: set[str] = set()
+        self._toolsets: set[str] = set()
+        self._toolset: tuple[Any, str] = (None, "")  # the list hashed last, and its hash
+        self._pending: _Pending | None = None
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def read_request(self, codec: Codec, operation: str, url: str, body: bytes) -> ModelRequest:
+        """`codec.read_request`, faster for a conversation that grows.
+
+        `messages` of the result may lack a beginning that this forest knows (`known`).
+
+        Raises:
+            ValueError: the body is not this operation's.
+        """
+        if len(body) >= SMALL:
+            request = self._prefixes.read(codec, operation, url, body)
+            if request is not None:
+                return request
+        document = read_object(body)
+        request = codec.read_document(operation, url, document)
+        if len(body) >= SMALL:
+            locate(codec, operation, body, document, request)
+        return request
+
+    # -- planning --------------------------------------------------------------------------
+
+    def plan_request(self, request: ModelRequest, first_seq: int, agent: str, step: int | None) -> PromptPlan:
+        """Drafts of what this prompt adds to the forest; the first one gets seq `first_seq`.
+
+        Args:
+            agent: of the events.
+            step: the step the model call happens in.
+        """
+        pending = self._begin(first_seq)
+        plan = PromptPlan()
+        if request.continues is not None:
+            parent = self._plan_continued(plan, request, first_seq, agent, step, pending)
+        else:
+            place = request.known if request.known is not None else self._forest.root.place
+            messages = request.messages
+            matched = 0
+            key = b""
+            for message in messages:
+                key = identity(message)
+                child = place.children.get(key)
+                if child is None:
+                    break
+                place = child
+                matched += 1
+            parent = place.nodes[0] if len(place.nodes) == 1 else place.best()
+            fresh = messages[matched:]
+            for message in fresh:
+                parent = self._add(
+                    plan.drafts, message, key or identity(message), parent, first_seq, agent, step, pending
+                )
+                key = b""
+            if fresh:
+                self._derive_tool_calls(plan.drafts, agent, step, pending)
+        plan.leaf = parent.id
+        if request.read_from is not None:
+            pending.request, pending.leaf = request, parent
+        return plan
+
+    def _plan_continued(
+        self,
+        plan: PromptPlan,
+        request: ModelRequest,
+        first_seq: int,
+        agent: str,
+        step: int | None,
+        pending: _Pending,
+    ) -> Node:
+        """The leaf of a request that goes on from an answer or conversation the provider keeps."""
+        messages = request.messages
+        tip = self._tips.get(request.continues) if request.continues is not None else None
+        if tip is not None and self._same_instructions(request, tip):
+            messages = messages[1:]
+        identities = [identity(message) for message in messages]
+        if tip is not None:
+            path = self._forest.walk_below(tip, identities)
+            parent, matched = (path[-1] if path else tip), len(path)
+        else:  # its history was never seen: nothing can be the same
+            parent, matched = self._forest.root, 0
+        fresh = messages[matched:]
+        for message, key in zip(fresh, identities[matched:], strict=True):
+            parent = self._add(plan.drafts, message, key, parent, first_seq, agent, step, pending)
+            if tip is None and parent.parent is self._forest.root:
+                plan.drafts[-1][2]["continues"] = request.continues
+        if fresh:
+            self._derive_tool_calls(plan.drafts, agent, step, pending)
+        return parent
+
+    def plan_answer(
+        self,
+        answer: ModelAnswer,
+        request: ModelRequest,
+        leaf: str | None,
+        first_seq: int,
+        agent: str,
+        step: int | None,
+        *,
+        status: str | None = None,
+    ) -> tuple[list[Draft], list[str]]:
+        """Drafts of the sampled messages below `leaf`, and their ids in the order of the choices.
+
+        Args:
+            leaf: as `plan_request` gave it.
+            step: the model call's own step.
+            status: "complete", "aborted" or "error"; by default as far as the answer itself tells.
+        """
+        pending = self._begin(first_seq)
+        if status is None:
+            status = "error" if answer.error else "complete" if answer.complete else "aborted"
+        prompt = self._forest.node(leaf)
+        now = self._monotonic_ns()
+        drafts: list[Draft] = []
+        ids: list[str] = []
+        tip = prompt
+        for message in answer.messages:
+            node = self._add(
+                drafts, message, identity(message), prompt, first_seq, agent, step, pending, status=status
+            )
+            tip = node if not ids else tip
+            ids.append(str(node.id))
+            self._tools.ask(message, now)
+        if request.operation == "responses" and answer.response_id:
+            self._set_tip(answer.response_id, tip, pending)
+            if "conversation" in request.params and request.continues is not None:
+                self._set_tip(request.continues, tip, pending)
+        return drafts, ids
+
+    def tools_fields(self, request: ModelRequest) -> dict[str, Any]:
+        """`tools` (a hash) and, the first time in this chain, `tool_definitions`; {} without tools."""
+        tools = request.tools
+        if not tools:
+            return {}
+        known, name = self._toolset
+        if known is not tools:
+            try:
+                text = orjson.dumps(tools, option=orjson.OPT_SORT_KEYS)
+            except TypeError:
+                text = repr(tools).encode("utf-8", "replace")
+            name = "sha256:" + sha256(text).hexdigest()
+            self._toolset = (tools, name)
+        if name in self._toolsets:
+            return {"tools": name}
+        self._toolsets.add(name)
+        if self._pending is not None:
+            self._pending.undo.append(lambda: self._toolsets.discard(name))
+        return {"tools": name, "tool_definitions": tools}
+
+    def note_tool_call(self, call_id: str) -> None:
+        """A decorator or integration reported this call: no event will be derived for it."""
+        self._tools.report(call_id)
+
+    def note_tool_event(self, data: dict[str, Any]) -> None:
+        """A `tool_call` event is being recorded: none will be derived for the call it is about."""
+        call_id = data.get("call_id")
+        if isinstance(call_id, str):
+            self._tools.report(call_id)
+        else:
+            self._tools.report_run(str(data.get("tool")), data.get("input"))
+
+    def note_blob(self, hash: str) -> bool:
+        """True the first time: whoever asks writes the `blob` event."""
+        if hash in self._blobs:
+            return False
+        self._blobs.add(hash)
+        return True
+
+    def rollback(self, first_seq: int) -> None:
+        """The write of the plan made with `first_seq` failed: forget what it added.
+
+        A plan whose seqs are given out again is rolled back even without this call.
+        """
+        pending = self._pending
+        if pending is not None and pending.first_seq == first_seq:
+            self._pending = None
+            for node in reversed(pending.nodes):
+                self._forest.remove(node)
+            for undo in reversed(pending.undo):
+                undo()
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _begin(self, first_seq: int) -> _Pending:
+        before = self._pending
+        if before is not None:
+            if first_seq <= before.first_seq:
+                self.rollback(before.first_seq)
+            elif before.request is not None:
+                self._keep(before.request, before.leaf)
+        self._pending = pending = _Pending(first_seq)
+        return pending
+
+    def _same_instructions(self, request: ModelRequest, tip: Node) -> bool:
+        """The request's own system prompt is the one at the top of the conversation it goes on."""
+        if not request.instructions:
+            return False
+        return tip.place.top.identity == identity(request.messages[0])
+
+    def _add(
+        self,
+        drafts: list[Draft],
+        message: dict[str, Any],
+        key: bytes,
+        parent: Node,
+        first_seq: int,
+        agent: str,
+        step: int | None,
+        pending: _Pending,
+        *,
+        status: str | None = None,
+    ) -> Node:
+        stored = message
+        for value in message.values():
+            if value and (type(value) is list or type(value) is dict):
+                stored, blobs = take_blobs(message)
+                for blob in blobs:
+                    if self.note_blob(blob["hash"]):
+                        pending.undo.append(partial(self._blobs.discard, blob["hash"]))
+                        drafts.append(("blob", agent, blob, step))
+                break
+        id = f"m{first_seq + len(drafts)}"
+        data: dict[str, Any] = {"message_id": id, "parent_id": parent.id, "role": "", "content": None}
+        data.update(stored)
+        if not _RESERVED.isdisjoint(stored):
+            theirs = {name: data.pop(name) for name in stored if name in _RESERVED}
+            data = {"message_id": id, "parent_id": parent.id, **data, "wire": theirs}
+        if status is not None:
+            data["sampled"] = True
+            data["status"] = status
+        drafts.append(("message", agent, data, step))
+        node = self._forest.add(id, parent, key, sampled=status is not None)
+        pending.nodes.append(node)
+        return node
+
+    def _derive_tool_calls(
+        self, drafts: list[Draft], agent: str, step: int | None, pending: _Pending
+    ) -> None:
+        now = 0
+        for kind, _, message, _ in list(drafts):
+            if kind != "message" or (type(message["content"]) is str and message["role"] == "user"):
+                continue
+            for result in results_in(message):
+                now = now or self._monotonic_ns()
+                data = self._tools.answer(result, now)
+                if data is not None:
+                    drafts.append(("tool_call", agent, data, step))
+                    pending.undo.append(partial(self._tools.reopen, result.call_id))
+
+    def _set_tip(self, name: str, tip: Node, pending: _Pending) -> None:
+        before = self._tips.get(name)
+        self._tips[name] = tip
+        if before is None:
+            pending.undo.append(lambda: self._tips.pop(name, None))
+        else:
+            pending.undo.append(lambda: self._tips.update({name: before}))
+
+    def _keep(self, request: ModelRequest, leaf: Node | None) -> None:
+        """Remember where the request's messages are, which end with `leaf`."""
+        reading = request.read_from
+        if not isinstance(reading, Reading) or leaf is None:
+            return
+        if reading.adds_nothing:
+            self._prefixes.use(reading)
+            return
+        count = len(request.messages) - (request.instructions and request.known is None)
+        places = []
+        at = leaf.place
+        for _ in range(count):
+            places.append(at)
+            at = at.parent or at
+        places.reverse()
+        self._prefixes.keep(reading, places)
+
+
+__all__ = ["Conversations", "PromptPlan"]

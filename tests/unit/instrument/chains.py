@@ -1,0 +1,129 @@
+"""A chain in memory that records model calls as the wire does, for tests of `Conversations`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from lctl.instrument.codecs import ModelAnswer, ModelRequest, find
+from lctl.instrument.conversation import Conversations
+from lctl.record.recorder import Draft, Recorder
+from lctl.record.store import MemoryStore
+from lctl.testing import FixedClock
+
+CHAT = "https://api.openai.com/v1/chat/completions"
+RESPONSES = "https://api.openai.com/v1/responses"
+MESSAGES = "https://api.anthropic.com/v1/messages"
+
+Message = dict[str, Any]
+
+
+def user(text: Any) -> Message:
+    return {"role": "user", "content": text}
+
+
+def assistant(text: Any, **more: Any) -> Message:
+    return {"role": "assistant", "content": text, **more}
+
+
+def system(text: Any) -> Message:
+    return {"role": "system", "content": text}
+
+
+def tool_call(id: str, name: str, arguments: str) -> Message:
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+class Chain:
+    """Sends requests, receives answers, and shows the log as a tree."""
+
+    def __init__(self) -> None:
+        self.clock = FixedClock()
+        self.store = MemoryStore()
+        self.recorder = Recorder(self.store, clock=self.clock)
+        self.conversations = Conversations(self.clock)
+
+    def send(
+        self, body: dict[str, Any], url: str = CHAT, *, fails: bool = False
+    ) -> tuple[ModelRequest, str | None]:
+        """Record that a request leaves; the request and the leaf of its prompt."""
+        found = find("POST", url, {})
+        assert found is not None
+        codec, operation = found
+        raw = orjson.dumps(body)
+        request = self.conversations.read_request(codec, operation, url, raw)
+        leaf: str | None = None
+
+        def build(first: int) -> list[Draft]:
+            nonlocal leaf
+            plan = self.conversations.plan_request(request, first, "main", None)
+            leaf = plan.leaf
+            step = {"kind": request.kind, "prompt": leaf, **self.conversations.tools_fields(request)}
+            if fails:
+                raise OSError("disk full")
+            return [*plan.drafts, ("step_start", "main", step, None)]
+
+        self.recorder.record_many(build)
+        return request, leaf
+
+    def receive(self, sent: tuple[ModelRequest, str | None], *answers: Message, id: str = "r") -> list[str]:
+        """Record an answer of one message per choice; their ids."""
+        return self.answer(sent, ModelAnswer(response_id=id, messages=list(answers)))
+
+    def answer(self, sent: tuple[ModelRequest, str | None], answer: ModelAnswer) -> list[str]:
+        ids: list[str] = []
+
+        def build(first: int) -> list[Draft]:
+            nonlocal ids
+            drafts, ids = self.conversations.plan_answer(answer, sent[0], sent[1], first, "main", 1)
+            return [*drafts, ("step_end", "main", {"messages": ids}, 1)]
+
+        self.recorder.record_many(build)
+        return ids
+
+    def chat(self, messages: list[Message], *answers: Message) -> list[str]:
+        return self.receive(self.send({"model": "m", "messages": messages}), *answers)
+
+    # -- what is in the log ------------------------------------------------------------------
+
+    def events(self, *types: str) -> list[dict[str, Any]]:
+        events = [orjson.loads(line) for line in self.store.lines]
+        return [event for event in events if not types or event["type"] in types]
+
+    def messages(self) -> dict[str, dict[str, Any]]:
+        return {event["data"]["message_id"]: event["data"] for event in self.events("message")}
+
+    def path(self, id: str | None) -> list[dict[str, Any]]:
+        """Payloads from the root down to `id`."""
+        known = self.messages()
+        path: list[dict[str, Any]] = []
+        while id is not None:
+            path.insert(0, known[id])
+            id = known[id]["parent_id"]
+        return path
+
+    def texts(self, id: str | None) -> list[Any]:
+        return [data["content"] for data in self.path(id)]
+
+    def prompts(self) -> list[list[Any]]:
+        """The prompt of every step, as the log tells it."""
+        return [self.texts(event["data"]["prompt"]) for event in self.events("step_start")]
+
+    def tree(self) -> list[Any]:
+        """Nested lists: text (or role), `*` for sampled ones, then the children in log order."""
+        known = self.messages()
+
+        def below(parent: str | None) -> list[Any]:
+            shown: list[Any] = []
+            for id, data in known.items():
+                if data["parent_id"] == parent:
+                    content = data["content"]
+                    name = content if isinstance(content, str) else data["role"]
+                    shown.append(f"{name}*" if data.get("sampled") else name)
+                    inner = below(id)
+                    if inner:
+                        shown.append(inner)
+            return shown
+
+        return below(None)
