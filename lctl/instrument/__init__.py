@@ -1,0 +1,74 @@
+"""Instrumentation, floor F4: wire transports, provider codecs, and the patches that reach them.
+
+lctl.auto_instrument()      record everything this program does from here on
+lctl.uninstrument()         and leave no trace of it
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Literal
+
+Record = Literal["model", "full"]
+
+
+def auto_instrument(*, record: Record = "model") -> None:
+    """Record every model call of this program, into a session opened at the first event.
+
+    May be called before or after the libraries are imported, and again; it imports none of them.
+
+    Args:
+        record: "model" records model calls; "full" also every other HTTP exchange the program makes
+            (telemetry uploads never), request bodies included.
+    """
+    if record not in ("model", "full"):
+        from lctl.errors import UsageError
+
+        raise UsageError(f"auto_instrument(record={record!r}): record is 'model' or 'full'")
+    from lctl.session import default
+
+    _set_full(record == "full")
+    default.enable()
+    ensure_installed()
+
+
+def ensure_installed() -> None:
+    """Put the hooks in place, recording only where a session has been entered. Idempotent.
+
+    What `with LCTLSession():` calls; outside any session nothing is recorded unless
+    `auto_instrument()` was called.
+    """
+    from lctl.instrument.registry import registry
+    from lctl.session import hooks
+
+    if _other_traffic not in hooks.reports:
+        hooks.reports.append(_other_traffic)
+    registry.install()
+
+
+def uninstrument() -> None:
+    """Undo every patch and import hook, and close the default session. Classes are as before.
+
+    Streams still open then are recorded to their end, if their session is still open.
+    """
+    from lctl.instrument.registry import registry
+    from lctl.session import default
+
+    registry.uninstall()
+    _set_full(False)
+    default.disable()
+
+
+def _other_traffic() -> dict[str, Any]:
+    """Requests that were no model calls, for the log's tail. Their module is loaded by the first request."""
+    traffic = sys.modules.get("lctl.instrument.traffic")
+    return traffic.report() if traffic is not None else {}
+
+
+def _set_full(full: bool) -> None:
+    from lctl.instrument import settings
+
+    settings.full = full
+
+
+__all__ = ["auto_instrument", "ensure_installed", "uninstrument"]

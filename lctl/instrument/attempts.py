@@ -1,0 +1,301 @@
+"""One attempt: a request that left the process and what came back, as the transport saw it.
+
+A transport makes the calls below as things happen and never touches the host's objects for it. While
+a body passes, an attempt only keeps references to its chunks and their times; what they mean is read
+once, when the body has ended. Nothing here raises into the host: `never_raises` counts instead.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from time import monotonic_ns
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+
+from lctl.guard import guard
+from lctl.instrument import bodies
+
+if TYPE_CHECKING:
+    from lctl.session.redact import Redactor
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def never_raises(place: str) -> Callable[[Callable[P, R]], Callable[P, R | None]]:
+    """Decorator: a failure of ours is counted at `place` and None returned (raised under test)."""
+
+    def wrap(function: Callable[P, R]) -> Callable[P, R | None]:
+        @functools.wraps(function)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> R | None:
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                if guard.policy == "raise":
+                    raise
+                guard.failed(place, error)
+                return None
+
+        return guarded
+
+    return wrap
+
+
+class Owner(Protocol):
+    """What an attempt belongs to, told once when it is over."""
+
+    def ended(self, attempt: Attempt) -> None: ...
+
+
+class Attempt:
+    """One request and its response.
+
+    Attributes:
+        chunks: (monotonic ns, raw bytes) as they passed; transports append to it themselves.
+        error: what the transport raised, before or in the middle of the body.
+        closed_early: the host closed the response before its end was read.
+    """
+
+    __slots__ = (
+        "_body",
+        "chunks",
+        "closed_early",
+        "ended_ns",
+        "error",
+        "headers",
+        "http",
+        "method",
+        "number",
+        "over",
+        "owner",
+        "request",
+        "started_ns",
+        "status",
+        "url",
+    )
+
+    def __init__(
+        self, owner: Owner, number: int, http: str, method: str, url: str, request: dict[str, Any]
+    ) -> None:
+        self.owner = owner
+        self.number = number
+        self.http = http
+        self.method = method
+        self.url = without_secrets(url)
+        self.request = request
+        self.status: int | None = None
+        self.headers: dict[str, str] = {}
+        self.chunks: list[tuple[int, bytes]] = []
+        self.error: BaseException | None = None
+        self.closed_early = False
+        self.over = False
+        self._body: list[bytes] | None = None
+        self.ended_ns = 0
+        self.started_ns = monotonic_ns()
+
+    # -- told by the transport -------------------------------------------------------------
+
+    def answered(self, status: int, headers: Iterable[tuple[Any, Any]]) -> None:
+        """Status and headers came. `headers` are (name, value) pairs, text or bytes."""
+        self.status = status
+        try:
+            self.headers = kept_headers(headers)
+        except Exception as error:
+            if guard.policy == "raise":
+                raise
+            guard.failed("the head of a response", error)
+
+    def end(self) -> None:
+        """The body was read to its end."""
+        if self.over:
+            return
+        try:
+            self._over()
+        except Exception as error:
+            if guard.policy == "raise":
+                raise
+            guard.failed("the end of a response", error)
+
+    def closed(self) -> None:
+        """The host closed the response; early, if `end` was not told before."""
+        if not self.over:
+            self._closed_early()
+
+    @never_raises("the close of a response")
+    def _closed_early(self) -> None:
+        if not self.over:
+            self.closed_early = True
+            self._over()
+
+    @never_raises("an abandoned response")
+    def abandoned(self) -> None:
+        """The response was garbage-collected unclosed. At exit it stays open in the log, as it was."""
+        if not self.over and not sys.is_finalizing():
+            self.closed_early = True
+            self._over()
+
+    @never_raises("a failed request")
+    def failed(self, error: BaseException) -> None:
+        """The transport raised, with or without a response."""
+        if not self.over:
+            self.error = error
+            self._over()
+
+    def _over(self) -> None:
+        if self.over:
+            return
+        self.over = True
+        self.ended_ns = monotonic_ns()
+        self.owner.ended(self)
+
+    # -- read once, when over --------------------------------------------------------------
+
+    @property
+    def body(self) -> list[bytes]:
+        """The chunks with content-encoding undone; then that header is gone. Kept: raw, if it cannot be."""
+        if self._body is None:
+            raw = [chunk for _, chunk in self.chunks]
+            encoding = self.headers.get("content-encoding")
+            if not encoding:
+                self._body = raw
+                return raw
+            decoded = bodies.decode_chunks(raw, encoding) if encoding else raw
+            if encoding and decoded is not None:
+                del self.headers["content-encoding"]
+            self._body = raw if decoded is None else decoded
+        return self._body
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the body is a stream of events, whose chunks and times are kept."""
+        return "event-stream" in self.headers.get("content-type", "")
+
+    def ms(self, ns: int) -> float:
+        """Milliseconds from the start of this attempt, to the microsecond."""
+        return (ns - self.started_ns) // 1000 / 1000
+
+    @property
+    def is_pieced(self) -> bool:
+        """Whether the body says in pieces what its message says whole."""
+        return self.is_stream or any(b'"logprob"' in chunk for chunk in self.body)
+
+    def conceal(self, redactor: Redactor, messages: Iterable[Mapping[str, Any]] | None) -> None:
+        """Take out secrets spread over the body's pieces; `messages` are what it says (None: unknown)."""
+        from lctl.instrument import concealment
+
+        if messages is None or concealment.may_hold_secret(redactor, self.body, messages):
+            if self.is_stream:
+                self._body = concealment.conceal(redactor, self.body)
+            else:
+                self._body = [concealment.conceal_tokens(redactor, b"".join(self.body))]
+
+    def data(self, messages: Mapping[str, Mapping[str, Any]], complete: bool) -> dict[str, Any]:
+        """The data of the `exchange` event; long values of `messages` are referred to, not repeated."""
+        data: dict[str, Any] = {
+            "attempt": self.number,
+            "method": self.method,
+            "url": self.url,
+            "http": self.http,
+            "request": self.request,
+        }
+        if self.status is not None:
+            body = self._body or self.body
+            data["status"] = self.status
+            data["headers"] = self.headers
+            if "event-stream" in self.headers.get("content-type", ""):
+                times = [(at - self.started_ns) // 1000 / 1000 for at, _ in self.chunks]
+                data.update(bodies.store_chunks(times, body))
+            else:
+                data["body"] = bodies.store_body(body[0] if len(body) == 1 else b"".join(body), messages)
+        if self.error is not None:
+            cls = type(self.error)
+            data["error"] = {
+                "type": cls.__qualname__,
+                "module": cls.__module__,
+                "message": text_of(self.error),
+            }
+        data["complete"] = complete
+        if self.closed_early and not complete:  # after the terminal event it is how SDKs end a stream
+            data["closed_early"] = True
+        data["duration_ms"] = (self.ended_ns - self.started_ns) // 1000 / 1000
+        return data
+
+
+def text_of(error: BaseException, limit: int = 2000) -> str:
+    """`str(error)`, at most `limit` characters; its class where even that raises."""
+    try:
+        return str(error)[:limit]
+    except Exception:
+        return type(error).__name__
+
+
+# -- headers and URLs ----------------------------------------------------------------------
+
+#: Headers that an SDK, a person asking the provider, or a rerun reads. Nothing else is kept, so no
+#: credential can be.
+_KEPT_HEADERS = frozenset(
+    {
+        "apim-request-id",
+        "cf-ray",
+        "content-encoding",
+        "content-type",
+        "idempotency-key",
+        "location",
+        "request-id",
+        "retry-after",
+        "retry-after-ms",
+        "user-agent",
+        "x-groq-region",
+        "x-ms-client-request-id",
+        "x-ms-region",
+        "x-request-id",
+        "x-should-retry",
+    }
+)
+_KEPT_PREFIXES = ("anthropic-", "openai-", "x-ratelimit-", "x-stainless-retry")
+
+_names: dict[Any, str | None] = {}
+
+
+def kept_headers(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
+    """The headers worth keeping, names in lower case."""
+    kept = {}
+    for name, value in pairs:
+        try:
+            known = _names[name]
+        except KeyError:
+            known = _remember(name)
+        if known is not None:
+            kept[known] = value.decode("latin-1") if isinstance(value, bytes) else str(value)
+    return kept
+
+
+def _remember(name: Any) -> str | None:
+    text = (name.decode("latin-1") if isinstance(name, bytes) else str(name)).lower()
+    known = text if text in _KEPT_HEADERS or text.startswith(_KEPT_PREFIXES) else None
+    if len(_names) < 2000:  # a server may invent names without end
+        _names[name] = known
+    return known
+
+
+_SECRET_PARAMETERS = frozenset(
+    {"key", "api_key", "api-key", "apikey", "access_token", "token", "sig", "signature", "code", "password"}
+)
+
+
+def without_secrets(url: str) -> str:
+    """`url` without user and password, and with the values of credential parameters replaced."""
+    if "@" not in url and "?" not in url:
+        return url
+    from urllib.parse import parse_qsl, urlencode, urlsplit
+
+    parts = urlsplit(url)
+    netloc = parts.netloc.rpartition("@")[2]
+    query = parts.query
+    pairs = parse_qsl(query, keep_blank_values=True)
+    if any(name.lower() in _SECRET_PARAMETERS for name, _ in pairs):
+        query = urlencode(
+            [(n, "[redacted]" if n.lower() in _SECRET_PARAMETERS else v) for n, v in pairs], safe="[]"
+        )
+    return parts._replace(netloc=netloc, query=query).geturl()

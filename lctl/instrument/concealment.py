@@ -1,0 +1,170 @@
+"""Secrets in streams: one that is spread over several chunks is in none of them, and yet in the log.
+
+What an answer says is redacted where it stands whole, in its `message` event. The raw chunks of the
+same stream hold it in pieces, which anybody can join. So where the answer holds a secret the chunks are
+rewritten: the pieces of each text are joined, redacted and dealt out again, and each event of the
+stream stays valid JSON in its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+if TYPE_CHECKING:
+    from lctl.session.redact import Redactor
+
+Path = tuple[str | int, ...]
+
+#: Where a text's pieces are: under `delta` in most dialects, else under one of these names.
+_PIECES = frozenset({"text", "content", "token"})
+#: What tells texts apart that grow side by side in one stream.
+_PLACES = ("index", "output_index", "content_index", "summary_index", "item_id")
+_EVENT = re.compile(rb"[\s\S]*?(?:\r\n\r\n|\n\n|\r\r|\Z)")
+_DATA = re.compile(rb"^data: ?([^\r\n]*)", re.MULTILINE)
+
+
+def may_hold_secret(
+    redactor: Redactor, chunks: Sequence[bytes], messages: Iterable[Mapping[str, Any]]
+) -> bool:
+    """Whether what was streamed, taken together, may hold a secret; cheap where it does not."""
+    if any(_suspicious(redactor, orjson.dumps(message, default=str)) for message in messages):
+        return True
+    # Outside the answer (an echoed prompt, an error) only the network cuts, in the middle of an event.
+    return any(not chunk.endswith(b"\n") for chunk in chunks[:-1]) and _suspicious(redactor, b"".join(chunks))
+
+
+def _suspicious(redactor: Redactor, text: bytes) -> bool:
+    return redactor.suspicion(text, text.lower().decode("latin-1"))
+
+
+def conceal(redactor: Redactor, chunks: Sequence[bytes]) -> list[bytes]:
+    """`chunks` of a stream of events, as many, without secrets.
+
+    An event is in the chunk that ended it. What cannot be read (the torn end of a cut stream) is left out.
+    """
+    events, ends = _split(b"".join(chunks))
+    changed = _redacted(redactor, events)
+    if changed == events and len(chunks) == 1:
+        return list(chunks)
+    made: list[list[bytes]] = [[] for _ in chunks]
+    at, passed = 0, len(chunks[0]) if chunks else 0
+    for event, end in zip(changed, ends, strict=True):
+        while passed < end:
+            at += 1
+            passed += len(chunks[at])
+        made[at].append(event)
+    return [b"".join(parts) for parts in made]
+
+
+def conceal_tokens(redactor: Redactor, body: bytes) -> bytes:
+    """A whole answer whose log probabilities spell it out token by token, without secrets."""
+    try:
+        value = orjson.loads(body)
+    except ValueError:
+        return body
+    texts: dict[Any, list[tuple[int, Path, str]]] = {}
+    _collect(value, 0, (), (), False, texts)
+    before = orjson.dumps(value)
+    for pieces in texts.values():
+        _deal(redactor, [value], pieces)
+    now = orjson.dumps(value)
+    return body if now == before else now
+
+
+def _split(body: bytes) -> tuple[list[bytes], list[int]]:
+    events, ends = [], []
+    for match in _EVENT.finditer(body):
+        if match[0]:
+            events.append(match[0])
+            ends.append(match.end())
+    return events, ends
+
+
+def _redacted(redactor: Redactor, events: list[bytes]) -> list[bytes]:
+    values: list[Any] = []
+    for event in events:
+        try:
+            values.append(orjson.loads(b"\n".join(_DATA.findall(event))))
+        except ValueError:
+            values.append(None)
+    texts: dict[Any, list[tuple[int, Path, str]]] = {}
+    for n, value in enumerate(values):
+        if isinstance(value, dict):
+            _collect(value, n, (), (str(value.get("type")),), False, texts)
+    before = [orjson.dumps(value) for value in values]
+    for pieces in texts.values():
+        _deal(redactor, values, pieces)
+    made = []
+    for event, value, was in zip(events, values, before, strict=True):
+        if not isinstance(value, dict):
+            made.append(_plain(redactor, event))
+            continue
+        now = orjson.dumps(redactor.value(value))
+        made.append(event if now == was else _with_data(event, now))
+    return made
+
+
+def _with_data(event: bytes, data: bytes) -> bytes:
+    [first, *_] = _DATA.finditer(event)
+    end = re.search(rb"[\r\n]*\Z", event)
+    others = _DATA.sub(b"", event[: first.start()])
+    return others + b"data: " + data + (end[0] if end else b"")
+
+
+def _plain(redactor: Redactor, event: bytes) -> bytes:
+    """An event that is no JSON object: `[DONE]`, a comment; or torn, when it may be a secret's beginning."""
+    if not event.endswith((b"\n", b"\r")):
+        return b""
+    text = event.decode("utf-8", "replace")
+    clean = redactor.text(text)
+    return event if clean == text else clean.encode()
+
+
+def _collect(value: Any, event: int, path: Path, place: tuple[Any, ...], piece: bool, texts: Any) -> None:
+    """Every piece of a growing text in one event, under what tells that text from the others."""
+    if isinstance(value, dict):
+        place = (*place, *(f"{name} {value[name]}" for name in _PLACES if name in value))
+        for name, inner in value.items():
+            if name == "top_logprobs":
+                continue
+            inside = piece or name == "delta" or (isinstance(inner, str) and name in _PIECES)
+            _collect(inner, event, (*path, name), (*place, name), inside, texts)
+    elif isinstance(value, list):
+        for n, inner in enumerate(value):
+            _collect(inner, event, (*path, n), place, piece, texts)
+    elif piece and isinstance(value, str) and path[-1] not in ("id", "type", "role", "name", *_PLACES):
+        texts.setdefault(place, []).append((event, path, value))
+
+
+def _deal(redactor: Redactor, values: list[Any], pieces: list[tuple[int, Path, str]]) -> None:
+    """Put the redacted whole in place of the pieces; those before and after the secrets stay as they are."""
+    whole = "".join(text for _, _, text in pieces)
+    clean = redactor.text(whole)
+    if clean == whole:
+        return
+    shorter = min(len(whole), len(clean))
+    head = next((n for n in range(shorter) if whole[n] != clean[n]), shorter)
+    tail = next((n for n in range(shorter - head) if whole[-1 - n] != clean[-1 - n]), shorter - head)
+    middle = clean[head : len(clean) - tail]
+    start = 0
+    for event, path, text in pieces:
+        end = start + len(text)
+        kept = text[: max(0, head - start)]
+        if start <= head < end:
+            kept += middle
+        kept += text[max(0, len(whole) - tail - start) :]
+        if kept != text:
+            _put(values[event], path, kept)
+        start = end
+
+
+def _put(value: Any, path: Path, text: str) -> None:
+    for key in path[:-1]:
+        value = value[key]
+    if "logprob" in value:
+        value.update({name: [] for name in ("bytes", "top_logprobs") if name in value})
+    value[path[-1]] = text

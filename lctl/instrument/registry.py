@@ -1,0 +1,236 @@
+"""Which libraries can be instrumented, when that happens, and how it went.
+
+Nothing is imported for it ahead of the program: a post-import hook waits for each library's defining
+module. Our own transports and integrations stand in a table here; those of other packages come by
+entry point, read when the first hooked library is imported, because reading them costs 50 ms.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Literal, Protocol
+
+from lctl.guard import guard
+from lctl.instrument.hooks import Hook, on_import
+
+GROUP = "lctl.integrations"
+
+
+class Integration(Protocol):
+    """What can be instrumented: a transport, an SDK, a framework.
+
+    A class with no arguments, named by an entry point of the group `lctl.integrations`:
+
+        [project.entry-points."lctl.integrations"]
+        openai = "lctl_integrations.openai:OpenAI"
+
+    whose key is the top-level module that makes it interesting. Importing the integration must not
+    import the library.
+    """
+
+    #: The distribution, as its version is looked up.
+    name: str
+    #: Versions it is tested with: ">=2,<4". Others are tried, and `lctl doctor` says so.
+    supported: str
+    #: Defining modules; `patch` is called with each after it was imported.
+    modules: tuple[str, ...]
+
+    def patch(self, module: ModuleType, patches: Any) -> None:
+        """Wrap what is to be wrapped in `module`, with `patches.wrap(module, "Class.method", wrapper)`."""
+        ...
+
+
+#: key (top-level module) -> "module:Class". The transports, and ours of pyproject's entry points.
+TRANSPORTS = {
+    "httpx": "lctl.instrument.transports.httpx:Httpx",
+    "httpx2": "lctl.instrument.transports.httpx:Httpx2",
+    "aiohttp": "lctl.instrument.transports.aiohttp:Aiohttp",
+    "urllib3": "lctl.instrument.transports.urllib3:Urllib3",
+    "requests": "lctl.instrument.transports.urllib3:Requests",
+}
+OURS = {
+    "openai": "lctl_integrations.openai:OpenAI",
+    "anthropic": "lctl_integrations.anthropic:Anthropic",
+}
+
+State = Literal["waiting", "patched", "failed"]
+
+
+@dataclass
+class Entry:
+    """One integration as it stands; what `lctl doctor` shows."""
+
+    key: str
+    target: str
+    kind: Literal["transport", "integration"]
+    state: State = "waiting"
+    loaded: bool = False
+    name: str = ""
+    supported: str = ""
+    points: list[str] = field(default_factory=list)
+    failure: str | None = None
+
+    @property
+    def version(self) -> str | None:
+        """Installed version of the library, None if there is none. Slow: for doctor only."""
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return version(self.name or self.key)
+        except PackageNotFoundError:
+            return None
+
+    @property
+    def is_supported(self) -> bool | None:
+        """Whether the installed version is one this is tested with; None if none is installed."""
+        installed = self.version
+        return None if installed is None else satisfies(installed, self.supported)
+
+
+class Registry:
+    """The integrations of this process and the patches they made."""
+
+    def __init__(self, table: dict[str, str] | None = None) -> None:
+        self._table = {**TRANSPORTS, **OURS} if table is None else table
+        # Once: what another package brings is not gone and back within a process.
+        self._takes_entry_points = table is None
+        self._hooks: list[Hook] = []
+        self._patches: Any = None
+        self._lock = threading.RLock()
+        self.entries: dict[str, Entry] = {}
+        self.covered: list[str] = []  # points that could not be undone, another wrapper being on top
+
+    @property
+    def installed(self) -> bool:
+        return bool(self.entries)
+
+    def install(self) -> None:
+        """Wait for (or patch at once) every library of the table. Idempotent."""
+        with self._lock:
+            new = [] if self.entries else [self._entry(key, target) for key, target in self._table.items()]
+        self._await_all(new)
+
+    def uninstall(self) -> None:
+        """Undo every patch and hook."""
+        with self._lock:
+            hooks, self._hooks = self._hooks, []
+            patches, self._patches = self._patches, None
+            self.entries.clear()
+        for hook in hooks:
+            hook.remove()
+        if patches is not None:
+            self.covered = patches.undo()
+
+    def status(self) -> list[Entry]:
+        """Every integration known, in the order in which it was added."""
+        if self.entries:
+            self._read_entry_points()
+        return list(self.entries.values())
+
+    # The lock is held for the tables alone. Placing a hook may wait for another thread's import, which
+    # may be waiting in a hook of ours.
+
+    def _entry(self, key: str, target: str) -> Entry:
+        kind: Literal["transport", "integration"] = (
+            "transport" if target in TRANSPORTS.values() else "integration"
+        )
+        entry = self.entries[key] = Entry(key, target, kind)
+        return entry
+
+    def _await_all(self, entries: list[Entry]) -> None:
+        for entry in entries:
+            # Before the library's own code runs: that is what imports the modules we wait for.
+            self._await(entry, entry.key, partial(self._load, entry), before=True)
+
+    def _await(self, entry: Entry, module: str, callback: Callable[[ModuleType], None], before: bool) -> None:
+        hook = on_import(module, callback, before=before)
+        with self._lock:
+            if self.entries.get(entry.key) is entry:
+                self._hooks.append(hook)
+                return
+        hook.remove()  # uninstalled meanwhile
+
+    def _load(self, entry: Entry, _: ModuleType) -> None:
+        """The library is being imported, or is there: load the integration and wait for its modules."""
+        with self._lock:
+            if entry.loaded or self.entries.get(entry.key) is not entry:
+                return
+            entry.loaded = True
+        try:
+            module, _sep, attribute = entry.target.partition(":")
+            integration: Integration = getattr(import_module(module), attribute)()
+            entry.name, entry.supported = integration.name, integration.supported
+        except Exception as error:
+            self._fail(entry, error)
+            return
+        for name in integration.modules:
+            self._await(entry, name, partial(self._patch, entry, integration), before=False)
+        self._read_entry_points()
+
+    def _patch(self, entry: Entry, integration: Integration, module: ModuleType) -> None:
+        from lctl.instrument.patches import PatchSet
+
+        with self._lock:
+            if self.entries.get(entry.key) is not entry:
+                return  # uninstalled while the import ran
+            if self._patches is None:
+                self._patches = PatchSet()
+            before = len(self._patches.points)
+            try:
+                integration.patch(module, self._patches)
+                entry.state = "patched"
+            except Exception as error:
+                self._fail(entry, error)
+            entry.points += self._patches.points[before:]
+
+    def _read_entry_points(self) -> None:
+        with self._lock:
+            if not self._takes_entry_points:
+                return
+            self._takes_entry_points = False
+        with guard("entry points"):
+            from importlib.metadata import entry_points
+
+            points = list(entry_points(group=GROUP))
+            with self._lock:
+                new = [self._entry(p.name, p.value) for p in points if p.name not in self.entries]
+            self._await_all(new)
+
+    def _fail(self, entry: Entry, error: Exception) -> None:
+        entry.state = "failed"
+        entry.failure = f"{type(error).__name__}: {error}"
+        if guard.policy == "raise":
+            raise error
+        guard.failed(f"the set-up of {entry.key}", error)
+
+
+def satisfies(version: str, ranges: str) -> bool:
+    """Whether `version` ("2.11.0") lies in `ranges` (">=1.30,<4"). Pre-releases count as their release."""
+    have = _numbers(version)
+    for part in filter(None, (text.strip() for text in ranges.split(","))):
+        sign = part[:2] if part[:2] in (">=", "<=", "==") else part[:1]
+        want = _numbers(part[len(sign) :])
+        width = max(len(have), len(want))
+        a, b = (n + (0,) * (width - len(n)) for n in (have, want))
+        if not {">=": a >= b, "<=": a <= b, "==": a == b, "<": a < b, ">": a > b}[sign]:
+            return False
+    return True
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    numbers = []
+    for part in version.split("."):
+        digits = part[: next((n for n, c in enumerate(part) if not c.isdigit()), len(part))]
+        if not digits:
+            break
+        numbers.append(int(digits))
+    return tuple(numbers)
+
+
+#: The one of this process.
+registry = Registry()

@@ -1,0 +1,105 @@
+"""What integrations of model SDKs share: the wrappers that open a logical call above the SDK's retries.
+
+The call begins when the SDK's request function is entered and ends when it has returned or raised and
+the body has ended. What passes on the wire meanwhile is this call's attempts (`calls.Call`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lctl.instrument import calls, codecs, failures, wire
+from lctl.instrument.attempts import never_raises, text_of
+from lctl.instrument.calls import leave
+from lctl.instrument.patches import Wrapper
+
+#: What an integration knows of a call before anything was sent: (method, url), or None.
+Describe = Callable[[Any, tuple[Any, ...], dict[str, Any]], tuple[str, str] | None]
+
+
+def logical_call(describe: Describe) -> Wrapper:
+    """The wrapper for a synchronous request function, called once per logical call.
+
+    Args:
+        describe: asked only when the SDK raised before it sent anything, to tell whether it was a
+            model call that failed.
+    """
+
+    def request(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        opened = wire.open_call_here()
+        if opened is None:
+            return wrapped(*args, **kwargs)
+        call, token = opened
+        try:
+            result = wrapped(*args, **kwargs)
+        except BaseException as error:
+            leave(token)
+            _raised(call, error, describe, client, args, kwargs)
+            raise
+        leave(token)
+        call.returned()
+        return result
+
+    return request
+
+
+def logical_call_async(describe: Describe) -> Wrapper:
+    """The wrapper for a coroutine function."""
+
+    async def awaited(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        opened = wire.open_call_here()
+        if opened is None:
+            return await wrapped(*args, **kwargs)
+        call, token = opened
+        try:
+            result = await wrapped(*args, **kwargs)
+        except BaseException as error:
+            leave(token)
+            _raised(call, error, describe, client, args, kwargs)
+            raise
+        leave(token)
+        call.returned()
+        return result
+
+    return awaited
+
+
+def _raised(
+    call: calls.Call,
+    error: BaseException,
+    describe: Describe,
+    client: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> None:
+    if call.attempts == 0:
+        _refused(call, error, describe, client, args, kwargs)
+    else:
+        call.raised(error)
+
+
+@never_raises("a call that was never sent")
+def _refused(
+    call: calls.Call,
+    error: BaseException,
+    describe: Describe,
+    client: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> None:
+    """The SDK raised and sent nothing: a bad argument, no key. An `error` event says so, no step."""
+    if calls.is_cancellation(error) or not isinstance(error, Exception) or call.saw_other_traffic:
+        return
+    described = describe(client, args, kwargs)
+    if described is None or codecs.find(*described, {}) is None:
+        return
+    data = {
+        "category": "input_error",
+        "type": "invalid_format",
+        "message": text_of(error),
+        "recoverable": False,
+        "suggested_action": "fix_request",
+        "context": {"exception": failures.name_of(error), "url": described[1], "sent": False},
+    }
+    call.session.emit("error", data)

@@ -1,0 +1,75 @@
+"""Traffic that is not model calls: counted by host for `lctl doctor`, recorded only when asked.
+
+A transport sees everything the program sends. What no codec knows is not a model call; of that, the
+uploads of telemetry are never recorded, whatever was asked for: they are copies of what is recorded
+here anyway, and may be large.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from urllib.parse import urlsplit
+
+#: Host suffixes to which only telemetry goes.
+_TELEMETRY_HOSTS = (
+    "smith.langchain.com",
+    "posthog.com",
+    "sentry.io",
+    "langfuse.com",
+    "logfire.pydantic.dev",
+    "honeycomb.io",
+    "datadoghq.com",
+    "datadoghq.eu",
+    "arize.com",
+    "agentops.ai",
+    "traceloop.com",
+    "braintrust.dev",
+    "comet.com",
+    "wandb.ai",
+    "segment.io",
+    "mixpanel.com",
+    "scarf.sh",
+    "telemetry.crewai.com",
+    "checkpoint-api.hashicorp.com",
+)
+#: Ends of paths under which telemetry is sent to any host (OTLP, OpenAI Agents' traces, LangSmith).
+_TELEMETRY_PATHS = (
+    "/v1/traces",
+    "/v1/metrics",
+    "/v1/logs",
+    "/v1/traces/ingest",
+    "/runs/batch",
+    "/runs/multipart",
+    "/api/public/ingestion",
+    "/api/public/otel/v1/traces",
+)
+
+#: Requests that passed a transport and were not recorded as model calls, by host; for doctor.
+passed: Counter[str] = Counter()
+telemetry: Counter[str] = Counter()
+
+
+def is_telemetry(url: str) -> bool:
+    """Whether `url` takes uploads of traces, metrics or product analytics."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    path = parts.path.rstrip("/")
+    if path.endswith(_TELEMETRY_PATHS):
+        return True
+    return any(host == name or host.endswith("." + name) for name in _TELEMETRY_HOSTS)
+
+
+def count(url: str) -> bool:
+    """Count one request that is no model call; True if it is telemetry."""
+    host = urlsplit(url).hostname or "?"
+    if is_telemetry(url):
+        telemetry[host] += 1
+        return True
+    passed[host] += 1
+    return False
+
+
+def report() -> dict[str, dict[str, int]]:
+    """Requests by host that were seen and were no model calls, for the log's tail."""
+    found = {"other_traffic": dict(passed), "telemetry": dict(telemetry)}
+    return {name: hosts for name, hosts in found.items() if hosts}

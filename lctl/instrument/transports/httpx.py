@@ -1,0 +1,201 @@
+"""httpx and httpx2: one patch point, the same in both packages and alive side by side.
+
+`Client._send_single_request` is called once per attempt, below auth, redirects and every SDK's
+retries, and above the transport, so custom and mock transports are seen too. The response object stays
+the client's own; below its stream lies a tee that keeps the chunks which pass.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from time import monotonic_ns
+from types import ModuleType
+from typing import Any
+
+from lctl.guard import guard
+from lctl.instrument import suppress, wire
+from lctl.instrument.attempts import Attempt
+from lctl.instrument.patches import PatchSet
+
+
+class Httpx:
+    """The package `httpx`."""
+
+    name = "httpx"
+    supported = ">=0.25,<1"
+    modules = ("httpx._client",)
+
+    def patch(self, module: ModuleType, patches: PatchSet) -> None:
+        tees = _Tees(module, self.name)
+        patches.wrap(module, "Client._send_single_request", tees.send)
+        patches.wrap(module, "AsyncClient._send_single_request", tees.send_async)
+
+
+class Httpx2(Httpx):
+    """The package `httpx2`, its maintained fork."""
+
+    name = "httpx2"
+    supported = ">=2,<3"
+    modules = ("httpx2._client",)
+
+
+class _Tees:
+    """The wrappers for one package, with stream classes derived from that package's own."""
+
+    def __init__(self, module: ModuleType, name: str) -> None:
+        self.name = name
+        package = module.__name__.partition(".")[0]  # itself only half imported by now
+        self._not_read: type[Exception] = sys.modules[f"{package}._exceptions"].RequestNotRead
+        self._sync = module.SyncByteStream
+        self._async = module.AsyncByteStream
+        self._tee = type("RecordedStream", (_Tee, self._sync), {"__module__": __name__})
+        self._async_tee = type("RecordedStream", (_AsyncTee, self._async), {"__module__": __name__})
+
+    def send(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        request = args[0] if args else kwargs["request"]
+        seen = wire.recognise(request.method, request.url, request.headers)
+        if seen is None:
+            return wrapped(*args, **kwargs)
+        try:
+            body = request.content
+        except self._not_read:
+            # A streamed upload. Of a model call it is a small JSON text; its own errors are the host's.
+            body = request.read() if seen[3] is not None and isinstance(request.stream, self._sync) else None
+        attempt = wire.begin(seen, self.name, request.headers.raw, body)
+        if attempt is None:
+            return wrapped(*args, **kwargs)
+        token = suppress.silence(True)
+        try:
+            response = wrapped(*args, **kwargs)
+        except BaseException as error:
+            attempt.failed(error)
+            raise
+        finally:
+            suppress.end_silence(token)
+        self._received(attempt, response, self._sync, self._tee)
+        return response
+
+    async def _send_async(self, wrapped: Any, request: Any, seen: wire.Seen, args: Any, kwargs: Any) -> Any:
+        try:
+            body = request.content
+        except self._not_read:
+            body = None
+            if seen[3] is not None and isinstance(request.stream, self._async):
+                body = await request.aread()
+        attempt = wire.begin(seen, self.name, request.headers.raw, body)
+        if attempt is None:
+            return await wrapped(*args, **kwargs)
+        token = suppress.silence(True)
+        try:
+            response = await wrapped(*args, **kwargs)
+        except BaseException as error:
+            attempt.failed(error)
+            raise
+        finally:
+            suppress.end_silence(token)
+        self._received(attempt, response, self._async, self._async_tee)
+        return response
+
+    def send_async(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        request = args[0] if args else kwargs["request"]
+        seen = wire.recognise(request.method, request.url, request.headers)
+        if seen is None:
+            return wrapped(*args, **kwargs)
+        return self._send_async(wrapped, request, seen, args, kwargs)
+
+    def _received(self, attempt: Attempt, response: Any, stream_class: Any, tee_class: Any) -> None:
+        try:
+            self._follow(attempt, response, stream_class, tee_class)
+        except Exception as error:
+            if guard.policy == "raise":
+                raise
+            guard.failed("a response", error)
+
+    def _follow(self, attempt: Attempt, response: Any, stream_class: Any, tee_class: Any) -> None:
+        attempt.answered(response.status_code, response.headers.raw)
+        if hasattr(response, "_content"):  # made with its content, by a mock transport: never iterated
+            inner = getattr(response.stream, "_stream", None)
+            raw = getattr(inner, "_stream", None)
+            if not isinstance(raw, bytes):  # what is left is the decoded content
+                raw = response.content
+                attempt.headers.pop("content-encoding", None)
+            attempt.chunks.append((monotonic_ns(), raw))
+            attempt.end()
+            return
+        # The client has bound the stream to itself; beneath that binding nobody looks.
+        bound = response.stream
+        inner = getattr(bound, "_stream", None)
+        if isinstance(inner, stream_class):
+            bound._stream = tee_class(inner, attempt)
+        else:
+            response.stream = tee_class(bound, attempt)
+
+
+class _Tee:
+    """Passes a response's chunks on and keeps them. `elapsed` and the like are the inner stream's."""
+
+    def __init__(self, inner: Any, attempt: Attempt) -> None:
+        self._inner = inner
+        self._attempt = attempt
+
+    def __iter__(self) -> Iterator[bytes]:
+        keep, now = self._attempt.chunks.append, monotonic_ns
+        try:
+            for chunk in self._inner:
+                keep((now(), chunk))
+                yield chunk
+        except GeneratorExit:  # the reader stopped; the response's close tells
+            raise
+        except BaseException as error:
+            self._attempt.failed(error)
+            raise
+        self._attempt.end()
+
+    def close(self) -> None:
+        try:
+            self._inner.close()
+        finally:
+            self._attempt.closed()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_inner"], name)
+
+    def __del__(self) -> None:
+        attempt = self.__dict__.get("_attempt")
+        if attempt is not None and not attempt.over:
+            attempt.abandoned()
+
+
+class _AsyncTee:
+    """The same for an async client."""
+
+    def __init__(self, inner: Any, attempt: Attempt) -> None:
+        self._inner = inner
+        self._attempt = attempt
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        keep, now = self._attempt.chunks.append, monotonic_ns
+        stream = self._inner.__aiter__()
+        try:
+            async for chunk in stream:
+                keep((now(), chunk))
+                yield chunk
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            self._attempt.failed(error)
+            raise
+        finally:
+            if isinstance(stream, AsyncGenerator):
+                await stream.aclose()
+        self._attempt.end()
+
+    async def aclose(self) -> None:
+        try:
+            await self._inner.aclose()
+        finally:
+            self._attempt.closed()
+
+    __getattr__ = _Tee.__getattr__
+    __del__ = _Tee.__del__

@@ -1,0 +1,563 @@
+"""The real openai SDK against a loopback server: one step per logical call, and the host unchanged."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lctl.instrument.bodies import rebuild_body
+from lctl.session import LCTLSession
+
+openai = pytest.importorskip("openai")
+
+MESSAGES: list[Any] = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+    },
+}
+
+
+@pytest.fixture
+def client(server: Any) -> Any:
+    with openai.OpenAI(api_key="sk-test", base_url=f"{server.url}/v1", max_retries=0) as client:
+        yield client
+
+
+def async_client(server: Any, **options: Any) -> Any:
+    return openai.AsyncOpenAI(api_key="sk-test", base_url=f"{server.url}/v1", **{"max_retries": 0, **options})
+
+
+def fast(client: Any) -> Any:
+    """With retries that do not wait."""
+    client._calculate_retry_timeout = lambda *args, **kwargs: 0.0
+    return client
+
+
+class TestOneCall:
+    def test_plain(self, client: Any, log: Any) -> None:
+        """A call is its prompt and step_start in front, exchange, answer and step_end behind."""
+        answer = client.chat.completions.create(model="gpt-4o", messages=MESSAGES, temperature=0)
+        assert answer.choices[0].message.content == "echo: Hi"
+        assert log.types == ["message", "message", "step_start", "exchange", "message", "step_end"]
+        system, user, start, exchange, reply, end = log.events
+        assert system["data"] == {
+            "message_id": "m1",
+            "parent_id": None,
+            "role": "system",
+            "content": "Be brief.",
+        }
+        assert user["data"]["parent_id"] == "m1"
+        assert start["data"]["kind"] == "llm"
+        assert start["data"]["prompt"] == "m2"
+        assert start["data"]["model"] == "gpt-4o"
+        assert start["data"]["operation"] == "chat.completions"
+        assert start["data"]["params"]["temperature"] == 0
+        assert {event["step"] for event in (exchange, reply, end)} == {3}
+        assert exchange["data"]["status"] == 200
+        assert exchange["data"]["complete"] is True
+        assert exchange["data"]["headers"]["x-request-id"] == "req_1"
+        assert reply["data"]["parent_id"] == "m2"
+        assert reply["data"]["sampled"] is True
+        assert end["data"]["outcome"] == "success"
+        assert end["data"]["message"] == reply["data"]["message_id"]
+        assert end["data"]["model"] == "gpt-4o-2024"
+        assert end["data"]["response_id"] == "chatcmpl-1"
+        assert end["data"]["finish_reason"] == "stop"
+        assert end["data"]["tokens"] == {"input": 10, "output": 5, "total": 15}
+
+    def test_no_secret_reaches_the_log(self, client: Any, log: Any) -> None:
+        """The API key is in no event."""
+        client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+        assert "sk-test" not in log.path.read_text()
+
+    def test_async(self, server: Any, log: Any) -> None:
+        """The async client's call is recorded the same way."""
+
+        async def main() -> Any:
+            async with async_client(server) as client:
+                return await client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+
+        assert asyncio.run(main()).choices[0].message.content == "echo: Hi"
+        [(start, end)] = log.steps()
+        assert (start["prompt"], end["outcome"]) == ("m2", "success")
+
+    def test_conversation_is_stored_once(self, client: Any, log: Any) -> None:
+        """The second turn stores only what is new."""
+        first = client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+        history = [*MESSAGES, first.choices[0].message, {"role": "user", "content": "And now?"}]
+        client.chat.completions.create(model="gpt-4o", messages=history)
+        assert len(log.of("message")) == 5
+        assert [m["role"] for m in log.of("message")] == ["system", "user", "assistant", "user", "assistant"]
+
+    def test_n_answers(self, client: Any, log: Any) -> None:
+        """n = 3 gives three sibling messages and their ids in step_end."""
+        client.chat.completions.create(model="gpt-4o", messages=MESSAGES, n=3)
+        [(_, end)] = log.steps()
+        sampled = [m for m in log.of("message") if m.get("sampled")]
+        assert end["messages"] == [m["message_id"] for m in sampled]
+        assert {m["parent_id"] for m in sampled} == {"m2"}
+        assert [m["content"] for m in sampled] == ["echo: Hi 0", "echo: Hi 1", "echo: Hi 2"]
+
+    def test_tools(self, client: Any, server: Any, make: Any, log: Any) -> None:
+        """Tool definitions are stored once, tool calls with the answer."""
+        call = {
+            "id": "c1",
+            "type": "function",
+            "function": {"name": "weather", "arguments": '{"city":"Rome"}'},
+        }
+        server.replies = [make.Reply(make.chat(None, tool_calls=[call])), make.Reply(make.chat("Sunny"))]
+        first = client.chat.completions.create(model="gpt-4o", messages=MESSAGES, tools=[TOOL])
+        history = [
+            *MESSAGES,
+            first.choices[0].message,
+            {"role": "tool", "tool_call_id": "c1", "content": "21 C"},
+        ]
+        client.chat.completions.create(model="gpt-4o", messages=history, tools=[TOOL])
+        (one, end), (two, _) = log.steps()
+        assert one["tool_definitions"] == [TOOL]
+        assert one["tools"] == two["tools"]
+        assert "tool_definitions" not in two
+        assert end["finish_reason"] == "tool_calls"
+        [tool_call] = log.of("tool_call")
+        assert (tool_call["tool"], tool_call["output"], tool_call["derived"]) == ("weather", "21 C", True)
+
+    def test_messages_as_a_generator(self, client: Any, server: Any, log: Any) -> None:
+        """Messages given as a generator are sent whole and recorded whole."""
+        client.chat.completions.create(model="gpt-4o", messages=(m for m in MESSAGES))
+        assert json.loads(server.requests[0][2])["messages"] == MESSAGES
+        assert len(log.of("message")) == 3
+
+    def test_other_requests_are_not_calls(self, client: Any, log: Any) -> None:
+        """Listing models records nothing."""
+        client.models.list()
+        assert log.types == []
+
+    def test_embeddings(self, client: Any, server: Any, make: Any, log: Any) -> None:
+        """An embedding is a step of its own kind."""
+        body = {
+            "object": "list",
+            "model": "text-embedding-3-small",
+            "data": [{"object": "embedding", "index": 0, "embedding": [0.1, 0.2]}],
+            "usage": {"prompt_tokens": 2, "total_tokens": 2},
+        }
+        server.replies = [make.Reply(body)]
+        client.embeddings.create(model="text-embedding-3-small", input="hi", encoding_format="float")
+        [(start, end)] = log.steps()
+        assert (start["kind"], start["input"]) == ("embedding", "hi")
+        assert end["embedding"]["count"] == 1
+
+    def test_module_client_azure_and_copies(self, client: Any, server: Any, log: Any) -> None:
+        """Azure's subclass and copies by with_options are seen, by patching classes."""
+        client.with_options(timeout=5).chat.completions.create(model="gpt-4o", messages=MESSAGES)
+        with openai.AzureOpenAI(
+            api_key="k", api_version="2024-06-01", azure_endpoint=server.url, max_retries=0
+        ) as azure:
+            azure.chat.completions.create(model="my-deployment", messages=MESSAGES)
+        assert [end["outcome"] for _, end in log.steps()] == ["success", "success"]
+        assert "my-deployment" in log.of("exchange")[1]["url"]
+
+
+class TestStreams:
+    def test_to_the_end(self, client: Any, log: Any) -> None:
+        """A stream is recorded when it ends, with its chunks and the time of the first."""
+        stream = client.chat.completions.create(model="gpt-4o", messages=MESSAGES, stream=True)
+        assert log.types[-1] == "step_start"
+        text = "".join(chunk.choices[0].delta.content or "" for chunk in stream)
+        assert text == "echo: Hi"
+        [(start, end)] = log.steps()
+        assert start["stream"] is True
+        assert end["outcome"] == "success"
+        assert end["first_chunk_ms"] <= end["duration_ms"]
+        [exchange] = log.of("exchange")
+        assert exchange["complete"] is True
+        assert "closed_early" not in exchange
+        assert rebuild_body(exchange, {}).endswith(b"data: [DONE]\n\n")
+        assert log.of("message")[-1]["content"] == "echo: Hi"
+        assert log.of("message")[-1]["status"] == "complete"
+
+    def test_async(self, server: Any, log: Any) -> None:
+        """The same with the async client."""
+
+        async def main() -> str:
+            async with async_client(server) as client:
+                stream = await client.chat.completions.create(model="gpt-4o", messages=MESSAGES, stream=True)
+                return "".join([chunk.choices[0].delta.content or "" async for chunk in stream])
+
+        assert asyncio.run(main()) == "echo: Hi"
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "success"
+
+    def test_left_early(self, client: Any, server: Any, make: Any, log: Any) -> None:
+        """A stream left after two chunks keeps what came; message and call are aborted."""
+        server.replies = [make.Reply(chunks=make.chat_chunks("one two three four"), pause=0.01)]
+        with client.chat.completions.create(model="gpt-4o", messages=MESSAGES, stream=True) as stream:
+            for n, _chunk in enumerate(stream):
+                if n == 2:
+                    break
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "aborted"
+        [exchange] = log.of("exchange")
+        assert exchange["closed_early"] is True
+        assert exchange["complete"] is False
+        reply = log.of("message")[-1]
+        assert (reply["status"], reply["content"]) == ("aborted", "one two")
+
+    def test_dropped_without_close(self, client: Any, server: Any, make: Any, log: Any) -> None:
+        """A stream that is garbage-collected unclosed is aborted, too."""
+        import gc
+
+        server.replies = [make.Reply(chunks=make.chat_chunks("one two three four"), pause=0.01)]
+        stream = client.chat.completions.create(model="gpt-4o", messages=MESSAGES, stream=True)
+        next(iter(stream))
+        del stream
+        gc.collect()
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "aborted"
+
+    def test_cut_by_the_network(self, client: Any, server: Any, make: Any, log: Any) -> None:
+        """A connection lost in mid-stream is an error with the exception's class, the text so far kept."""
+        server.replies = [make.Reply(chunks=make.chat_chunks("one two", done=False), cut=True)]
+        stream = client.chat.completions.create(model="gpt-4o", messages=MESSAGES, stream=True)
+        with pytest.raises(Exception, match=r"peer closed|Connection error"):
+            list(stream)
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "error"
+        [exchange] = log.of("exchange")
+        assert exchange["error"]["type"] == "RemoteProtocolError"
+        [error] = log.of("error")
+        assert (error["type"], error["recoverable"]) == ("connection_lost", True)
+        reply = log.of("message")[-1]
+        assert (reply["status"], reply["content"]) == ("error", "one two")
+
+    def test_error_inside_a_good_stream(self, client: Any, server: Any, make: Any, log: Any) -> None:
+        """An error object in a 200 stream is an error of the call."""
+        bad = b'data: {"error": {"message": "overloaded", "type": "server_error"}}\n\n'
+        server.replies = [make.Reply(chunks=[*make.chat_chunks("one", done=False), bad])]
+        with pytest.raises(openai.APIError):
+            list(client.chat.completions.create(model="gpt-4o", messages=MESSAGES, stream=True))
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "error"
+        assert log.of("error")[0]["message"] == "overloaded"
+
+    def test_helper(self, client: Any, log: Any) -> None:
+        """The .stream() helper is one call."""
+        with client.chat.completions.stream(model="gpt-4o", messages=MESSAGES) as stream:
+            for _event in stream:
+                pass
+            final = stream.get_final_completion()
+        assert final.choices[0].message.content == "echo: Hi"
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "success"
+
+
+class TestSurfaces:
+    def test_raw_response(self, client: Any, log: Any) -> None:
+        """with_raw_response gives its own type and is recorded once."""
+        raw = client.chat.completions.with_raw_response.create(model="gpt-4o", messages=MESSAGES)
+        assert raw.headers["x-request-id"] == "req_1"
+        assert raw.parse().choices[0].message.content == "echo: Hi"
+        assert len(log.steps()) == 1
+
+    def test_streaming_response(self, client: Any, log: Any) -> None:
+        """with_streaming_response is recorded when its body has been read."""
+        with client.chat.completions.with_streaming_response.create(model="gpt-4o", messages=MESSAGES) as raw:
+            assert log.types[-1] == "step_start"
+            assert "echo: Hi" in raw.read().decode()
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "success"
+
+    def test_parse_that_raises(self, client: Any, server: Any, make: Any, log: Any) -> None:
+        """parse() raising at a good answer leaves the call answered and names the exception."""
+        pydantic = pytest.importorskip("pydantic")
+        Answer = pydantic.create_model("Answer", x=(int, ...))
+        body = make.chat('{"x": 1')
+        body["choices"][0]["finish_reason"] = "length"
+        server.replies = [make.Reply(body)]
+        with pytest.raises(openai.LengthFinishReasonError):
+            client.chat.completions.parse(model="gpt-4o", messages=MESSAGES, response_format=Answer)
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "success"
+        assert end["finish_reason"] == "length"
+        [error] = log.of("error")
+        assert error["category"] == "output_error"
+        assert error["context"]["exception"] == "openai.LengthFinishReasonError"
+
+    def test_responses(self, client: Any, server: Any, make: Any, log: Any) -> None:
+        """The Responses API is a call like any other."""
+        body = {
+            "id": "resp_1",
+            "object": "response",
+            "created_at": 1,
+            "status": "completed",
+            "model": "gpt-4o-2024",
+            "output": [
+                {
+                    "type": "message",
+                    "id": "msg_1",
+                    "role": "assistant",
+                    "status": "completed",
+                    "content": [{"type": "output_text", "text": "Hi there", "annotations": []}],
+                }
+            ],
+            "parallel_tool_calls": True,
+            "tool_choice": "auto",
+            "tools": [],
+            "usage": {
+                "input_tokens": 3,
+                "output_tokens": 2,
+                "total_tokens": 5,
+                "input_tokens_details": {"cached_tokens": 0},
+                "output_tokens_details": {"reasoning_tokens": 0},
+            },
+        }
+        server.replies = [make.Reply(body)]
+        answer = client.responses.create(model="gpt-4o", instructions="Be brief.", input="Hi")
+        assert answer.output_text == "Hi there"
+        [(start, end)] = log.steps()
+        assert start["operation"] == "responses"
+        assert end["response_id"] == "resp_1"
+
+
+class TestAttempts:
+    def test_retries_are_attempts_of_one_step(self, server: Any, make: Any, log: Any) -> None:
+        """500, 429, 200: one step, three exchanges, two recoverable errors, one answer."""
+        failure = {"error": {"message": "oops", "type": "server_error"}}
+        server.replies = [make.Reply(failure, 500), make.Reply({"error": {"message": "slow down"}}, 429)]
+        client = fast(openai.OpenAI(api_key="k", base_url=f"{server.url}/v1", max_retries=2))
+        with client:
+            client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "success"
+        assert [(e["attempt"], e["status"]) for e in log.of("exchange")] == [(1, 500), (2, 429), (3, 200)]
+        assert [(e["type"], e["recoverable"]) for e in log.of("error")] == [
+            ("server_error", True),
+            ("rate_limited", True),
+        ]
+        assert len(log.of("message")) == 3
+
+    def test_a_failed_attempt_is_written_when_it_fails(self, server: Any, make: Any, log: Any) -> None:
+        """Before the retry goes out, the failure is in the log."""
+        seen: list[list[str]] = []
+
+        def wait(*args: Any, **kwargs: Any) -> float:
+            seen.append(log.types)
+            return 0.0
+
+        server.replies = [make.Reply({"error": {"message": "oops"}}, 500)]
+        with openai.OpenAI(api_key="k", base_url=f"{server.url}/v1", max_retries=1) as client:
+            client._calculate_retry_timeout = wait
+            client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+        assert seen[0][-2:] == ["exchange", "error"]
+
+    @pytest.mark.parametrize(
+        ("status", "error", "kind", "exception"),
+        [
+            (
+                400,
+                {"code": "context_length_exceeded", "message": "too long"},
+                "resource_exhausted",
+                "BadRequestError",
+            ),
+            (401, {"message": "bad key"}, "authentication_failed", "AuthenticationError"),
+            (404, {"message": "no such model"}, "not_found", "NotFoundError"),
+            (429, {"message": "slow down"}, "rate_limited", "RateLimitError"),
+            (500, {"message": "oops"}, "server_error", "InternalServerError"),
+        ],
+    )
+    def test_error_statuses(
+        self,
+        client: Any,
+        server: Any,
+        make: Any,
+        log: Any,
+        status: int,
+        error: Any,
+        kind: str,
+        exception: str,
+    ) -> None:
+        """An error status is categorised, and the SDK's exception is named on the step."""
+        server.replies = [make.Reply({"error": error}, status)]
+        with pytest.raises(openai.APIStatusError):
+            client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+        [(_, end)] = log.steps()
+        assert (end["outcome"], end["exception"]) == ("error", f"openai.{exception}")
+        [event] = log.of("error")
+        assert (event["type"], event["message"]) == (kind, error["message"])
+        assert event["context"]["status"] == status
+
+    def test_body_that_is_not_json(self, client: Any, server: Any, make: Any, log: Any) -> None:
+        """A 502 page of a proxy is kept as it is."""
+        server.replies = [make.Reply(b"<html>Bad gateway</html>", 502, {"content-type": "text/html"})]
+        with pytest.raises(openai.InternalServerError):
+            client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+        assert log.of("exchange")[0]["body"] == "<html>Bad gateway</html>"
+        assert log.of("error")[0]["context"]["status"] == 502
+
+    def test_connection_refused(self, log: Any) -> None:
+        """No server: an exchange without a response, and a connection error."""
+        with (
+            openai.OpenAI(api_key="k", base_url="http://127.0.0.1:9/v1", max_retries=0) as client,
+            pytest.raises(openai.APIConnectionError),
+        ):
+            client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "error"
+        [exchange] = log.of("exchange")
+        assert "status" not in exchange
+        assert exchange["error"]["type"] == "ConnectError"
+        assert log.of("error")[0]["type"] == "connection_failed"
+
+    def test_timeout(self, server: Any, make: Any, log: Any) -> None:
+        """A server that does not answer in time: a timeout, said so."""
+        release = threading.Event()
+        server.replies = [make.Reply(hang=release)]
+        with (
+            openai.OpenAI(api_key="k", base_url=f"{server.url}/v1", max_retries=0, timeout=0.1) as client,
+            pytest.raises(openai.APITimeoutError),
+        ):
+            client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+        release.set()
+        [error] = log.of("error")
+        assert (error["type"], error["suggested_action"]) == ("timeout", "retry_with_timeout_increase")
+
+    def test_a_call_that_hangs_is_in_the_log(self, server: Any, make: Any, log: Any) -> None:
+        """While the server does not answer, the step stands open in the file."""
+        release = threading.Event()
+        server.replies = [make.Reply(hang=release)]
+
+        async def main() -> None:
+            async with async_client(server, timeout=5) as client:
+                task = asyncio.create_task(client.chat.completions.create(model="gpt-4o", messages=MESSAGES))
+                await asyncio.to_thread(server.arrived.wait, 5)
+                assert log.steps()[0][1] is None
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+
+        asyncio.run(main())
+        release.set()
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "cancelled"
+        assert log.of("error") == []
+
+    def test_refused_by_the_sdk(self, client: Any, log: Any) -> None:
+        """A call the SDK refuses to send is an error without a step."""
+        with pytest.raises(TypeError):
+            client.chat.completions.create(model="gpt-4o", messages=[{"role": "user", "content": object()}])
+        assert log.types == ["error"]
+        assert log.of("error")[0]["context"]["sent"] is False
+
+
+class TestConcurrency:
+    def test_gather(self, server: Any, log: Any) -> None:
+        """Twenty calls at once: twenty steps, each with its own answer."""
+
+        async def main() -> list[Any]:
+            async with async_client(server) as client:
+                return await asyncio.gather(
+                    *(
+                        client.chat.completions.create(
+                            model="gpt-4o", messages=[{"role": "user", "content": f"q{n}"}]
+                        )
+                        for n in range(20)
+                    )
+                )
+
+        asyncio.run(main())
+        messages = {m["message_id"]: m for m in log.of("message")}
+        steps = log.steps()
+        assert len(steps) == 20
+        for start, end in steps:
+            asked = messages[start["prompt"]]["content"]
+            assert messages[end["message"]]["content"] == f"echo: {asked}"
+        assert [event["seq"] for event in log.events] == list(range(1, len(log.events) + 1))
+
+    def test_threads_carry_their_own_calls(self, client: Any, log: Any) -> None:
+        """Calls from many threads do not mix."""
+        import contextvars
+
+        def one(n: int) -> None:
+            client.chat.completions.create(model="gpt-4o", messages=[{"role": "user", "content": f"q{n}"}])
+
+        with ThreadPoolExecutor(8) as pool:
+            futures = [pool.submit(contextvars.copy_context().run, one, n) for n in range(24)]
+            for future in futures:
+                future.result()
+        messages = {m["message_id"]: m for m in log.of("message")}
+        for start, end in log.steps():
+            assert messages[end["message"]]["content"] == "echo: " + messages[start["prompt"]]["content"]
+
+
+class TestEncodings:
+    @pytest.mark.parametrize("encoding", ["gzip", "br", "deflate"])
+    def test_compressed_answers(self, client: Any, server: Any, make: Any, log: Any, encoding: str) -> None:
+        """A compressed body reaches the SDK and, decoded, the log."""
+        body = json.dumps(make.chat("Compressed " * 20)).encode()
+        server.replies = [make.Reply(_compress(body, encoding), headers={"content-encoding": encoding})]
+        answer = client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+        assert answer.choices[0].message.content.startswith("Compressed")
+        assert log.of("message")[-1]["content"] == answer.choices[0].message.content
+        assert "content-encoding" not in log.of("exchange")[0]["headers"]
+        assert log.steps()[0][1]["tokens"]["input"] == 10
+
+
+def _compress(body: bytes, encoding: str) -> bytes:
+    import gzip
+    import zlib
+
+    if encoding == "gzip":
+        return gzip.compress(body)
+    if encoding == "deflate":
+        return zlib.compress(body)
+    return pytest.importorskip("brotli").compress(body)  # type: ignore[no-any-return]
+
+
+def test_an_answer_nobody_can_read(client: Any, server: Any, make: Any, log: Any) -> None:
+    """A 200 whose JSON is broken fails in the client, and so the step failed."""
+    server.replies = [
+        make.Reply(b'{"id": "x", "choices": [{"mess', headers={"content-type": "application/json"})
+    ]
+    with pytest.raises(ValueError, match="Unterminated"):
+        client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+    [(_, end)] = log.steps()
+    assert end["outcome"] == "error"
+
+
+def test_a_stream_still_open_when_the_session_ends(
+    client: Any, server: Any, make: Any, log: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What has arrived of it is recorded as aborted; what is read later is no failure of the recording."""
+    server.replies = [make.Reply(chunks=make.chat_chunks())]
+    with LCTLSession("c", tmp_path / "c.lctl.json") as session:
+        stream = client.chat.completions.create(model="gpt-4o", messages=MESSAGES, stream=True)
+        next(stream), next(stream)
+    assert len(list(stream)) > 1
+    events = [json.loads(line) for line in session.lines()]
+    assert [e["type"] for e in events[-3:]] == ["exchange", "message", "step_end"]
+    assert events[-1]["data"]["outcome"] == "aborted"
+    assert events[-2]["data"]["status"] == "aborted"
+    assert capsys.readouterr().err == ""
+
+
+def test_a_call_made_inside_a_recording_call(client: Any, log: Any) -> None:
+    """A signal handler's call, say, or a repr's: stored after what it interrupted, and ended."""
+
+    class Asks:
+        def __repr__(self) -> str:
+            client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+            return "asked"
+
+    log.session.emit("t", {"value": Asks()})
+    [(start, end)] = log.steps()
+    assert log.types[0] == "t"
+    assert start["prompt"]
+    assert end["outcome"] == "success"
