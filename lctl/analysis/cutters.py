@@ -1,0 +1,183 @@
+"""What each type of event says, cut out of its bytes where that is possible, decoded where not.
+
+A cutter gets the data of an event as JSON, notes in the trace what the event names and begins, and returns
+what it says and what it is to the alignment. What it returns may be finer than the event's essence (keys of
+an object in another order), never coarser.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import orjson
+
+from lctl.analysis.essence import CallNames, address, reduce
+from lctl.analysis.trace import EVENT, LOOSE, POOL, STEP, Trace
+
+Cutter = Callable[[Trace, int, int, bytes], tuple[bytes, int]]
+
+
+class _Exchange(msgspec.Struct):
+    attempt: Any = None
+    method: Any = None
+    url: Any = None
+    status: Any = None
+    error: Any = None
+    complete: Any = None
+    closed_early: Any = None
+
+
+def reduced(type: str, data: dict[str, Any], calls: CallNames) -> bytes:
+    """JSON of the essence of an event; `data` is taken apart."""
+    reduce(type, data, calls)
+    return dump(data)
+
+
+def dump(value: object) -> bytes:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # a lone surrogate, an integer of more than 64 bits
+        return repr(value).encode("utf-8", "surrogatepass")
+
+
+def load(raw: bytes) -> dict[str, Any]:
+    try:
+        data = orjson.loads(raw)
+    except ValueError:
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+_SCALARS = re.compile(
+    rb'(?:,"(?:duration_ms|call_id)":(?:-?[0-9][0-9.eE+-]*|"[^"\\]*"|null)|,"derived":true)+\}$'
+)
+_PROMPT = re.compile(rb',"prompt":"([^"\\]*)"')
+_ANSWERED = re.compile(
+    rb'\{"outcome":("[^"\\]*"),"message":"([^"\\]*)","model":("[^"\\]*"|null)(?:,"response_id":"[^"\\]*")?'
+    rb',"finish_reason":("[^"\\]*"|null),"tokens":(\{[^{}\\]*\})(?:,"(?:duration|first_chunk)_ms":[0-9.eE+-]+)*\}$'
+)
+_HEAD = re.compile(rb'\{"message_id":"([^"\\]*)","parent_id":(?:null|"([^"\\]*)"),')
+
+
+def _tool_call(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
+    where = LOOSE if b'"derived":true' in raw else EVENT
+    at = raw.rfind(b',"duration_ms":')
+    if at > 0 and _SCALARS.match(raw, at):
+        return raw[:at], where
+    if b'"duration_ms"' in raw or b'"call_id"' in raw:
+        return reduced("tool_call", load(raw), trace.calls), where
+    return raw, where
+
+
+def _step_start(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
+    trace.starts.setdefault(seq, n)
+    if b'"tool_definitions"' not in raw:
+        prompt = _PROMPT.search(raw)
+        if prompt is None:
+            return raw, STEP
+        id = prompt[1]
+        if id in trace.messages:  # so it is the step's prompt, and no parameter of that name
+            trace.named[n] = id
+            return raw[: prompt.start()] + raw[prompt.end() :], STEP
+    data = load(raw)
+    _name(trace, n, data.get("prompt"))
+    return reduced("step_start", data, trace.calls), STEP
+
+
+def _step_end(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
+    answer = _ANSWERED.match(raw)
+    if answer is not None:
+        outcome, message, model, finished, tokens = answer.groups()
+        trace.named[n] = message
+        return b"%b,%b,%b,%b" % (outcome, model, finished, tokens), EVENT
+    data = load(raw)
+    _name(trace, n, data.get("message"))
+    return reduced("step_end", data, trace.calls), EVENT
+
+
+def _message(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
+    head = _HEAD.match(raw)
+    where = EVENT if b'"sampled":true' in raw else POOL
+    if head is not None:
+        id, parent = head.groups()
+        rest = raw[head.end() :]
+        # `{"` cannot stand inside a JSON string, so without it there is no structure that may hold ids
+        if b'{"' not in rest and b'_id"' not in rest and b'_of"' not in rest:
+            trace.messages.setdefault(id, n)
+            trace.named[n] = parent
+            return rest, where
+    data = load(raw)
+    id = data.get("message_id")
+    parent = data.get("parent_id")
+    trace.messages.setdefault(_id(id) or b"#%d" % seq, n)
+    trace.named[n] = _id(parent)
+    return reduced("message", data, trace.calls), where
+
+
+def _name(trace: Trace, n: int, id: object) -> None:
+    if isinstance(id, str):
+        trace.named[n] = id.encode("utf-8", "surrogatepass")
+
+
+def _id(value: object) -> bytes | None:
+    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None
+
+
+def _exchange(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
+    try:
+        exchange = _decode_exchange(raw)
+    except (ValueError, RecursionError):
+        return reduced("exchange", load(raw), trace.calls), EVENT
+    url, failure = exchange.url, exchange.error
+    said = (
+        exchange.method,
+        address(url) if isinstance(url, str) else None,
+        exchange.attempt,
+        exchange.status,
+        failure.get("type") if isinstance(failure, dict) else failure,
+        exchange.complete,
+        exchange.closed_early,
+    )
+    return dump(said), EVENT
+
+
+def _pooled(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
+    return reduced("blob", load(raw), trace.calls), POOL
+
+
+def _naming(type: str) -> Cutter:
+    def cut(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
+        data = load(raw)
+        _name(trace, n, data.get("message_id"))
+        return reduced(type, data, trace.calls), EVENT
+
+    return cut
+
+
+def _decoded(type: str) -> Cutter:
+    def cut(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
+        return reduced(type, load(raw), trace.calls), EVENT
+
+    return cut
+
+
+_decode_exchange = msgspec.json.Decoder(_Exchange).decode
+CUTTERS: dict[str, Cutter] = {
+    "tool_call": _tool_call,
+    "step_start": _step_start,
+    "step_end": _step_end,
+    "message": _message,
+    "exchange": _exchange,
+    "blob": _pooled,
+    "error": _decoded("error"),
+    "checkpoint": _decoded("checkpoint"),
+    "ambient": _decoded("ambient"),
+    "stream_start": _naming("stream_start"),
+    "stream_chunk": _naming("stream_chunk"),
+    "stream_end": _naming("stream_end"),
+    "message_alias": _naming("message_alias"),
+    "view_select": _naming("view_select"),
+}

@@ -1,0 +1,240 @@
+"""One line about any event: `code-analyzer: fact_added F1 (confidence: 0.85)`.
+
+Safe on anything a log may hold: a field of the wrong type is left out, an unknown type shows its data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from lctl.analysis.log import model_of, number, text, tokens_of
+from lctl.analysis.wording import compact, count, plain, quoted, seconds
+from lctl.events import Event
+
+Data = Mapping[str, Any]
+_WORDS = 60
+
+
+def describe(event: Event) -> str:
+    """`agent: what happened`."""
+    agent = plain(event.agent, 40)
+    return f"{agent}: {summary(event)}" if agent else summary(event)
+
+
+def summary(event: Event) -> str:
+    """What happened, without who."""
+    said = _SUMMARIES.get(event.type)
+    if said is None:
+        return f"{plain(event.type, 40)}{_paren(plain(dict(event.data), _WORDS) if event.data else '')}"
+    return f"{event.type}{said(event.data)}"
+
+
+def _step_start(data: Data) -> str:
+    model = model_of(data)
+    name = text(data.get("tool")) or text(data.get("intent")) or text(data.get("kind"))
+    return _paren(plain(name, _WORDS)) + (f" {plain(model, 40)}" if model else "")
+
+
+def _step_end(data: Data) -> str:
+    parts = [plain(text(data.get("outcome")), _WORDS), _ms(data.get("duration_ms"))]
+    tokens = tokens_of(data)
+    if tokens is not None:
+        parts.append(_counted(tokens.total, "token"))
+    return _paren(*parts)
+
+
+def _fact(data: Data) -> str:
+    confidence = number(data.get("confidence"))
+    id = data.get("id")
+    named = f" {plain(id, 40)}" if isinstance(id, str | int) else ""
+    return named + _paren("" if confidence is None else f"confidence: {confidence:.2f}")
+
+
+def _tool_call(data: Data) -> str:
+    failed = data.get("error")
+    outcome = "" if failed is None or failed is False else "failed"
+    return f" {plain(text(data.get('tool')) or '?', 40)}{_paren(_ms(data.get('duration_ms')), outcome)}"
+
+
+def _error(data: Data) -> str:
+    kind = "/".join(plain(text(data.get(key)), 40) for key in ("category", "type") if text(data.get(key)))
+    message = plain(text(data.get("message")), 80)
+    return f" {kind}" * bool(kind) + f": {message}" * bool(message)
+
+
+def _checkpoint(data: Data) -> str:
+    return _paren(plain(text(data.get("state_hash")), 16))
+
+
+def _message(data: Data) -> str:
+    role = plain(text(data.get("role")) or "?", 20)
+    words = _said(data.get("content"))
+    calls = ", ".join(_called(data))
+    shown = f" {quoted(words, _WORDS)}" if words else ""
+    status = text(data.get("status"))
+    return (
+        f" {role}{shown}"
+        + (f" -> {plain(calls, _WORDS)}" if calls else "")
+        + _paren(plain(status, 20) if status not in ("", "complete") else "")
+    )
+
+
+def _exchange(data: Data) -> str:
+    method = plain(text(data.get("method")), 10)
+    try:
+        url = urlsplit(text(data.get("url")))
+        where = plain(f"{url.hostname or ''}{url.path}", 80)
+    except ValueError:
+        where = plain(text(data.get("url")), 80)
+    status = data.get("status")
+    failure = data.get("error")
+    result = str(status) if type(status) is int else ""
+    if isinstance(failure, dict):
+        result = " ".join(filter(None, (result, plain(text(failure.get("type")), 40))))
+    attempt = data.get("attempt")
+    again = f"attempt {attempt}" if type(attempt) is int and attempt > 1 else ""
+    return "".join(f" {part}" for part in (method, where, result) if part) + _paren(
+        again, _ms(data.get("duration_ms"))
+    )
+
+
+def _stream_start(data: Data) -> str:
+    return _paren(plain(text(data.get("message_id")), 40))
+
+
+def _stream_chunk(data: Data) -> str:
+    index = data.get("index")
+    at = f" {index}" if type(index) is int else ""
+    return f"{at} {quoted(text(data.get('content')), _WORDS)}"
+
+
+def _stream_end(data: Data) -> str:
+    chunks, tokens = number(data.get("total_chunks")), number(data.get("total_tokens"))
+    return _paren(
+        "" if chunks is None else _counted(chunks, "chunk"),
+        "" if tokens is None else _counted(tokens, "token"),
+        _ms(data.get("duration_ms")),
+    )
+
+
+def _handoff(data: Data) -> str:
+    ends = [plain(text(data.get(key)) or text(data.get(f"{key}_agent")), 40) for key in ("from", "to")]
+    return f" {ends[0]} -> {ends[1]}".rstrip()
+
+
+def _fact_read(data: Data) -> str:
+    facts = data.get("facts", data.get("ids", data.get("id")))
+    names = facts if isinstance(facts, list) else [] if facts is None else [facts]
+    named = ", ".join(name if isinstance(name, str) else compact(name) for name in names)
+    return f" {plain(named, _WORDS)}".rstrip()
+
+
+def _model_routing(data: Data) -> str:
+    decision = plain(text(data.get("decision")), 40)
+    return f" {decision}".rstrip() + _paren(plain(text(data.get("reason")), _WORDS))
+
+
+def _contract(data: Data) -> str:
+    named = " ".join(filter(None, (plain(text(data.get(key)), 40) for key in ("contract", "direction"))))
+    return f" {named}".rstrip() + _paren(plain(text(data.get("status")), 20))
+
+
+def _blob(data: Data) -> str:
+    size = number(data.get("size"))
+    kind = plain(text(data.get("media_type")), 40)
+    return f" {plain(text(data.get('hash')), 20)}" + _paren(
+        kind, "" if size is None else f"{count(size)} bytes"
+    )
+
+
+def _ambient(data: Data) -> str:
+    name = next((text(data.get(key)) for key in ("source", "kind", "name") if text(data.get(key))), "")
+    return f" {plain(name, 40)}".rstrip()
+
+
+def _named(*keys: str) -> Callable[[Data], str]:
+    def said(data: Data) -> str:
+        return "".join(f" {plain(text(data.get(key)), 40)}" for key in keys if text(data.get(key)))
+
+    return said
+
+
+def _paren(*parts: str) -> str:
+    shown = ", ".join(part for part in parts if part)
+    return f" ({shown})" if shown else ""
+
+
+def _counted(n: float, what: str) -> str:
+    return f"{count(n)} {what}{'' if n == 1 else 's'}"
+
+
+def _ms(value: object) -> str:
+    duration = number(value)
+    return "" if duration is None else seconds(duration)
+
+
+def _said(content: object) -> str:
+    """Words of a message in whichever dialect, enough of them for one line."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    words = []
+    for part in content[:8]:
+        if isinstance(part, str):
+            words.append(part)
+        elif isinstance(part, dict):
+            inner = part.get("text", part.get("content", part.get("output")))
+            kind = text(part.get("type"))
+            if kind in ("tool_use", "function_call"):
+                continue
+            words.append(inner if isinstance(inner, str) else f"[{kind}]" if kind else "")
+    return " ".join(filter(None, words))
+
+
+def _called(data: Data) -> list[str]:
+    calls = data.get("tool_calls")
+    names = []
+    for call in calls if isinstance(calls, list) else []:
+        inner = call.get("function") if isinstance(call, dict) else None
+        name = (
+            inner.get("name")
+            if isinstance(inner, dict)
+            else call.get("name")
+            if isinstance(call, dict)
+            else None
+        )
+        names.append(text(name) or "?")
+    content = data.get("content")
+    for part in content if isinstance(content, list) else []:
+        if isinstance(part, dict) and part.get("type") in ("tool_use", "function_call"):
+            names.append(text(part.get("name")) or "?")
+    return names
+
+
+_SUMMARIES: dict[str, Callable[[Data], str]] = {
+    "step_start": _step_start,
+    "step_end": _step_end,
+    "fact_added": _fact,
+    "fact_modified": _fact,
+    "tool_call": _tool_call,
+    "error": _error,
+    "checkpoint": _checkpoint,
+    "stream_start": _stream_start,
+    "stream_chunk": _stream_chunk,
+    "stream_end": _stream_end,
+    "message": _message,
+    "message_alias": _named("alias", "message_id"),
+    "session_start": _named("session_id"),
+    "session_end": _named("session_id", "status"),
+    "view_select": _named("view", "message_id"),
+    "handoff": _handoff,
+    "fact_read": _fact_read,
+    "model_routing": _model_routing,
+    "contract_validation": _contract,
+    "exchange": _exchange,
+    "ambient": _ambient,
+    "blob": _blob,
+}

@@ -1,0 +1,102 @@
+"""What analysis needs of a log, and how it reads one tolerantly.
+
+Every function of this package takes anything with this shape; `lctl.codec.open_log` gives one.
+Nothing here raises on what an event holds: a value of the wrong type counts as absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+import orjson
+
+from lctl.events import Event
+from lctl.state.model import Tokens
+
+
+class Log(Protocol):
+    """A chain's events, by seq."""
+
+    @property
+    def chain(self) -> Mapping[str, Any]: ...
+
+    def events(self, start: int = ...) -> Iterator[Event]: ...
+
+    def lines(self) -> Iterator[bytes]: ...
+
+    def event(self, seq: int) -> Event: ...
+
+    def __len__(self) -> int: ...
+
+
+def raw_events(log: Log) -> Iterator[dict[str, Any]]:
+    """Decoded events, fresh dicts the caller may take apart. `data` is always a dict; what is not an
+    event at all is passed over."""
+    loads = orjson.loads
+    for line in log.lines():
+        try:
+            event = loads(line)
+        except ValueError:
+            continue
+        if type(event) is not dict or type(event.get("seq")) is not int:
+            continue
+        if type(event.get("data")) is not dict:
+            event["data"] = {}
+        yield event
+
+
+def millis(timestamp: object) -> float | None:
+    """Milliseconds since the epoch of an ISO 8601 time, in UTC where it names no zone; else None."""
+    if not isinstance(timestamp, str):
+        return None
+    try:
+        at = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return None
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=UTC)
+    try:
+        return at.timestamp() * 1000.0
+    except (OverflowError, ValueError):
+        return None
+
+
+def number(value: object) -> float | None:
+    """The value as a number from 0 to `LARGEST`, else None (a bool is no number)."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= LARGEST else None
+
+
+def text(value: object) -> str:
+    """The value if it is text, else ""."""
+    return value if isinstance(value, str) else ""
+
+
+def tokens_of(data: Mapping[str, Any]) -> Tokens | None:
+    """The token counts a `step_end` reports; None where it reports none."""
+    raw = data.get("tokens")
+    if not isinstance(raw, dict):
+        return None
+    read = {key: number(raw.get(key)) for key in _COUNTS}
+    counts = {key: int(count) for key, count in read.items() if count is not None and count <= _MOST}
+    return Tokens(**counts) if counts else None
+
+
+def model_of(data: Mapping[str, Any]) -> str | None:
+    """The model an event names: `model` as text, `model.id`, or the agent profile's."""
+    model = data.get("model")
+    if isinstance(model, dict):
+        model = model.get("id")
+    if not model:
+        profile = data.get("agent_profile")
+        model = profile.get("model") if isinstance(profile, dict) else None
+    return model if isinstance(model, str) and model else None
+
+
+#: Largest duration in milliseconds, and number of tokens, that are believed: what the state believes too.
+LARGEST = 1e15
+_MOST = 10**12
+_COUNTS = ("input", "output", "cache_read", "cache_write", "reasoning")

@@ -1,0 +1,277 @@
+"""Which event of one run is which event of the other.
+
+Both logs are trees of steps. From the top down, what happened in a step is matched with what happened in
+its counterpart: events of one agent in their order, child steps by what is in them whatever their order,
+prompt messages by their place in the conversation wherever they were first recorded. So the interleaving
+of concurrent work, and every number that follows from it, makes no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+
+from lctl.analysis.align import align
+from lctl.analysis.collection import paused
+from lctl.analysis.steptree import Body, Side
+from lctl.analysis.trace import STEP, Trace
+
+_TOP = -1
+
+
+@paused()
+def match(left: Trace, right: Trace) -> tuple[Sequence[int], Sequence[int]]:
+    """For each event of either side, the index of its counterpart or -1."""
+    if left.keys == right.keys and left.owners == right.owners:
+        same = range(len(left))
+        return same, same
+    matching = _Matching(Side(left), Side(right))
+    matching.run()
+    return matching.left.pairs, matching.right.pairs
+
+
+class _Matching:
+    def __init__(self, left: Side, right: Side) -> None:
+        self.left = left
+        self.right = right
+        self._later: list[tuple[list[int], list[int]]] = []
+
+    def run(self) -> None:
+        left, right = self.left, self.right
+        pairs, deep, other_deep = left.pairs, left.deep, right.deep
+        chains, other_chains = left.chains, right.chains
+        self._pair_alike(
+            left.pool, right.pool, [chains[n] for n in left.pool], [other_chains[m] for m in right.pool]
+        )
+        pool, other_pool = _by_owner(left), _by_owner(right)
+        todo = [(_TOP, _TOP)]
+        nothing: list[int] = []
+        while todo:
+            step, counterpart = todo.pop()
+            mine, other = left.items.get(step, nothing), right.items.get(counterpart, nothing)
+            keys, other_keys = [deep[n] for n in mine], [other_deep[m] for m in other]
+            if keys == other_keys or self._place_by_place(mine, other, keys, other_keys):
+                self._pair(mine, other)
+            else:
+                self._match_bodies(left.body(step), right.body(counterpart))
+            if step in pool and counterpart in other_pool:
+                self._match_local_pool(pool[step], other_pool[counterpart])
+            for n in left.steps.get(step, nothing):
+                if pairs[n] >= 0:
+                    todo.append((n, pairs[n]))
+        self._pair_moved()
+
+    def _place_by_place(
+        self, mine: list[int], other: list[int], keys: list[int], other_keys: list[int]
+    ) -> bool:
+        """What differs is the same thing with other values, each in its place, and nothing of it stands
+        elsewhere: no better match is to be found."""
+        if len(mine) != len(other):
+            return False
+        unlike = [place for place, key in enumerate(keys) if key != other_keys[place]]
+        if len(unlike) > 1 and not {keys[n] for n in unlike}.isdisjoint([other_keys[n] for n in unlike]):
+            return False
+        likeness = _same_name if len(unlike) == 1 else _same_thing
+        return all(likeness(self.left, mine[n]) == likeness(self.right, other[n]) for n in unlike)
+
+    def _match_bodies(self, body: Body, counterpart: Body) -> None:
+        self._match_steps(body.steps, counterpart.steps)
+        self._match_events(body, counterpart)
+        self._match_loose(body.loose, counterpart.loose)
+
+    # -- one kind of thing in one body ---------------------------------------------------
+
+    def _match_steps(self, mine: list[int], other: list[int]) -> None:
+        """By content first, in any order: siblings that do the same are the same whoever came first."""
+        for likeness, pair in (
+            (_whole, self._pair_alike),
+            (_place, self._pair_alike),
+            (_content, self._pair_in_order),
+            (_content, self._pair_alike),
+        ):
+            free, other_free = self.left.free(mine), self.right.free(other)
+            if not free or not other_free:
+                return
+            pair(free, other_free, *self._by(likeness, free, other_free))
+        self._pair_gaps(mine, other, _STEP_LEVELS)
+        self._pair_changed(self.left.free(mine), self.right.free(other), _STEP_LEVELS)
+
+    def _match_events(self, body: Body, counterpart: Body) -> None:
+        for lane, mine in body.lanes.items():
+            other = counterpart.lanes.get(lane)
+            if other is not None:
+                self._match_lane(mine, other, body, counterpart)
+        if len(body.lanes) > 1 or body.lanes.keys() != counterpart.lanes.keys():
+            mine = self.left.free(n for lane in body.lanes.values() for n in lane)
+            other = self.right.free(n for lane in counterpart.lanes.values() for n in lane)
+            self._pair_changed(sorted(mine), sorted(other), (_under_another_agent,))
+
+    def _match_lane(self, mine: list[int], other: list[int], body: Body, counterpart: Body) -> None:
+        keys, other_keys = self._keys(mine, other)
+        if keys == other_keys:
+            self._pair(mine, other)
+            return
+        self._pair_in_order(mine, other, keys, other_keys)
+        free, other_free = self.left.free(mine), self.right.free(other)
+        keys, other_keys = self._keys(free, other_free)
+        if not set(keys).isdisjoint(other_keys) and (
+            self.left.is_parallel(body, mine) or self.right.is_parallel(counterpart, other)
+        ):
+            self._pair_alike(free, other_free, keys, other_keys)
+        self._pair_gaps(mine, other, _EVENT_LEVELS)
+
+    def _match_loose(self, mine: list[int], other: list[int]) -> None:
+        self._pair_alike(mine, other, *self._keys(mine, other))
+        self._pair_gaps(mine, other, _EVENT_LEVELS)
+
+    # -- prompt messages and blobs ---------------------------------------------------------
+
+    def _match_local_pool(self, mine: list[int], other: list[int]) -> None:
+        mine, other = self.left.free(mine), self.right.free(other)
+        if mine and other:
+            self._pair_in_order(mine, other, *self._keys(mine, other))
+            self._later.append((mine, other))
+
+    def _pair_moved(self) -> None:
+        """What is left: first the same message recorded in another step, then messages that changed."""
+        mine, other = self.left.free(self.left.pool), self.right.free(self.right.pool)
+        self._pair_alike(mine, other, *self._keys(mine, other))
+        for free, other_free in self._later:
+            self._pair_changed(self.left.free(free), self.right.free(other_free), _EVENT_LEVELS)
+
+    # -- ways to pair --------------------------------------------------------------------------
+
+    def _keys(self, mine: Iterable[int], other: Iterable[int]) -> tuple[list[int], list[int]]:
+        return [self.left.trace.keys[n] for n in mine], [self.right.trace.keys[n] for n in other]
+
+    def _by(
+        self, likeness: Likeness, mine: Iterable[int], other: Iterable[int]
+    ) -> tuple[list[Hashable], list[Hashable]]:
+        return [likeness(self.left, n) for n in mine], [likeness(self.right, m) for m in other]
+
+    def _pair(self, mine: Iterable[int], other: Iterable[int]) -> None:
+        pairs, other_pairs = self.left.pairs, self.right.pairs
+        for n, m in zip(mine, other, strict=True):
+            pairs[n] = m
+            other_pairs[m] = n
+
+    def _pair_in_order(
+        self,
+        mine: Sequence[int],
+        other: Sequence[int],
+        keys: Sequence[Hashable],
+        other_keys: Sequence[Hashable],
+    ) -> None:
+        """Equal keys, as many as keep their order."""
+        pairs, other_pairs = self.left.pairs, self.right.pairs
+        for n, place in zip(mine, align(keys, other_keys), strict=True):
+            if place >= 0:
+                m = other[place]
+                pairs[n] = m
+                other_pairs[m] = n
+
+    def _pair_alike(
+        self,
+        mine: Sequence[int],
+        other: Sequence[int],
+        keys: Sequence[Hashable],
+        other_keys: Sequence[Hashable],
+    ) -> None:
+        """Equal keys in any order, the n-th of a key with the n-th."""
+        if keys == other_keys:
+            self._pair(mine, other)
+            return
+        waiting: dict[Hashable, list[int]] = {}
+        for m, key in zip(reversed(other), reversed(other_keys), strict=True):
+            waiting.setdefault(key, []).append(m)
+        for n, key in zip(mine, keys, strict=True):
+            alike = waiting.get(key)
+            if alike:
+                m = alike.pop()
+                self.left.pairs[n] = m
+                self.right.pairs[m] = n
+
+    def _pair_gaps(self, mine: Sequence[int], other: Sequence[int], levels: Sequence[Likeness]) -> None:
+        """What stands between the same two neighbours on both sides, as the same event changed."""
+        pairs = self.left.pairs
+        places = {m: place for place, m in enumerate(other)}
+        gap: list[int] = []
+        after = 0
+        for n in mine:
+            if pairs[n] < 0:
+                gap.append(n)
+                continue
+            place = places.get(pairs[n], -1)
+            if place < after:  # matched out of order: no neighbour to go by
+                continue
+            if gap and place > after:
+                self._pair_changed(gap, self.right.free(other[after:place]), levels)
+            gap = []
+            after = place + 1
+        if gap:
+            self._pair_changed(gap, self.right.free(other[after:]), levels)
+
+    def _pair_changed(self, mine: list[int], other: list[int], levels: Sequence[Likeness]) -> None:
+        for level in levels:
+            if not mine or not other:
+                return
+            self._pair_in_order(mine, other, *self._by(level, mine, other))
+            mine, other = self.left.free(mine), self.right.free(other)
+
+
+def _by_owner(side: Side) -> dict[int, list[int]]:
+    """Unmatched prompt messages and blobs by the step they stand in."""
+    found: dict[int, list[int]] = {}
+    for n in side.free(side.pool):
+        found.setdefault(side.trace.owners[n], []).append(n)
+    return found
+
+
+# -- how alike two things are, strongest first ----------------------------------------------------------
+
+Likeness = Callable[[Side, int], Hashable]
+
+
+def _whole(side: Side, n: int) -> Hashable:
+    return side.deep[n]
+
+
+def _place(side: Side, n: int) -> Hashable:
+    """The same call at the same point of a conversation, whatever was answered."""
+    chain = side.chains.get(n)
+    return (side.trace.keys[n], chain) if chain is not None else (n, id(side))
+
+
+def _content(side: Side, n: int) -> Hashable:
+    return (side.trace.keys[n], side.inside[n])
+
+
+def _same_prompt(side: Side, n: int) -> Hashable:
+    return (side.trace.keys[n], side.chains.get(~n))
+
+
+def _same_start(side: Side, n: int) -> Hashable:
+    return side.trace.keys[n]
+
+
+def _same_thing(side: Side, n: int) -> Hashable:
+    return _same_prompt(side, n) if side.trace.classes[n] == STEP else _same_name(side, n)
+
+
+def _same_inside(side: Side, n: int) -> Hashable:
+    return side.inside[n] or ("nothing in it", side.trace.seqs[n], id(side))
+
+
+def _same_name(side: Side, n: int) -> Hashable:
+    return (side.trace.types[n], side.trace.agents[n], side.trace.names[n])
+
+
+def _same_agent(side: Side, n: int) -> Hashable:
+    return (side.trace.types[n], side.trace.agents[n])
+
+
+def _under_another_agent(side: Side, n: int) -> Hashable:
+    return (side.trace.types[n], side.trace.names[n])
+
+
+_STEP_LEVELS = (_same_prompt, _same_start, _same_inside, _same_name, _same_agent)
+_EVENT_LEVELS = (_same_name, _same_agent)

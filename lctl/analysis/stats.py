@@ -1,0 +1,247 @@
+"""What a chain was: how long, how many tokens, how much money, who, with what, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from lctl.analysis.intervals import length, percentile
+from lctl.analysis.log import Log
+from lctl.analysis.prices import Prices
+from lctl.analysis.spans import StepSpan, ToolSpan
+from lctl.analysis.survey import Survey, survey
+from lctl.analysis.wording import count, dollars, plain, seconds
+from lctl.state.model import Tokens
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One agent, model or tool.
+
+    Attributes:
+        calls: steps of the agent, calls of the model, calls of the tool.
+        p50_ms, p95_ms: of their durations; None where the log has none.
+        wall_ms: time in which at least one of them ran.
+        exclusive_ms: their part of the chain's time; adds up over agents. 0 for tool rows that are events
+            and no steps.
+        cost: US dollars; None when no part of it is known.
+        unpriced: calls with tokens whose price is not known; `cost` leaves them out.
+    """
+
+    name: str
+    calls: int = 0
+    errors: int = 0
+    retries: int = 0
+    llm_calls: int = 0
+    tool_calls: int = 0
+    p50_ms: float | None = None
+    p95_ms: float | None = None
+    wall_ms: float = 0.0
+    exclusive_ms: float = 0.0
+    tokens: Tokens = Tokens()
+    cost: float | None = None
+    unpriced: int = 0
+    first_chunk_p50_ms: float | None = None
+
+
+class Stats(msgspec.Struct, frozen=True):
+    """Everything `lctl stats` shows.
+
+    Attributes:
+        duration_ms: from the first event to the last, or to the end of the longest step if that is later.
+        cost: US dollars of the calls whose price is known; None when tokens were used and no price is.
+        unpriced: models whose calls `cost` leaves out, with how many calls.
+        confidence: mean of the facts' confidence as it stood at the end; None without one.
+        errors_by_category: (category/type, count), most first.
+        first_chunk_p50_ms: time to the first chunk of streamed model calls.
+    """
+
+    chain_id: str
+    events: int
+    duration_ms: float
+    tokens: Tokens
+    cost: float | None
+    unpriced: tuple[tuple[str, int], ...]
+    agents: tuple[Row, ...]
+    models: tuple[Row, ...]
+    tools: tuple[Row, ...]
+    steps: int
+    open_steps: int
+    llm_calls: int
+    tool_calls: int
+    retries: int
+    errors: int
+    errors_by_category: tuple[tuple[str, int], ...]
+    facts: int
+    confidence: float | None
+    messages: int
+    first_chunk_p50_ms: float | None
+    first_chunk_p95_ms: float | None
+
+    @property
+    def cost_is_partial(self) -> bool:
+        return self.cost is not None and bool(self.unpriced)
+
+
+def stats(log: Log, prices: Prices | None = None) -> Stats:
+    """Statistics of a log, in one pass over it. `prices` may be shared between calls."""
+    return of_survey(survey(log, prices or Prices()))
+
+
+def of_survey(found: Survey) -> Stats:
+    """Statistics of what a survey found."""
+    spent = [span for span in found.steps.values() if span.counted and span.tokens is not None]
+    calls = found.model_calls
+    chunks = [call.first_chunk_ms for call in calls if call.first_chunk_ms is not None]
+    confident = [confidence for confidence in found.facts.values() if confidence is not None]
+    start, end = found.span
+    return Stats(
+        chain_id=found.chain_id,
+        events=found.events,
+        duration_ms=end - start,
+        tokens=_sum(span.tokens for span in spent),
+        cost=_cost(spent) if spent else 0.0,
+        unpriced=tuple(sorted(found.unpriced.items(), key=lambda item: (-item[1], item[0]))),
+        agents=_agents(found),
+        models=_models(found),
+        tools=_tools(found),
+        steps=len(found.steps),
+        open_steps=sum(span.open for span in found.steps.values()),
+        llm_calls=len(calls),
+        tool_calls=len(found.tools),
+        retries=sum(_retries(call) for call in calls),
+        errors=len(found.errors),
+        errors_by_category=_categories(found),
+        facts=len(found.facts),
+        confidence=sum(confident) / len(confident) if confident else None,
+        messages=len(found.messages),
+        first_chunk_p50_ms=percentile(chunks, 0.5),
+        first_chunk_p95_ms=percentile(chunks, 0.95),
+    )
+
+
+def lines(value: Stats) -> list[str]:
+    """The summary as the protocol's own example prints it."""
+    used = value.tokens
+    cost = "unknown (no price for these models)" if value.cost is None else dollars(value.cost)
+    if value.cost_is_partial:
+        cost += f" (without {', '.join(plain(model) for model, _ in value.unpriced)})"
+    confidence = "-" if value.confidence is None else f"{value.confidence:.2f}"
+    return [
+        f"Chain: {plain(value.chain_id)}",
+        f"Duration: {seconds(value.duration_ms)}",
+        f"Tokens: {count(used.total)} (in: {count(used.input)} / out: {count(used.output)})",
+        f"Cost: {cost}",
+        f"Agents: {len(value.agents)}",
+        f"Errors: {value.errors}",
+        f"Avg confidence: {confidence}",
+    ]
+
+
+def _agents(found: Survey) -> tuple[Row, ...]:
+    steps: dict[str, list[StepSpan]] = {agent: [] for agent in found.agents}
+    for span in found.steps.values():
+        steps.setdefault(span.agent, []).append(span)
+    tools = _counts(tool.agent for tool in found.tools)
+    errors = _counts(error.agent for error in found.errors)
+    return tuple(
+        msgspec.structs.replace(
+            _row(agent, mine),
+            errors=errors.get(agent, 0),
+            tool_calls=tools.get(agent, 0),
+            llm_calls=sum(span.is_model_call for span in mine),
+        )
+        for agent, mine in steps.items()
+    )
+
+
+def _models(found: Survey) -> tuple[Row, ...]:
+    models: dict[str, list[StepSpan]] = {}
+    for span in found.steps.values():
+        if span.model and (span.is_model_call or (span.tokens is not None and span.counted)):
+            models.setdefault(span.model, []).append(span)
+    return tuple(
+        msgspec.structs.replace(_row(model, mine), llm_calls=len(mine))
+        for model, mine in sorted(models.items())
+    )
+
+
+def _tools(found: Survey) -> tuple[Row, ...]:
+    tools: dict[str, list[ToolSpan]] = {}
+    for call in found.tools:
+        tools.setdefault(call.tool, []).append(call)
+    steps: dict[str, float] = {}
+    for span in found.steps.values():
+        if span.kind == "tool":
+            name = span.tool or span.intent
+            steps[name] = steps.get(name, 0.0) + span.exclusive_ms
+    return tuple(
+        Row(
+            name=name,
+            calls=len(mine),
+            errors=sum(call.failed for call in mine),
+            tool_calls=len(mine),
+            p50_ms=percentile(_durations(mine), 0.5),
+            p95_ms=percentile(_durations(mine), 0.95),
+            wall_ms=length(call.interval for call in mine),
+            exclusive_ms=steps.get(name, 0.0),
+        )
+        for name, mine in sorted(tools.items())
+    )
+
+
+def _row(name: str, spans: Sequence[StepSpan]) -> Row:
+    ended = [span.wall_ms for span in spans if not span.open]
+    chunks = [span.first_chunk_ms for span in spans if span.first_chunk_ms is not None]
+    spent = [span for span in spans if span.counted and span.tokens is not None]
+    return Row(
+        name=name,
+        calls=len(spans),
+        errors=sum(len(span.errors) for span in spans),
+        retries=sum(_retries(span) for span in spans),
+        p50_ms=percentile(ended, 0.5),
+        p95_ms=percentile(ended, 0.95),
+        wall_ms=length(span.interval for span in spans),
+        exclusive_ms=sum(span.exclusive_ms for span in spans),
+        tokens=_sum(span.tokens for span in spent),
+        cost=_cost(spent) if spent else 0.0,
+        unpriced=sum(span.cost is None for span in spent),
+        first_chunk_p50_ms=percentile(chunks, 0.5),
+    )
+
+
+def _sum(counts: Iterable[Tokens | None]) -> Tokens:
+    total = [0, 0, 0, 0, 0]
+    for one in counts:
+        if one is not None:
+            total[0] += one.input
+            total[1] += one.output
+            total[2] += one.cache_read
+            total[3] += one.cache_write
+            total[4] += one.reasoning
+    return Tokens(*total)
+
+
+def _cost(spans: Sequence[StepSpan]) -> float | None:
+    known = [span.cost for span in spans if span.cost is not None]
+    return sum(known) if known else None
+
+
+def _retries(span: StepSpan) -> int:
+    return max(0, span.attempts - 1)
+
+
+def _durations(calls: Sequence[ToolSpan]) -> list[float]:
+    return [call.duration_ms for call in calls if call.duration_ms is not None]
+
+
+def _counts(names: Iterable[str]) -> dict[str, int]:
+    totals: dict[str, int] = {}
+    for name in names:
+        totals[name] = totals.get(name, 0) + 1
+    return totals
+
+
+def _categories(found: Survey) -> tuple[tuple[str, int], ...]:
+    totals = _counts(f"{error.category}/{error.type}" for error in found.errors)
+    return tuple(sorted(totals.items(), key=lambda item: (-item[1], item[0])))

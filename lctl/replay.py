@@ -1,0 +1,70 @@
+"""`ReplayEngine`: a chain played to any event, compared, and asked where its time went."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lctl.events import Event
+from lctl.state.chain import Chain
+from lctl.state.model import State
+from lctl.state.times import wall
+
+if TYPE_CHECKING:
+    from lctl.analysis.bottleneck import SlowStep
+    from lctl.analysis.diff import Diff
+
+
+class ReplayEngine:
+    """Plays one chain.
+
+    engine = ReplayEngine(Chain.load("run.lctl.json"))
+    engine.replay_to(10).facts
+    """
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+
+    def replay_to(self, seq: int) -> State:
+        """The state after event `seq`. Any order; later ones do not forget earlier ones."""
+        return self.chain.at(seq)
+
+    def replay_all(self) -> State:
+        """The state at the end."""
+        return self.chain.state
+
+    def get_trace(self) -> list[Event]:
+        """The beginnings and ends of steps, in order."""
+        return [event for event in self.chain.log.events() if event.type in ("step_start", "step_end")]
+
+    def get_metrics(self) -> dict[str, Any]:
+        """`total_duration` (ms, first moment to last), `total_tokens` and `error_count`; nested steps are
+        not counted twice."""
+        state = self.chain.state
+        return {
+            "total_duration": wall(state),
+            "total_tokens": state.totals.tokens.total,
+            "error_count": state.totals.errors,
+        }
+
+    def get_confidence_timeline(self) -> dict[str, list[dict[str, Any]]]:
+        """Of each fact, {seq, confidence, reason} of every event that stated it, oldest first."""
+        return {
+            id: [
+                {"seq": seq, "confidence": confidence, "reason": reason}
+                for seq, confidence, reason in fact.history
+            ]
+            for id, fact in self.chain.state.facts.items()
+        }
+
+    def diff(self, other: ReplayEngine | Chain) -> Diff:
+        """What differs between this chain and another, aligned by what happened."""
+        from lctl.analysis.diff import diff  # here: replaying needs neither prices nor alignment
+
+        chain = other.chain if isinstance(other, ReplayEngine) else other
+        return diff(self.chain.log, chain.log)
+
+    def find_bottlenecks(self, top: int = 5) -> list[SlowStep]:
+        """The steps with the most time of their own, most first."""
+        from lctl.analysis.bottleneck import bottleneck
+
+        return list(bottleneck(self.chain.log).slowest[:top])

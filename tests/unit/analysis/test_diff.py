@@ -1,0 +1,433 @@
+"""Comparing two runs."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lctl.analysis.diff import Diff, diff, lines, title
+from tests.unit.analysis.chains import Script, log_of, renumbered, spec_example
+
+
+def _agent_run(salt: str = "a", agent: str = "worker", words: str = "found it") -> Script:
+    """A tool loop of two model calls."""
+    script = Script()
+    step = script.start(agent, kind="agent", intent="review")
+    system = script.message("system", "You review code.\nBe brief.\nBe right.", None, agent, step)
+    user = script.message("user", "look at a.py", system, agent, step)
+    script.after(3 if salt == "a" else 5)
+    call = {
+        "id": f"call_{salt}",
+        "type": "function",
+        "function": {"name": "grep", "arguments": '{"pattern":"sql"}'},
+    }
+    asked = script.call(user, None, agent, step, salt=salt)
+    script.events[-2]["data"]["tool_calls"] = [call]
+    told = script.message("tool", "3 matches", asked, agent, step, tool_call_id=f"call_{salt}")
+    script.add(
+        "tool_call", agent, step, tool="grep", input={"pattern": "sql"}, output="3 matches",
+        duration_ms=script.at, call_id=f"call_{salt}", derived=True,
+    )  # fmt: skip
+    script.call(told, words, agent, step, salt=salt + "2", ms=120 if salt == "a" else 80)
+    script.add("fact_added", agent, step, id="F1", text="sql", confidence=0.7, source=agent)
+    script.end(step, agent, duration_ms=script.at)
+    return script
+
+
+def _diff(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> Diff:
+    return diff(log_of(left), log_of(right))
+
+
+def test_two_runs_of_the_same_work_differ_in_nothing() -> None:
+    """Times, durations, call ids, response ids, request ids and bodies are each run's own."""
+    result = _diff(_agent_run("a").events, _agent_run("b").events)
+    assert list(result.differences) == []
+    assert result.first_divergence is None
+    assert result.equal == len(_agent_run().events)
+    assert not result
+
+
+def test_a_changed_answer_is_named_with_what_differs() -> None:
+    """The message that came out otherwise, and nothing that follows by numbering."""
+    result = _diff(_agent_run("a").events, _agent_run("b", words="found nothing").events)
+    [difference] = result.differences
+    assert difference.kind == "changed"
+    assert difference.left is not None and difference.left.type == "message"
+    assert [(change.path, change.left, change.right) for change in difference.fields] == [
+        ("content", "found it", "found nothing")
+    ]
+
+
+def test_a_changed_prompt_is_shown_by_line() -> None:
+    """A text of several lines comes as a unified diff; the messages behind it hang where they did."""
+    right = _agent_run("b").events
+    right[1]["data"]["content"] = "You review code.\nBe thorough.\nBe right."
+    [difference] = _diff(_agent_run("a").events, right).differences
+    assert difference.fields[0].unified == (" You review code.", "-Be brief.", "+Be thorough.", " Be right.")
+
+
+def test_a_message_put_into_a_conversation_is_one_difference() -> None:
+    """Everything behind it names other ids and another parent, which says nothing new."""
+    events = _agent_run("b").events
+    system = events[1]
+    extra = {
+        **system,
+        "seq": 1.5,
+        "data": {"message_id": "m1.5", "parent_id": "m2", "role": "user", "content": "hi"},
+    }
+    events[2]["data"]["parent_id"] = "m1.5"
+    right = renumbered([*events[:2], extra, *events[2:]])
+    [difference] = _diff(_agent_run("a").events, right).differences
+    assert (difference.kind, difference.right and difference.right.data["content"]) == ("added", "hi")
+
+
+def test_a_message_hung_elsewhere_is_a_difference() -> None:
+    """Same words, another place in the conversation."""
+    right = _agent_run("b").events
+    right[2]["data"]["parent_id"] = None
+    [difference] = _diff(_agent_run("a").events, right).differences
+    assert [change.path for change in difference.fields] == ["parent_id"]
+
+
+def test_an_answer_to_another_call_of_the_message_is_a_difference() -> None:
+    """Call ids are each run's own, but which call a result answers is not."""
+
+    def run(order: tuple[str, str], salt: str) -> list[dict[str, Any]]:
+        script = Script()
+        user = script.message("user", "go", None)
+        calls = [
+            {"id": f"{name}_{salt}", "function": {"name": name, "arguments": "{}"}} for name in ("one", "two")
+        ]
+        asked = script.message("assistant", None, user, tool_calls=calls, sampled=True)
+        first = script.message("tool", "same", asked, tool_call_id=f"{order[0]}_{salt}")
+        script.message("tool", "other", first, tool_call_id=f"{order[1]}_{salt}")
+        return script.events
+
+    assert not _diff(run(("one", "two"), "a"), run(("one", "two"), "b"))
+    swapped = _diff(run(("one", "two"), "a"), run(("two", "one"), "b"))
+    assert [change.path for one in swapped.differences for change in one.fields] == ["answers", "answers"]
+
+
+def test_a_step_only_one_run_has_is_one_difference() -> None:
+    """It stands for everything in it."""
+    longer = _agent_run("b")
+    step = longer.start("helper", kind="agent", intent="extra")
+    longer.add("fact_added", "helper", step, id="F9", text="more", confidence=1.0)
+    longer.end(step, "helper")
+    [difference] = _diff(_agent_run("a").events, longer.events).differences
+    assert (difference.kind, difference.events) == ("added", 3)
+    assert title(difference) == "+ helper: step_start (extra) and 2 events in it"
+
+
+def test_tokens_that_differ_show_what_they_cost() -> None:
+    """Cost is in no event; it is worked out for the two."""
+    right = _agent_run("b").events
+    right[6]["data"]["tokens"] = {"input": 1000, "output": 5}
+    [difference] = _diff(_agent_run("a").events, right).differences
+    assert [change.path for change in difference.fields] == ["tokens.input", "cost"]
+    assert difference.fields[1].left == pytest.approx(10 * 2.5e-6 + 5 * 1e-5)
+
+
+def test_totals_of_both_runs_are_there() -> None:
+    """Tokens, cost and duration of each side."""
+    right = _agent_run("b").events
+    right[6]["data"]["tokens"] = {"input": 1000, "output": 5}
+    result = _diff(_agent_run("a").events, right)
+    assert (result.left.tokens.input, result.right.tokens.input) == (20, 1010)
+    assert (
+        result.left.cost is not None
+        and result.right.cost is not None
+        and result.right.cost > result.left.cost
+    )
+    assert result.left.duration_ms != result.right.duration_ms
+
+
+def test_the_protocols_example_prints_as_it_stands() -> None:
+    """`Events diverged at seq 8` with both sides of the fact."""
+
+    def run(confidence: float) -> Script:
+        script = Script()
+        for n in range(7):
+            script.add(
+                "checkpoint", "system", state_hash=str(n), facts_snapshot={}, events_hash=str(id(script))
+            )
+        script.add("fact_added", "code-analyzer", id="F3", text="t", confidence=confidence, source="s")
+        return script
+
+    assert lines(diff(run(0.7).log(), run(0.85).log())) == [
+        "Events diverged at seq 8:",
+        "  v1: fact_added F3 (confidence: 0.70)",
+        "  v2: fact_added F3 (confidence: 0.85) [DIFFERENT]",
+    ]
+
+
+def test_what_a_line_does_not_show_is_named() -> None:
+    """Two events that read the same in one line still say what differs."""
+    left, right = Script(), Script()
+    left.add("tool_call", tool="grep", input={"pattern": "a"})
+    right.add("tool_call", tool="grep", input={"pattern": "b"})
+    assert lines(diff(left.log(), right.log())) == [
+        "Events diverged at seq 1:",
+        "  v1: tool_call grep input.pattern: a",
+        "  v2: tool_call grep input.pattern: b [DIFFERENT]",
+    ]
+
+
+def test_keys_in_another_order_are_the_same() -> None:
+    """An object is not its order."""
+    left, right = Script(), Script()
+    left.add("tool_call", tool="grep", input={"a": 1, "b": 2})
+    right.add("tool_call", input={"b": 2, "a": 1}, tool="grep")
+    assert not diff(left.log(), right.log())
+
+
+def test_leaf_events_of_one_agent_in_another_order_differ() -> None:
+    """To write and then test is not to test and then write."""
+    left, right = Script(), Script()
+    for script, order in ((left, ("write", "test")), (right, ("test", "write"))):
+        step = script.start("coder", kind="agent")
+        for tool in order:
+            script.after(10).add("tool_call", "coder", step, tool=tool, input={}, output="ok", duration_ms=5)
+        script.end(step, "coder")
+    assert len(diff(left.log(), right.log()).differences) == 2
+
+
+def test_tool_calls_that_ran_at_once_may_end_in_any_order() -> None:
+    """They are recorded when they end; their times say that they overlapped."""
+    left, right = Script(), Script()
+    for script, order in ((left, ("a", "b")), (right, ("b", "a"))):
+        step = script.start("coder", kind="agent")
+        for tool in order:
+            script.after(10).add("tool_call", "coder", step, tool=tool, input={}, output="ok", duration_ms=15)
+        script.end(step, "coder")
+    assert not diff(left.log(), right.log())
+
+
+def test_a_prompt_shared_by_agents_may_be_first_recorded_by_either() -> None:
+    """Whoever calls first records it; that is luck."""
+
+    def run(order: tuple[str, str]) -> list[dict[str, Any]]:
+        script = Script()
+        steps = {agent: script.start(agent, kind="agent", intent="work") for agent in ("a", "b")}
+        system: str | None = None
+        for agent in order:
+            if system is None:
+                system = script.message("system", "shared", None, agent, steps[agent])
+            user = script.message("user", f"for {agent}", system, agent, steps[agent])
+            script.call(user, "done", agent, steps[agent])
+        for agent, step in steps.items():
+            script.end(step, agent)
+        return script.events
+
+    assert not _diff(run(("a", "b")), run(("b", "a")))
+
+
+def test_logs_of_the_plain_protocol_compare() -> None:
+    """Without step keys an event belongs to the newest open step of its agent."""
+    right = spec_example().events
+    right[1]["data"]["confidence"] = 0.5
+    [difference] = _diff(spec_example().events, right).differences
+    assert [change.path for change in difference.fields] == ["confidence"]
+
+
+@pytest.mark.parametrize(
+    "data", [None, [], "x", {"tokens": 350}, {"confidence": "high"}, {"message": {"a": 1}}]
+)
+def test_odd_data_is_compared_and_never_raises(data: Any) -> None:
+    """Values of the wrong type are values."""
+    types = (
+        "step_start",
+        "step_end",
+        "message",
+        "tool_call",
+        "exchange",
+        "error",
+        "checkpoint",
+        "blob",
+        "strange",
+    )
+    events: list[dict[str, Any]] = [
+        {"seq": n, "type": type, "timestamp": "", "agent": "a", "data": data}
+        for n, type in enumerate(types, 1)
+    ]
+    assert not _diff(events, events)
+    list(_diff(events, events[:3]).differences)
+
+
+# -- properties ----------------------------------------------------------------------------------------------
+
+
+def _random_run(chance: random.Random, agents: int = 3, length: int = 6) -> list[list[dict[str, Any]]]:
+    """Lanes of events, one for each of several agents at work at once. Seqs are keys to be renumbered."""
+    lanes = []
+    for n in range(agents):
+        script = Script()
+        agent = f"agent{n}"
+        step = script.start(agent, kind="agent", intent="work", input_summary=str(chance.randrange(2)))
+        parent: str | None = None
+        for _ in range(chance.randrange(1, length)):
+            match chance.randrange(4):
+                case 0:
+                    parent = script.message(
+                        "user", f"say {chance.randrange(3)} to {agent}", parent, agent, step
+                    )
+                    parent = script.call(
+                        parent, f"{chance.randrange(3)}", agent, step, salt=str(chance.random())
+                    )
+                case 1:
+                    script.add(
+                        "tool_call", agent, step, tool="t", input={"x": chance.randrange(3)}, duration_ms=0
+                    )
+                case 2:
+                    script.add("fact_added", agent, step, id=f"F{chance.randrange(3)}", confidence=0.5)
+                case _:
+                    inner = script.start(agent, step, kind="tool", tool="u")
+                    script.add(
+                        "error", agent, inner, category="c", type=str(chance.randrange(2)), message="m"
+                    )
+                    script.end(inner, agent)
+        if chance.random() < 0.9:
+            script.end(step, agent)
+        lanes.append(_shifted(script.events, n * 1000))
+    return lanes
+
+
+def _shifted(events: list[dict[str, Any]], by: int) -> list[dict[str, Any]]:
+    result = []
+    for event in events:
+        data = dict(event["data"])
+        for key in ("message_id", "parent_id", "prompt", "message"):
+            named = re.fullmatch(r"m(\d+)", str(data.get(key)))
+            if named:
+                data[key] = f"m{int(named[1]) + by}"
+        event = {**event, "seq": event["seq"] + by, "data": data}
+        if "step" in event:
+            event["step"] += by
+        result.append(event)
+    return result
+
+
+def _interleaved(chance: random.Random, lanes: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    waiting = [list(reversed(lane)) for lane in lanes]
+    events = []
+    while any(waiting):
+        lane = chance.choice([lane for lane in waiting if lane])
+        events.append(lane.pop())
+    return renumbered(events)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_run_does_not_differ_from_itself(seed: int) -> None:
+    """Also with every seq, id and time another."""
+    chance = random.Random(seed)
+    events = _interleaved(chance, _random_run(chance))
+    later = [{**event, "timestamp": "2027-01-01T00:00:00Z"} for event in _shifted(events, 500)]
+    assert list(_diff(events, later).differences) == []
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32))
+def test_the_interleaving_of_concurrent_siblings_makes_no_difference(seed: int) -> None:
+    """However the same lanes came to be mixed."""
+    chance = random.Random(seed)
+    lanes = _random_run(chance)
+    left, right = _interleaved(chance, lanes), _interleaved(chance, lanes)
+    result = _diff(left, right)
+    assert [title(one) for one in result.differences] == []
+    assert result.equal == len(left)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32), st.booleans())
+def test_one_event_more_or_less_is_one_difference(seed: int, insert: bool) -> None:
+    """Everything behind it is renumbered, which is no difference."""
+    chance = random.Random(seed)
+    events = _interleaved(chance, _random_run(chance))
+    at = chance.randrange(1, len(events))
+    fresh = {
+        **events[at],
+        "seq": 10_000,
+        "type": chance.choice(["fact_added", "tool_call", "odd", "handoff"]),
+    }
+    fresh["data"] = {"id": "new", "tool": "new", "text": "new"}
+    longer = renumbered([*events[:at], fresh, *events[at:]])
+    left, right, kind = (events, longer, "added") if insert else (longer, events, "removed")
+    result = _diff(left, right)
+    assert [one.kind for one in result.differences] == [kind]
+    assert result.equal == len(events)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32))
+def test_one_event_that_says_something_else_is_one_difference(seed: int) -> None:
+    """The event is found, with the field."""
+    chance = random.Random(seed)
+    events = _interleaved(chance, _random_run(chance))
+    at = chance.randrange(len(events))
+    changed = {**events[at], "data": {**events[at]["data"], "remark": "other"}}
+    if events[at]["type"] == "exchange":
+        changed["data"]["status"] = 500
+    result = _diff(events, [*events[:at], changed, *events[at + 1 :]])
+    [difference] = result.differences
+    assert difference.kind == "changed"
+    assert difference.left is not None and difference.left.type == events[at]["type"]
+    assert [change.path for change in difference.fields] in (["remark"], ["status"])
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_change_is_found_through_another_interleaving(seed: int) -> None:
+    """Luck and change at once: only the change is told."""
+    chance = random.Random(seed)
+    lanes = _random_run(chance)
+    left = _interleaved(chance, lanes)
+    lane = chance.choice(lanes)
+    at = chance.randrange(len(lane))
+    lane[at] = {**lane[at], "data": {**lane[at]["data"], "remark": "other", "status": 500}}
+    [difference] = _diff(left, _interleaved(chance, lanes)).differences
+    assert difference.left is not None and difference.left.type == lane[at]["type"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32))
+def test_differences_are_the_same_looked_at_in_any_order(seed: int) -> None:
+    """They are worked out when asked for, one by one or all in a row; and they account for every event."""
+    chance = random.Random(seed)
+    left, right = (_interleaved(chance, _random_run(chance)) for _ in range(2))
+    result = _diff(left, right)
+    found = list(result.differences)
+    assert [result.differences[n] for n in range(len(found))] == found
+    assert result.differences[:2] == found[:2]
+    only_left = sum(one.events for one in found if one.kind == "removed")
+    changed = sum(one.kind == "changed" for one in found)
+    assert result.equal + changed + only_left == len(left)
+
+
+def test_calls_one_agent_makes_at_once_may_come_in_any_order() -> None:
+    """Their prompts tell them apart, also where the answers are the same."""
+
+    def run(order: tuple[int, ...]) -> list[dict[str, Any]]:
+        script = Script()
+        step = script.start("planner", kind="agent")
+        prompts = {n: script.message("user", f"question {n}", None, "planner", step) for n in order}
+        for n in reversed(order):
+            script.call(prompts[n], "yes", "planner", step)
+        script.end(step, "planner")
+        return script.events
+
+    assert not _diff(run((1, 2, 3)), run((3, 1, 2)))
+
+
+@pytest.mark.parametrize(("events", "said"), [(1, "1 event."), (1200, "1,200 events.")])
+def test_no_difference_is_said_in_words(events: int, said: str) -> None:
+    """One event is not "1 events"; thousands are set apart as everywhere."""
+    script = Script()
+    for _ in range(events):
+        script.add("fact_added", id="F1", text="t")
+    assert lines(diff(script.log(), script.log())) == [f"No difference in {said}"]

@@ -1,0 +1,44 @@
+"""What went wrong, grouped."""
+
+from __future__ import annotations
+
+from lctl.analysis.failures import failures
+from tests.unit.analysis.chains import Script
+
+
+def test_the_same_failure_is_one_group_whatever_its_numbers() -> None:
+    """Most first, with every event, who, and what was suggested."""
+    script = Script()
+    step = script.start("worker")
+    for n in (10, 20):
+        script.add(
+            "error", f"agent{n}", step, category="execution_error", type="rate_limited",
+            message=f"try again in {n}s", recoverable=True, suggested_action="wait",
+        )  # fmt: skip
+    script.add("tool_call", "worker", step, tool="read", input={}, error="no such file")
+    script.end(step, "worker", outcome="error")
+    limited, tool = failures(script.log())
+    assert (limited.count, limited.seqs, limited.agents) == (2, (2, 3), ("agent10", "agent20"))
+    assert (limited.type, limited.message, limited.recoverable) == ("rate_limited", "try again in 10s", True)
+    assert limited.suggested_action == "wait"
+    assert (tool.source, tool.type, tool.message) == ("tool_call", "read", "no such file")
+
+
+def test_a_step_that_failed_without_an_error_is_listed() -> None:
+    """The innermost; the steps around it failed because of it."""
+    script = Script()
+    outer = script.start("lead")
+    inner = script.start("worker", outer)
+    script.end(inner, "worker", outcome="cancelled", output_summary="stopped")
+    script.end(outer, "lead", outcome="error")
+    [only] = failures(script.log())
+    assert (only.source, only.type, only.seqs) == ("step", "cancelled", (3,))
+
+
+def test_a_chain_that_went_well_has_none() -> None:
+    """Nothing is a failure by mistake."""
+    script = Script()
+    step = script.start()
+    script.add("tool_call", "main", step, tool="t", error=None)
+    script.end(step, outcome="done")
+    assert failures(script.log()) == ()

@@ -1,0 +1,219 @@
+"""Statistics of a chain."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lctl.analysis.stats import lines, stats
+from lctl.analysis.survey import survey
+from lctl.codec import open_log
+from lctl.state.model import Tokens
+from tests.unit.analysis.chains import Script, log_of, spec_example
+
+
+def test_the_protocols_example_prints_as_it_stands() -> None:
+    """All lines of the summary; a log that names no model has no cost."""
+    value = stats(spec_example().log("security-review-001"))
+    assert lines(value) == [
+        "Chain: security-review-001",
+        "Duration: 45.2s",
+        "Tokens: 2,340 (in: 1,500 / out: 840)",
+        "Cost: unknown (no price for these models)",
+        "Agents: 3",
+        "Errors: 1",
+        "Avg confidence: 0.87",
+    ]
+
+
+def test_cost_prints_with_three_decimals() -> None:
+    """`$0.047`, worked out from the model answered."""
+    script = Script()
+    user = script.message("user", "hi", None)
+    script.call(user, "hello", tokens={"input": 12_000, "output": 1_700})
+    assert "Cost: $0.047" in lines(stats(script.log()))
+
+
+def _two_models() -> Script:
+    script = Script()
+    step = script.start("worker", kind="agent", intent="work")
+    user = script.message("user", "hi", None, "worker", step)
+    known = script.call(
+        user, "a", "worker", step, ms=100, tokens={"input": 1000, "output": 0}, first_chunk_ms=20
+    )
+    again = script.message("user", "more", known, "worker", step)
+    script.call(again, "b", "worker", step, ms=300, model="my-own", tokens={"input": 5, "output": 5})
+    script.add("tool_call", "worker", step, tool="grep", input={}, output=1, duration_ms=40)
+    script.add("tool_call", "worker", step, tool="grep", input={}, error="no", duration_ms=60)
+    script.end(step, "worker", duration_ms=500, tokens={"input": 1005, "output": 5})
+    return script
+
+
+def test_a_model_without_a_price_makes_the_cost_partial() -> None:
+    """It is named, and the rest is summed."""
+    value = stats(_two_models().log())
+    assert value.cost == pytest.approx(0.0025)
+    assert value.cost_is_partial
+    assert value.unpriced == (("my-own", 1),)
+    assert "Cost: $0.003 (without my-own)" in lines(value) or "Cost: $0.0025 (without my-own)" in lines(value)
+
+
+def test_an_agents_own_sum_is_not_counted_again() -> None:
+    """The step around two model calls reports what they used together."""
+    value = stats(_two_models().log())
+    assert value.tokens == Tokens(input=1005, output=5)
+    [agent] = value.agents
+    assert (agent.name, agent.tokens.total, agent.llm_calls, agent.tool_calls) == ("worker", 1010, 2, 2)
+
+
+def test_exclusive_time_adds_up_and_wall_time_does_not_count_twice() -> None:
+    """The agent ran 500 ms; its calls are in that."""
+    [agent] = stats(_two_models().log()).agents
+    assert agent.wall_ms == pytest.approx(500)
+    assert agent.exclusive_ms == pytest.approx(500)
+
+
+def test_models_and_tools_have_their_rows() -> None:
+    """Calls, errors, percentiles, tokens, cost."""
+    value = stats(_two_models().log())
+    known, own = value.models
+    assert (known.name, known.calls, known.p50_ms, known.tokens.input) == ("gpt-4o", 1, 100, 1000)
+    assert (own.name, own.cost, own.unpriced) == ("my-own", None, 1)
+    [grep] = value.tools
+    assert (grep.calls, grep.errors, grep.p50_ms, grep.p95_ms) == (2, 1, 50, 59)
+    assert value.first_chunk_p50_ms == 20
+
+
+def test_retries_are_attempts_beyond_the_first() -> None:
+    """One exchange per attempt, in the step of the call."""
+    script = Script()
+    llm = script.start(kind="llm", model="gpt-4o", provider="openai")
+    for attempt in (1, 2, 3):
+        script.add("exchange", "main", llm, attempt=attempt, status=429 if attempt < 3 else 200)
+        if attempt < 3:
+            script.add(
+                "error", "main", llm, category="execution_error", type="rate_limited", message="slow down"
+            )
+    script.end(llm)
+    value = stats(script.log())
+    assert (value.retries, value.errors) == (2, 2)
+    assert value.errors_by_category == (("execution_error/rate_limited", 2),)
+    assert (value.models[0].retries, value.models[0].errors) == (2, 2)
+
+
+def test_a_chain_without_tokens_costs_nothing() -> None:
+    """Zero is known; only tokens without a price are not."""
+    script = Script()
+    script.add("fact_added", id="F1", text="t", confidence=0.5)
+    assert stats(script.log()).cost == 0.0
+
+
+def test_an_open_step_lasts_to_the_end_of_the_log() -> None:
+    """A hanging call is seen hanging."""
+    script = Script()
+    script.start(kind="llm", model="gpt-4o")
+    script.after(5000).add("checkpoint", "system")
+    value = stats(script.log())
+    assert (value.open_steps, value.agents[0].wall_ms, [agent.name for agent in value.agents]) == (
+        1,
+        5000,
+        ["main"],
+    )
+
+
+def test_the_model_may_stand_where_the_protocol_lets_it() -> None:
+    """`model.id` and the agent profile's model."""
+    script = Script()
+    for key, value in (
+        ("model", {"id": "gpt-4o", "role": "planning"}),
+        ("agent_profile", {"model": "gpt-4o"}),
+    ):
+        step = script.add("step_start", **{key: value})
+        script.add("step_end", "main", step, outcome="success", tokens={"input": 1000, "output": 0})
+    assert stats(script.log()).cost == pytest.approx(0.005)
+
+
+def test_an_empty_chain_has_statistics() -> None:
+    """Nothing is divided by zero."""
+    value = stats(log_of([]))
+    assert (value.events, value.duration_ms, value.confidence, value.cost) == (0, 0, None, 0.0)
+    assert len(lines(value)) == 7
+
+
+_JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 2**70) | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=5,
+)
+_KEYS = st.sampled_from(
+    [
+        "tokens",
+        "duration_ms",
+        "model",
+        "id",
+        "confidence",
+        "kind",
+        "tool",
+        "input",
+        "error",
+        "message_id",
+        "parent_id",
+        "prompt",
+        "message",
+        "content",
+        "category",
+        "url",
+        "provider",
+        "first_chunk_ms",
+        "agent_profile",
+    ]
+)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(
+                ["step_start", "step_end", "tool_call", "error", "message", "fact_added", "exchange"]
+            ),
+            st.none() | st.integers(-1, 6),
+            st.dictionaries(_KEYS, _JUNK, max_size=5),
+            st.sampled_from(["2026-01-01T00:00:00Z", "", "yesterday", "0001-01-01T00:00:00Z"]),
+        ),
+        max_size=8,
+    )
+)
+def test_nothing_an_event_holds_raises(parts: list[tuple[str, int | None, dict[str, Any], str]]) -> None:
+    """Values of the wrong type count as absent."""
+    events = []
+    for n, (type, step, data, at) in enumerate(parts, 1):
+        event: dict[str, Any] = {"seq": n, "type": type, "timestamp": at, "agent": "a", "data": data}
+        if step is not None:
+            event["step"] = step
+        events.append(event)
+    log = open_log(json.dumps({"lctl": "4.0", "chain": {"id": "c"}, "events": events}).encode())
+    assert lines(stats(log))
+
+
+def test_tokens_of_the_wrong_type_are_absent() -> None:
+    """`tokens: 350` is no count of input or output."""
+    script = Script()
+    step = script.start()
+    script.end(step, tokens=350)
+    found = survey(script.log())
+    assert found.steps[step].tokens is None
+
+
+def test_numbers_beyond_belief_are_not_added() -> None:
+    """What the state passes over as no duration and no count, the sums pass over too."""
+    script = Script()
+    step = script.start("a", kind="llm", model="gpt-4o")
+    script.after(10).end(step, "a", duration_ms=1e308, tokens={"input": 10**18, "output": 7})
+    script.add("tool_call", "a", None, tool="t", duration_ms=1e300)
+    found = stats(script.log())
+    assert (found.duration_ms, found.tokens.input, found.tokens.output) == (10.0, 0, 7)
+    assert found.tools[0].p50_ms is None
