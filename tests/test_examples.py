@@ -1,0 +1,129 @@
+"""Every example runs as a user would run it, prints what it promises and leaves a log that opens."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from lctl.codec import open_log
+from lctl.events import Event
+
+pytest.importorskip("openai")
+pytest.importorskip("anthropic")
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples"
+
+
+def run(*arguments: str, cwd: Path) -> str:
+    """stdout of `python <arguments>` in an empty directory, from this checkout."""
+    path = os.pathsep.join([str(ROOT), str(ROOT / "integrations"), os.environ.get("PYTHONPATH", "")])
+    env = {k: v for k, v in os.environ.items() if not k.startswith("LCTL_")} | {
+        "PYTHONPATH": path,
+        "LCTL_STRICT": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "could not record" not in done.stderr
+    return done.stdout
+
+
+def recorded(path: Path) -> list[Event]:
+    """The events of a log that is whole and closed."""
+    log = open_log(path)
+    assert not log.problems and log.recovered is None and not log.open
+    events = list(log.events())
+    assert [e.seq for e in events] == list(range(1, len(events) + 1))
+    return events
+
+
+def only_log(directory: Path) -> list[Event]:
+    (path,) = (directory / ".lctl").glob("*.lctl.json")
+    return recorded(path)
+
+
+def kinds(events: list[Event]) -> Counter[str]:
+    """How many events of each type; a step_start counts under its kind too."""
+    found = Counter(e.type for e in events)
+    found.update(f"step:{e.data.get('kind', 'agent')}" for e in events if e.type == "step_start")
+    return found
+
+
+def test_every_example_is_tested() -> None:
+    """A new example needs a test here."""
+    mentioned = Path(__file__).read_text()
+    assert [p.name for p in sorted(EXAMPLES.glob("*.py")) if p.name not in mentioned] == []
+
+
+def test_quickstart(tmp_path: Path) -> None:
+    """One model call, with its messages and tokens."""
+    assert len(run(str(EXAMPLES / "quickstart.py"), cwd=tmp_path)) > 20
+    events = only_log(tmp_path)
+    assert kinds(events)["step:llm"] == 1 and kinds(events)["message"] == 2
+    (end,) = [e for e in events if e.type == "step_end"]
+    assert end.data["outcome"] == "success" and end.data["tokens"]["input"] == 12
+
+
+def test_openai_tool_loop(tmp_path: Path) -> None:
+    """The tool call was seen without a decorator, between the two model calls."""
+    assert run(str(EXAMPLES / "openai_tool_loop.py"), cwd=tmp_path) == "There are 12 apples.\n"
+    events = only_log(tmp_path)
+    assert kinds(events)["step:llm"] == 2 and kinds(events)["message"] == 4
+    (call,) = [e.data for e in events if e.type == "tool_call"]
+    assert (call["tool"], call["input"], call["output"]) == ("count", {"fruit": "apples"}, "12")
+
+
+def test_anthropic_stream(tmp_path: Path) -> None:
+    """One stream read to its end, one left early with what had arrived."""
+    said = run(str(EXAMPLES / "anthropic_stream.py"), cwd=tmp_path)
+    assert said == "Rain is on its way, bring a coat.\nRain is on\n"
+    events = only_log(tmp_path)
+    assert [e.data["outcome"] for e in events if e.type == "step_end"] == ["success", "aborted"]
+    assert [e.data["status"] for e in events if e.data.get("sampled")] == ["complete", "aborted"]
+
+
+def test_custom_orchestrator(tmp_path: Path) -> None:
+    """Model calls stand in their steps, facts are there, the export is a log."""
+    said = run(str(EXAMPLES / "custom_orchestrator.py"), cwd=tmp_path)
+    assert said == "def solve(xs): return sorted(xs)\n"
+    events = recorded(tmp_path / "workflow.lctl.json")
+    starts = [e for e in events if e.type == "step_start"]
+    outer = {e.seq: e.agent for e in starts if e.data.get("kind", "agent") != "llm"}
+    assert [outer[e.step or 0] for e in starts if e.data.get("kind") == "llm"] == ["planner", "coder"]
+    facts = {e.data["id"]: (e.agent, e.data["confidence"]) for e in events if e.type == "fact_added"}
+    assert facts == {"F1": ("planner", 0.9), "F2": ("coder", 0.85)}
+
+
+def test_offline_test(tmp_path: Path) -> None:
+    """The test that users copy passes."""
+    name = str(EXAMPLES / "offline_test.py")
+    said = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), name, cwd=tmp_path)
+    assert "1 passed" in said
+
+
+def test_multi_thread(tmp_path: Path) -> None:
+    """Each thread's fact and model call is under its own agent's step."""
+    said = run(str(EXAMPLES / "multi_thread.py"), cwd=tmp_path)
+    assert [line.partition(":")[0] for line in said.splitlines()] == ["Lima", "Oslo", "Cairo", "Kyoto"]
+    events = only_log(tmp_path)
+    assert kinds(events)["step:llm"] == 4
+    agents = {e.seq: e.agent for e in events if e.type == "step_start" and e.data.get("kind") != "llm"}
+    assert sorted(agents.values()) == ["cairo-scout", "kyoto-scout", "lima-scout", "oslo-scout"]
+    for event in events:
+        if event.type == "fact_added":
+            assert agents[event.step or 0] == event.agent == f"{event.data['id'].lower()}-scout"
+        if event.type == "step_start" and event.data.get("kind") == "llm":
+            assert agents[event.step or 0] == event.agent
