@@ -1,0 +1,93 @@
+"""What `lctl doctor` finds out: the state of the integrations here, and what one run failed to record."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lctl.codec import Log
+
+
+def libraries(*, try_patches: bool) -> list[dict[str, Any]]:
+    """Every library lctl knows how to record: installed version, whether it is patched, where.
+
+    With `try_patches`, those installed are imported and patched, then restored.
+    """
+    from lctl.instrument.registry import Registry
+
+    registry = Registry()
+    registry.install()
+    try:
+        found = []
+        for entry in registry.status():
+            version = entry.version
+            if version and try_patches:
+                _imported(entry)
+            found.append(
+                {
+                    "name": entry.name or entry.key,
+                    "kind": entry.kind,
+                    "version": version,
+                    "range": entry.supported,
+                    "supported": entry.is_supported if entry.supported else None,
+                    "state": entry.state,
+                    "points": list(entry.points),
+                    "failure": entry.failure,
+                }
+            )
+        return found
+    finally:
+        registry.uninstall()
+
+
+def _imported(entry: Any) -> None:
+    """Import the library and the modules its patches wait for."""
+    try:
+        import_module(entry.key)
+        module, _, attribute = entry.target.partition(":")
+        for name in getattr(import_module(module), attribute)().modules:
+            import_module(name)
+    except Exception as error:  # a broken library must not end the doctor's visit
+        entry.state = "failed"
+        entry.failure = f"cannot be imported ({type(error).__name__}: {error})"
+
+
+def recording(log: Log) -> dict[str, Any]:
+    """What is missing from a run: events that could not be recorded, a lost end, calls without answer,
+    and traffic that was seen and was no model call."""
+    tail = log.tail or {}
+    kept = tail.get("recording")
+    kept = kept if isinstance(kept, dict) else {}
+    return {
+        "id": log.id or log.name,
+        "path": log.path,
+        "events": len(log),
+        "recovered": None if log.recovered is None else str(log.recovered),
+        "problems": [str(problem) for problem in log.problems],
+        "missed": _missed(kept),
+        "other_traffic": _counts(kept.get("other_traffic")),
+        "telemetry": _counts(kept.get("telemetry")),
+        "open_calls": _open_calls(log),
+    }
+
+
+def _missed(kept: dict[str, Any]) -> list[dict[str, Any]]:
+    examples = kept.get("examples")
+    examples = examples if isinstance(examples, dict) else {}
+    return [
+        {"place": place, "count": count, "example": examples.get(place)}
+        for place, count in _counts(kept.get("failures")).items()
+    ]
+
+
+def _counts(value: Any) -> dict[str, int]:
+    return {str(k): v for k, v in value.items() if isinstance(v, int)} if isinstance(value, dict) else {}
+
+
+def _open_calls(log: Log) -> list[int]:
+    from lctl.state.model import MODEL_KINDS
+    from lctl.state.timeline import Timeline
+
+    state = Timeline(log).at(log.last_seq)
+    return [seq for seq in state.open_steps if state.steps[seq].kind in MODEL_KINDS]

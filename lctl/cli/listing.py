@@ -1,0 +1,208 @@
+"""`lctl ls`: the recorded runs, newest first, from their summaries alone."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lctl.analysis.wording import count, dollars, plain, seconds
+from lctl.cli.options import screened
+from lctl.cli.runs import is_live
+from lctl.cli.screen import Column, Piece, Screen
+from lctl.cli.text import plural
+
+if TYPE_CHECKING:
+    from lctl.cli.runs import Run
+
+_ON_A_TERMINAL = 20
+
+_COLUMNS = [
+    Column(),
+    Column("RUN", flexible=True),
+    Column("STARTED"),
+    Column("DURATION", right=True),
+    Column("EVENTS", right=True),
+    Column("CALLS", right=True),
+    Column("TOKENS", right=True),
+    Column("COST", right=True),
+    Column("", optional=True),
+]
+
+
+@click.command()
+@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False))
+@click.option("-n", "--limit", type=click.IntRange(1), metavar="N", help="The newest N.")
+@click.option(
+    "--all", "everything", is_flag=True, help=f"All, also on a terminal (default there: {_ON_A_TERMINAL})."
+)
+@screened("Print one JSON line a run.")
+def ls(screen: Screen, folder: str | None, limit: int | None, everything: bool) -> None:
+    """List the runs recorded in FOLDER (default: LCTL_DIR and .lctl), newest first.
+
+    CALLS are model calls. Runs of a child process stand under the run that started them, marked └.
+    """
+    from lctl.cli.runs import files, read_run
+
+    found = files(folder)
+    if limit is None and screen.terminal and not everything and not screen.json:
+        limit = _ON_A_TERMINAL
+    shown = (read_run(path, started) for started, path in islice(found, limit))
+    costs = Costs()
+    if screen.json:
+        for run in shown:
+            screen.json_line(_document(run, costs))
+        return
+    if not found:
+        _nothing(screen)
+        return
+    known = list(shown)
+    screen.table(_COLUMNS, [_row(run, depth, costs) for run, depth in _family(known)])
+    if screen.terminal and len(known) < len(found):
+        screen.line((f"{plural(len(found) - len(known), 'older run')} not shown; lctl ls --all", "dim"))
+
+
+class Costs:
+    """Dollars of a run from its tokens by model; the price list is loaded when a run needs it."""
+
+    def __init__(self) -> None:
+        self._prices: Any = None
+
+    def of(self, run: Run) -> float | None:
+        """None when nothing, or not everything, has a known price."""
+        total = None
+        for name, usage in _models(run).items():
+            tokens = usage.get("tokens")
+            if not isinstance(tokens, dict) or not tokens.get("input"):
+                continue
+            cost = self._cost(name, tokens, run)
+            if cost is None:
+                return None
+            total = (total or 0.0) + cost
+        return total
+
+    def _cost(self, model: str, tokens: dict[str, Any], run: Run) -> float | None:
+        from lctl.analysis.log import tokens_of
+        from lctl.analysis.prices import Prices
+
+        self._prices = self._prices or Prices()
+        counted = tokens_of({"tokens": tokens})
+        at = datetime.fromtimestamp(run.started, UTC).isoformat()
+        cost = None if counted is None else self._prices.cost(model, counted, at=at)
+        return float(cost) if cost is not None else None
+
+
+def _models(run: Run) -> dict[str, dict[str, Any]]:
+    models = run.summary.get("models")
+    return {k: v for k, v in models.items() if isinstance(v, dict)} if isinstance(models, dict) else {}
+
+
+def _family(runs: list[Run]) -> list[tuple[Run, int]]:
+    """Each run followed by the runs of its child processes that are listed too, oldest first."""
+    ids = {run.id for run in runs}
+    children: dict[str, list[Run]] = {}
+    tops = []
+    for run in runs:
+        parent = str(run.parent.get("id") or "")
+        if parent in ids and parent != run.id:
+            children.setdefault(parent, []).insert(0, run)
+        else:
+            tops.append(run)
+    ordered: list[tuple[Run, int]] = []
+    stack = [(run, 0) for run in reversed(tops)]
+    placed: set[str] = set()
+    while stack:
+        run, depth = stack.pop()
+        if str(run.path) in placed:
+            continue
+        placed.add(str(run.path))
+        ordered.append((run, depth))
+        stack += [(child, depth + 1) for child in reversed(children.get(run.id, []))]
+    return ordered + [(run, 0) for run in runs if str(run.path) not in placed]
+
+
+def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
+    if run.problem:
+        return [
+            ("✗", "red"),
+            plain(run.path.name),
+            _ago(run.started),
+            *[""] * 5,
+            (plain(run.problem, 200), "red"),
+        ]
+    sums = run.summary
+    errors = _whole(sums.get("errors"))
+    failed = sums.get("outcome") in ("error", "failed", "aborted", "cancelled")
+    mark: Piece = ("●", "yellow") if run.open else ("✗", "red") if failed else ("✓", "green")
+    lineage = "  " * (depth - 1) + "└ " if depth else ""
+    duration = sums.get("duration_ms")
+    tokens = sums.get("tokens")
+    total = (
+        sum(_whole(tokens.get(key)) or 0 for key in ("input", "output")) if isinstance(tokens, dict) else 0
+    )
+    cost = costs.of(run)
+    return [
+        mark,
+        lineage + plain(run.id, 200),
+        (_ago(run.started), "dim"),
+        seconds(duration) if isinstance(duration, (int, float)) else "",
+        "" if run.events is None else count(run.events),
+        _blank(_whole(sums.get("llm_calls"))),
+        _blank(total),
+        "" if cost is None else dollars(cost),
+        _note(run, errors, depth),
+    ]
+
+
+def _note(run: Run, errors: int | None, depth: int) -> Piece:
+    if run.open:
+        return ("live", "green") if is_live(run.path) else ("not closed by its program", "yellow")
+    if errors:
+        return (plural(errors, "error"), "yellow")
+    if run.parent and not depth:
+        return (f"└ of {plain(run.parent.get('id'), 60)} at {plain(run.parent.get('seq'), 12)}", "dim")
+    return ""
+
+
+def _document(run: Run, costs: Costs) -> dict[str, Any]:
+    return {
+        "id": run.id,
+        "path": str(run.path),
+        "started": datetime.fromtimestamp(run.started, UTC).isoformat().replace("+00:00", "Z"),
+        "events": run.events,
+        "size": run.size,
+        "open": run.open,
+        "live": run.open and is_live(run.path),
+        "cost": costs.of(run),
+        "chain": run.chain,
+        "summary": run.summary or None,
+        "problem": run.problem or None,
+    }
+
+
+def _nothing(screen: Screen) -> None:
+    screen.line("No recorded runs here.")
+    screen.line(("Record one:  lctl run agent.py     Or see one:  lctl demo", "dim"))
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _blank(value: int | None) -> str:
+    return count(value) if value else ""
+
+
+def _ago(started: float) -> str:
+    """`now`, `5 min ago`, `3 h ago`, then the date."""
+    gone = time.time() - started
+    if -60 < gone < 60:
+        return "now"
+    if 0 < gone < 3600:
+        return f"{gone / 60:.0f} min ago"
+    if 0 < gone < 86400:
+        return f"{gone / 3600:.0f} h ago"
+    return datetime.fromtimestamp(started).strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,53 @@
+"""Arguments and options that commands share."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from lctl.cli.screen import Screen
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
+    from lctl.cli.target import completions
+
+    return [*completions(incomplete), CompletionItem(incomplete, type="file")]
+
+
+def target(name: str = "target", default: str = "last") -> Callable[[Function], Function]:
+    """A TARGET argument; without it, `default`."""
+    return click.argument(name, default=default, required=False, shell_complete=_complete)
+
+
+def screened(
+    json_help: str = "Print one JSON document.",
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds --json and --no-color, and passes the `Screen` they make as first argument."""
+
+    def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def inner(*args: Any, as_json: bool, no_color: bool, **kwargs: Any) -> Any:
+            return function(Screen(json=as_json, no_color=no_color), *args, **kwargs)
+
+        colored = click.option("--no-color", is_flag=True, help="No colour, also on a terminal.")(inner)
+        return click.option("--json", "as_json", is_flag=True, help=json_help)(colored)
+
+    return wrap
+
+
+def output_option(function: Function) -> Function:
+    """-o FILE; without it, standard output."""
+    return click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=click.Path(dir_okay=False),
+        help="Write to FILE, not to stdout.",
+    )(function)

@@ -1,0 +1,94 @@
+"""`lctl run`: start a program so that it records itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+class _ProgramCommand(click.Command):
+    """Takes options up to the program; what follows is the program's, untouched, `--` included."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ours, words, is_command = _split(args, self._with_value(ctx))
+        rest = super().parse_args(ctx, ours)
+        ctx.params["words"] = tuple(words)
+        ctx.meta["lctl.command"] = is_command
+        return rest
+
+    def _with_value(self, ctx: click.Context) -> set[str]:
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        return {name for option in options if not option.is_flag for name in option.opts}
+
+
+def _split(args: list[str], with_value: set[str]) -> tuple[list[str], list[str], bool]:
+    """Our options, the program's words, and whether they are a command line (after `--`)."""
+    at = 0
+    while at < len(args):
+        word = args[at]
+        if word == "--":
+            return args[:at], args[at + 1 :], True
+        if not word.startswith("-") or word == "-":
+            break
+        at += 2 if word in with_value else 1
+        if word.startswith("-m"):
+            break
+    return args[:at], args[at:], False
+
+
+@click.command(cls=_ProgramCommand)
+@click.option("-m", "module", metavar="MODULE", help="Run a module, as 'python -m MODULE' does.")
+@click.option(
+    "-o", "--output", metavar="PATH", type=click.Path(dir_okay=False), help="Record into this new file."
+)
+@click.option(
+    "--chain", metavar="NAME", help="Chain id of the run (default: the program's name and the time)."
+)
+@click.option(
+    "--durability",
+    type=click.Choice(["process", "buffered", "power"]),
+    help="What an event survives: a killed process (default), all but the last 100 ms of one, a power cut.",
+)
+@click.option("--no-redact", is_flag=True, help="Keep keys, tokens and passwords as they are.")
+@click.option(
+    "--record",
+    type=click.Choice(["calls", "full"]),
+    help="Record model calls (default), or also every other HTTP exchange.",
+)
+@click.argument("words", nargs=-1, metavar="PROGRAM [ARGS]...", type=click.UNPROCESSED)
+@click.pass_context
+def run(
+    ctx: click.Context,
+    module: str | None,
+    output: str | None,
+    chain: str | None,
+    durability: str | None,
+    no_redact: bool,
+    record: str | None,
+    words: tuple[str, ...],
+) -> None:
+    """Run a program and record it, with no change to the program.
+
+    \b
+      lctl run agent.py --verbose       a script
+      lctl run -m package.tool ARGS     a module
+      lctl run -- python -u agent.py    any command; each Python it starts is recorded
+
+    The program runs as under Python itself: same arguments, input, signals, tracebacks and exit code.
+    Child processes record runs of their own, linked to this one. Options of 'lctl run' come before
+    the program.
+    """
+    from lctl.run.environment import Recording, environment
+    from lctl.run.launch import launch
+    from lctl.run.program import program
+
+    argv = program(words, module=module, command=bool(ctx.meta["lctl.command"]))
+    recording = Recording(
+        name=chain,
+        path=Path(output).absolute() if output else None,
+        durability=durability,
+        redact=not no_redact,
+        record=record,
+    )
+    launch(argv, environment(recording))

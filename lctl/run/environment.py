@@ -1,0 +1,72 @@
+"""What `lctl run` tells the program through its environment.
+
+The folder with our `sitecustomize` leads PYTHONPATH; the LCTL_* variables say how to record. Both are
+inherited by every process the program starts, so each Python among them records too. The output path
+is for one process only: the first that begins takes it out of its environment.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from lctl.errors import UsageError
+
+BOOTSTRAP = Path(__file__).parent / "bootstrap"
+
+RUN = "LCTL_RUN"  # pid of `lctl run` itself, which the program keeps when it is exec'd
+NAME = "LCTL_RUN_NAME"
+PATH = "LCTL_RUN_PATH"
+DURABILITY = "LCTL_RUN_DURABILITY"
+REDACT = "LCTL_RUN_REDACT"
+RECORD = "LCTL_RUN_RECORD"
+
+
+class Recording(NamedTuple):
+    """How a program is to be recorded; None leaves lctl's default. `name` is the chain's id."""
+
+    name: str | None = None
+    path: Path | None = None
+    durability: str | None = None
+    redact: bool = True
+    record: str | None = None
+
+
+def environment(recording: Recording, outer: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The environment to start the program with.
+
+    Raises:
+        UsageError: the output file exists; a run is never written over or into another.
+    """
+    if recording.path is not None and recording.path.exists():
+        raise UsageError(f"{recording.path}: exists already; choose another --output, or remove it first")
+    inner = {key: value for key, value in outer.items() if not key.startswith("LCTL_RUN")}
+    paths = [str(BOOTSTRAP), *filter(None, outer.get("PYTHONPATH", "").split(os.pathsep))]
+    inner["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+    inner[RUN] = str(os.getpid())
+    for key, value in (
+        (NAME, recording.name),
+        (PATH, recording.path),
+        (DURABILITY, recording.durability),
+        (REDACT, None if recording.redact else "0"),
+        (RECORD, recording.record),
+    ):
+        if value is not None:
+            inner[key] = str(value)
+    return inner
+
+
+def recording_here(environ: Mapping[str, str] = os.environ) -> Recording | None:
+    """How this process was told to record; None when `lctl run` did not start it."""
+    if RUN not in environ:
+        return None
+    path = environ.get(PATH)
+    return Recording(
+        name=environ.get(NAME),
+        path=Path(path) if path else None,
+        durability=environ.get(DURABILITY),
+        redact=environ.get(REDACT) != "0",
+        record=environ.get(RECORD),
+    )

@@ -1,0 +1,45 @@
+"""From the words after `lctl run` to the command that is started."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from lctl.errors import UsageError
+
+
+def program(words: Sequence[str], *, module: str | None = None, command: bool = False) -> list[str]:
+    """The command line that starts it.
+
+    Args:
+        words: the program and its arguments; only arguments when `module` is given.
+        module: run it as `python -m` does.
+        command: `words` is a command line as a shell would take it, whatever its first word looks like.
+
+    Raises:
+        UsageError: nothing to run, or no such file or command.
+    """
+    if module is not None:
+        return [sys.executable, "-m", module, *words]
+    if not words:
+        raise UsageError("nothing to run; give a script, -m MODULE, or -- COMMAND")
+    first = words[0]
+    if not command and _is_python(Path(first)):
+        return [sys.executable, *words]
+    found = shutil.which(first)
+    if found is None:
+        raise UsageError(f"{first}: no such {'command' if command else 'file or command'}")
+    return [found, *words[1:]]
+
+
+def _is_python(path: Path) -> bool:
+    """A script, or a folder or archive with a `__main__`: what `python PATH` takes. A file that says by
+    itself how it is run (an executable of another language) is a command."""
+    if path.suffix in (".py", ".pyw", ".pyz"):
+        return path.exists()
+    if path.is_dir():
+        return (path / "__main__.py").exists()
+    return path.is_file() and not os.access(path, os.X_OK)

@@ -1,0 +1,77 @@
+"""Turning recording on in a process that `lctl run` started, or that such a process started."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lctl.run.environment import Recording
+    from lctl.session import LCTLSession
+
+
+def begin() -> None:
+    """Instrument this process as its environment says; its log is opened at its first event."""
+    from lctl.instrument import auto_instrument
+    from lctl.run.environment import RUN, recording_here
+    from lctl.session import default
+
+    recording = recording_here()
+    if recording is None:
+        return
+
+    def opened() -> LCTLSession:
+        return _open(recording)
+
+    default.opener = opened
+    auto_instrument(record="full" if recording.record == "full" else "model")
+    if os.environ[RUN] == str(os.getpid()):  # the program itself and not one it started
+        import atexit
+
+        atexit.register(_say_if_nothing_was_recorded)
+
+
+def _open(recording: Recording) -> LCTLSession:
+    """The session. The output path is for the first process that records, the name not for its children."""
+    from lctl.run import environment
+    from lctl.session import LCTLSession, processes
+
+    is_program = os.environ.get(environment.RUN) == str(os.getpid())
+    name = recording.name if is_program or processes.parent() is None else None
+    path = recording.path if _claimed(recording.path) else None
+    for variable in (environment.NAME, environment.PATH):
+        os.environ.pop(variable, None)
+    return LCTLSession(
+        name,
+        path,
+        durability=recording.durability or "process",  # type: ignore[arg-type]  # checked by the command line
+        redact=recording.redact,
+    )
+
+
+def _claimed(path: Path | None) -> bool:
+    """Whether the output file is ours: it is made here, so of two processes at once one gets it."""
+    if path is None:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+    except FileExistsError:
+        return False
+    return True
+
+
+def _say_if_nothing_was_recorded() -> None:
+    from lctl.session import ending
+
+    if ending.any_opened() or os.environ.get("LCTL_QUIET") == "1":
+        return
+    try:
+        sys.stderr.write(
+            "lctl: nothing was recorded: no model call was seen ('lctl doctor' shows what would be)\n"
+        )
+    except OSError:
+        pass

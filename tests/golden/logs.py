@@ -1,0 +1,345 @@
+"""The logs whose command-line output is kept as golden text. Fixed times, no clock."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+Event = dict[str, Any]
+_START = datetime.fromisoformat("2024-01-15T10:30:00+00:00")
+
+
+class Script:
+    """Events numbered and timed as they are added; `at` is seconds after the start."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def add(self, at: float, agent: str, type: str, step: int | None = None, /, **data: Any) -> int:
+        event: Event = {
+            "seq": len(self.events) + 1,
+            "type": type,
+            "timestamp": (_START + timedelta(seconds=at)).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "agent": agent,
+        }
+        if step is not None:
+            event["step"] = step
+        self.events.append({**event, "data": data})
+        return len(self.events)
+
+
+def security_review() -> list[Event]:
+    """The protocol's own example: 25 events, 45.2 s, 3 agents, 2,340 tokens for $0.047, 5 facts at 0.87."""
+    log = Script()
+    analyzer, reviewer, fixer = "code-analyzer", "security-reviewer", "fix-implementer"
+    log.add(0, analyzer, "step_start", intent="analyze", input_summary="UserController.py - 200 lines")
+    log.add(
+        5,
+        analyzer,
+        "fact_added",
+        id="F1",
+        text="SQL query constructed from user input at line 45",
+        confidence=0.85,
+        source="static-analysis",
+    )
+    log.add(
+        6,
+        analyzer,
+        "tool_call",
+        tool="grep",
+        input={"pattern": "execute.*user", "file": "UserController.py"},
+        output={"matches": 3, "lines": [45, 67, 89]},
+        duration_ms=50,
+    )
+    log.add(
+        15,
+        analyzer,
+        "step_end",
+        outcome="success",
+        output_summary="Found 1 potential SQL injection",
+        duration_ms=15000,
+        tokens={"input": 100, "output": 160},
+        model="gpt-4",
+    )
+    log.add(15, "system", "checkpoint", state_hash="abc123", facts_snapshot={"F1": {"confidence": 0.85}})
+    log.add(15, reviewer, "step_start", intent="assess", input_summary="Review F1 for exploitability")
+    log.add(
+        20,
+        reviewer,
+        "fact_modified",
+        id="F1",
+        text="CONFIRMED: SQL injection",
+        confidence=0.95,
+        reason="verified",
+    )
+    log.add(30, reviewer, "fact_added", id="F2", text="The endpoint needs no login", confidence=0.90)
+    log.add(
+        37.5,
+        reviewer,
+        "step_end",
+        outcome="success",
+        duration_ms=22500,
+        tokens={"input": 900, "output": 400},
+        model="gpt-4-turbo",
+    )
+    log.add(
+        37.5, analyzer, "tool_call", tool="read_file", input={"path": "db.py"}, output="...", duration_ms=4
+    )
+    log.add(37.5, fixer, "step_start", intent="fix", input_summary="Patch F1")
+    for n in range(8):
+        log.add(
+            38 + n * 0.2,
+            fixer,
+            "tool_call",
+            tool="edit",
+            input={"line": 45 + n},
+            output="ok",
+            duration_ms=100,
+        )
+    log.add(40, fixer, "fact_added", id="F3", text="Query now uses parameters", confidence=0.85)
+    log.add(41, fixer, "fact_added", id="F4", text="Tests cover the query", confidence=0.80)
+    log.add(42, fixer, "fact_added", id="F5", text="No other caller builds SQL", confidence=0.85)
+    log.add(43, fixer, "tool_call", tool="run_tests", input={}, output="12 passed", duration_ms=900)
+    log.add(44, fixer, "checkpoint", state_hash="def456", facts_snapshot={})
+    log.add(
+        45.2,
+        fixer,
+        "step_end",
+        outcome="success",
+        duration_ms=7700,
+        tokens={"input": 500, "output": 280},
+        model="gpt-4-turbo",
+    )
+    return log.events
+
+
+def versions() -> tuple[list[Event], list[Event]]:
+    """Two runs that differ in the confidence of one fact, at seq 8."""
+
+    def run(confidence: float) -> list[Event]:
+        log = Script()
+        log.add(0, "code-analyzer", "step_start", intent="analyze")
+        for n in range(2):
+            log.add(
+                1 + n, "code-analyzer", "fact_added", id=f"F{n + 1}", text=f"finding {n + 1}", confidence=0.9
+            )
+        log.add(3, "code-analyzer", "tool_call", tool="grep", input={"n": 1}, output=3, duration_ms=50)
+        log.add(4, "code-analyzer", "step_end", outcome="success", duration_ms=4000)
+        log.add(5, "security-reviewer", "step_start", intent="assess")
+        log.add(
+            6, "security-reviewer", "tool_call", tool="search", input={"q": "cve"}, output=[], duration_ms=80
+        )
+        log.add(7, "security-reviewer", "fact_added", id="F3", text="exploitable", confidence=confidence)
+        log.add(8, "security-reviewer", "step_end", outcome="success", duration_ms=3000)
+        return log.events
+
+    return run(0.70), run(0.85)
+
+
+def assistant() -> list[Event]:
+    """What auto-instrumentation writes: a model call with a tool, a retried call, an error, an open step."""
+    log = Script()
+    top = log.add(0, "assistant", "step_start", kind="agent", intent="answer")
+    log.add(
+        0.1, "assistant", "message", top, message_id="m2", parent_id=None, role="system", content="Be brief."
+    )
+    log.add(
+        0.1,
+        "assistant",
+        "message",
+        top,
+        message_id="m3",
+        parent_id="m2",
+        role="user",
+        content="Weather in Oslo?",
+    )
+    first = log.add(
+        0.1,
+        "assistant",
+        "step_start",
+        top,
+        kind="llm",
+        intent="chat",
+        model="gpt-4o-mini",
+        provider="openai",
+        operation="chat",
+        prompt="m3",
+        params={"temperature": 0},
+    )
+    log.add(
+        0.9,
+        "assistant",
+        "exchange",
+        first,
+        attempt=1,
+        method="POST",
+        url="https://api.openai.com/v1/chat/completions",
+        http="httpx",
+        request={"hash": "sha256:aa", "size": 120},
+        status=429,
+        headers={},
+        body="slow down",
+        complete=True,
+        duration_ms=300,
+    )
+    log.add(
+        0.9,
+        "assistant",
+        "error",
+        first,
+        category="execution_error",
+        type="rate_limited",
+        message="429 Too Many Requests",
+        recoverable=True,
+        suggested_action="retry_after_delay",
+        context={"status": 429, "attempt": 1},
+    )
+    log.add(
+        1.9,
+        "assistant",
+        "exchange",
+        first,
+        attempt=2,
+        method="POST",
+        url="https://api.openai.com/v1/chat/completions",
+        http="httpx",
+        request={"hash": "sha256:aa", "size": 120},
+        status=200,
+        headers={},
+        body="{}",
+        complete=True,
+        duration_ms=800,
+    )
+    log.add(
+        1.9,
+        "assistant",
+        "message",
+        first,
+        message_id="m8",
+        parent_id="m3",
+        role="assistant",
+        content=None,
+        tool_calls=[
+            {
+                "id": "call_1",
+                "type": "function",
+                "function": {"name": "weather", "arguments": '{"city":"Oslo"}'},
+            }
+        ],
+        sampled=True,
+        status="complete",
+    )
+    log.add(
+        1.9,
+        "assistant",
+        "step_end",
+        first,
+        outcome="success",
+        message="m8",
+        model="gpt-4o-mini-2024-07-18",
+        finish_reason="tool_calls",
+        tokens={"input": 1200, "output": 30, "cache_read": 1024},
+        duration_ms=1800,
+    )
+    log.add(
+        2.1,
+        "assistant",
+        "message",
+        top,
+        message_id="m10",
+        parent_id="m8",
+        role="tool",
+        tool_call_id="call_1",
+        content='{"sky":"\u001b[31mclear\u001b[0m","celsius":-3}',
+    )
+    log.add(
+        2.1,
+        "assistant",
+        "tool_call",
+        top,
+        tool="weather",
+        input={"city": "Oslo"},
+        output={"sky": "clear", "celsius": -3},
+        duration_ms=180,
+        call_id="call_1",
+        derived=True,
+    )
+    second = log.add(
+        2.1,
+        "assistant",
+        "step_start",
+        top,
+        kind="llm",
+        intent="chat",
+        model="gpt-4o-mini",
+        provider="openai",
+        operation="chat",
+        prompt="m10",
+        stream=True,
+    )
+    log.add(
+        2.9,
+        "assistant",
+        "message",
+        second,
+        message_id="m13",
+        parent_id="m10",
+        role="assistant",
+        content="Clear and −3 °C in Oslo. 晴れ",
+        sampled=True,
+        status="complete",
+    )
+    log.add(
+        2.9,
+        "assistant",
+        "step_end",
+        second,
+        outcome="success",
+        message="m13",
+        model="gpt-4o-mini-2024-07-18",
+        finish_reason="stop",
+        tokens={"input": 1260, "output": 12},
+        duration_ms=800,
+        first_chunk_ms=210,
+    )
+    log.add(
+        3,
+        "assistant",
+        "fact_added",
+        top,
+        id="oslo",
+        text="It is clear in Oslo",
+        confidence=0.0,
+        source="weather",
+    )
+    log.add(3.2, "assistant", "vendor_note", top, color="blue", n=3)
+    return log.events
+
+
+def unknown_only() -> list[Event]:
+    """Nothing in it is of a type lctl knows."""
+    log = Script()
+    log.add(0, "probe", "ping", n=1)
+    log.add(1, "probe", "pong", n=2)
+    return log.events
+
+
+def written(
+    path: Path, events: list[Event], chain: str = "security-review-001", *, closed: bool = True
+) -> Path:
+    """The events as a journal: closed with state, summary and hash, or still open."""
+    head = orjson.dumps({"lctl": "4.0", "chain": {"id": chain}})[:-1] + b',"events":['
+    body = b",\n".join(orjson.dumps(event) for event in events)
+    raw = head + (b"\n" + body if events else b"")
+    if not closed:
+        path.write_bytes(raw)
+        return path
+    from lctl.codec import open_log, write_log
+    from lctl.state.summary import tail_of
+
+    log = open_log(raw)
+    write_log(log, path, tail=tail_of(log, log.chain))
+    return path

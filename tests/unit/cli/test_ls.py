@@ -1,0 +1,132 @@
+"""`lctl ls`: what the ends of the files say."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from lctl.cli.runs import is_live, read_run
+from tests.golden import logs
+from tests.unit.cli.conftest import Cli
+
+
+def record(
+    folder: Path, name: str, *, parent: str | None = None, closed: bool = True, **summary: Any
+) -> Path:
+    """A log whose events are of no matter and whose tail is as a writer leaves it."""
+    folder.mkdir(exist_ok=True)
+    chain: dict[str, Any] = {"id": name, "parent": {"id": parent, "seq": 2}} if parent else {"id": name}
+    raw = orjson.dumps({"lctl": "4.0", "chain": chain})[:-1] + b',"events":[\n'
+    raw += b",\n".join(orjson.dumps(event) for event in logs.unknown_only())
+    if closed:
+        seal = {"algorithm": "sha256", "events": "0" * 64, "count": 2}
+        raw += (
+            b"\n],"
+            + orjson.dumps({"state": {}, "summary": {"events": 2, **summary}, "hash": seal})[1:]
+            + b"\n"
+        )
+    path = folder / f"20260101-{len(list(folder.iterdir())):06d}-{name}.lctl.json"
+    path.write_bytes(raw)
+    return path
+
+
+@pytest.fixture
+def folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("time.time", lambda: 1_767_225_600.0 + 7200)  # 2026-01-01 02:00 UTC
+    return place / ".lctl"
+
+
+def test_rows(folder: Path, lctl: Cli) -> None:
+    """Newest first; children under their parent; errors, open logs and unreadable files are marked."""
+    tokens = {"input": 1_000_000, "output": 0}
+    record(folder, "first", duration_ms=1200, llm_calls=2, errors=0)
+    record(
+        folder,
+        "priced",
+        duration_ms=90_000,
+        errors=1,
+        outcome="error",
+        tokens=tokens,
+        models={"gpt-4o": {"tokens": tokens}},
+    )
+    record(folder, "worker", parent="priced", duration_ms=10)
+    record(folder, "cut", closed=False)
+    (folder / "20260101-000009-junk.lctl.json").write_bytes(b"junk")
+    got = lctl("ls")
+    assert got.code == 0
+    heads, junk, cut, priced, worker, first = got.out.splitlines()
+    assert heads.split() == ["RUN", "STARTED", "DURATION", "EVENTS", "CALLS", "TOKENS", "COST"]
+    assert "not a log" in junk
+    assert "not closed by its program" in cut
+    assert priced.split()[:2] == ["✗", "priced"]
+    assert "$2.50" in priced
+    assert "1 error" in priced
+    assert "└ worker" in worker
+    assert first.startswith("✓  first")
+    assert "2 h ago" in first
+
+
+def test_no_more_than_the_ends_are_read(folder: Path, lctl: Cli) -> None:
+    """A log of any length lists as fast: events in the middle are never looked at."""
+    path = record(folder, "long", llm_calls=7)
+    raw = path.read_bytes()
+    head, tail = raw.split(b"\n", 1)[0], raw[raw.index(b"\n],") :]
+    path.write_bytes(head + b"\n" + b"x" * 3_000_000 + tail)
+    run = read_run(path)
+    assert (run.id, run.events, run.summary["llm_calls"], run.open) == ("long", 2, 7, False)
+
+
+def test_a_long_summary(folder: Path) -> None:
+    """A summary longer than one read is found."""
+    models = {f"model-{n}": {"tokens": {"input": n}} for n in range(3000)}
+    run = read_run(record(folder, "wide", models=models))
+    assert len(run.summary["models"]) == 3000
+
+
+def test_live(folder: Path) -> None:
+    """A log is live while the process that its writer's note names runs."""
+    path = record(folder, "live", closed=False)
+    assert not is_live(path)
+    note = path.parent / f".{path.name}.lock"
+    note.write_bytes(orjson.dumps({"pid": os.getpid()}))
+    assert is_live(path)
+    note.write_bytes(orjson.dumps({"pid": 2**22 + 1}))
+    assert not is_live(path)
+    note.write_bytes(b"junk")
+    assert not is_live(path)
+
+
+def test_live_with_the_real_writer(place: Path) -> None:
+    """The note is the one the recorder leaves."""
+    from lctl.record.journal import JournalStore
+
+    store = JournalStore(place / "x.lctl.json", {"id": "x"})
+    assert is_live(place / "x.lctl.json")
+    store.close({})
+    assert not is_live(place / "x.lctl.json")
+
+
+def test_limits_and_empty(folder: Path, lctl: Cli) -> None:
+    """-n takes the newest; a terminal shows a screenful and says how to see all; no runs: what to do."""
+    assert "lctl run agent.py" in lctl("ls").out
+    for n in range(25):
+        record(folder, f"run-{n}")
+    assert len(lctl("ls").out.splitlines()) == 26
+    assert len(lctl("ls", "-n", "3").out.splitlines()) == 4
+    shown = lctl("ls", terminal=True).out.splitlines()
+    assert len(shown) == 22
+    assert "5 older runs not shown" in shown[-1]
+    assert len(lctl("ls", "--all", terminal=True).out.splitlines()) == 26
+
+
+def test_other_forms(folder: Path, lctl: Cli) -> None:
+    """A pretty-printed log that someone put there is listed as well."""
+    folder.mkdir()
+    document = {"lctl": "4.0", "chain": {"id": "pretty"}, "events": logs.unknown_only()}
+    (folder / "pretty.lctl.json").write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+    (row,) = [orjson.loads(line) for line in lctl("ls", "--json").out.splitlines()]
+    assert (row["id"], row["events"], row["problem"]) == ("pretty", 2, None)

@@ -1,0 +1,122 @@
+"""`lctl run` end to end: real SDK, real HTTP, real file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+from lctl.codec import open_log
+from tests.unit.cli.conftest import process
+
+pytest.importorskip("openai")
+
+AGENT = """
+import subprocess, sys, openai
+from lctl.testing import ModelServer
+with ModelServer(1) as server:
+    with openai.OpenAI(base_url=server.openai_url, api_key="sk-secret-of-mine-0123456789abcdef") as client:
+        prompt = {"role": "user", "content": sys.argv[1]}
+        client.chat.completions.create(model="gpt-4o-mini", messages=[prompt])
+    for word in sys.argv[2:]:
+        subprocess.run([sys.executable, __file__, word], check=True)
+"""
+
+
+@pytest.fixture
+def agent(place: Path) -> Path:
+    path = place / "agent.py"
+    path.write_text(AGENT)
+    return path
+
+
+def recorded(folder: Path) -> list[Path]:
+    return sorted((folder / ".lctl").glob("*.lctl.json"))
+
+
+def test_a_script(agent: Path) -> None:
+    """One line at exit says how many events there are, where, and what to type."""
+    got = process("run", "agent.py", "hello", cwd=agent.parent)
+    (path,) = recorded(agent.parent)
+    log = open_log(path)
+    assert (got.code, got.out) == (0, "")
+    assert got.err == f"lctl: {len(log)} events in .lctl/{path.name}  (lctl replay last)\n"
+    assert log.chain["name"] == "agent"
+    assert [e.data["content"] for e in log.events() if e.data.get("role") == "user"] == ["hello"]
+    assert not log.open
+
+
+def test_children_have_chains_of_their_own(agent: Path) -> None:
+    """A child's run is linked to its parent's; only the parent says its line; nothing is written twice."""
+    got = process(
+        "run", "--chain", "mine", "-o", "out/run.lctl.json", "agent.py", "one", "two", cwd=agent.parent
+    )
+    assert got.err.count("lctl: ") == 1
+    assert "(lctl replay out/run.lctl.json)" in got.err
+    parent, (path,) = open_log(agent.parent / "out/run.lctl.json"), recorded(agent.parent)
+    child = open_log(path)
+    assert parent.id == "mine"
+    assert child.id.startswith("agent-")
+    assert child.chain["parent"] == {"id": "mine", "seq": parent.last_seq}
+    said = [
+        e.data["content"] for log in (parent, child) for e in log.events() if e.data.get("role") == "user"
+    ]
+    assert said == ["one", "two"]
+
+
+def test_a_command_of_two_programs(agent: Path) -> None:
+    """Of several programs a command starts, the first to record gets the output file, the next its own."""
+    command = f"{sys.executable} agent.py one; {sys.executable} agent.py two"
+    got = process("run", "-o", "run.lctl.json", "--", "sh", "-c", command, cwd=agent.parent)
+    assert got.code == 0
+    assert len(recorded(agent.parent)) == 1
+    assert [
+        e.data["content"] for e in open_log("run.lctl.json").events() if e.data.get("role") == "user"
+    ] == ["one"]
+
+
+def test_options(agent: Path) -> None:
+    """--no-redact keeps what is otherwise taken out; --durability reaches the writer."""
+    agent.write_text(AGENT.replace("sys.argv[1]}", '"my key is sk-secret-of-mine-0123456789abcdef"}'))
+    process("run", "-o", "safe.lctl.json", "agent.py", "x", cwd=agent.parent)
+    process(
+        "run",
+        "--no-redact",
+        "--durability",
+        "buffered",
+        "-o",
+        "raw.lctl.json",
+        "agent.py",
+        "x",
+        cwd=agent.parent,
+    )
+    assert b"sk-secret-of-mine" not in (agent.parent / "safe.lctl.json").read_bytes()
+    assert b"my key is sk-secret-of-mine" in (agent.parent / "raw.lctl.json").read_bytes()
+
+
+def test_everything_else_on_demand(agent: Path) -> None:
+    """--record full also keeps exchanges that are no model calls; otherwise they are counted for doctor."""
+    agent.write_text(
+        "import httpx\n"
+        + AGENT.replace("    for word", '    httpx.get(server.openai_url + "/other")\n    for word')
+    )
+    process("run", "-o", "full.lctl.json", "--record", "full", "agent.py", "x", cwd=agent.parent)
+    process("run", "-o", "calls.lctl.json", "--record", "calls", "agent.py", "x", cwd=agent.parent)
+    assert [e.data["kind"] for e in open_log(agent.parent / "full.lctl.json").events() if "kind" in e.data][
+        -1
+    ] == "http"
+    report = orjson.loads(process("doctor", "--no-import", "--json", "calls.lctl.json", cwd=agent.parent).out)
+    assert report["run"]["other_traffic"] == {"127.0.0.1": 1}
+    assert report["run"]["missed"] == []
+
+
+def test_nothing_to_record(place: Path) -> None:
+    """A program without model calls leaves no file, and one line says so."""
+    (place / "idle.py").write_text("print('done')")
+    got = process("run", "idle.py", cwd=place)
+    assert got.out == "done\n"
+    assert got.err.startswith("lctl: nothing was recorded")
+    assert process("run", "idle.py", cwd=place, LCTL_QUIET="1").err == ""
+    assert not (place / ".lctl").exists()
