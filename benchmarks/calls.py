@@ -1,0 +1,283 @@
+"""What recording adds to real SDK calls, and how a growing conversation is stored.
+
+L1: paired calls of the openai SDK over a mock transport, order drawn anew for every pair, CPU time of
+the calling thread; recorded against not recorded, both instrumented. Void unless an A/A control (not
+recorded, twice) in the same draw is within 1 %. D1, D2: a conversation of 200 turns, sent whole each turn.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import httpx2
+import openai
+import orjson
+
+from benchmarks import Row
+from lctl.instrument import ensure_installed, uninstrument
+from lctl.session import LCTLSession, context
+
+_TEXT = "The quick brown fox jumps over the lazy dog, and then it reads the whole log again. "
+Call = Callable[[], Any]
+
+
+def measure() -> list[Row]:
+    ensure_installed()
+    try:
+        with tempfile.TemporaryDirectory(dir=".") as folder:
+            return [*_overhead(Path(folder)), *_otel(), *_conversations(Path(folder))]
+    finally:
+        uninstrument()
+
+
+# -- L1 ----------------------------------------------------------------------------------------
+
+
+def _overhead(folder: Path) -> Iterator[Row]:
+    for id, what, call, pairs, limit in (
+        ("L1", "openai call, 2 messages: recorded / not", _plain_call(2), 2000, 1.045),
+        ("L1b", "openai call, 100 messages: recorded / not", _plain_call(100), 120, 1.02),
+        ("L1c", "openai stream of 50 chunks: recorded / not", _stream_call(50), 300, 1.04),
+    ):
+        with _session(folder / f"{id}.lctl.json") as session:
+            on, off, control = _paired(call, session, pairs)
+        added = (on - off) * 1000
+        same = control / off
+        void = abs(same - 1) > 0.01
+        measured = f"{off * 1000:.0f} us + {added:.0f} us, A/A {same:.3f}{' (void)' if void else ''}"
+        yield Row(id, what, f"<= {limit}", measured, on / off, None if void else on / off <= limit)
+
+
+def _paired(call: Call, session: LCTLSession, pairs: int) -> tuple[float, float, float]:
+    """Milliseconds of CPU: recorded, not recorded, and not recorded again."""
+    frame = session.frame()
+
+    def recorded() -> float:
+        token = context.enter(frame)
+        start = time.thread_time_ns()
+        call()
+        took = time.thread_time_ns() - start
+        context.leave(token)
+        return took / 1e6
+
+    def bare() -> float:
+        token = context.enter(None)
+        start = time.thread_time_ns()
+        call()
+        took = time.thread_time_ns() - start
+        context.leave(token)
+        return took / 1e6
+
+    kinds: list[tuple[Callable[[], float], list[float]]] = [(recorded, []), (bare, []), (bare, [])]
+    for turn in range(pairs + pairs // 10):
+        for run, times in random.sample(kinds, 3):
+            took = run()
+            if turn >= pairs // 10:
+                times.append(took)
+    on, off, control = (_trimmed(times) for _, times in kinds)
+    return on, off, control
+
+
+def _trimmed(times: list[float]) -> float:
+    """Mean without the fastest and slowest tenth: garbage collection and other processes."""
+    times.sort()
+    cut = len(times) // 10
+    return mean(times[cut : len(times) - cut])
+
+
+def _client(body: bytes, content_type: str = "application/json") -> openai.OpenAI:
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        if content_type == "application/json":
+            return httpx2.Response(200, content=body, headers={"content-type": content_type})
+        chunks = (event + b"\n\n" for event in body.split(b"\n\n") if event)
+        return httpx2.Response(200, content=chunks, headers={"content-type": content_type})
+
+    transport = httpx2.Client(transport=httpx2.MockTransport(answer))
+    return openai.OpenAI(api_key="sk-none", base_url="http://model/v1", http_client=transport)
+
+
+def _completion(text: str) -> bytes:
+    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
+    body = {
+        "id": "chatcmpl-9",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "gpt-4o",
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30},
+    }
+    return json.dumps(body).encode()
+
+
+def _messages(count: int, size: int = 1000) -> list[Any]:
+    text = (_TEXT * (size // len(_TEXT) + 1))[:size]
+    return [{"role": ("user", "assistant")[n % 2], "content": f"{n} {text}"} for n in range(count)]
+
+
+def _plain_call(count: int) -> Call:
+    client, messages = _client(_completion(_TEXT * 6)), _messages(count)
+    return lambda: client.chat.completions.create(model="gpt-4o", messages=messages)
+
+
+def _stream_call(chunks: int) -> Call:
+    head = {"id": "chatcmpl-9", "object": "chat.completion.chunk", "created": 1, "model": "gpt-4o"}
+    events = []
+    for n in range(chunks):
+        delta = {"role": "assistant", "content": "word "} if n == 0 else {"content": f"word{n} "}
+        choice = {"index": 0, "delta": delta, "finish_reason": None if n < chunks - 1 else "stop"}
+        events.append(b"data: " + json.dumps({**head, "choices": [choice]}).encode())
+    client = _client(b"\n\n".join([*events, b"data: [DONE]"]), "text/event-stream")
+    messages = _messages(2)
+
+    def call() -> None:
+        for _ in client.chat.completions.create(model="gpt-4o", messages=messages, stream=True):
+            pass
+
+    return call
+
+
+# -- the peer ----------------------------------------------------------------------------------
+
+
+def _otel() -> Iterator[Row]:
+    """One span with seven attributes around the same call, exported to nowhere."""
+    try:
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+    except ImportError:
+        return
+
+    class Nowhere(SpanExporter):
+        def export(self, spans: Any) -> SpanExportResult:
+            return SpanExportResult.SUCCESS
+
+    provider = TracerProvider()
+    provider.add_span_processor(BatchSpanProcessor(Nowhere()))
+    tracer = provider.get_tracer("bench")
+    call = _plain_call(2)
+
+    def spanned() -> None:
+        with tracer.start_as_current_span("chat gpt-4o") as span:
+            answer = call()
+            for key, value in {
+                "gen_ai.operation.name": "chat",
+                "gen_ai.request.model": "gpt-4o",
+                "gen_ai.response.model": answer.model,
+                "gen_ai.response.id": answer.id,
+                "gen_ai.response.finish_reasons": [answer.choices[0].finish_reason],
+                "gen_ai.usage.input_tokens": answer.usage.prompt_tokens,
+                "gen_ai.usage.output_tokens": answer.usage.completion_tokens,
+            }.items():
+                span.set_attribute(key, value)
+
+    kinds: list[tuple[Call, list[float]]] = [(spanned, []), (call, [])]
+    for _ in range(1200):
+        for run, times in random.sample(kinds, 2):
+            start = time.thread_time_ns()
+            run()
+            times.append((time.thread_time_ns() - start) / 1e6)
+    provider.shutdown()
+    on, off = (_trimmed(times) for _, times in kinds)
+    measured = f"{off * 1000:.0f} us + {(on - off) * 1000:.0f} us, no content, nothing on disk"
+    yield Row("L1", "beside it: one OpenTelemetry span, seven attributes", "", measured, on / off, None)
+
+
+# -- D1, D2 --------------------------------------------------------------------------------------
+
+
+def _conversations(folder: Path) -> Iterator[Row]:
+    turns = 200
+    cpu, size, history, wire = _growing(folder / "d1.lctl.json", turns, 1200)
+    distinct = len(orjson.dumps(history)) + wire
+    resent = sum(len(orjson.dumps(history[: 2 * n + 1])) for n in range(turns))
+    measured = f"{size / 1e6:.2f} MB for {distinct / 1e6:.2f} MB (sent: {resent / 1e6:.0f} MB)"
+    yield Row(
+        "D1",
+        f"{turns} turns: log / distinct bytes on the wire",
+        "<= 1.2",
+        measured,
+        size / distinct,
+        size <= 1.2 * distinct,
+    )
+    dumps = _cpu(lambda: [orjson.dumps(history[: 2 * n + 1]) for n in range(turns)]) / turns
+    measured = f"{cpu * 1000:.0f} us a call, one dumps of its messages {dumps * 1000:.0f} us"
+    yield Row(
+        "D2",
+        f"{turns} turns: CPU added / one dumps of the list",
+        "<= 1.0",
+        measured,
+        cpu / dumps,
+        cpu <= dumps,
+    )
+    cpu, size, history, _ = _growing(folder / "d4.lctl.json", 40, 300)
+    total = cpu * 40
+    measured = f"{total:.1f} ms, {size / 1e6:.3f} MB"
+    yield Row(
+        "D4",
+        "40 turns of growing history: added in all",
+        "<= 4 ms, 0.1 MB",
+        measured,
+        None,
+        total <= 4 and size <= 100_000,
+    )
+
+
+def _growing(path: Path, turns: int, size: int) -> tuple[float, int, list[Any], int]:
+    """Milliseconds of CPU added per call, bytes of log, the whole history, bytes around the answers."""
+    messages = _messages(2 * turns, size)
+    answers = [_completion(each["content"]) for each in messages[1::2]]
+
+    def run(session: LCTLSession | None) -> list[float]:
+        upcoming = iter(answers)
+
+        def answer(request: httpx2.Request) -> httpx2.Response:
+            return httpx2.Response(200, content=next(upcoming), headers={"content-type": "application/json"})
+
+        transport = httpx2.Client(transport=httpx2.MockTransport(answer))
+        client = openai.OpenAI(api_key="sk-none", base_url="http://model/v1", http_client=transport)
+        token = context.enter(session.frame() if session is not None else None)
+        times = []
+        for n in range(turns):
+            history = messages[: 2 * n + 1]
+            start = time.thread_time_ns()
+            client.chat.completions.create(model="gpt-4o", messages=history)
+            times.append((time.thread_time_ns() - start) / 1e6)
+        context.leave(token)
+        return times
+
+    run(None)
+    off, on = [], []
+    for n in range(3):
+        off.append(run(None))
+        with _session(path.with_suffix(f".{n}.json")) as session:
+            on.append(run(session))
+        logged = path.with_suffix(f".{n}.json")
+    # Turn by turn the least of three runs: turns differ a hundredfold, and noise only adds.
+    added = mean(min(o) - min(f) for o, f in zip(zip(*on, strict=True), zip(*off, strict=True), strict=True))
+    envelopes = sum(len(answer) for answer in answers) - sum(len(m["content"]) for m in messages[1::2])
+    return added, logged.stat().st_size, messages, envelopes
+
+
+@contextmanager
+def _session(path: Path) -> Iterator[LCTLSession]:
+    session = LCTLSession("bench", path)
+    try:
+        yield session
+    finally:
+        session.close()
+
+
+def _cpu(work: Call) -> float:
+    gc.collect()
+    start = time.thread_time_ns()
+    work()
+    return (time.thread_time_ns() - start) / 1e6
