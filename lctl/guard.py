@@ -13,6 +13,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Literal
 
+from lctl.errors import RecordingError
+
 Policy = Literal["report", "raise"]
 
 
@@ -23,6 +25,8 @@ class Guard:
         self.policy: Policy = policy or ("raise" if os.environ.get("LCTL_STRICT") == "1" else "report")
         self.failures: dict[str, int] = {}
         self.examples: dict[str, str] = {}
+        #: Reported already: a full disk fails at one place after the other, and is one thing to say.
+        self._refusals: set[str] = set()
         self.listeners: list[Callable[[str, BaseException], None]] = []
         #: Takes secrets out of what is reported; a session that redacts sets it.
         self.clean: Callable[[str], str] = str
@@ -35,8 +39,11 @@ class Guard:
         count = self.failures.get(place, 0)
         self.failures[place] = count + 1
         if count == 0:
-            self.examples[place] = self._described(error)
-            self._report(place)
+            self.examples[place] = said = self._described(error)
+            if not (isinstance(error, RecordingError) and said in self._refusals):
+                self._report(place)
+            if isinstance(error, RecordingError):
+                self._refusals.add(said)
         for listener in self.listeners:
             listener(place, error)
 

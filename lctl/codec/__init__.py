@@ -2,7 +2,7 @@
 
 `open_log` reads every form of the format; `write_log` and `convert` write it; `verify` and `validate`
 say what is wrong with one. Importing this package loads nothing: the recorder needs only
-`lctl.codec.journal` and `lctl.codec.hashing`, which are light.
+`lctl.codec.journal`, which is light, and `lctl.codec.hashing` at the end.
 """
 
 from __future__ import annotations

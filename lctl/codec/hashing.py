@@ -6,6 +6,7 @@ closed, a journal or JSON Lines. It is written into the tail and, as `events_has
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import sha256
 
 ALGORITHM = "sha256"
@@ -37,6 +38,18 @@ class RollingHash:
             block += b"\n"
         self._sha.update(block.replace(b",\n", b"\n"))
         self.count += block.count(b"\n")
+
+    def update_pieces(self, pieces: Iterable[bytes]) -> None:
+        """Take in a journal's lines from pieces cut anywhere; the last one ends with a whole line."""
+        rest = b""
+        for piece in pieces:
+            cut = piece.rfind(b"\n") + 1
+            if cut:
+                self.update_block(rest + piece[:cut])
+                rest = piece[cut:]
+            else:
+                rest += piece
+        self.update_block(rest)
 
     def hexdigest(self) -> str:
         return self._sha.hexdigest()

@@ -13,13 +13,11 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from lctl.codec.bytesource import Bytes, FileBytes
-from lctl.codec.hashing import RollingHash
 from lctl.codec.lines import SEQ, decode, is_header
-from lctl.errors import LogError, LogNotFound
+from lctl.errors import NotALog
 
 _BLOCK = 1 << 16
 _HEADER_LIMIT = 1 << 26
@@ -65,46 +63,32 @@ class JournalEnd(NamedTuple):
     """
 
     chain: dict[str, Any]
+    begin: int  # of the first event's line; `events_end` when there is none
+    first_seq: int
     last_seq: int
     events_end: int
     torn: bool
     tail_at: int | None
 
 
-def scan_end(path: str | os.PathLike[str]) -> JournalEnd:
-    """Where the events of the journal at `path` end.
+def scan_end(fd: int, name: str) -> JournalEnd:
+    """Where the events of an open journal end.
 
     Raises:
-        LogNotFound: there is no such file.
-        LogError: it is something else than a journal that can be appended to.
+        NotALog: it is something else than a journal as lctl writes them.
     """
-    with _opened(path) as file:
-        found = layout(FileBytes(os.dup(file.fileno()), os.fstat(file.fileno()).st_size))
-    if found is None:
-        raise LogError(
-            f"{path}: not a journal that can be appended to (its events are not one to a line); "
-            f"write it as one with: lctl convert {path} --to json"
+    data = FileBytes(os.dup(fd), os.fstat(fd).st_size)
+    found = layout(data)
+    # Other line ends and blank lines can be read; but what is added, and the hash, would not go with them.
+    if found is None or (found.last_seq and data.read(found.begin - 2, 2) != b"[\n"):
+        raise NotALog(
+            f"{name}: not a journal that can be appended to (its events are not one to a line); "
+            f"write it as one with: lctl convert {name} --to json"
         )
+    chain = found.header.get("chain") or {}
     return JournalEnd(
-        found.header.get("chain") or {}, found.last_seq, found.end, bool(found.torn), found.tail_at
+        chain, found.begin, found.first_seq, found.last_seq, found.end, bool(found.torn), found.tail_at
     )
-
-
-def hash_events(path: str | os.PathLike[str], end: int) -> RollingHash:
-    """The rolling hash of a journal's events up to offset `end` (as `scan_end` gives it)."""
-    rolling = RollingHash()
-    with _opened(path) as file:
-        file.readline()
-        left = end - file.tell()
-        rest = b""
-        while left > 0 and (block := file.read(min(left, 1 << 20))):
-            left -= len(block)
-            block = rest + block
-            cut = block.rfind(b"\n") + 1
-            rolling.update_block(block[:cut])
-            rest = block[cut:]
-        rolling.update_block(rest)
-    return rolling
 
 
 def layout(data: Bytes) -> Layout | None:
@@ -301,12 +285,3 @@ def _after_bracket(data: Bytes, begin: int) -> int:
     while at and data.read(at - 1, 1) in b" \t\r\n":
         at -= 1
     return at
-
-
-def _opened(path: str | os.PathLike[str]) -> Any:
-    try:
-        return Path(path).open("rb")
-    except FileNotFoundError:
-        raise LogNotFound(f"{path}: no such file") from None
-    except OSError as error:
-        raise LogError(f"{path}: cannot be read ({(error.strerror or str(error)).lower()})") from None

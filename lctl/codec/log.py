@@ -127,7 +127,7 @@ class Log:
         return True  # a log without events is still a log
 
     def __repr__(self) -> str:
-        return f"<Log {self.name}: {len(self)} events, version {self.version}>"
+        return f"<Log {self.name}: {len(self)} event{'' if len(self) == 1 else 's'}, version {self.version}>"
 
     @property
     def id(self) -> str:

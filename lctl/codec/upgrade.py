@@ -80,10 +80,18 @@ def _step(
     if error:
         log.add("error", agent, _error(error), step, timestamp)
     end = {k: v for k, v in entry.items() if k in _END}
+    if isinstance(end.get("tokens"), dict):
+        end["tokens"] = _tokens(end["tokens"])
     if "duration_ms" in entry:
         end["duration_ms"] = entry["duration_ms"]
     outcome = "error" if error else "success"
     log.add("step_end", agent, {"outcome": outcome, **end}, step, timestamp)
+
+
+def _tokens(counts: dict[str, Any]) -> dict[str, Any]:
+    """`in` and `out` are what 3.0 calls them; a log that says both ways is left with the newer names."""
+    named = {"in": "input", "out": "output"}
+    return {named.get(k, k): v for k, v in counts.items() if named.get(k) not in counts}
 
 
 def _handoff(log: Upgraded, document: dict[str, Any], problems: list[str]) -> None:

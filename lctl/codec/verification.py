@@ -121,7 +121,8 @@ class _Verifier:
             return
         count = claimed.get("count")
         if count != self.rolling.count:
-            text = f"hash: it was closed with {shown(count)} events, it has {self.rolling.count}"
+            events = "event" if count == 1 else "events"
+            text = f"hash: it was closed with {shown(count)} {events}, it has {self.rolling.count}"
             self.problems.append(Problem(None, None, text))
         if _hex(claimed) != self.rolling.hexdigest() and not self.contradicted:
             what = _between(self.good_until + 1, self.log.last_seq)

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import orjson
 
+from lctl.codec.journal import JournalEnd, scan_end
 from lctl.errors import LogNotFound, RecordingError, UsageError
-from lctl.record.ending import Ending, find_ending
 from lctl.record.writerlock import WriterLock
 
 if TYPE_CHECKING:
-    from lctl.record.eventhash import EventHash
+    from lctl.codec.hashing import RollingHash
     from lctl.record.flusher import Flusher
 
 Durability = Literal["process", "buffered", "power"]
@@ -79,9 +79,11 @@ class JournalStore:
         self._syncing = durability == "power"
         self._pending = bytearray()
         self._glue = b"\n"  # goes in front of the next line
-        self._begin = 0  # offset after the header's `[`
-        self._ending: Ending | None = None  # of the closed log
-        self._hash: EventHash | None = None
+        self._begin = 0  # of the first event's line
+        self._ending: JournalEnd | None = None  # as last seen, when the file had `_size`
+        self._size = 0
+        self._hash: RollingHash | None = None  # of the lines up to `_hashed`
+        self._hashed = 0
         self._flusher: Flusher | None = None
         self._adopts = adopt
         self._fd: int | None = self._open()
@@ -112,7 +114,7 @@ class JournalStore:
     def _resume(self, fd: int) -> None:
         """Write the header of a new log, or cut an existing one after its last event."""
         if os.fstat(fd).st_size:
-            found = find_ending(fd, self._place)
+            found = scan_end(fd, self._place)
             if found.events_end:
                 asked = self.chain.get("id")
                 if asked is not None and not self._adopts and found.chain.get("id") != asked:
@@ -122,12 +124,12 @@ class JournalStore:
                     )
                 os.ftruncate(fd, found.events_end)
                 self.chain = found.chain
-                self._begin = found.begin
+                self._begin = found.begin if found.last_seq else found.events_end + 1
                 self._glue = b",\n" if found.last_seq else b"\n"
                 return
             os.ftruncate(fd, 0)  # killed while writing the header: there was no event yet
         head = orjson.dumps({"lctl": "4.0", "chain": self.chain})[:-1] + b',"events":['
-        self._begin = len(head)
+        self._begin = len(head) + 1
         try:
             self._write_whole(fd, head)
         except OSError as error:
@@ -197,7 +199,7 @@ class JournalStore:
         """
         if self._fd is None:
             raise RecordingError(f"{self.path}: the log is closed") from error
-        os.ftruncate(self._fd, find_ending(self._fd, self._place).events_end)
+        os.ftruncate(self._fd, scan_end(self._fd, self._place).events_end)
         if isinstance(error, OSError):
             raise self._refused(error) from error
         raise error
@@ -230,16 +232,22 @@ class JournalStore:
             self._glue = b",\n" if last else b"\n"
             return last
 
-    def ending(self) -> Ending:
+    def ending(self) -> JournalEnd:
         """Where the events end, as the file has it."""
-        return self._ending or find_ending(self._fd or -1, self._place)
+        if self._fd is None and self._ending is not None:
+            return self._ending
+        fd = self._fd or -1
+        size = os.fstat(fd).st_size
+        if self._ending is None or size != self._size:  # we alone write it, and only at its end
+            self._ending, self._size = scan_end(fd, self._place), size
+        return self._ending
 
     def read(self, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
         with self.lock:
             self.flush()
             end = self.ending().events_end
         rest = b""
-        for block in self.blocks(self._begin + 1, end):
+        for block in self.blocks(self._begin, end):
             lines = (rest + block).split(b"\n")
             rest = lines.pop()
             for line in lines:
@@ -255,10 +263,7 @@ class JournalStore:
     def count(self) -> int:
         """Number of events; differs from `last_seq` only in a log that does not begin at 1."""
         ending = self.ending()
-        if not ending.last_seq:
-            return 0
-        first = b"".join(self.blocks(self._begin + 1, min(self._begin + 64, ending.events_end)))
-        return ending.last_seq - _seq(first) + 1
+        return ending.last_seq - ending.first_seq + 1 if ending.last_seq else 0
 
     def blocks(self, start: int, end: int) -> Iterator[bytes]:
         """The file's bytes from `start` to `end`, a piece at a time; from any thread."""
@@ -282,13 +287,20 @@ class JournalStore:
 
     def events_hash(self) -> str:
         """SHA-256 over the event lines, each with a line feed; reads only what came since the last call."""
-        from lctl.record.eventhash import EventHash
-
         with self.lock:
-            self.flush()
-            if self._hash is None:
-                self._hash = EventHash(self._begin)
-            return self._hash.hexdigest(self.blocks, self.ending().events_end)
+            return self._rolled().hexdigest()
+
+    def _rolled(self) -> RollingHash:
+        from lctl.codec.hashing import RollingHash  # here: hashlib is slow to load
+
+        self.flush()
+        if self._hash is None:
+            self._hash, self._hashed = RollingHash(), self._begin
+        end = self.ending().events_end
+        if self._hashed < end:
+            self._hash.update_pieces(self.blocks(self._hashed, end))
+            self._hashed = end + len(b",\n")
+        return self._hash
 
     # -- the end ---------------------------------------------------------------------------
 
@@ -310,7 +322,8 @@ class JournalStore:
                 self.forget()
 
     def _write_tail(self, fd: int, tail: dict[str, Any]) -> None:
-        digest = {"algorithm": "sha256", "events": self.events_hash(), "count": self.count()}
+        rolled = self._rolled()
+        digest = {"algorithm": "sha256", "events": rolled.hexdigest(), "count": rolled.count}
         body = orjson.dumps({**tail, "hash": digest}, option=orjson.OPT_NON_STR_KEYS)
         before = os.fstat(fd).st_size
         try:
@@ -326,10 +339,12 @@ class JournalStore:
         self._pending = bytearray()
         self._flusher = None
         self._writer.release()
-        fd, self._fd = self._fd, None
-        if fd is not None:
-            self._ending = find_ending(fd, self._place)
-            os.close(fd)
+        if self._fd is not None:
+            try:
+                self.ending()
+            finally:
+                fd, self._fd = self._fd, None
+                os.close(fd)
 
 
 def _seq(line: bytes) -> int:

@@ -9,17 +9,16 @@ the state holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from lctl.state.layers import extended, lazily, over
 from lctl.state.model import Diagnostic, Fact, Message, State, Step, Stream, Totals, Usage
+from lctl.state.moments import elapsed_ms
 from lctl.state.rows import Entry, FactRow, StepRow, UsageRow
 from lctl.state.tables import Ledger, Messages, Opens, Table, keys_of, rows_of
 
 K = TypeVar("K")
 V = TypeVar("V")
-_MILLISECOND = timedelta(milliseconds=1)
 
 
 class Builder:
@@ -46,8 +45,10 @@ class Builder:
         "handoffs",
         "has_aliases",
         "has_parked",
+        "has_streams",
         "histories",
         "inherited",
+        "kept_facts",
         "known_steps",
         "last_agent",
         "last_timestamp",
@@ -66,6 +67,8 @@ class Builder:
         "stream_ids",
         "streams",
         "structural",
+        "thaw_fact",
+        "thaw_step",
         "tips",
         "tokens",
         "tool_calls",
@@ -87,6 +90,7 @@ class Builder:
         self.structural = base.structural
 
         self.known_steps = keys_of(base.steps)
+        self.thaw_step, self.thaw_fact = rows_of(base.steps), rows_of(base.facts)
         self.inherited: dict[int, Sequence[int]] = {}  # children in the base of the steps read from it
         self.live: dict[int, StepRow] = {}  # open steps that were needed
         self.changed: dict[int, StepRow] = {}  # steps that differ from the base
@@ -94,6 +98,7 @@ class Builder:
         self.open_steps = Opens(base.open_steps)
         self.stacks: dict[str, list[int]] | None = None  # agent -> its steps; built when first needed
         self.facts: dict[str, FactRow] = {}
+        self.kept_facts: dict[str, FactRow] = {}  # rows an index let go of, to be had without unpacking
         self.old_histories: dict[str, Sequence[Entry]] = {}  # of the facts read from the base
         self.histories: dict[str, list[Entry]] = {}  # of each changed fact, the entries that are new
         self.agents = Ledger(base.agents)
@@ -114,6 +119,7 @@ class Builder:
         self.disorder = False  # an event came out of order, so its seq may be taken
         self.has_aliases = len(base.aliases) > 0  # most logs have none, and need not look
         self.has_parked = len(base.parked) > 0
+        self.has_streams = len(base.streams) > 0
 
     def note(self, seq: int, code: str, text: str) -> None:
         self.diagnostics.append(Diagnostic(seq, code, text))
@@ -135,11 +141,15 @@ class Builder:
         return row
 
     def _read_step(self, seq: int) -> tuple[StepRow, Sequence[int]] | None:
-        thaw = rows_of(self.base.steps)
-        if thaw is not None:
-            return thaw(seq)
+        if self.thaw_step is not None:
+            return self.thaw_step(seq)
         step = self.base.steps.get(seq)
         return None if step is None else (StepRow.of(step), step.children)
+
+    def children_of(self, seq: int) -> Sequence[int]:
+        """The steps begun in a step so far."""
+        known = self._read_step(seq)
+        return [*(known[1] if known is not None else ()), *self.children.get(seq, ())]
 
     def newest_open_step(self, agent: str) -> int | None:
         """The step of `agent` opened last that is still open."""
@@ -164,16 +174,20 @@ class Builder:
         """The row of a fact, to be changed; None if there is no such fact."""
         row = self.facts.get(id)
         if row is None:
-            known = self._read_fact(id)
-            if known is not None:
+            row = self.kept_facts.get(id)
+            if row is not None:  # its history, unless the index has one already, is what it says itself
+                self.old_histories[id] = (row.entry(),)
+            else:
+                known = self._read_fact(id)
+                if known is None:
+                    return None
                 row, self.old_histories[id] = known
-                self.facts[id] = row
+            self.facts[id] = row
         return row
 
     def _read_fact(self, id: str) -> tuple[FactRow, Sequence[Entry]] | None:
-        thaw = rows_of(self.base.facts)
-        if thaw is not None:
-            return thaw(id)
+        if self.thaw_fact is not None:
+            return self.thaw_fact(id)
         fact = self.base.facts.get(id)
         return None if fact is None else (FactRow.of(fact), fact.history)
 
@@ -250,14 +264,3 @@ class Builder:
 
 def _at_once(base: Mapping[K, V], rows: dict[K, Any], make: Callable[[Any], V]) -> Mapping[K, V]:
     return over(base, {key: make(row) for key, row in rows.items()})
-
-
-def elapsed_ms(start: str | None, end: str | None) -> float | None:
-    """Milliseconds between two timestamps, 0 if the second is earlier; None if one cannot be read."""
-    if not start or not end:
-        return None
-    try:
-        elapsed = datetime.fromisoformat(end) - datetime.fromisoformat(start)
-    except (ValueError, TypeError, OverflowError):
-        return None  # TypeError: only one of them names its zone
-    return max(0.0, elapsed / _MILLISECOND)

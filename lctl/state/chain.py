@@ -165,7 +165,7 @@ class Chain:
         return len(self.log)
 
     def __repr__(self) -> str:
-        return f"<Chain {self.id or self.log.name}: {len(self)} events>"
+        return f"<Chain {self.id or self.log.name}: {len(self)} event{'' if len(self) == 1 else 's'}>"
 
 
 def _opened(document: Mapping[str, Any]) -> Log:

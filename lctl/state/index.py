@@ -17,14 +17,18 @@ import msgspec
 
 from lctl.errors import LogError
 from lctl.state import intake
-from lctl.state.builder import Builder, elapsed_ms
+from lctl.state.builder import Builder
 from lctl.state.forest import read_message
 from lctl.state.layers import Runs
 from lctl.state.model import Fact, Message, State, Step, Stream, Totals, Usage
+from lctl.state.moments import elapsed_ms
 from lctl.state.reducer import initial, reduce
 from lctl.state.rows import Entry, FactRow, StepRow, UsageRow
 from lctl.state.tolerant import Odd, Taken
 from lctl.state.versions import Kept, Versions, stamp
+
+#: Rows of facts that stay unpacked while a log is read: unpacking one is dearer than changing it.
+_KEPT_FACTS = 1 << 13
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -38,6 +42,7 @@ class Mark(NamedTuple):
     llm_calls: int
     messages: int
     tokens: UsageRow
+    first_timestamp: str | None
     last_timestamp: str | None
     last_agent: str | None
     structural: bool
@@ -64,7 +69,7 @@ class Index:
     def __init__(self, chain_id: str, read: Callable[[int], Taken | None]) -> None:
         self._read = read
         self._start = initial(chain_id)
-        self._children: dict[int, array[int]] = {}
+        self._children: dict[int, list[int]] = {}
         self._histories: dict[str, list[Entry]] = {}
         self._steps: Versions[int, Step] = Versions(_step, StepRow, self._children_of)
         self._facts: Versions[str, Fact] = Versions(_fact, FactRow, self._history_of)
@@ -88,6 +93,7 @@ class Index:
             self._tips,
             self._parked,
         )
+        self._cells = [each.cells for each in self._every]
         self._marks: list[bytes] = []
         self._open_steps: list[Sequence[int]] = []
         self._open_streams: list[Sequence[int]] = []
@@ -95,7 +101,22 @@ class Index:
         self._errors = array("q")
         self._checkpoints = array("q")
         self._handoffs = array("q")
-        self._builder = Builder(self._newest(), self._message)
+        self._builder = builder = Builder(self._newest(), self._message)
+        #: What is put as it is, and where; the builder's dicts and lists are emptied, never replaced.
+        self._small: tuple[tuple[Versions[str, Any], dict[str, Any]], ...] = (
+            (self._agents, builder.agents.fresh),
+            (self._models, builder.models.fresh),
+            (self._tools, builder.tools.fresh),
+            (self._aliases, builder.aliases.fresh),
+            (self._tips, builder.tips.fresh),
+            (self._parked, builder.parked.fresh),
+        )
+        self._lists = (
+            (builder.tool_calls, self._tool_calls),
+            (builder.errors, self._errors),
+            (builder.checkpoints, self._checkpoints),
+            (builder.handoffs, self._handoffs),
+        )
 
     def __len__(self) -> int:
         return len(self._marks)
@@ -124,30 +145,28 @@ class Index:
         now = stamp(len(self._marks))
         self._put_steps(builder, now)
         self._put_facts(builder, now)
-        for versions, ledger in (
-            (self._agents, builder.agents),
-            (self._models, builder.models),
-            (self._tools, builder.tools),
-        ):
-            if ledger.fresh:
-                versions.put(now, ledger.fresh.items())
-                ledger.fresh.clear()
+        for versions, fresh in self._small:
+            if fresh:
+                versions.put(now, fresh.items())
+                fresh.clear()
         self._put_tables(builder, now)
-        self._put_lists(builder)
+        for new, every in self._lists:
+            if new:
+                every.extend(new)
+                new.clear()
+        self._put_opens(builder)
         self._marks.append(self._mark(builder))
-        fresh = builder.diagnostics[known:]
-        return not fresh or all(note.code != "seq_order" for note in fresh)
+        notes = builder.diagnostics[known:]
+        return not notes or all(note.code != "seq_order" for note in notes)
 
     def _put_steps(self, builder: Builder, now: bytes) -> None:
         self._steps.put(now, builder.changed.items())
         builder.changed.clear()
         builder.inherited.clear()
         for parent, children in builder.children.items():
-            known = self._children.get(parent)
-            if known is None:
-                self._children[parent] = array("q", children)
-            else:
-                known.extend(children)
+            known = self._children.setdefault(parent, children)
+            if known is not children:
+                known += children
         builder.children.clear()
 
     def _put_facts(self, builder: Builder, now: bytes) -> None:
@@ -163,6 +182,10 @@ class Index:
         builder.histories.clear()
         builder.old_histories.clear()
         self._facts.put(now, rows.items())
+        kept = builder.kept_facts
+        if len(kept) > _KEPT_FACTS:
+            kept.clear()
+        kept.update(rows)
         rows.clear()
 
     def _put_tables(self, builder: Builder, now: bytes) -> None:
@@ -173,32 +196,16 @@ class Index:
         if streams:
             self._streams.put(now, [(seq, _stream_fields(one)) for seq, one in streams.items()])
             streams.clear()
-        for versions, table in (
-            (self._aliases, builder.aliases),
-            (self._tips, builder.tips),
-            (self._parked, builder.parked),
-        ):
-            if table.fresh:
-                versions.put(now, table.fresh.items())
-                table.fresh.clear()
 
-    def _put_lists(self, builder: Builder) -> None:
-        for new, every in (
-            (builder.tool_calls, self._tool_calls),
-            (builder.errors, self._errors),
-            (builder.checkpoints, self._checkpoints),
-            (builder.handoffs, self._handoffs),
-        ):
-            if new:
-                every.extend(new)
-                new.clear()
+    def _put_opens(self, builder: Builder) -> None:
         for opens, kept in (
             (builder.open_steps, self._open_steps),
             (builder.open_streams, self._open_streams),
         ):
-            opens.base = opens.frozen()
-            opens.opened.clear()
-            opens.closed.clear()
+            if opens.opened or opens.closed:
+                opens.base = opens.frozen()
+                opens.opened.clear()
+                opens.closed.clear()
             kept.append(opens.base)
 
     def _mark(self, builder: Builder) -> bytes:
@@ -210,6 +217,7 @@ class Index:
                 builder.llm_calls,
                 builder.message_count,
                 builder.tokens,
+                builder.first_timestamp,
                 builder.last_timestamp,
                 builder.last_agent,
                 builder.structural,
@@ -218,7 +226,7 @@ class Index:
                 len(self._checkpoints),
                 len(self._handoffs),
                 len(builder.diagnostics),
-                [len(each.cells) for each in self._every],
+                [*map(len, self._cells)],
             )
         )
 
@@ -230,7 +238,6 @@ class Index:
         seq, before = mark.seq, stamp(block + 1)
         views = [each.at(before, seq, n) for each, n in zip(self._every, mark.counts, strict=True)]
         steps, facts, agents, models, tools, messages, streams, aliases, tips, parked = views
-        first = self._builder.first_timestamp
         return State(
             seq=seq,
             chain_id=self._start.chain_id,
@@ -253,10 +260,10 @@ class Index:
                 errors=mark.errors,
                 messages=mark.messages,
                 tokens=mark.tokens.tokens(),
-                duration_ms=elapsed_ms(first, mark.last_timestamp) or 0.0,
+                duration_ms=elapsed_ms(mark.first_timestamp, mark.last_timestamp) or 0.0,
             ),
             diagnostics=_first(self._builder.diagnostics, mark.diagnostics),
-            first_timestamp=first if mark.last_timestamp is not None else None,
+            first_timestamp=mark.first_timestamp,
             last_timestamp=mark.last_timestamp,
             last_agent=mark.last_agent,
             handoffs=_first(self._handoffs, mark.handoffs),
@@ -275,7 +282,8 @@ class Index:
         history = self._histories.get(id)
         if history is None or row.modified == row.added:
             return (row.entry(),)
-        return _first(history, bisect_right(history, upto, key=_seq_of))
+        newest = history[-1][0] <= upto  # as in the fold, always: nothing to search for
+        return _first(history, len(history) if newest else bisect_right(history, upto, key=_seq_of))
 
     def _message(self, id: str, seq: int) -> Message:
         event = self._read(seq)

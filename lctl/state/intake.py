@@ -83,16 +83,22 @@ class AliasData(Part):
     message_id: str | None = None
 
 
+class StreamEndData(Part):
+    message_id: str | None = None
+    total_chunks: Whole | None = None
+    total_tokens: Count | None = None
+    tokens: Tokens | Count | None = None
+    status: str | None = None
+
+
 class StreamData(Part):
-    """Of stream_start, stream_chunk and stream_end."""
+    """Of stream_start and stream_chunk."""
 
     message_id: str | None = None
     parent_id: str | UnsetType | None = UNSET
     role: str | None = None
     index: Whole | None = None
     tokens: Count | None = None
-    total_chunks: Whole | None = None
-    status: str | None = None
 
 
 class Intake(msgspec.Struct, gc=False, kw_only=True, tag_field="type"):
@@ -149,7 +155,7 @@ class StreamChunk(Intake, tag="stream_chunk"):
 
 
 class StreamEnd(Intake, tag="stream_end"):
-    data: StreamData
+    data: StreamEndData
 
 
 class Handoff(Intake, tag="handoff"):
@@ -194,6 +200,10 @@ class Ambient(Passed, tag="ambient"):
     pass
 
 
+class Output(Passed, tag="output"):
+    pass
+
+
 class Blob(Passed, tag="blob"):
     pass
 
@@ -220,6 +230,7 @@ Known = (
     | ContractValidation
     | Exchange
     | Ambient
+    | Output
     | Blob
 )
 

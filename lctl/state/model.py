@@ -54,9 +54,11 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         parent: a step of this log, or None. A parent the log does not have is a diagnostic.
-        tokens: as its own step_end reported them.
+        tokens: as its own step_end reported them; until then what its streams did, see `streamed`.
         counted: `tokens` are in the totals. They are not while a step beneath it has reported its own.
         covered: a step beneath it has reported tokens.
+        streamed: `tokens` are those of its streams: they stand as long as no step here, above or beneath
+            reports any.
         errors, tool_calls: events directly in this step, not in the steps beneath it.
     """
 
@@ -78,6 +80,7 @@ class Step(msgspec.Struct, frozen=True, gc=False):
     tool_calls: int = 0
     counted: bool = False
     covered: bool = False
+    streamed: bool = False
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False):
@@ -112,7 +115,7 @@ class Totals(msgspec.Struct, frozen=True, gc=False):
     errors: int = 0
     messages: int = 0
     tokens: Tokens = Tokens()
-    duration_ms: float = 0.0  # first event to last event, by timestamp
+    duration_ms: float = 0.0  # from the earliest timestamp to the latest
 
 
 class Message(msgspec.Struct, frozen=True, gc=False):
@@ -183,8 +186,8 @@ class State(msgspec.Struct, frozen=True):
     checkpoints: Sequence[int]  # seqs of checkpoint events
     totals: Totals
     diagnostics: Sequence[Diagnostic]
-    first_timestamp: str | None
-    last_timestamp: str | None
+    first_timestamp: str | None  # the earliest
+    last_timestamp: str | None  # the latest
     last_agent: str | None  # agent of the newest event that names one
     handoffs: Sequence[int] = ()
     open_streams: Sequence[int] = ()

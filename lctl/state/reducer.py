@@ -17,6 +17,7 @@ from lctl.events import Event
 from lctl.state import facts, forest, intake, steps, streams
 from lctl.state.builder import Builder
 from lctl.state.model import State, Totals
+from lctl.state.moments import widened
 from lctl.state.tolerant import Odd, Taken, take
 
 _BLOCK = 1024  # events taken from an iterable at a time
@@ -75,18 +76,15 @@ def reduce(state: Builder, block: Sequence[Taken]) -> None:
             expected += 1
         else:
             expected = _out_of_line(state, event.seq, expected)
-        handlers[type(event)](state, event)
+        handler = handlers[type(event)]
+        if handler is not None:
+            handler(state, event)
     state.seq = expected - 1
     state.events += len(block)
-    if state.first_timestamp is None:
-        state.first_timestamp = next((event.timestamp for event in block if event.timestamp), None)
-    last = block[-1]
-    state.last_timestamp = last.timestamp or _newest(block, "timestamp") or state.last_timestamp
-    state.last_agent = last.agent or _newest(block, "agent") or state.last_agent
-
-
-def _newest(block: Sequence[Taken], what: str) -> str:
-    return next((value for event in reversed(block) if (value := getattr(event, what))), "")
+    state.first_timestamp, state.last_timestamp = widened(
+        (state.first_timestamp, state.last_timestamp), [event.timestamp for event in block]
+    )
+    state.last_agent = next((event.agent for event in reversed(block) if event.agent), state.last_agent)
 
 
 def _out_of_line(state: Builder, seq: int, expected: int) -> int:
@@ -98,10 +96,6 @@ def _out_of_line(state: Builder, seq: int, expected: int) -> int:
     missing = f"event {expected} is" if seq == expected + 1 else f"events {expected} to {seq - 1} are"
     state.note(seq, "seq_gap", f"{missing} missing")
     return seq + 1
-
-
-def _passed(state: Builder, event: Any) -> None:
-    return None
 
 
 def _spoken(state: Builder, event: intake.Intake) -> None:
@@ -119,13 +113,15 @@ def _checkpoint(state: Builder, event: intake.Checkpoint) -> None:
 
 def _odd(state: Builder, event: Odd) -> None:
     state.diagnostics += event.notes
-    HANDLERS[type(event.event)](state, event.event)
+    handler = HANDLERS[type(event.event)]
+    if handler is not None:
+        handler(state, event.event)
 
 
 Handler = Callable[[Builder, Any], None]
 
-#: struct of an event -> what it does to a state
-HANDLERS: dict[type, Handler] = {
+#: struct of an event -> what it does to a state; None: nothing
+HANDLERS: dict[type, Handler | None] = {
     intake.StepStart: steps.step_start,
     intake.StepEnd: steps.step_end,
     intake.ToolCall: steps.tool_call,
@@ -140,7 +136,7 @@ HANDLERS: dict[type, Handler] = {
     intake.StreamStart: streams.stream_start,
     intake.StreamChunk: streams.stream_chunk,
     intake.StreamEnd: streams.stream_end,
-    intake.Unknown: _passed,
+    intake.Unknown: None,
     Odd: _odd,
 }
-HANDLERS.update({form: _passed for form in intake.BY_TYPE.values() if form not in HANDLERS})
+HANDLERS.update({form: None for form in intake.BY_TYPE.values() if form not in HANDLERS})

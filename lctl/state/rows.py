@@ -53,6 +53,11 @@ class UsageRow(msgspec.Struct, gc=False, array_like=True):
         self.cache_write += tokens.cache_write
         self.reasoning += tokens.reasoning
 
+    def add(self, tokens: Tokens) -> None:
+        self.input += tokens.input
+        self.output += tokens.output
+        self.add_parts(tokens)
+
     def take_out(self, tokens: Tokens) -> None:
         self.input -= tokens.input
         self.output -= tokens.output
@@ -92,6 +97,7 @@ class StepRow(msgspec.Struct, gc=False, array_like=True):
     tool_calls: int = 0
     counted: bool = False
     covered: bool = False
+    streamed: bool = False
 
     @classmethod
     def of(cls, step: Step) -> StepRow:
@@ -109,7 +115,7 @@ class StepRow(msgspec.Struct, gc=False, array_like=True):
             step.end_seq,
             step.outcome,
             step.duration_ms,
-            step.tokens is not None,
+            step.tokens is not None and not step.streamed,
             tokens.input,
             tokens.output,
             tokens.cache_read,
@@ -119,10 +125,18 @@ class StepRow(msgspec.Struct, gc=False, array_like=True):
             step.tool_calls,
             step.counted,
             step.covered,
+            step.streamed,
         )
 
     def tokens(self) -> Tokens:
         return Tokens(self.input, self.output, self.cache_read, self.cache_write, self.reasoning)
+
+    def add_tokens(self, tokens: Tokens) -> None:
+        self.input += tokens.input
+        self.output += tokens.output
+        self.cache_read += tokens.cache_read
+        self.cache_write += tokens.cache_write
+        self.reasoning += tokens.reasoning
 
     def frozen(self, children: Sequence[int]) -> Step:
         return Step(
@@ -136,7 +150,7 @@ class StepRow(msgspec.Struct, gc=False, array_like=True):
             self.end_seq,
             self.outcome,
             self.duration_ms,
-            self.tokens() if self.reported else None,
+            self.tokens() if self.reported or self.streamed else None,
             self.model,
             self.tool,
             children,
@@ -144,6 +158,7 @@ class StepRow(msgspec.Struct, gc=False, array_like=True):
             self.tool_calls,
             self.counted,
             self.covered,
+            self.streamed,
         )
 
 

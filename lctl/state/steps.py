@@ -4,6 +4,9 @@
 too: an agent's own sum over its model calls says nothing new. The inner report is the truth whenever it
 comes; if the outer step ended first, what it had added is taken out again.
 
+What a stream says of itself stands for the step it ended in, until a step there, above or beneath
+reports: that report has counted the same tokens.
+
 **Time** of an agent is the time in which it had an open step, so nested and parallel steps count once.
 Exclusive time needs all intervals and is worked out at read time, in `times.py`.
 
@@ -14,9 +17,10 @@ read as it is meant: the newest open step of the same agent, which its step_end 
 from __future__ import annotations
 
 from lctl.state import intake
-from lctl.state.builder import Builder, elapsed_ms
+from lctl.state.builder import Builder
 from lctl.state.intake import ModelRef
 from lctl.state.model import MODEL_KINDS, Tokens
+from lctl.state.moments import elapsed_ms
 from lctl.state.rows import StepRow, UsageRow
 
 
@@ -134,6 +138,8 @@ def _ending(state: Builder, event: intake.StepEnd) -> StepRow | None:
 
 def _report(state: Builder, row: StepRow, agent: UsageRow, tokens: Tokens) -> None:
     """Tokens of a step that ends: in the sums of all and of its agent, if they are news."""
+    if state.has_streams and not row.covered:
+        _take_back_streams(state, row)
     row.reported = True
     row.input = read = tokens.input
     row.output = written = tokens.output
@@ -167,7 +173,9 @@ def _cover(state: Builder, parent: int) -> None:
             return  # then so are all above it
         above.covered = True
         state.changed[at] = above
-        if above.counted:
+        if above.streamed:
+            _take_back(state, above, ended=above.end_seq is not None)
+        elif above.counted:
             above.counted = False
             tokens = above.tokens()
             state.tokens.take_out(tokens)
@@ -175,6 +183,58 @@ def _cover(state: Builder, parent: int) -> None:
             if above.model is not None:
                 state.models.row(above.model).take_out(tokens)
         at = above.parent
+
+
+def streamed(state: Builder, event: intake.StreamEnd, tokens: Tokens) -> None:
+    """Tokens of a stream that ended: in the sums unless a step around it, or beneath that, has reported."""
+    seq = event.step
+    if seq is None and not state.structural:
+        seq = state.newest_open_step(event.agent)
+    row = None if seq is None else state.step(seq)
+    if row is None:
+        state.tokens.add(tokens)
+        state.agents.row(event.agent).add(tokens)
+        return
+    if row.covered or _is_reported(state, row):
+        return
+    row.streamed = row.counted = True
+    row.add_tokens(tokens)
+    state.tokens.add(tokens)
+    state.agents.row(row.agent).add(tokens)
+    if row.model is not None and row.end_seq is not None:
+        state.models.row(row.model).add(tokens)
+
+
+def _is_reported(state: Builder, row: StepRow) -> bool:
+    """The step, or one around it, has reported tokens. (Reading a row marks it as changed, no more.)"""
+    while not row.reported:
+        above = None if row.parent is None else state.step(row.parent)
+        if above is None:
+            return False
+        row = above
+    return True
+
+
+def _take_back_streams(state: Builder, row: StepRow) -> None:
+    """The tokens of streams in this step and beneath it: the report that came has them too."""
+    waiting = [row.seq]
+    while waiting:
+        seq = waiting.pop()
+        inner = state.step(seq)
+        if inner is not None and inner.streamed:
+            _take_back(state, inner, ended=inner is not row and inner.end_seq is not None)
+        waiting += state.children_of(seq)
+
+
+def _take_back(state: Builder, row: StepRow, *, ended: bool) -> None:
+    """`ended`: its model has been given them, too."""
+    tokens = row.tokens()
+    state.tokens.take_out(tokens)
+    state.agents.row(row.agent).take_out(tokens)
+    if row.model is not None and ended:
+        state.models.row(row.model).take_out(tokens)
+    row.streamed = row.counted = False
+    row.input = row.output = row.cache_read = row.cache_write = row.reasoning = 0
 
 
 def tool_call(state: Builder, event: intake.ToolCall) -> None:

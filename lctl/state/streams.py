@@ -7,7 +7,10 @@ from msgspec import UnsetType
 from lctl.state import intake
 from lctl.state.builder import Builder
 from lctl.state.forest import STREAMING, place
-from lctl.state.model import Message, Stream
+from lctl.state.model import Message, Stream, Tokens
+from lctl.state.steps import streamed
+
+_NONE = Tokens()
 
 
 def stream_start(state: Builder, event: intake.StreamStart) -> None:
@@ -18,6 +21,7 @@ def stream_start(state: Builder, event: intake.StreamStart) -> None:
         state.note(seq, "stream_gap", f"there is a stream {seq} already; the first one stands")
         return
     state.streams.fresh[seq] = Stream(seq, event.agent, id)
+    state.has_streams = True
     state.open_streams.open(seq)
     if id is not None:
         if state.stream_ids is not None:
@@ -45,6 +49,11 @@ def stream_end(state: Builder, event: intake.StreamEnd) -> None:
     data = event.data
     if data.total_chunks is not None and data.total_chunks != stream.chunks:
         state.note(event.seq, "stream_gap", f"{stream.chunks} of {data.total_chunks} chunks are in the log")
+    tokens = data.tokens
+    if not isinstance(tokens, Tokens):
+        tokens = Tokens(output=next((n for n in (tokens, data.total_tokens) if n is not None), stream.tokens))
+    if tokens != _NONE:
+        streamed(state, event, tokens)
     status = data.status or "complete"
     state.streams.fresh[stream.seq] = Stream(
         stream.seq, stream.agent, stream.message_id, stream.chunks, stream.tokens, event.seq, status

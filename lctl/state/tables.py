@@ -96,16 +96,14 @@ class Ledger:
 
     def row(self, name: str) -> UsageRow:
         """The row of `name`, to be changed. That of no name is thrown away."""
-        row = self.fresh.get(name)
+        row = self.rows.get(name)
         if row is None:
-            row = self.rows.get(name)
-            if row is None:
-                row = self._read(name)
-                if not name:
-                    return row
-                self.rows[name] = row
-                self.met.add(name)
-            self.fresh[name] = row
+            row = self._read(name)
+            if not name:
+                return row
+            self.rows[name] = row
+            self.met.add(name)
+        self.fresh[name] = row
         return row
 
     def _read(self, name: str) -> UsageRow:
@@ -154,8 +152,8 @@ class Opens:
 
     def frozen(self) -> Sequence[int]:
         if len(self.base) <= _FEW:
-            if not self.closed and not self.opened:
-                return self.base
             closed = self.closed
-            return (*(seq for seq in self.base if seq not in closed), *self.opened)
+            if closed:
+                return (*[seq for seq in self.base if seq not in closed], *self.opened)
+            return (*self.base, *self.opened) if self.opened else self.base
         return extended(without(self.base, self.closed), self.opened)

@@ -8,10 +8,10 @@ counts once, however steps nest or run side by side. Milliseconds throughout.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from lctl.state.model import State, Step
+from lctl.state.moments import moment
 
 Interval = tuple[float, float]
 
@@ -21,14 +21,6 @@ class AgentTime(NamedTuple):
 
     wall_ms: float
     exclusive_ms: float
-
-
-def wall(state: State) -> float:
-    """From the first moment the chain knows of to the last: events, and steps with their durations."""
-    moments = [m for m in (millis(state.first_timestamp), millis(state.last_timestamp)) if m is not None]
-    for start, end in intervals(state).values():
-        moments += start, end
-    return max(moments) - min(moments) if moments else 0.0
 
 
 def busy(state: State) -> float:
@@ -111,16 +103,11 @@ def _less(span: Interval, taken: list[Interval]) -> list[Interval]:
     return [(a, b) for a, b in left if b > a]
 
 
-def millis(timestamp: str | None) -> float | None:
+def millis(timestamp: object) -> float | None:
     """Milliseconds since the epoch; UTC where the timestamp names no zone; None if it cannot be read."""
-    if not timestamp:
+    at = moment(timestamp)
+    if at is None:
         return None
-    try:
-        at = datetime.fromisoformat(timestamp)
-    except ValueError:
-        return None
-    if at.tzinfo is None:
-        at = at.replace(tzinfo=UTC)
     try:
         return at.timestamp() * 1000.0
     except (OverflowError, ValueError):

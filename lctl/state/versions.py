@@ -56,7 +56,7 @@ class Versions(Mapping[K, V]):
             if type(known) is list:
                 known.append(blob)
             else:
-                cells[key] = [cast(bytes, known), blob]
+                cells[key] = [known, blob]  # type: ignore[list-item]
 
     def at(self, before: bytes, seq: int, count: int) -> AsOf[K, V]:
         """The mapping as it was before the block stamped `before`: after `seq`, when it had `count` keys."""
@@ -109,6 +109,9 @@ class Kept(Mapping[K, V]):
     def put(self, seq: int, versions: Mapping[K, V | int]) -> None:
         """New versions, which hold from the end of the block that ends with `seq`."""
         cells = self.cells
+        if cells.keys().isdisjoint(versions):  # as nearly always
+            cells.update(versions)
+            return
         for key, new in versions.items():
             cell = cells.setdefault(key, new)
             if cell is not new:

@@ -140,7 +140,8 @@ def test_the_writer_finds_where_to_go_on_after_every_cut(tmp_path: Path) -> None
     ends = ends_of_lines(raw, TRICKY)
     for cut in range(1, len(raw) + 1):
         path.write_bytes(raw[:cut])
-        end = scan_end(path)
+        with path.open("rb") as file:
+            end = scan_end(file.fileno(), str(path))
         whole = sum(1 for e in ends if e <= cut)
         assert end.last_seq == whole, cut
         assert (end.tail_at is not None) == (cut >= len(raw) - 1)

@@ -200,3 +200,18 @@ def test_events_of_any_of_these_versions_are_read_as_they_are(lctl: object, vers
     assert log.event(1).to_dict() == odd
     if isinstance(lctl, str):
         assert open_log(closed([odd], version=lctl)).version == version
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ({"in": 500, "out": 200}, {"input": 500, "output": 200}),
+        ({"input": 5, "in": 500, "out": 2, "total": 7}, {"input": 5, "output": 2, "total": 7}),
+        (700, 700),
+    ],
+)
+def test_the_tokens_of_a_3_0_log_are_input_and_output(said: Any, read: Any) -> None:
+    """Under the names a fold counts; what is no pair of counts stays as it is."""
+    raw = {"lctl": "3.0", "chain": {"id": "x"}, "trace": [{"step": 1, "agent": "a", "tokens": said}]}
+    log = open_log(json.dumps(raw).encode())
+    assert [e.data["tokens"] for e in log.events() if e.type == "step_end"] == [read]

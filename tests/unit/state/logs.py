@@ -65,7 +65,11 @@ DATA: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "stream_start": _data(message_id=IDS, parent_id=IDS | st.none(), role=st.just("assistant")),
     "stream_chunk": _data(message_id=IDS, index=st.integers(0, 3), tokens=st.integers(0, 5)),
     "stream_end": _data(
-        message_id=IDS, total_chunks=st.integers(0, 3), status=st.sampled_from(["complete", "aborted"])
+        message_id=IDS,
+        total_chunks=st.integers(0, 3),
+        total_tokens=st.integers(0, 9),
+        tokens=TOKENS | st.integers(0, 9),
+        status=st.sampled_from(["complete", "aborted"]),
     ),
     "handoff": _data(to=AGENTS),
     "fact_read": _data(id=FACTS),

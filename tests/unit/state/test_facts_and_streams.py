@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
+import pytest
+
+from lctl.analysis.stats import stats
+from lctl.codec import open_log
 from lctl.state.model import Stream
 from lctl.state.reducer import fold
+from lctl.state.source import MemorySource
+from lctl.state.timeline import Timeline
 from tests.unit.state.logs import events
 
 
@@ -117,3 +126,101 @@ def test_events_that_are_missing_or_misplaced_are_noted() -> None:
         (3, "seq_order", "event 3 comes after event 5"),
     ]
     assert state.seq == 5
+
+
+_STREAM: list[tuple[str, dict[str, Any]]] = [
+    ("stream_start", {}),
+    ("stream_chunk", {"tokens": 4}),
+    ("stream_chunk", {"tokens": 5}),
+]
+_KINDS = {"total_tokens": 7, "tokens": {"input": 3, "output": 2}}
+_INNER: dict[str, Any] = {"tokens": {"input": 100, "output": 30}}
+
+
+@pytest.mark.parametrize(
+    ("log", "totals"),
+    [
+        ([(*_STREAM[0], 1), (*_STREAM[1], 1), (*_STREAM[2], 1), ("stream_end", {}, 1)], (0, 9)),
+        ([(*_STREAM[0], 1), ("stream_end", {"total_tokens": 7}, 1)], (0, 7)),
+        (
+            [(*_STREAM[0], 1), ("stream_end", _KINDS, 1)],
+            (3, 2),
+        ),
+        ([(*_STREAM[0], None), ("stream_end", {"total_tokens": 7}, None)], (0, 7)),
+        # the step itself reports, after or before
+        ([(*_STREAM[0], 1), ("stream_end", {"total_tokens": 7}, 1), ("step_end", _INNER, 1)], (100, 30)),
+        ([(*_STREAM[0], 1), ("step_end", _INNER, 1), ("stream_end", {"total_tokens": 7}, 1)], (100, 30)),
+        # a step beneath it reports, after or before
+        (
+            [
+                (*_STREAM[0], 1),
+                ("stream_end", {"total_tokens": 7}, 1),
+                ("step_start", {"kind": "llm"}, 1),
+                ("step_end", _INNER, 4),
+            ],
+            (100, 30),
+        ),
+        (
+            [
+                ("step_start", {"kind": "llm"}, 1),
+                ("step_end", _INNER, 2),
+                (*_STREAM[0], 1),
+                ("stream_end", {"total_tokens": 7}, 1),
+                ("step_end", {}, 1),
+            ],
+            (100, 30),
+        ),
+        # the step around it reports, after its own end or before the stream's
+        (
+            [
+                ("step_start", {"model": "m"}, 1),
+                (*_STREAM[0], 2),
+                ("stream_end", {"total_tokens": 7}, 2),
+                ("step_end", {}, 2),
+                ("step_end", _INNER, 1),
+            ],
+            (100, 30),
+        ),
+        (
+            [
+                ("step_start", {"model": "m"}, 1),
+                (*_STREAM[0], 2),
+                ("step_end", _INNER, 1),
+                ("stream_end", {"total_tokens": 7}, 2),
+            ],
+            (100, 30),
+        ),
+        # steps beside it are other work
+        (
+            [
+                ("step_start", {"kind": "llm", "model": "m"}, 1),
+                ("step_end", _INNER, 2),
+                ("step_start", {"model": "m"}, 1),
+                (*_STREAM[0], 4),
+                ("step_end", {}, 4),
+                ("stream_end", {"total_tokens": 7}, 4),
+            ],
+            (100, 37),
+        ),
+    ],
+)
+def test_tokens_of_a_stream_count_where_no_step_reports_them(
+    log: list[tuple[str, dict[str, Any], int | None]], totals: tuple[int, int]
+) -> None:
+    """Once, whichever comes first; in the totals, of the agent and of the model; at any seq, folded in any
+    parts; and in the statistics."""
+    made = events(("step_start", {}), *((type, step, data) for type, data, step in log))
+    state = fold(made)
+    assert (state.totals.tokens.input, state.totals.tokens.output) == totals
+    assert state.agents["a"].tokens == state.totals.tokens
+    spent = [step.tokens for step in state.steps.values() if step.counted and step.model and step.tokens]
+    if "m" in state.models:
+        assert state.models["m"].tokens.output == sum(tokens.output for tokens in spent)
+    timeline = Timeline(MemorySource(made), every=2)
+    start = fold([])
+    for event in made:
+        start = fold([event], start=start)
+        assert start == timeline.at(event.seq)
+    counted = stats(open_log(json.dumps({"lctl": "4.0", "events": [e.to_dict() for e in made]}).encode()))
+    assert counted.tokens == state.totals.tokens
+    assert {row.name: row.tokens for row in counted.agents} == {"a": counted.tokens}

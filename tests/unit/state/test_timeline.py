@@ -125,3 +125,22 @@ def test_large_and_damaged_lines() -> None:
         want: State = fold(whole.events(stop=seq + 1))
         assert Timeline(whole).at(seq) == want
         assert Timeline(damaged, every=2).at(seq) == want
+
+
+def test_facts_changed_long_after_they_were_added() -> None:
+    """More facts than the index keeps at hand, some changed before and some not, still have their history."""
+    count = 9000
+
+    def said(seq: int, type: str, n: int, **data: object) -> Event:
+        return Event(seq=seq, type=type, agent="a", data={"id": f"F{n}", **data})
+
+    log = [said(n, "fact_added", n, text="t", confidence=0.5) for n in range(1, count + 1)]
+    for n in (3, 4, 3, count, count - 1, 4, 5, count):
+        seq = len(log) + 1
+        log.append(said(seq, "fact_modified", n, confidence=seq / 100_000, reason=f"at {seq}"))
+    timeline = Timeline(MemorySource(log))
+    whole = timeline.last.facts
+    assert whole == fold(log).facts
+    assert [entry[0] for entry in whole["F3"].history] == [3, count + 1, count + 3]
+    for seq in (count + 2, count + 5, count + 7):
+        assert timeline.at(seq).facts == fold(log[:seq]).facts
