@@ -10,7 +10,9 @@
     │   ├── BrokenChain     a conversation lacks a message on the way to its root       exit 3
     │   └── LogLocked       another process is writing this log                         exit 4
     ├── RecordingError      an event could not be recorded (disk full, closed session)  exit 3
+    ├── RerunError          a rerun or fork cannot begin as asked                       exit 3
     └── MissingExtra        an optional dependency is not installed                     exit 5
+    RerunStopped            (a BaseException) the tape does not hold what was asked     exit 1
 
 A message says what, with which value, and what to do. The command line prints it as one line and
 exits with `exit_code`; nothing else of lctl's ever reaches a user as a traceback.
@@ -22,9 +24,10 @@ from typing import Any
 
 
 class LctlError(Exception):
-    """Root of lctl's own errors."""
+    """Root of lctl's own errors. `detail` is what a command prints beneath the message, line by line."""
 
     exit_code = 1
+    detail: tuple[str, ...] = ()
 
 
 class UsageError(LctlError):
@@ -79,6 +82,22 @@ class RecordingError(LctlError):
     """An event could not be recorded."""
 
     exit_code = 3
+
+
+class RerunError(LctlError):
+    """A rerun or fork cannot begin as asked."""
+
+    exit_code = 3
+
+
+class RerunStopped(BaseException):
+    """The program asked for something that the tape does not hold.
+
+    Not an `Exception`: raised inside the program, below SDKs that turn those into their own and try again,
+    it must end the run.
+    """
+
+    exit_code = 1
 
 
 class MissingExtra(LctlError):

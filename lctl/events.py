@@ -45,6 +45,7 @@ class EventType(StrEnum):
     # tape
     EXCHANGE = "exchange"
     AMBIENT = "ambient"
+    OUTPUT = "output"
     BLOB = "blob"
 
 
@@ -52,7 +53,7 @@ CORE_TYPES = frozenset(
     {"step_start", "step_end", "fact_added", "fact_modified", "tool_call", "error", "checkpoint"}
 )
 #: Needed only to run the program again; a log without them still shows everything else.
-TAPE_TYPES = frozenset({"exchange", "ambient", "blob"})
+TAPE_TYPES = frozenset({"exchange", "ambient", "output", "blob"})
 KNOWN_TYPES = frozenset(t.value for t in EventType)
 
 

@@ -37,6 +37,7 @@ PAYLOADS: dict[str, type[Payload]] = {
     "contract_validation": coordination.ContractValidation,
     "exchange": tape.Exchange,
     "ambient": tape.Ambient,
+    "output": tape.Output,
     "blob": tape.Blob,
 }
 

@@ -162,6 +162,10 @@ class ToolCall(Payload, frozen=True):
         error: why it failed, text or an object.
         call_id: id of the model's tool call it answers.
         derived: read from the messages of a later request, not reported by the tool's own code.
+        tape: what a rerun needs beyond `output` and `error` to give back the same objects.
+        lane: as in an exchange.
+        at: as in an exchange.
+        match: as in an exchange.
     """
 
     tool: str
@@ -171,6 +175,10 @@ class ToolCall(Payload, frozen=True):
     duration_ms: Milliseconds | None = None
     call_id: str | None = None
     derived: bool | None = None
+    tape: dict[str, Any] | None = None
+    lane: str | None = None
+    at: Milliseconds | None = None
+    match: str | None = None
 
 
 class Error(Payload, frozen=True):

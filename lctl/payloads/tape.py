@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lctl.payloads.fields import Count, Milliseconds, Payload
@@ -11,21 +12,30 @@ class Request(Payload, frozen=True):
     """The request of an exchange; its content is in the messages of the step.
 
     Attributes:
-        hash: "sha256:" and the hex digest of the body.
+        hash: "sha256:" and the hex digest of the body (of a multipart body, with its boundary replaced).
         size: bytes of the body.
+        body: of plain traffic; as the exchange's own.
     """
 
     hash: str | None = None
     size: Count | None = None
     headers: dict[str, Any] | None = None
+    body: str | dict[str, Any] | list[Any] | None = None
 
 
 class TransportError(Payload, frozen=True):
-    """The exception that took the place of a response: class name, module and text."""
+    """The exception that took the place of a response: class name, module and text.
+
+    Attributes:
+        cause: the exception beneath it, of the same form.
+        sent: false if the request had not left; absent where it had or nobody knows.
+    """
 
     type: str | None = None
     module: str | None = None
     message: str | None = None
+    cause: dict[str, Any] | None = None
+    sent: bool | None = None
 
 
 class Exchange(Payload, frozen=True):
@@ -42,8 +52,17 @@ class Exchange(Payload, frozen=True):
         around: what every chunk given as [ms, [text]] begins and ends with.
         chunks: of a stream instead of `body`: [milliseconds since the request, text] each; [ms, [text]]
             where the text stands between the two of `around`.
+        encoded: the content-encoding in which the program itself read the body, which is undone here.
+        dropped: bytes of the body beyond what is kept; such an exchange cannot be served.
         complete: the response was read to its end.
         closed_early: the program left the stream before its end.
+        lane: where in the program's structure the request was made (see `Tape fields` in the spec's
+            annex D); absent in lane "0".
+        at: milliseconds from the beginning of the recording to the request's leaving; absent where
+            nothing else was under way.
+        turn: where its end reached an event loop, how many turns of that after what reached it before;
+            99 of more. Absent elsewhere, and of streams.
+        match: in a rerun or fork, how it was answered: drift, moved or live; absent where exact.
     """
 
     attempt: Count | None = None
@@ -57,23 +76,86 @@ class Exchange(Payload, frozen=True):
     around: list[str] | None = None
     chunks: list[Any] | None = None
     error: TransportError | None = None
+    encoded: str | None = None
+    dropped: Count | None = None
     complete: bool | None = None
     closed_early: bool | None = None
     duration_ms: Milliseconds | None = None
+    lane: str | None = None
+    at: Milliseconds | None = None
+    turn: Count | None = None
+    match: str | None = None
 
 
 class Ambient(Payload, frozen=True):
-    """A value the program read from its surroundings.
+    """A value the program read from its surroundings, or several, read one after another.
 
     Attributes:
-        source: clock, random, uuid, environment, ...
+        source: clock, random, uuid, environment, ...; "several" of reads that differ in it; "wake" of a
+            thread's result that reached an event loop, after a call the thread made in `lane`.
         key: which one: the function's or the variable's name.
-        value: what it gave.
+        value: what it gave. Of a clock, nanoseconds or the wall's date and time.
+        place: of the program's code, `agent.py:12`.
+        reads: of several: [source, key, place] of each kind of read among them.
+        order: which of `reads` each was, as an index; absent where there is one kind.
+        values: what each gave.
+        steps: instead of `values` where all are integers: the first, then the differences.
+        duration_ms: of a sleep (source "sleep", whose value is the seconds asked for): how long it took.
+        cancelled: of a sleep that the program ended before its time.
+        lane: as in an exchange.
+        at: as in an exchange.
+        turn: as in an exchange, of a sleep or wake.
+        match: as in an exchange.
     """
 
     source: str | None = None
     key: str | None = None
     value: Any = None
+    place: str | None = None
+    reads: list[Any] | None = None
+    order: list[Count] | None = None
+    values: list[Any] | None = None
+    steps: list[int] | None = None
+    cancelled: bool | None = None
+    duration_ms: Milliseconds | None = None
+    lane: str | None = None
+    at: Milliseconds | None = None
+    turn: Count | None = None
+    match: str | None = None
+
+
+def reads_of(data: Mapping[str, Any]) -> Iterator[tuple[str, str, Any, str | None]]:
+    """The reads an `ambient` event stands for, in order: (source, key, value, place)."""
+    kinds = data.get("reads")
+    if not isinstance(kinds, list):
+        yield str(data.get("source")), str(data.get("key")), data.get("value"), data.get("place")
+        return
+    values = data.get("values")
+    if not isinstance(values, list):
+        values, total = [], 0
+        for step in data.get("steps") or ():
+            total += step
+            values.append(total)
+    order = data.get("order") or [0] * len(values)
+    for number, value in zip(order, values, strict=False):
+        source, key, place = kinds[number]
+        yield source, key, value, place
+
+
+class Output(Payload, frozen=True):
+    """What the program wrote to a standard stream, for comparing a rerun with it.
+
+    Attributes:
+        stream: stdout or stderr.
+        hash: "sha256:" and the hex digest of all its bytes.
+        size: how many.
+        text: its beginning.
+    """
+
+    stream: str | None = None
+    hash: str | None = None
+    size: Count | None = None
+    text: str | None = None
 
 
 class Blob(Payload, frozen=True):
