@@ -11,12 +11,13 @@ from pathlib import Path
 
 from lctl.errors import LctlError, RecordingError
 from lctl.guard import guard
-from lctl.session import context, naming, processes, threads
+from lctl.session import context, naming, processes, threads, toolresults
 from lctl.session.session import LCTLSession
 
 _enabled = False
 _session: LCTLSession | None = None
 _failed = False
+_opening = False
 _lock = threading.RLock()
 _registered = False
 #: Makes the session when the first event comes; `lctl run` puts one here that knows its options.
@@ -26,14 +27,39 @@ opener: Callable[[], LCTLSession] = LCTLSession
 def enable() -> None:
     """Record what happens outside any session, from now on."""
     global _enabled
+    if not _enabled:
+        threads.install()  # what is started before the first event has its lane, too
     _enabled = True
 
 
 def disable() -> None:
     """Stop that, and close the session if there is one."""
     global _enabled
+    if _enabled:
+        threads.uninstall()
     _enabled = False
     close()
+
+
+def aside() -> Callable[[], None]:
+    """Put the default session away and let a second one be opened in its place; what undoes that, closing
+    the second."""
+    global _session, _enabled, _failed, opener
+    with _lock:
+        before = _session, _enabled, _failed, opener
+        _session, _enabled, _failed, opener = None, True, False, LCTLSession
+    threads.install()
+
+    def back() -> None:
+        global _session, _enabled, _failed, opener
+        with _lock:
+            second = _session
+            _session, _enabled, _failed, opener = before
+        threads.uninstall()
+        if second is not None:
+            second.close()
+
+    return back
 
 
 def get_session() -> LCTLSession | None:
@@ -49,13 +75,40 @@ def get_session() -> LCTLSession | None:
     return _opened() if _enabled else None
 
 
+def is_opening() -> bool:
+    """Whether the session being opened is the default one."""
+    return _opening
+
+
+class stand_in:
+    """`with stand_in(session):` code outside any session records into `session`, in every thread."""
+
+    def __init__(self, session: LCTLSession) -> None:
+        self._ours = session
+        self._before: tuple[LCTLSession | None, bool] = (None, False)
+
+    def __enter__(self) -> None:
+        global _session, _enabled
+        with _lock:
+            self._before = (_session, _enabled)
+            _session, _enabled = self._ours, True
+
+    def __exit__(self, *error: object) -> None:
+        global _session, _enabled
+        with _lock:
+            _session, _enabled = self._before
+
+
 def _opened() -> LCTLSession | None:
-    global _session, _failed, _registered
+    global _session, _failed, _registered, _opening
     with _lock:
         if _session is not None and not _session.closed:
             return _session
         if _failed:
             return None
+        if _opening:
+            return None  # asked for while it is being opened, by something that opening it reads
+        _opening = True
         try:
             _session = opener()
         except (LctlError, OSError) as error:
@@ -64,9 +117,11 @@ def _opened() -> LCTLSession | None:
                 raise
             guard.failed("this program", error)
             return None
+        finally:
+            _opening = False
         if not _registered:
             _registered = True
-            atexit.register(close)
+            atexit.register(_close_at_exit)
         return _session
 
 
@@ -85,9 +140,28 @@ def close() -> None:
         path = _shown(session.path)
         target = "last" if session.path.parent == naming.folder() else path
         try:
-            sys.stderr.write(f"lctl: {what} in {path}  (lctl replay {target})\n")
+            sys.stderr.write(f"lctl: {what} in {path}  (lctl replay {target})\n{_run_again()}")
         except Exception:
             pass  # no stderr
+
+
+def _close_at_exit() -> None:
+    close()
+    if getattr(sys, "last_type", None) is KeyboardInterrupt and not hasattr(sys, "ps1"):
+        # Python ends by SIGINT then, unless something was made from text since (as named tuples are, in
+        # modules that closing loads): it forgets why it ends. So it is told again.
+        try:
+            exec("raise KeyboardInterrupt")
+        except KeyboardInterrupt:
+            pass
+
+
+def _run_again() -> str:
+    """A line for the tools whose results could not be kept; nothing where there is none."""
+    names = list(dict.fromkeys(told.partition(": ")[0] for told in toolresults.executed))
+    if not names:
+        return ""
+    return f"lctl: a rerun has to run again: {', '.join(names)}; 'lctl doctor' says why\n"
 
 
 def export(path: str | Path) -> Path:

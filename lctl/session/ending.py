@@ -31,7 +31,7 @@ def keep(session: LCTLSession) -> None:
     _open.append(session)
     if not _registered:
         _registered = True
-        atexit.register(_close_all)
+        atexit.register(close_all)
 
 
 def any_opened() -> bool:
@@ -44,7 +44,7 @@ def drop(session: LCTLSession) -> None:
         _open.remove(session)
 
 
-def _close_all() -> None:
+def close_all() -> None:
     for session in reversed(_open[:]):
         session.close()
 

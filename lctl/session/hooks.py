@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING, Any
 from lctl.guard import guard
 
 if TYPE_CHECKING:
+    from lctl.session.redact import Redactor
     from lctl.session.session import LCTLSession
 
 Undo = Callable[[], None]
 #: Called with the session; may return what undoes it, which is called when the session is left.
 on_enter: list[Callable[[LCTLSession], Undo | None]] = []
+
+#: Called with each session after it was opened, and before it is closed.
+on_open: list[Callable[[LCTLSession], None]] = []
+on_closing: list[Callable[[LCTLSession], None]] = []
+
+#: Each gives what the header of a log should say, for a given redactor.
+headers: list[Callable[[Redactor | None], dict[str, Any]]] = []
 
 #: Each gives what a log's tail should say about its own recording, for `lctl doctor`.
 reports: list[Callable[[], dict[str, Any]]] = []
@@ -45,6 +53,27 @@ def recording_since(before: dict[str, Any]) -> dict[str, Any]:
         if more:
             found[name] = more
     return found
+
+
+def header(redactor: Redactor | None) -> dict[str, Any]:
+    """What the floors above say about the program, for a new log's header."""
+    found: dict[str, Any] = {}
+    for given in headers:
+        with guard("a log's header"):
+            found |= given(redactor)
+    return found
+
+
+def opened(session: LCTLSession) -> None:
+    for hook in on_open:
+        with guard("the beginning of a recording"):
+            hook(session)
+
+
+def closing(session: LCTLSession) -> None:
+    for hook in on_closing:
+        with guard("the end of a recording"):
+            hook(session)
 
 
 def entered(session: LCTLSession) -> list[Undo]:

@@ -1,21 +1,31 @@
 """Child processes record chains of their own, linked to their parent's.
 
-A started process learns its parent from `LCTL_PARENT=<chain id>:<seq>`. A forked one inherits the
+A started process learns its parent from `LCTL_PARENT=<chain id>:<seq>:<lane>`. A forked one inherits the
 sessions themselves: each lets go of its parent's file and opens its own at its first event.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
+import threading
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from lctl.session import lanes, spawning
+
 if TYPE_CHECKING:
+    from lctl.session.lanes import Lane
     from lctl.session.session import LCTLSession
 
 VARIABLE = "LCTL_PARENT"
+_LINK = re.compile(r"(.+?):(\d+)(?::([\d.~a-f/t]*\.[\d.~a-f/t]*))?", re.DOTALL)
+
+#: Of a forked process: its lane in its parent's structure.
+born: str | None = None
+_born_next: str | None = None
 
 #: Called in a forked child first: locks that another thread held stay held there for ever.
 renewals: list[Callable[[], None]] = []
@@ -31,24 +41,33 @@ def watch(session: LCTLSession) -> None:
     _sessions.add(session)
     if not _watching and hasattr(os, "register_at_fork"):
         _watching = True
-        os.register_at_fork(after_in_child=_forked)
+        os.register_at_fork(before=_before_fork, after_in_child=_forked)
 
 
 def parent() -> dict[str, Any] | None:
-    """The session open in this process, else the chain the environment names: `{"id", "seq"}`."""
+    """The session open in this process, else the chain the environment names: `{"id", "seq"}`.
+
+    With `lane` where the process was started: what it is in the structure of its parent.
+    """
     if _told:
-        return {"id": _told[-1][0].chain_id, "seq": _told[-1][0].last_seq}
-    chain, colon, seq = os.environ.get(VARIABLE, "").rpartition(":")
-    if not colon or not chain or not seq.isdigit():
-        return None
-    return {"id": chain, "seq": int(seq)}
+        above: dict[str, Any] = {"id": _told[-1][0].chain_id, "seq": _told[-1][0].last_seq}
+        return above if born is None else {**above, "lane": born}
+    return _parsed(os.environ.get(VARIABLE, "")) or None
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """`<chain id>:<seq>` or `<chain id>:<seq>:<lane>`."""
+    found = _LINK.fullmatch(text)
+    if found is None:
+        return {}
+    link = {"id": found[1], "seq": int(found[2])}
+    return {**link, "lane": found[3]} if found[3] else link
 
 
 def announce(session: LCTLSession) -> None:
     """Children started from now on belong to `session`."""
     _told.append((session, os.environ.get(VARIABLE)))
     refresh(session)
-    _wrap_starts()
 
 
 def withdraw(session: LCTLSession) -> None:
@@ -62,8 +81,6 @@ def withdraw(session: LCTLSession) -> None:
             else:
                 os.environ[VARIABLE] = before
             break
-    if not _told:
-        _unwrap_starts()
 
 
 def refresh(session: LCTLSession) -> None:
@@ -71,60 +88,57 @@ def refresh(session: LCTLSession) -> None:
     os.environ[VARIABLE] = f"{session.chain_id}:{session.last_seq}"
 
 
+def _before_fork() -> None:
+    global _born_next
+    _born_next = spawning.child_process().path
+
+
 def _forked() -> None:
+    global born, _starting
+    born = _born_next
+    _starting = threading.RLock()
     for renew in renewals:
         renew()
     for session in list(_sessions):
         session.after_fork()
 
 
-# -- the seq at the moment a process is started ---------------------------------------------
+# -- the seq and the lane at the moment a process is started --------------------------------
 
-#: What starts a process: (module, class, method). A spawned multiprocessing child starts by no Popen.
-_STARTS = (("subprocess", "Popen", "__init__"), ("multiprocessing.process", "BaseProcess", "start"))
-_wrapped: list[tuple[Any, str, Any, Any]] = []  # class, method, what it was, what we put there
+_starting = threading.RLock()  # the environment is the process's: one start after the other
 
 
-def _wrap_starts() -> None:
-    for module, name, method in _STARTS:
-        owner = getattr(sys.modules.get(module), name, None)
-        if owner is None or any(owner is known for known, *_ in _wrapped):
-            continue
-        original = getattr(owner, method)
-        ours = _telling(original)
-        setattr(owner, method, ours)
-        _wrapped.append((owner, method, original, ours))
-
-
-def _telling(original: Callable[..., None]) -> Callable[..., None]:
-    from functools import wraps
-
-    @wraps(original)
-    def start(self: Any, *args: Any, **kwargs: Any) -> None:
+def _start(original: Callable[..., None], self: Any, *args: Any, **kwargs: Any) -> None:
+    with _starting:
         try:
+            lane = spawning.child_process()
+            token = lanes.enter(lane)
             if _told:
-                kwargs = _with_newest(_told[-1][0], kwargs)
-        except Exception:
-            pass  # the link is then to an older seq of the same chain
-        original(self, *args, **kwargs)
+                kwargs = _with_newest(_told[-1][0], lane, kwargs)
+        except Exception:  # the link is then to an older seq of the same chain
+            return original(self, *args, **kwargs)
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            lanes.leave(token)
+            if _told:
+                refresh(_told[-1][0])
 
-    return start
 
-
-def _with_newest(session: LCTLSession, kwargs: dict[str, Any]) -> dict[str, Any]:
+def _with_newest(session: LCTLSession, lane: Lane, kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments, with the newest seq also in an `env` that is a copy of an older environment."""
-    refresh(session)
+    os.environ[VARIABLE] = f"{session.chain_id}:{session.last_seq}:{lane.path}"
     env = kwargs.get("env")
-    if env is not None and str(env.get(VARIABLE)).rpartition(":")[0] == session.chain_id:
+    if env is not None and _parsed(str(env.get(VARIABLE))).get("id") == session.chain_id:
         kwargs = {**kwargs, "env": {**env, VARIABLE: os.environ[VARIABLE]}}
     return kwargs
 
 
-def _unwrap_starts() -> None:
-    while _wrapped:
-        owner, method, original, ours = _wrapped.pop()
-        if getattr(owner, method) is ours:
-            setattr(owner, method, original)
+#: What starts a process: module, class, method. A spawned multiprocessing child starts by no Popen.
+HOOKS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
+    ("subprocess", "Popen", "__init__", _start),
+    ("multiprocessing.process", "BaseProcess", "start", _start),
+)
 
 
 def close_at_end_of_child(session: LCTLSession) -> None:

@@ -136,6 +136,10 @@ class Redactor:
         forms = self._forms or self._compile()
         if forms.no_secret.fullmatch(value) or forms.placeholder.search(value):
             return value
+        if _normal(name) == "setcookie" and "=" in value:
+            cookie, equals, rest = value.partition("=")
+            secret, end, attributes = rest.partition(";")
+            return f"{cookie}{equals}{self._placeholder(secret, 'cookie')}{end}{attributes}"
         scheme, space, rest = value.partition(" ")
         if space and rest and scheme.lower() in ("bearer", "basic", "token", "digest", "negotiate", "apikey"):
             return f"{scheme} {self._placeholder(rest, scheme.lower())}"
@@ -189,6 +193,8 @@ class Redactor:
         while start and (text[start - 1].isalnum() or text[start - 1] in "-_."):
             start -= 1
         name = text[start : named.end()]
+        if start and text[start - 1] in "?&" and found["sign"][-1:].isspace():
+            return False  # the parameter of a URL, left empty: `?token= for more`
         if name.lower() == "pwd":  # of a connection string; the shell has its folder there
             return sign == "=" and secret[0] not in "/~."
         if not self._is_secret_name(name.lstrip("-")):

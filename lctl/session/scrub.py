@@ -16,7 +16,7 @@ from lctl.session.redact import Redactor
 #: Characters of one string that are kept.
 MAX_STRING = 1 << 20
 #: A rerun needs what entered the program whole: these types hold longer strings.
-_TAPE = ("exchange", "blob", "ambient")
+_TAPE = ("exchange", "blob", "ambient", "output")
 _TAPE_FACTOR = 32
 
 #: No event's line has anything of the user's before this: `{"seq":1,"type":"","timestamp":"<27>","agent":"`.
@@ -69,9 +69,12 @@ class Scrubber:
     def _shortened(self, line: bytes) -> bytes:
         event = orjson.loads(line)
         limit = self._max * (_TAPE_FACTOR if event["type"] in _TAPE else 1)
-        shorter = shortened(event["data"], limit)
-        if shorter is event["data"]:
+        data = event["data"]
+        shorter = shortened(data, limit)
+        if shorter is data:
             return line
+        if event["type"] == "tool_call" and "tape" in data:
+            shorter = {**shorter, "tape": shortened(data["tape"], self._max * _TAPE_FACTOR)}
         event["data"] = shorter
         return _dumps(event)
 

@@ -14,11 +14,24 @@ from lctl.clock import Clock, IdSource, system_clock, system_ids
 from lctl.guard import guard
 from lctl.record.journal import Durability, JournalStore
 from lctl.record.recorder import Build, Draft, Recorder
-from lctl.session import context, ending, hooks, jsonable, naming, processes, threads
+from lctl.session import (
+    context,
+    ending,
+    hooks,
+    jsonable,
+    lanes,
+    naming,
+    opening,
+    processes,
+    reported,
+    threads,
+)
 from lctl.session.context import Frame
 from lctl.session.forked import UnopenedRecorder
+from lctl.session.lanes import Lane, UnderWay
 from lctl.session.llm import Prompts
 from lctl.session.redact import Redactor
+from lctl.session.returns import Returns
 from lctl.session.scrub import MAX_STRING, Scrubber
 from lctl.session.stepping import Stepping
 from lctl.session.verbs import Verbs
@@ -34,10 +47,14 @@ class LCTLSession(Stepping, Verbs):
         on_tool_call: given the data of each tool call that is reported, so that capture does not derive
             the same call from the messages.
         on_close: called before the log is closed, so that capture can record what is still open.
+        under_way: the calls that have begun and not ended.
+        returns: when the program went on after calls that ended at the same time.
+        before_event: called before each event but ambient reads, which it writes if some were gathered.
     """
 
     on_tool_call: Callable[[dict[str, Any]], None] | None = None
     on_close: Callable[[], None] | None = None
+    before_event: Callable[[], None] | None = None
 
     def __init__(
         self,
@@ -78,10 +95,8 @@ class LCTLSession(Stepping, Verbs):
         above = processes.parent()
         if above is not None:
             chain["parent"] = above
-        if path is None:
-            self._store = naming.new_store(naming.default_path(name, clock), chain, durability)
-        else:
-            self._store = JournalStore(path, chain, durability=durability, adopt=chain_id is None)
+        chain |= hooks.header(self._redactor)
+        self._store = opening.store(chain, path, durability, clock, adopt=chain_id is None)
         self.agent = agent
         self.lost = 0
         self.closed = False
@@ -89,7 +104,9 @@ class LCTLSession(Stepping, Verbs):
         self._recorder: Recorder | UnopenedRecorder = self._recorder_of(self._store)
         self._frames = {}
         self._root = Frame(self, None, agent, None)
-        self._entered: list[tuple[Frame, Token[Frame | None], list[hooks.Undo]]] = []
+        self._entered: list[tuple[Frame, Token[Frame | None], Token[Lane], list[hooks.Undo]]] = []
+        self.under_way = UnderWay(clock)
+        self.returns = Returns(self.under_way)
         self._prompts = Prompts()
         self._streams = {}
         self._checkpoints = ending.Checkpoints()
@@ -99,6 +116,7 @@ class LCTLSession(Stepping, Verbs):
         processes.watch(self)
         processes.announce(self)
         threads.install()
+        hooks.opened(self)
 
     def _recorder_of(self, store: JournalStore) -> Recorder:
         scrub = Scrubber(self._redactor, self._max_string)
@@ -125,6 +143,11 @@ class LCTLSession(Stepping, Verbs):
         return self._store.path
 
     @property
+    def store(self) -> JournalStore:
+        """What the events are appended to."""
+        return self._store
+
+    @property
     def clock(self) -> Clock:
         return self._clock
 
@@ -132,6 +155,11 @@ class LCTLSession(Stepping, Verbs):
     def redactor(self) -> Redactor | None:
         """What takes secrets out of events; None when they are recorded as they are."""
         return self._redactor
+
+    @property
+    def origin_ns(self) -> int:
+        """The clock's monotonic reading when the recording began; `at` counts from it."""
+        return self.under_way.origin_ns
 
     @property
     def last_seq(self) -> int:
@@ -151,11 +179,30 @@ class LCTLSession(Stepping, Verbs):
             return self._emit_tool_call((type, who, data, where), self.on_tool_call)
         return self._record(type, who, data, where)
 
-    def _record(self, type: str, agent: str, data: dict[str, Any], step: int | None) -> int:
+    def record_read(self, agent: str, data: dict[str, Any], step: int | None) -> int:
+        """Record an `ambient` event; for what gathers them (see `before_event`)."""
+        inside = lanes.current().inside
         try:
-            return self._recorder.record(type, agent, data, step)
+            seq = self._recorder.record("ambient", agent, data, step)
         except Exception as error:
             return self._failed(error, 1)
+        if inside is not None:
+            inside.append((seq, seq))
+        return seq
+
+    def _record(self, type: str, agent: str, data: dict[str, Any], step: int | None) -> int:
+        if self.before_event is not None:
+            self._prepare(self.before_event)
+        if type in reported.TYPES:
+            data = reported.stamped(self, data)
+        inside = lanes.current().inside
+        try:
+            seq = self._recorder.record(type, agent, data, step)
+        except Exception as error:
+            return self._failed(error, 1)
+        if inside is not None:
+            inside.append((seq, seq))
+        return seq
 
     def _emit_tool_call(self, draft: Draft, listen: Callable[[dict[str, Any]], None]) -> int:
         """Under the recorder's lock, as what listens also plans model calls there."""
@@ -172,11 +219,20 @@ class LCTLSession(Stepping, Verbs):
 
         Whatever `build` has noted of seqs does not hold when this returns 0.
         """
+        if self.before_event is not None:
+            self._prepare(self.before_event)
         recorder = self._recorder
+        inside = lanes.current().inside
+        if inside is not None:
+            build = _noting(build, inside)
         try:
             return recorder.record_many(build, finite)
         except Exception as error:
             return self._failed(error, recorder.refused)
+
+    def _prepare(self, before: Callable[[], None]) -> None:
+        with guard("reads of the surroundings"):
+            before()
 
     def _session(self) -> LCTLSession:
         return self
@@ -237,19 +293,22 @@ class LCTLSession(Stepping, Verbs):
 
     def __enter__(self) -> LCTLSession:
         top = Frame(self, None, self.agent, context.current())
-        self._entered.append((top, context.enter(top), hooks.entered(self)))
+        # Its lanes do not depend on what the process did before it was entered.
+        lane = lanes.current() if self._entered else lanes.Lane("0")
+        self._entered.append((top, context.enter(top), lanes.enter(lane), hooks.entered(self)))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        top, token, undo = self._entered.pop()
+        top, token, lane, undo = self._entered.pop()
         hooks.left(undo)
         if not self._entered:
             for frame in self._open_frames():
                 self.finish_step(frame, error, {} if error is not None else {"outcome": "aborted"})
         top.open = False
         context.leave(token)
+        lanes.leave(lane)
         if not self._entered:
             self.close()
 
@@ -271,9 +330,14 @@ class LCTLSession(Stepping, Verbs):
                     self.on_close()
                 for frame in self._open_frames():
                     self.finish_step(frame, None, {"outcome": "aborted"})
+                unopened = self._forked and isinstance(self._recorder, UnopenedRecorder)
+                if not unopened:
+                    hooks.closing(self)
+                    resumed = self.returns.data()
+                    if resumed is not None:
+                        self._record("ambient", self.agent, resumed, None)
                 self.closed = True
                 self._root.open = False
-                unopened = self._forked and isinstance(self._recorder, UnopenedRecorder)
                 ending.close(self._store, self._before, unopened)
             self.closed = True
             threads.uninstall()
@@ -290,6 +354,8 @@ class LCTLSession(Stepping, Verbs):
         self._forked = True
         self._frames.clear()
         self._streams.clear()
+        self.under_way = UnderWay(self._clock)
+        self.returns = Returns(self.under_way)
         self._prompts = Prompts()
         self._root = Frame(self, None, self.agent, None)
         seq = self._recorder.seq
@@ -303,12 +369,26 @@ class LCTLSession(Stepping, Verbs):
     def _open_child(self, seq: int) -> Recorder:
         """The forked child's own log, linked to its parent's at `seq`."""
         pid = os.getpid()
-        above = {"id": self.chain_id, "seq": seq}
+        above: dict[str, Any] = {"id": self.chain_id, "seq": seq}
+        if processes.born is not None:
+            above["lane"] = processes.born
         chain = {**self._store.chain, "id": f"{self.chain_id}-{pid}", "parent": above}
         path = naming.with_suffix(self._store.path, str(pid))
-        self._store = naming.new_store(path, chain, self._durability)
+        self._store = opening.child_store(path, chain, self._durability)
         self._recorder = recorder = self._recorder_of(self._store)
         self._checkpoints = ending.Checkpoints()
         processes.refresh(self)
         processes.close_at_end_of_child(self)
         return recorder
+
+
+def _noting(build: Build, inside: list[tuple[int, int]]) -> Build:
+    """`build`, with the seqs of what it builds added to `inside`."""
+
+    def noted(first: int) -> list[Draft]:
+        drafts = build(first)
+        if drafts:
+            inside.append((first, first + len(drafts) - 1))
+        return drafts
+
+    return noted

@@ -1,8 +1,8 @@
-"""The running step follows the work into threads and thread pools.
+"""The running step and the lane follow the work into threads, thread pools, tasks and processes.
 
 asyncio copies context variables into tasks; `threading` and `concurrent.futures` do not. Only lctl's own
-variable is carried: other libraries' contexts stay as the program has them. In place while some session
-is open, gone without a trace after.
+variables are carried: other libraries' contexts stay as the program has them. In place while some session
+is open or awaited, gone without a trace after.
 """
 
 from __future__ import annotations
@@ -12,21 +12,34 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from lctl.session import context
+from lctl.session import context, lanes, processes, spawning, tasks
+from lctl.session.lanes import Lane
 
 _users = 0
 _lock = threading.Lock()
-_undo: list[tuple[type, str, Any, Any]] = []
+_undo: list[tuple[Any, str, Any, Any]] = []  # owner, name, what it had of its own (or _NONE), ours
+_NONE = object()
+
+#: Modules that start work; `reach` is to be called when one of them has been imported.
+MODULES = (
+    "asyncio",
+    "concurrent.futures.process",
+    "concurrent.futures.thread",
+    "multiprocessing.process",
+    "subprocess",
+    "trio",
+    "uvloop",
+)
 
 
 def install() -> None:
-    """Carry the step from now on; every call is undone by one of `uninstall`."""
+    """Carry step and lane from now on; every call is undone by one of `uninstall`."""
     global _users
     with _lock:
         _users += 1
         if _users == 1:
             _replace(threading.Thread, "start", _start)
-        _reach_pools()
+        _reach()
 
 
 def uninstall() -> None:
@@ -37,7 +50,11 @@ def uninstall() -> None:
             return
         while _undo:
             owner, name, original, ours = _undo.pop()
-            if owner.__dict__.get(name) is ours:  # else somebody wrapped it after us: leave theirs
+            if owner.__dict__.get(name) is not ours:  # somebody wrapped it after us: leave theirs
+                continue
+            if original is _NONE:
+                delattr(owner, name)
+            else:
                 setattr(owner, name, original)
 
 
@@ -45,58 +62,96 @@ def after_fork() -> None:
     """In the child: another thread of the parent may have held the lock."""
     global _lock
     _lock = threading.Lock()
+    lanes.after_fork()
 
 
-def carry(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, running in the step that is current now."""
+def carry(function: Callable[..., Any], lane: Lane | None = None) -> Callable[..., Any]:
+    """`function`, running in the step that is current now and in `lane` (the current one if None)."""
     frame = context.current()
+    there = lanes.current() if lane is None else lane
 
     def carried(*args: Any, **kwargs: Any) -> Any:
         token = context.enter(frame)
+        place = lanes.enter(there)
+        before = lanes.own(there)
         try:
             return function(*args, **kwargs)
         finally:
+            lanes.own(before)
+            lanes.leave(place)
             context.leave(token)
 
     return carried
 
 
+def reach() -> None:
+    """Wrap what the program has imported since (importing it here costs 10 to 50 ms)."""
+    with _lock:
+        _reach()
+
+
 def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
     frame = context.current()
-    _reach_pools()
-    if frame is not None:
-        run = thread.run
+    lane = spawning.child_thread()
+    run = thread.run
+    own = thread.__dict__.get("run", _NONE)
 
-        def run_in_step() -> None:
-            thread.__dict__.pop("run", None)
-            context.set_current(frame)
-            run()
+    def run_in_place() -> None:
+        _give_back(thread, own)
+        context.set_current(frame)
+        lanes.enter(lane)
+        lanes.own(lane)
+        run()
 
-        thread.run = run_in_step  # type: ignore[method-assign]
-    original(thread)
+    thread.run = run_in_place  # type: ignore[method-assign]
+    try:
+        original(thread)
+    except BaseException:
+        _give_back(thread, own)  # it did not start
+        raise
+
+
+def _give_back(thread: threading.Thread, own: Any) -> None:
+    if own is _NONE:
+        thread.__dict__.pop("run", None)
+    else:
+        thread.__dict__["run"] = own
 
 
 def _submit(original: Callable[..., Any], pool: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    if type(pool).__module__ == "concurrent.futures.interpreter":  # it pickles the function
+        return original(pool, function, *args, **kwargs)
     # Without a step too: the worker thread may carry the one of whoever started it.
-    return original(pool, carry(function), *args, **kwargs)
+    return original(pool, carry(function, spawning.child()), *args, **kwargs)
 
 
-def _reach_pools() -> None:
-    """Wrap the pools' `submit` once the program has imported them (importing them here costs 10 ms)."""
-    pools = sys.modules.get("concurrent.futures.thread")
-    executor = getattr(pools, "ThreadPoolExecutor", None)
-    if executor is not None and _users and all(owner is not executor for owner, *_ in _undo):
-        _replace(executor, "submit", _submit)
+def _reach() -> None:
+    if not _users:
+        return
+    wanted: list[tuple[str, str, str, Callable[..., Any]]] = [
+        ("concurrent.futures.thread", "ThreadPoolExecutor", "submit", _submit),
+        *tasks.HOOKS,
+        *processes.HOOKS,
+    ]
+    for module, place, name, wrapper in wanted:
+        loaded = sys.modules.get(module)
+        owner = loaded if not place else getattr(loaded, place, None)
+        if owner is None or not hasattr(owner, name):
+            continue
+        if all(owner is not known or name != done for known, done, *_ in _undo):
+            _replace(owner, name, wrapper)
+    tasks.learn()
 
 
-def _replace(owner: type, name: str, wrapper: Callable[..., Any]) -> None:
+def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
     from functools import wraps
 
-    original = owner.__dict__[name]
+    original = getattr(owner, name)
 
     @wraps(original)
     def ours(*args: Any, **kwargs: Any) -> Any:
         return wrapper(original, *args, **kwargs)
 
+    before = owner.__dict__.get(name, _NONE)
     setattr(owner, name, ours)
-    _undo.append((owner, name, original, ours))
+    _undo.append((owner, name, before, ours))

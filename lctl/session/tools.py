@@ -1,35 +1,43 @@
 """Tool calls: `@lctl.tool`, and the one place every call of a tool goes through.
 
-`intercept` may serve a call from a recording instead of running it.
+Where a player serves the program (`lctl.session.border`), a recorded call gives what it gave and its
+body does not run. The body has a lane of its own: what it does is skipped with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, overload
 
-from lctl.session import context, jsonable, wrapping
+from lctl.errors import RerunStopped
+from lctl.guard import guard
+from lctl.record.recorder import Build, Draft
+from lctl.session import border, context, jsonable, lanes, toolresults, wrapping
 from lctl.session.default import get_session
+from lctl.session.faithful import Given
 from lctl.session.session import LCTLSession
-from lctl.session.wrapping import Run, Served
+from lctl.session.toolresults import Items
+from lctl.session.wrapping import Rewritten, Run, Served
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-_ITEMS = 1000  # of a generator tool's output that are kept
 _CALL_IDS = ("call_id", "tool_call_id")
 
 
 class ToolCall(NamedTuple):
-    """A call about to be made. `input` is a copy: the tool may change its arguments."""
+    """A call about to be made.
+
+    Attributes:
+        input: a copy of the arguments by name: the tool may change them.
+        given: the arguments themselves.
+    """
 
     tool: str
     input: dict[str, Any]
     call_id: str | None
-
-
-#: Asked before each call; what it returns is served, and the tool does not run.
-intercept: Callable[[ToolCall], Served | None] | None = None
+    given: Given | None = None
 
 
 @overload
@@ -60,14 +68,26 @@ def _wrapped(function: Any, name: str | None) -> Any:
 
     def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run | None:
         call_id = arguments.take_call_id(kwargs)
-        if get_session() is None and intercept is None:
+        if get_session() is None and border.player() is None:
             return None
         given = arguments.bind(args, kwargs)
+        roots = [*given.values(), *arguments.owner(args)]
         if call_id is None:
             call_id = next((str(given[n]) for n in _CALL_IDS if given.get(n) is not None), None)
-        return ToolRun(ToolCall(called, jsonable.plain(given), call_id))
+        run = ToolRun(ToolCall(called, jsonable.plain(given), call_id, Given(roots)))
+        if isinstance(run.served, Rewritten):
+            run.arguments = arguments.rebind(args, kwargs, run.served.input)
+            run.rewrite(run.served.input)
+        return run
 
-    return wrapping.wrap(function, begin)
+    wrapped = wrapping.wrap(function, begin)
+    getattr(wrapped, "__func__", wrapped).__lctl_tool__ = True
+    return wrapped
+
+
+def is_tool(function: Any) -> bool:
+    """Whether calls of it are recorded already."""
+    return bool(getattr(getattr(function, "__func__", function), "__lctl_tool__", False))
 
 
 def call_tool(name: str, input: dict[str, Any], run: Callable[[], T], *, call_id: str | None = None) -> T:
@@ -87,7 +107,7 @@ async def call_tool_async(
 
 
 def _begin(name: str, input: dict[str, Any], call_id: str | None) -> wrapping.Begin:
-    return lambda args, kwargs: ToolRun(ToolCall(name, jsonable.plain(input), call_id))
+    return lambda args, kwargs: ToolRun(ToolCall(name, jsonable.plain(input), call_id, Given(input.values())))
 
 
 class ToolRun(Run):
@@ -95,45 +115,159 @@ class ToolRun(Run):
 
     def __init__(self, call: ToolCall) -> None:
         self._call = call
-        self._items: list[Any] | None = None
+        self._given = call.given or Given(())
+        self._items: Items | None = None
+        self._asked: dict[str, Any] | None = None
         self._session: LCTLSession | None = get_session()
         if self._session is not None:
             place = self._session.frame()
             self._agent, self._step = place.agent, place.step
-            self._started = self._session.clock.monotonic_ns()
+            self._moment = self._session.under_way.begin()
         self.frame = context.raw()
-        if intercept is not None:
-            self.served = intercept(call)
+        lane = lanes.current()
+        number = lane.number("tool")
+        player = border.player()
+        if player is not None:
+            self.served = _asked(player, call, lane, number)
+        self._outer, self._number = lane, number
+        if self.served is None:
+            self.lane = lane.body(number, call.tool)
+
+    def rewrite(self, input: dict[str, Any]) -> None:
+        """The tool runs with other arguments than it was called with."""
+        self.served = None
+        self.lane = self._outer.body(self._number, self._call.tool)
+        self._asked = self._call.input
+        self._call = self._call._replace(input=jsonable.plain(input))
 
     def yielded(self, value: Any) -> None:
         if self._items is None:
-            self._items = []
-        if len(self._items) < _ITEMS:
-            self._items.append(jsonable.plain(value))
+            self._items = Items(self._given)
+        self._items.add(value)
 
     def returned(self, value: Any) -> None:
-        self._record(output=value if self._items is None else self._items)
+        if self._items is None:
+            self._record({"output": value})
+        else:
+            self._record({} if value is None else {"returned": value})
 
     def failed(self, error: BaseException) -> None:
-        data: dict[str, Any] = {
-            "error": {"type": jsonable.name_of(type(error)), "message": jsonable.text_of_error(error)}
-        }
-        if self._items is not None:
-            data["output"] = self._items  # what came before
-            if isinstance(error, GeneratorExit):
-                del data["error"]
-                data["closed_early"] = True
-        self._record(**data)
+        if isinstance(error, RerunStopped):
+            if self._session is not None:
+                self._session.under_way.end(self._moment)
+        elif self._items is not None and isinstance(error, GeneratorExit):
+            self._record({}, closed_early=True)
+        else:
+            self._record({"error": error})
 
-    def _record(self, **result: Any) -> None:
+    def _record(self, parts: dict[str, Any], closed_early: bool = False) -> None:
         session = self._session
         if session is None:
             return
-        data: dict[str, Any] = {"tool": self._call.tool, "input": self._call.input, **result}
-        data["duration_ms"] = round((session.clock.monotonic_ns() - self._started) / 1e6, 3)
+        session.under_way.end(self._moment)
+        data: dict[str, Any] = {"tool": self._call.tool, "input": self._call.input}
+        served = self.served
+        if served is not None and self._is_as_recorded(parts, closed_early, served.outcome):
+            data |= served.outcome.fields or {}
+        else:
+            data |= self._result(parts, closed_early)
+        data["duration_ms"] = round((session.clock.monotonic_ns() - self._moment.ns) / 1e6, 3)
+        if self._asked is not None:
+            data["asked"] = self._asked
         if self._call.call_id is not None:
             data["call_id"] = self._call.call_id
-        session.emit("tool_call", data, agent=self._agent, step=self._step)
+        data |= session.under_way.fields(self._moment, _is_full())
+        if served is not None and served.match is not None:
+            data["match"] = served.match
+        if served is not None and served.events:
+            session.emit_many(
+                _with_body(session, served.events, ("tool_call", self._agent, data, self._step))
+            )
+            return
+        returning = session.returns.begin()
+        seq = session.emit("tool_call", data, agent=self._agent, step=self._step)
+        if self._outer.inside is not None and self.lane is not None:
+            self._outer.inside.extend(self.lane.inside or ())
+        session.returns.end(returning, seq)
+
+    def _result(self, parts: dict[str, Any], closed_early: bool) -> dict[str, Any]:
+        """What the event says of how the call ended, and its tape."""
+        result: dict[str, Any] = {}
+        error = parts.get("error")
+        if error is not None:
+            result["error"] = {
+                "type": jsonable.name_of(type(error)),
+                "message": jsonable.text_of_error(error),
+            }
+        if closed_early:
+            result["closed_early"] = True
+        if self._items is not None:
+            result["output"] = self._items.shown
+        elif "output" in parts:
+            result["output"] = parts["output"]
+        tape = toolresults.tape_of(self._call.tool, self._given, parts, self._items)
+        if self.lane is not None and self.lane.inside:
+            tape = {**(tape or {}), "inside": _ranges(self.lane.inside)}
+        if tape is not None:
+            result["tape"] = tape
+        return result
+
+    def _is_as_recorded(self, parts: dict[str, Any], closed_early: bool, outcome: wrapping.Outcome) -> bool:
+        """Whether a served call ended as the recorded one: a program may leave a generator earlier."""
+        fields = outcome.fields
+        if fields is None or closed_early != outcome.closed_early:
+            return False
+        if self._items is not None and self._items.count != len(outcome.value or ()):
+            return False
+        error = parts.get("error")
+        return error is outcome.error or (
+            error is not None and jsonable.name_of(type(error)) == (fields.get("error") or {}).get("type")
+        )
+
+
+def _asked(player: border.Player, call: ToolCall, lane: lanes.Lane, number: int) -> Served | None:
+    """What the player gives. Whatever fails there, the tool is not run for it."""
+    try:
+        return player.tool(call, lane, number)
+    except Exception as error:
+        raise RerunStopped(
+            f"the recorded result of {call.tool} cannot be given: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _with_body(session: LCTLSession, events: Sequence[Mapping[str, Any]], call: Draft) -> Build:
+    """The events of a served tool's body, as recorded, and then its own."""
+
+    def build(first: int) -> list[Draft]:
+        drafts: list[Draft] = []
+        numbers: dict[int, int] = {}
+        for event in events:
+            numbers[event["seq"]] = first + len(drafts)
+            step = event.get("step")
+            inner = step if step is None else numbers.get(step, step)
+            drafts.append((event["type"], event["agent"], event["data"], inner))
+        if session.on_tool_call is not None:
+            with guard("a tool call's place in its conversation"):
+                session.on_tool_call(call[2])
+        return [*drafts, call]
+
+    return build
+
+
+def _ranges(seqs: list[tuple[int, int]]) -> list[list[int]]:
+    """Pairs of first and last seq, those that touch joined."""
+    made: list[list[int]] = []
+    for first, last in sorted(seqs):
+        if made and first <= made[-1][1] + 1:
+            made[-1][1] = max(made[-1][1], last)
+        else:
+            made.append([first, last])
+    return made
+
+
+def _is_full() -> bool:
+    """Whether moments are always recorded. (What says so is a floor above, and may not be loaded.)"""
+    return bool(getattr(sys.modules.get("lctl.instrument.settings"), "full", False))
 
 
 class _Arguments:
@@ -161,6 +295,10 @@ class _Arguments:
         self._defaults |= function.__kwdefaults__ or {}
         self._skip = bound or self._names[:1] in (("self",), ("cls",))
 
+    def owner(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The object whose method is called, which the call may change, too."""
+        return args[:1] if self._names[:1] == ("self",) else ()
+
     def take_call_id(self, kwargs: dict[str, Any]) -> str | None:
         """A call id the caller passed beyond what the function takes; removed from `kwargs`."""
         if self._takes_any or not kwargs:
@@ -169,6 +307,20 @@ class _Arguments:
             if name in kwargs and name not in self._names and name not in self._keywords:
                 return str(kwargs.pop(name))
         return None
+
+    def rebind(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], input: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments that say `input`: those it has as they were keep the caller's own objects."""
+        before = jsonable.plain(self.bind(args, kwargs))
+        named = dict(zip(self._names, args, strict=False))
+        changed = {
+            name: value for name, value in input.items() if name not in before or before[name] != value
+        }
+        places = tuple(changed.pop(name) if name in changed else value for name, value in named.items())
+        rest = changed.pop(self._rest, args[len(self._names) :]) if self._rest else args[len(self._names) :]
+        kept = {name: value for name, value in kwargs.items() if name in input or name not in before}
+        return (*places, *rest), {**kept, **changed}
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         if not self._names and self._takes_any:

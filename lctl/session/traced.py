@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar, overload
 
 from lctl.session import wrapping
@@ -13,11 +14,28 @@ from lctl.session.steps import StepScope
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+@overload
 def traced_step(
     session: LCTLSession, agent: str | None = None, intent: str | None = None, **data: Any
-) -> StepScope:
-    """`with traced_step(session, "reviewer", "assess"):` is `session.step("reviewer", "assess")`."""
-    return session.step(agent, intent, **data)
+) -> StepScope: ...
+@overload
+def traced_step(
+    session: str, agent: str | None = None, **data: Any
+) -> AbstractContextManager[StepScope | None]: ...
+
+
+def traced_step(
+    session: LCTLSession | str, agent: str | None = None, intent: str | None = None, **data: Any
+) -> AbstractContextManager[StepScope | None]:
+    """`with traced_step(session, "reviewer", "assess"):` is `session.step("reviewer", "assess")`.
+
+    `traced_step("reviewer", "assess")` is a step of the session the running code records into; outside
+    any, the block just runs.
+    """
+    if not isinstance(session, str):
+        return session.step(agent, intent, **data)
+    here = get_session()
+    return nullcontext() if here is None else here.step(session, agent, **data)
 
 
 @overload

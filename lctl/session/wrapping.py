@@ -6,37 +6,103 @@ What the function returns, yields and raises passes through as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, NamedTuple
 
+from lctl.errors import RerunStopped
 from lctl.guard import guard
-from lctl.session import context
+from lctl.session import context, lanes
+from lctl.session.lanes import Lane
 
 _COROUTINE, _GENERATOR, _ASYNC_GENERATOR = 0x80, 0x20, 0x200  # flags of code objects (see `inspect`)
 Begin = Callable[[tuple[Any, ...], dict[str, Any]], "Run | None"]
 
 
+class Outcome(NamedTuple):
+    """What a recorded run gave.
+
+    Attributes:
+        value: what it returned; of a generator, the list of its items.
+        error: what it raised, after the items.
+        returned: of a generator: the value of its StopIteration.
+        closed_early: of a generator: nobody asked for more than these items.
+        change: does to the arguments what the run did to them.
+        fields: of the recorded event: what it gave, as recorded.
+        inside: [first, last] seqs of the events recorded by its body.
+    """
+
+    value: Any = None
+    error: BaseException | None = None
+    returned: Any = None
+    closed_early: bool = False
+    change: Callable[[], None] | None = None
+    fields: Mapping[str, Any] | None = None
+    inside: Sequence[tuple[int, int]] = ()
+
+
 class Served:
-    """What a run gives instead of running: a value, or an exception to raise."""
+    """What a run gives instead of running: a value, or an exception to raise; when its turn has come.
 
-    __slots__ = ("_error", "_value")
+    Attributes:
+        outcome: all of it.
+        events: what the body of the recorded run recorded, whole events: recorded again.
+        match: how it was found, unless exactly; goes into the event.
+    """
 
-    def __init__(self, value: Any = None, error: BaseException | None = None) -> None:
-        self._value = value
-        self._error = error
+    __slots__ = ("events", "match", "outcome")
+
+    def __init__(
+        self, value: Any = None, error: BaseException | None = None, outcome: Outcome | None = None
+    ) -> None:
+        self.outcome = Outcome(value, error) if outcome is None else outcome
+        self.events: Sequence[Mapping[str, Any]] = ()
+        self.match: str | None = None
+
+    def wait(self) -> None:
+        """Return when it is to be given."""
+
+    async def wait_async(self) -> None:
+        """The same, without holding up the event loop."""
+
+    def beyond(self) -> BaseException:
+        """What to raise where a generator is asked for more items than were ever asked for."""
+        return RerunStopped("a generator tool is asked for more items than the recording holds of it")
 
     def get(self) -> Any:
-        if self._error is not None:
-            raise self._error
-        return self._value
+        """The value, or the exception raised; the arguments changed as they were."""
+        outcome = self.outcome
+        if outcome.change is not None:
+            outcome.change()
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.value
+
+
+class Rewritten(Served):
+    """Not served: the function runs, with these arguments by name in place of the caller's."""
+
+    __slots__ = ("input",)
+
+    def __init__(self, input: dict[str, Any]) -> None:
+        super().__init__()
+        self.input = input
 
 
 class Run:
-    """One run of a wrapped function. `frame` is where its body is while it is suspended."""
+    """One run of a wrapped function.
+
+    Attributes:
+        frame: where its body is while it is suspended.
+        lane: the lane its body runs in; None: its caller's.
+        served: what it gives instead of running.
+    """
 
     frame: context.Frame | None = None
+    lane: Lane | None = None
     served: Served | None = None
+    #: Takes the place of the caller's arguments.
+    arguments: tuple[tuple[Any, ...], dict[str, Any]] | None = None
 
     def yielded(self, value: Any) -> None:
         """An item of a generator."""
@@ -85,8 +151,20 @@ def _plain(function: Any, begin: Begin) -> Any:
         run = _begun(begin, args, kwargs)
         if run is None:
             return function(*args, **kwargs)
+        if run.arguments is not None:
+            args, kwargs = run.arguments
         try:
-            value = function(*args, **kwargs) if run.served is None else run.served.get()
+            if run.served is not None:
+                run.served.wait()
+                value = run.served.get()
+            elif run.lane is None:
+                value = function(*args, **kwargs)
+            else:
+                token = lanes.enter(run.lane)
+                try:
+                    value = function(*args, **kwargs)
+                finally:
+                    lanes.leave(token)
         except BaseException as error:
             _ended(run.failed, error)
             raise
@@ -102,8 +180,20 @@ def _coroutine(function: Any, begin: Begin) -> Any:
         run = _begun(begin, args, kwargs)
         if run is None:
             return await function(*args, **kwargs)
+        if run.arguments is not None:
+            args, kwargs = run.arguments
         try:
-            value = await function(*args, **kwargs) if run.served is None else run.served.get()
+            if run.served is not None:
+                await run.served.wait_async()
+                value = run.served.get()
+            elif run.lane is None:
+                value = await function(*args, **kwargs)
+            else:
+                token = lanes.enter(run.lane)
+                try:
+                    value = await function(*args, **kwargs)
+                finally:
+                    lanes.leave(token)
         except BaseException as error:
             _ended(run.failed, error)
             raise
@@ -119,11 +209,14 @@ def _generator(function: Any, begin: Begin) -> Any:
         run = _begun_aside(begin, args, kwargs)
         if run is None:
             return (yield from function(*args, **kwargs))
+        if run.arguments is not None:
+            args, kwargs = run.arguments
         items = function(*args, **kwargs) if run.served is None else _again(run.served)
         resume, value = items.send, None
         while True:
             outer = context.raw()
             context.set_current(run.frame)
+            lane = None if run.lane is None else lanes.enter(run.lane)
             try:
                 item = resume(value)
             except StopIteration as stop:
@@ -135,6 +228,8 @@ def _generator(function: Any, begin: Begin) -> Any:
             finally:
                 run.frame = context.raw()
                 context.set_current(outer)
+                if lane is not None:
+                    lanes.leave(lane)
             _ended(run.yielded, item)
             try:
                 resume, value = items.send, (yield item)
@@ -157,11 +252,14 @@ def _async_generator(function: Any, begin: Begin) -> Any:
         if run is None:
             run = Run()
             run.frame = context.raw()
+        if run.arguments is not None:
+            args, kwargs = run.arguments
         items: Any = function(*args, **kwargs) if run.served is None else _again_async(run.served)
         resume, value = items.asend, None
         while True:
             outer = context.raw()
             context.set_current(run.frame)
+            lane = None if run.lane is None else lanes.enter(run.lane)
             try:
                 item = await resume(value)
             except StopAsyncIteration:
@@ -173,12 +271,14 @@ def _async_generator(function: Any, begin: Begin) -> Any:
             finally:
                 run.frame = context.raw()
                 context.set_current(outer)
+                if lane is not None:
+                    lanes.leave(lane)
             _ended(run.yielded, item)
             try:
                 resume, value = items.asend, (yield item)
             except GeneratorExit as error:
                 try:
-                    await items.aclose()
+                    await _inside_async(run, items.aclose)
                 finally:
                     _ended(run.failed, error)
                 raise
@@ -212,16 +312,77 @@ def _ended(tell: Callable[[Any], None], value: Any) -> None:
 def _inside(run: Run, function: Callable[[], Any]) -> None:
     outer = context.raw()
     context.set_current(run.frame)
+    lane = None if run.lane is None else lanes.enter(run.lane)
     try:
         function()
     finally:
         context.set_current(outer)
+        if lane is not None:
+            lanes.leave(lane)
+
+
+async def _inside_async(run: Run, function: Callable[[], Any]) -> None:
+    lane = None if run.lane is None else lanes.enter(run.lane)
+    try:
+        await function()
+    finally:
+        if lane is not None:
+            lanes.leave(lane)
 
 
 def _again(served: Served) -> Any:
-    yield from served.get()
+    """The recorded items, whatever is sent in. What is thrown in ends it where it ended it then."""
+    served.wait()
+    outcome = served.outcome
+    thrown: Exception | None = None
+    items = _items(outcome)
+    for n, item in enumerate(items):
+        try:
+            yield item
+        except GeneratorExit:
+            if outcome.change is not None:
+                outcome.change()
+            raise
+        except Exception as error:
+            if n + 1 == len(items):
+                thrown = error
+    return _end(served, thrown)
 
 
 async def _again_async(served: Served) -> Any:
-    for item in served.get():
-        yield item
+    await served.wait_async()
+    outcome = served.outcome
+    thrown: Exception | None = None
+    items = _items(outcome)
+    for n, item in enumerate(items):
+        try:
+            yield item
+        except GeneratorExit:
+            if outcome.change is not None:
+                outcome.change()
+            raise
+        except Exception as error:
+            if n + 1 == len(items):
+                thrown = error
+    _end(served, thrown)
+
+
+def _items(outcome: Outcome) -> list[Any]:
+    value: Any = outcome.value
+    if value is None and (outcome.error is not None or outcome.fields is not None):
+        return []
+    return list(value or ())
+
+
+def _end(served: Served, thrown: Exception | None) -> Any:
+    """Ends a served generator as the recorded one ended."""
+    outcome = served.outcome
+    if outcome.closed_early:
+        raise served.beyond()
+    if outcome.change is not None:
+        outcome.change()
+    if thrown is not None and type(thrown) is type(outcome.error) and str(thrown) == str(outcome.error):
+        raise thrown
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.returned

@@ -462,52 +462,23 @@ def test_tools_record_input_output_error_and_call_id(session: LCTLSession, event
     calls = [e["data"] for e in events(session)]
     for call in calls:
         assert isinstance(call.pop("duration_ms"), float)
+        call.pop("lane", None)
+        call.pop("at", None)
     assert calls[:6] == [
         {
             "tool": "search",
             "input": {"query": "a", "more": ["b", "c"], "safe": True, "limit": 3},
             "output": ["a"],
         },
-        {"tool": "break", "input": {"items": []}, "error": {"type": "RuntimeError", "message": "boom"}},
+        {
+            "tool": "break",
+            "input": {"items": []},
+            "error": {"type": "RuntimeError", "message": "boom"},
+            "tape": {"given": 1, "after": [[0, {"items": [1]}]]},
+        },
         {"tool": "count", "input": {"n": 2}, "output": [0, 1]},
         {"tool": "with_id", "input": {"x": 1, "tool_call_id": "call_1"}, "output": 1, "call_id": "call_1"},
         {"tool": "strict", "input": {"x": 2}, "output": 2, "call_id": "call_2"},
         {"tool": "search", "input": {"query": "p", "limit": 3}, "output": ["p"]},
     ]
     assert calls[6]["error"]["type"] == "TypeError"
-
-
-def test_tool_calls_can_be_served(session: LCTLSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one seam: what `intercept` gives stands for the run, whose body does not happen."""
-    from lctl.session import tools
-    from lctl.session.wrapping import Served
-
-    ran: list[str] = []
-
-    @tool
-    def pay(amount: int) -> str:
-        ran.append("pay")
-        return "paid"
-
-    @tool
-    async def fetch(url: str) -> str:
-        ran.append("fetch")
-        return "live"
-
-    @tool
-    def stream() -> Iterator[int]:
-        ran.append("stream")
-        yield 1
-
-    def intercept(call: tools.ToolCall) -> Served | None:
-        if call.tool == "pay":
-            return Served(error=PermissionError("declined"))
-        return Served([7, 8]) if call.tool == "stream" else Served("recorded")
-
-    monkeypatch.setattr(tools, "intercept", intercept)
-    with pytest.raises(PermissionError, match="declined"):
-        pay(3)
-    assert asyncio.run(fetch("x")) == "recorded"
-    assert list(stream()) == [7, 8]
-    assert tools.call_tool("bare", {"x": 1}, lambda: ran.append("bare")) == "recorded"
-    assert ran == []

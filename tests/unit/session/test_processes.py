@@ -79,7 +79,7 @@ print(*pids)
     assert agents(parent) == ["parent"] * 4
     for n, pid in enumerate(pids):
         child = load(folder / f"run-{pid}.lctl.json")
-        assert child["chain"] == {"id": f"c-{pid}", "parent": {"id": "c", "seq": 2}}
+        assert child["chain"] == {"id": f"c-{pid}", "parent": {"id": "c", "seq": 2, "lane": f"0.{n + 1}"}}
         assert agents(child) == [f"child{n}"] * 3
         assert [e["seq"] for e in child["events"]] == [1, 2, 3]
         assert "step" not in child["events"][0]  # the parent's step 1 is not this chain's
@@ -178,8 +178,12 @@ with LCTLSession(sys.argv[1], sys.argv[1] + ".lctl.json") as session:
 """
     Path("child.py").write_text(code)
     subprocess.run([sys.executable, "child.py", "child"], check=True)
-    assert load(folder / "child.lctl.json")["chain"]["parent"] == {"id": "c", "seq": 2}
-    assert load(folder / "grandchild.lctl.json")["chain"]["parent"] == {"id": "child", "seq": 1}
+    assert load(folder / "child.lctl.json")["chain"]["parent"] == {"id": "c", "seq": 2, "lane": "0.1"}
+    assert load(folder / "grandchild.lctl.json")["chain"]["parent"] == {
+        "id": "child",
+        "seq": 1,
+        "lane": "0.1",
+    }
 
 
 def test_the_environment_is_left_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +227,7 @@ def test_a_child_with_an_older_environment_is_linked_to_the_newest_seq(folder: P
             text=True,
             check=True,
         )
-        assert told.stdout.strip() == "c:2"
+        assert told.stdout.strip() == "c:2:0.1"
         with LCTLSession("inner", "inner.lctl.json") as inner:
             assert inner.parent == {"id": "c", "seq": 2}
         assert env["LCTL_PARENT"] == "c:0"

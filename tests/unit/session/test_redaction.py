@@ -158,6 +158,8 @@ def test_values_under_secret_names(session: LCTLSession, events: Events, name: s
         ("mysql --password hunter22 -u root", "hunter22"),
         ("deploy --api-key={secret}", "k" + chars(12)),
         ("export DB_PASSWORD=correcthorse", "correcthorse"),
+        ("https://e.com/?token=correcthorse for more", "correcthorse"),
+        ("token = hunter22 for more", "hunter22"),
         ("password: correcthorse", "correcthorse"),
         ("AWS_SECRET_ACCESS_KEY={secret}", chars(40)),
         ("https://x.blob.core.windows.net/c?sv=1&sig={secret}", chars(43)),
@@ -192,6 +194,7 @@ KEPT: list[Any] = [
     "The basic understanding of bearer authentication is required; see https://e.com/a@b or mail a@e.com",
     "risk-assessment-of-the-security-review and task-1234567890-abcdefghij",
     "sk-learn and sk-image are libraries; author: someone; authorized: yes",
+    "See the docs on ?token= for more, or https://e.com/list?page=2&api_key= and what follows it",
     {"model": "gpt-4o", "text": "The token bucket: it refills. Secret: none. Password: required."},
 ]
 

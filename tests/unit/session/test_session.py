@@ -159,6 +159,17 @@ def test_steps_nest(session: LCTLSession, brief: Brief) -> None:
     ]
 
 
+def test_a_step_of_the_session_the_code_runs_in(session: LCTLSession, brief: Brief) -> None:
+    with session, traced_step("planner", "plan"):
+        session.add_fact("F1", "x")
+    assert brief(session)[:2] == ["1 step_start planner", "2 fact_added planner @1"]
+
+
+def test_a_step_outside_any_session_is_none() -> None:
+    with traced_step("planner", "plan") as step:
+        assert step is None
+
+
 @pytest.mark.parametrize(
     ("error", "outcome"),
     [(ValueError("no"), "error"), (KeyboardInterrupt(), "aborted"), (SystemExit(1), "aborted")],
@@ -380,6 +391,29 @@ def test_old_names_of_token_counts(session: LCTLSession, events: Events) -> None
         "duration_ms": 1,
         "tokens": {"input": 5, "output": 2},
     }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
+@pytest.mark.parametrize("durability", ["process", "buffered", "power"])
+def test_a_full_disk_is_one_line_whatever_fails_for_it(durability: str, folder: Path) -> None:
+    """Events, their flush, the end of the log; each is counted by itself."""
+    code = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+from lctl.guard import guard
+from lctl.session import LCTLSession
+with LCTLSession("c", "run.lctl.json", durability=sys.argv[1]) as session:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+    for n in range(60):
+        session.add_fact(f"F{n}", "x" * 300)
+print(len(guard.failures))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, durability], capture_output=True, text=True, env=_quiet_environment()
+    )
+    assert done.returncode == 0
+    assert int(done.stdout) >= 2
+    assert [line.startswith("lctl: could not record") for line in done.stderr.splitlines()] == [True]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")

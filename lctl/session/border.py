@@ -1,0 +1,165 @@
+"""The border: everything that enters the program from outside passes here, and may be served instead.
+
+Transports, tools and ambient reads ask `player()` before they touch the world. Without a player (every
+recording) they go on as they are; in a rerun or fork the floor above has put one here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from lctl.session.lanes import Lane
+    from lctl.session.tools import ToolCall
+    from lctl.session.wrapping import Served
+
+
+class WireRequest(NamedTuple):
+    """A request about to leave; one attempt, as its transport sees it.
+
+    Attributes:
+        http: the client library: httpx, httpx2, requests, urllib3, aiohttp, http.client.
+        headers: names in lower case; credentials included (never to be written or hashed).
+        body: None where it cannot be known without consuming what is to be sent.
+        provider: of a model call, else None; with its `operation`.
+        lane: the lane it is made in, and its `number` among that lane's exchanges; 0 if a recording set up
+            as this process is would not hold it (see `kind`).
+        editable: whether the transport can send another body in its place.
+        kind: "model"; "http" for plain traffic; "telemetry" or "suppressed" for what is never recorded.
+    """
+
+    http: str
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes | None
+    provider: str | None
+    operation: str
+    lane: Lane
+    number: int
+    editable: bool
+    kind: str = "model"
+
+    def hash(self) -> str | None:
+        """What `request.hash` of its exchange would be."""
+        return None if self.body is None else digest_of(self.body, self.headers.get("content-type", ""))
+
+
+def digest_of(body: bytes, content_type: str) -> str:
+    """SHA-256 of a request's body as exchanges hold it (see `settled`)."""
+    return "sha256:" + sha256(settled(body, content_type)[0]).hexdigest()
+
+
+def settled(body: bytes, content_type: str) -> tuple[bytes, str]:
+    """A request's body and content type without what is random: the boundary of a multipart body."""
+    if not content_type.startswith("multipart/"):
+        return body, content_type
+    boundary = content_type.partition("boundary=")[2].partition(";")[0].strip().strip('"')
+    if not boundary:
+        return body, content_type
+    made = body.replace(boundary.encode("latin-1", "replace"), b"boundary")
+    return made, content_type.replace(boundary, "boundary")
+
+
+class RecordedError(NamedTuple):
+    """An exception a transport raised: its class by module and qualified name, and its text.
+
+    Attributes:
+        cause: the one it was raised from.
+        sent: False if the request had not left yet; None where the transport cannot tell.
+    """
+
+    module: str
+    type: str
+    message: str
+    cause: RecordedError | None = None
+    sent: bool | None = None
+
+    @classmethod
+    def of(cls, error: Mapping[str, Any]) -> RecordedError:
+        """From the `error` of an exchange."""
+        beneath = error.get("cause")
+        return cls(
+            str(error.get("module") or ""),
+            str(error.get("type") or ""),
+            str(error.get("message") or ""),
+            cls.of(beneath) if isinstance(beneath, dict) else None,
+            error.get("sent"),
+        )
+
+
+class Answer(Protocol):
+    """A recorded response, given to the transport in the recorded order.
+
+    A transport waits, then raises `error` if there is no `status`, else makes its library's own response
+    of status, headers and the chunks; `error` is raised after the last chunk then. Bodies have their
+    content-encoding undone. `wait` may never return: a call that the program cancelled stays pending, and
+    so do `chunks` of a body whose reading it cancelled; `error` is never a cancellation. `match` goes into
+    the event. `headers` hold a list where one was sent several times. `encoding` (absent: None) is the
+    `encoded` of the exchange; `closed_early` (absent: False) its own: what followed the chunks nobody knows.
+    """
+
+    status: int | None
+    headers: Mapping[str, Any]
+    error: RecordedError | None
+    match: str | None
+
+    def wait(self) -> None: ...
+    async def wait_async(self) -> None: ...
+    def chunks(self) -> Iterator[bytes]: ...
+    def chunks_async(self) -> AsyncIterator[bytes]: ...
+
+
+class Live(NamedTuple):
+    """Let the request out. `body` replaces what is sent, unless None; `match` goes into the event."""
+
+    body: bytes | None = None
+    match: str | None = "live"
+
+
+class Player(Protocol):
+    """What serves the program; those that derive from it say only what they serve.
+
+    Its methods may raise `lctl.errors.RerunStopped`, which ends the rerun.
+    """
+
+    def exchange(self, request: WireRequest) -> Answer | Live: ...
+
+    def tool(self, call: ToolCall, lane: Lane, number: int) -> Served | None:
+        """None: run the tool."""
+        ...
+
+    def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
+        """The recorded value in a tuple; None: read it."""
+        ...
+
+    def event(self, lane: Lane, number: int) -> None:
+        """Return when it is the turn of what a thread reports of itself (see `lctl.session.reported`)."""
+        return
+
+    def sleep(self, lane: Lane, number: int) -> bool:
+        """Return when a recorded sleep of the program ended; False at once where none was recorded."""
+        return False
+
+    async def sleep_async(self, lane: Lane, number: int) -> bool:
+        return False
+
+    def resumed(self, seq: int) -> float | None:
+        """Return when the program went on with what event `seq` brought, and that moment; at once and None
+        where nothing else did at that time (see `lctl.session.returns`)."""
+        return None
+
+
+_player: Player | None = None
+
+
+def player() -> Player | None:
+    """What serves this process; None while recording."""
+    return _player
+
+
+def set_player(serving: Player | None) -> None:
+    global _player
+    _player = serving

@@ -1,0 +1,179 @@
+"""Objects that are all data: enums, named tuples, dataclasses, attrs and pydantic models.
+
+They are made without calling their class: `__new__` of the builtin base, then the attributes they had,
+so that no code of theirs runs and what they check or derive when made does not change them.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import MemberDescriptorType
+from typing import Any
+
+from lctl.session.faithful.classes import checked_name, find
+from lctl.session.faithful.coding import DECODERS, SHAPES, Decoder, Encoder, Note, Unfaithful
+
+#: Of a pydantic model beside `__dict__`: of version 2, then of version 1.
+_PYDANTIC = (
+    ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"),
+    ("__fields_set__",),
+)
+
+
+def fill() -> None:
+    SHAPES.append((_is_enum, _enum, True))
+    SHAPES.append((_is_namedtuple, _namedtuple, False))
+    SHAPES.append((is_pydantic, _model, False))
+    SHAPES.append((is_record, _object, False))
+    DECODERS["enum"] = _of_enum
+    DECODERS["namedtuple"] = _of_namedtuple
+    DECODERS["model"] = _of_model
+    DECODERS["object"] = _of_object
+
+
+# -- which ---------------------------------------------------------------------------------
+
+
+def _is_enum(kind: type) -> bool:
+    enum = sys.modules.get("enum")
+    return enum is not None and issubclass(kind, enum.Enum)
+
+
+def _is_namedtuple(kind: type) -> bool:
+    fields = getattr(kind, "_fields", None)
+    return issubclass(kind, tuple) and kind.__base__ is tuple and isinstance(fields, tuple)
+
+
+def is_pydantic(kind: type) -> bool:
+    """A pydantic model of version 1 or 2, told without importing pydantic."""
+    if isinstance(vars(kind).get("__pydantic_fields__", vars(kind).get("__fields__")), dict):
+        for module, name in (("pydantic.main", "BaseModel"), ("pydantic.v1.main", "BaseModel")):
+            base = getattr(sys.modules.get(module), name, None)
+            if isinstance(base, type) and issubclass(kind, base):
+                return True
+    return False
+
+
+def is_record(kind: type) -> bool:
+    """A dataclass or attrs class of which nothing but attributes is kept."""
+    if not hasattr(kind, "__dataclass_fields__") and not isinstance(
+        getattr(kind, "__attrs_attrs__", None), tuple
+    ):
+        return False
+    maker: Any = kind.__new__
+    return maker is object.__new__ and not issubclass(kind, BaseException)
+
+
+# -- attributes ------------------------------------------------------------------------------
+
+
+def state_of(value: Any) -> dict[str, Any]:
+    """Every attribute the object itself holds: of its `__dict__` and of its slots."""
+    held = getattr(value, "__dict__", None)
+    state = dict(held) if type(held) is dict else {}
+    for name, slot in slots_of(type(value)).items():
+        try:
+            state[name] = slot.__get__(value)
+        except AttributeError:
+            pass  # never set
+    return state
+
+
+def slots_of(cls: type) -> dict[str, MemberDescriptorType]:
+    found: dict[str, MemberDescriptorType] = {}
+    for base in cls.__mro__:
+        for name, slot in vars(base).items():
+            if type(slot) is MemberDescriptorType and not name.startswith("__") and "__slots__" in vars(base):
+                found.setdefault(name, slot)
+    return found
+
+
+def set_state(value: Any, state: dict[str, Any]) -> None:
+    """Give the object these attributes, without its own `__setattr__` and without properties."""
+    slots = slots_of(type(value))
+    for name, item in state.items():
+        if name in slots:
+            slots[name].__set__(value, item)
+        else:
+            value.__dict__[name] = item
+
+
+# -- to and fro --------------------------------------------------------------------------------
+
+
+def _enum(encoder: Encoder, value: Any) -> dict[str, Any]:
+    kind = type(value)
+    made = {"$": "enum", "class": checked_name(kind)}
+    name = value._name_
+    if kind._member_map_.get(name) is value:
+        return {**made, "name": name}
+    return {**made, "v": encoder.value(value._value_)}  # several flags
+
+
+def _of_enum(decoder: Decoder, made: dict[str, Any], _: Note) -> Any:
+    import enum
+
+    cls = find(made.get("class"))
+    if issubclass(cls, enum.Enum):
+        if "name" in made:
+            return cls._member_map_[made["name"]]
+        number = decoder.value(made["v"])
+        if issubclass(cls, enum.Flag) and type(number) is int:
+            return cls(number)
+    raise Unfaithful(f"a {made.get('class')} as an enum")
+
+
+def _namedtuple(encoder: Encoder, value: Any) -> dict[str, Any]:
+    kind = type(value)
+    return {"$": "namedtuple", "class": checked_name(kind), "v": [encoder.value(item) for item in value]}
+
+
+def _of_namedtuple(decoder: Decoder, made: dict[str, Any], _: Note) -> Any:
+    cls = find(made.get("class"))
+    if not _is_namedtuple(cls):
+        raise Unfaithful(f"a {made.get('class')} as a named tuple")
+    items = [decoder.value(item) for item in made["v"]]
+    if len(items) != len(cls._fields):  # type: ignore[attr-defined]
+        raise Unfaithful(f"a {made.get('class')} of {len(items)} items")
+    return tuple.__new__(cls, items)
+
+
+def _object(encoder: Encoder, value: Any) -> dict[str, Any]:
+    name = checked_name(type(value))
+    return {"$": "object", "class": name, "fields": encoder.fields(state_of(value))}
+
+
+def _of_object(decoder: Decoder, made: dict[str, Any], note: Note) -> Any:
+    cls = find(made.get("class"))
+    if not is_record(cls):
+        raise Unfaithful(f"a {made.get('class')}, which is no dataclass here")
+    value = note(object.__new__(cls))
+    set_state(value, decoder.fields(made["fields"]))
+    return value
+
+
+def _model(encoder: Encoder, value: Any) -> dict[str, Any]:
+    kind = type(value)
+    made = {"$": "model", "class": checked_name(kind), "fields": encoder.fields(vars(value))}
+    for name in _beside(kind):
+        item = getattr(value, name, None)
+        if isinstance(item, set):
+            item = sorted(item)  # names of fields; a set of them has no order to keep
+        made[name] = encoder.value(item)
+    return made
+
+
+def _of_model(decoder: Decoder, made: dict[str, Any], note: Note) -> Any:
+    cls: Any = find(made.get("class"))
+    if not is_pydantic(cls):
+        raise Unfaithful(f"a {made.get('class')}, which is no pydantic model here")
+    value = note(object.__new__(cls))
+    object.__setattr__(value, "__dict__", decoder.fields(made["fields"]))
+    for name in _beside(cls):
+        item = decoder.value(made.get(name))
+        object.__setattr__(value, name, set(item) if name.endswith("fields_set__") else item)
+    return value
+
+
+def _beside(kind: type) -> tuple[str, ...]:
+    return _PYDANTIC[0] if hasattr(kind, "__pydantic_fields__") else _PYDANTIC[1]

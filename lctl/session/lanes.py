@@ -1,0 +1,273 @@
+"""Lanes: where in the program's own structure a call is made (RERUN section 1).
+
+A lane is a path of spawn indices: the main flow is `0`; the third task, thread or pool job that lane `0`
+starts is `0.3`. It is given when work is spawned, so it is the same in every run, whoever is scheduled
+first. A call's identity is its lane, its kind and how many of that kind the lane made before it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from itertools import count
+from threading import RLock, local
+from typing import TYPE_CHECKING, Any
+
+from lctl.session import turns
+
+if TYPE_CHECKING:
+    from lctl.clock import Clock
+
+
+class Lane:
+    """One strand of the program. Counting is safe from several threads.
+
+    Attributes:
+        path: its name.
+        parent: what started it; None of a main flow, and now and then in an endless line of lanes that
+            each start the next.
+        index: the last number of `path`; 0 of what libraries start for themselves.
+        spawned: how many lanes it has started.
+        is_live: for a fork: it does not follow the tape any more. What it starts from then on is live too.
+        is_reserved: it was given in advance, to the next task started in it.
+        inside: (first, last) seqs of what is recorded in it, where it is the body of a tool; the lanes it
+            starts share the list.
+        tool: the tool whose body it is, or is part of.
+    """
+
+    __slots__ = (
+        "_aside",
+        "_calls",
+        "_children",
+        "index",
+        "inside",
+        "is_live",
+        "is_reserved",
+        "parent",
+        "path",
+        "tool",
+    )
+
+    def __init__(self, path: str, parent: Lane | None = None, index: int = 0) -> None:
+        self.path = path
+        self.parent = parent
+        self.index = index
+        self.is_live = False
+        self.is_reserved = False
+        self._aside: Lane | None = None
+        self.inside: list[tuple[int, int]] | None = None if parent is None else parent.inside
+        self.tool: str | None = None if parent is None else parent.tool
+        # Most lanes start nothing and call little: their counters are made when one counts.
+        self._children: Callable[[], int] | None = None
+        self._calls: dict[str, Callable[[], int]] | None = None
+
+    def spawn(self) -> Lane:
+        """The lane of the next thing this one starts."""
+        index = (self._children or self._counting())()
+        if len(self.path) > _LONGEST:
+            path, parent = f"{_shortened(self.path)}.{index}", None
+        else:
+            path, parent = f"{self.path}.{index}", self
+        lane = Lane(path, parent, index)
+        lane.is_live = self.is_live
+        lane.inside, lane.tool = self.inside, self.tool
+        return lane
+
+    def _counting(self) -> Callable[[], int]:
+        with _counters:
+            if self._children is None:
+                self._children = count(1).__next__
+            return self._children
+
+    def aside(self) -> Lane:
+        """Where what a library starts for itself runs. It is not counted: `0.0`."""
+        if self.parent is not None and not self.index:
+            return self
+        lane = self._aside
+        if lane is None:
+            lane = self._aside = Lane(f"{self.path}.0", self)
+        lane.is_live = self.is_live
+        return lane
+
+    def body(self, number: int, tool: str) -> Lane:
+        """The lane of the body of this one's `number`th tool call: a rerun that serves the call has no
+        such lane, and its going missing moves nothing in this one."""
+        lane = Lane(f"{self.path}/t{number}", self)
+        lane.inside = []
+        lane.tool = tool
+        return lane
+
+    def number(self, kind: str) -> int:
+        """Count one more call of that kind in this lane: 1, 2, ..."""
+        calls = self._calls
+        counter = None if calls is None else calls.get(kind)
+        if counter is None:
+            with _counters:
+                if self._calls is None:
+                    self._calls = {}
+                counter = self._calls.setdefault(kind, count(1).__next__)
+        return counter()
+
+    @property
+    def spawned(self) -> int:
+        counter = getattr(self._children, "__self__", None)
+        return 0 if counter is None else int(repr(counter)[6:-1]) - 1  # count(3)
+
+
+_counters = RLock()  # held while a counter is made
+
+#: Characters of a path beyond which it is replaced by its digest.
+_LONGEST = 160
+
+
+def _shortened(path: str) -> str:
+    from hashlib import blake2b
+
+    return f"0.~{blake2b(path.encode(), digest_size=10).hexdigest()}"
+
+
+MAIN = Lane("0")
+
+
+def is_body(path: str) -> bool:
+    """Whether the lane of that path is a tool's body, and not one that is started there."""
+    return path.rpartition("/")[2].removeprefix("t").isdigit()
+
+
+_current: ContextVar[Lane] = ContextVar("lctl_lane", default=MAIN)
+
+
+class _Thread(local):
+    """Of each thread: its own lane, if it has one."""
+
+    lane: Lane | None = None  # found faster than a missing attribute
+
+
+_thread = _Thread()
+
+
+def current() -> Lane:
+    """The lane the running code is in.
+
+    A thread, or a job of a pool, may run its function in a context that was copied where it was started,
+    which names the lane of whoever started it: it is in its own all the same.
+    """
+    lane = _current.get()
+    own = _thread.lane
+    if own is None or own is lane or not _is_above(lane, own) or _in_loop():
+        return lane
+    return own
+
+
+def own(lane: Lane | None) -> Lane | None:
+    """Give this thread a lane of its own until it gets the one returned here back.
+
+    None, and what libraries start for themselves, is none: what such a thread does is others' work.
+    """
+    before = _thread.lane
+    _thread.lane = lane if lane is not None and lane.index else None
+    return before
+
+
+def after_fork() -> None:
+    """In the child: its main flow is `0` again, whatever another thread of the parent held."""
+    global _counters
+    _counters = RLock()
+    enter(Lane("0"))
+    own(None)
+
+
+def _is_above(lane: Lane, below: Lane) -> bool:
+    at = below.parent
+    while at is not None:
+        if at is lane:
+            return True
+        at = at.parent
+    return False
+
+
+def _in_loop() -> bool:
+    """Whether an event loop runs in this thread: it runs what others hand to it, in their contexts."""
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and asyncio._get_running_loop() is not None
+
+
+#: Put the running code into a lane; a token for `leave`.
+enter = _current.set
+
+
+def leave(token: Token[Lane]) -> None:
+    """Undo `enter`; harmless in another context than the one entered."""
+    try:
+        _current.reset(token)
+    except ValueError:
+        pass
+
+
+class Moment:
+    """When and where one call was made.
+
+    Attributes:
+        ns: the reading of the session's clock.
+        alone: nothing else was under way from its start on.
+        turn: of its end: see `lctl.session.turns.since`.
+    """
+
+    __slots__ = ("alone", "lane", "ns", "turn")
+
+    def __init__(self, lane: str, ns: int) -> None:
+        self.lane = lane
+        self.ns = ns
+        self.alone = True
+        self.turn: int | None = None
+
+
+class UnderWay:
+    """The calls of one session that have begun and not ended, and the moment its recording began."""
+
+    __slots__ = ("_now", "_open", "origin_ns")
+
+    def __init__(self, clock: Clock) -> None:
+        self._now = clock.monotonic_ns
+        self.origin_ns = clock.monotonic_ns()
+        self._open: dict[Moment, None] = {}
+
+    def begin(self) -> Moment:
+        """A call begins, in the current lane. Tell `end` of it."""
+        lane = current()
+        moment = Moment(lane.path, self._now())
+        if turns.active:
+            turns.crossing(lane)
+        calls = self._open
+        calls[moment] = None  # before looking: of two that begin at once, one sees both
+        if len(calls) > 1:
+            for other in list(calls):
+                other.alone = False
+        return moment
+
+    def end(self, moment: Moment, delivers: bool = True) -> None:
+        """It has ended. Not `delivers`: nothing reached the program then (a stream's pieces had before)."""
+        if turns.active and delivers and moment in self._open:
+            moment.turn = turns.since()
+        self._open.pop(moment, None)
+
+    def now(self) -> float:
+        """Milliseconds from the beginning of the recording."""
+        return (self._now() - self.origin_ns) // 1000 / 1000
+
+    def since(self, moment: Moment) -> float:
+        """Milliseconds from the beginning of a call until now."""
+        return (self._now() - moment.ns) // 1000 / 1000
+
+    def fields(self, moment: Moment, always: bool) -> dict[str, Any]:
+        """`lane` and `at` of its event; none where file order says it all, unless `always`."""
+        made: dict[str, Any] = {}
+        if moment.lane != "0":
+            made["lane"] = moment.lane
+        elif moment.alone and not always:
+            return made
+        made["at"] = (moment.ns - self.origin_ns) // 1000 / 1000
+        if moment.turn is not None:
+            made["turn"] = moment.turn
+        return made

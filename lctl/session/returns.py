@@ -1,0 +1,68 @@
+"""When the program went on after what it waited for was recorded.
+
+Writing an event lets other threads run, so of two answers that are recorded at the same time file order
+does not say whose receiver went on first. Then the moments are kept, and written when the session closes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lctl.session import border
+
+if TYPE_CHECKING:
+    from lctl.session.lanes import UnderWay
+
+#: Source of the `ambient` event of a session's end whose value is [[seq, ms], ...]: when the program went
+#: on with what event `seq` brought, in milliseconds from the beginning of the recording, in that order.
+SOURCE = "resumed"
+
+
+class Returning:
+    """A crossing whose event is being written. `alone`: no other one's was meanwhile."""
+
+    __slots__ = ("alone",)
+
+    def __init__(self) -> None:
+        self.alone = True
+
+
+class Returns:
+    """The returns of one session. Safe from several threads."""
+
+    __slots__ = ("_open", "_resumed", "_under_way")
+
+    def __init__(self, under_way: UnderWay) -> None:
+        self._under_way = under_way
+        self._open: dict[Returning, None] = {}
+        self._resumed: list[tuple[float, int]] = []
+
+    def begin(self) -> Returning:
+        """An event is about to be written, after which the program goes on."""
+        made = Returning()
+        rest = self._open
+        rest[made] = None  # before looking: of two that begin at once, one sees both
+        if len(rest) > 1:
+            for other in list(rest):
+                other.alone = False
+        return made
+
+    def end(self, returning: Returning, seq: int) -> None:
+        """It is written, as `seq` (0: it is not), and the program goes on now; in a rerun, when it did."""
+        player = border.player()
+        if player is not None:
+            del self._open[returning]
+            at = player.resumed(seq) if seq else None
+            if at is not None:
+                self._resumed.append((at, seq))
+            return
+        if seq and not returning.alone:
+            self._resumed.append((self._under_way.now(), seq))
+        del self._open[returning]
+
+    def data(self) -> dict[str, Any] | None:
+        """Of the event that says it; None where there is nothing to say."""
+        if not self._resumed:
+            return None
+        value = [[seq, at] for at, seq in sorted(self._resumed)]
+        return {"source": SOURCE, "key": "seq", "value": value}

@@ -1,0 +1,143 @@
+"""Which lane something gets when it is started (see `lctl.session.lanes`).
+
+What counts is what the program starts. Not counted is what would come out differently in another run of
+the same program, or in a rerun, which has no network:
+
+- what is started beneath a transport (name resolution, connections raced, pools tended);
+- what HTTP clients and SDKs start themselves (openai asks for the platform in a thread, once a process),
+  and modules that ask the system what it is by running its commands;
+- a pool's own threads and processes: when one more is started depends on who is idle;
+- an event loop's own end.
+
+`asyncio.wait_for` makes a task up to Python 3.11 and none after: it stays in the caller's lane in both.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType, FrameType
+
+from lctl.session.lanes import Lane, current
+from lctl.session.silence import REPORTED, silenced
+
+#: What starts things on behalf of its caller: passed over when looking for who did it.
+_MACHINERY = frozenset(
+    {
+        "_pyrepl",
+        "anyio",
+        "asyncio",
+        "concurrent",
+        "contextlib",
+        "contextvars",
+        "functools",
+        "importlib",
+        "multiprocessing",
+        "subprocess",
+        "threading",
+        "trio",
+        "uvloop",
+        "wrapt",
+    }
+)
+#: What starts things for itself.
+_PLUMBING = frozenset(
+    {
+        "aiohappyeyeballs",
+        "aiohttp",
+        "anthropic",
+        "botocore",
+        "ctypes",
+        "h11",
+        "h2",
+        "httpcore",
+        "httpcore2",
+        "httpx",
+        "httpx2",
+        "openai",
+        "platform",
+        "requests",
+        "sniffio",
+        "urllib3",
+        "uuid",
+    }
+)
+#: Modules that start threads to have them at hand.
+_POOLS = frozenset({"anyio", "asyncio", "concurrent", "multiprocessing", "trio"})
+#: Our own hooks stand between caller and called.
+_OURS = ("lctl.session.", "lctl.instrument.", "lctl.rerun.")
+
+_MACHINE, _PROGRAM, _PLUMBER = range(3)
+_kinds: dict[str, int] = {}  # by file
+
+#: `asyncio.wait_for`, where it makes a task.
+wait_for: CodeType | None = None
+
+
+def child() -> Lane:
+    """The lane of what the program starts now."""
+    lane = current()
+    if lane.is_reserved:
+        lane.is_reserved = False
+        return lane
+    if silenced() is REPORTED:
+        return lane.aside()
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        kind = _kinds.get(code.co_filename)
+        if kind is None:
+            kind = _kind(frame)
+        if kind is _PLUMBER:
+            return lane.aside()
+        if kind is _PROGRAM:
+            break
+        if code is wait_for:
+            return lane
+        frame = frame.f_back
+    return lane.spawn()
+
+
+def reserved() -> Lane:
+    """The lane of the next task that is started in it."""
+    lane = current().spawn()
+    lane.is_reserved = True
+    return lane
+
+
+def child_thread() -> Lane:
+    """The lane of a thread that is started now."""
+    caller = sys._getframe(3)  # of Thread.start, beneath our wrapper
+    name = caller.f_globals.get("__name__", "")
+    if name.partition(".")[0] in _POOLS:
+        return current().aside()
+    return child()
+
+
+def child_process() -> Lane:
+    """The lane of a process that is started now; that of a fork within the start is the same."""
+    lane = current()
+    if lane.is_reserved:  # the fork
+        return lane
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(_OURS):
+        frame = frame.f_back
+    if frame is not None and frame.f_globals.get("__name__") == "concurrent.futures.process":
+        return Lane(lane.aside().path, lane)
+    made = child()
+    if made is not lane and made.index:
+        made.is_reserved = True
+    return made
+
+
+def _kind(frame: FrameType) -> int:
+    name = str(frame.f_globals.get("__name__", ""))
+    top = name.partition(".")[0]
+    if top in _MACHINERY or name.startswith(_OURS):
+        kind = _MACHINE
+    elif top in _PLUMBING or name.startswith("lctl.record."):
+        kind = _PLUMBER
+    else:
+        kind = _PROGRAM
+    if len(_kinds) < 5000:
+        _kinds[frame.f_code.co_filename] = kind
+    return kind

@@ -1,0 +1,104 @@
+"""Lanes of tasks: asyncio's (uvloop's too) and trio's, given when the task is made.
+
+A task copies the context it is made in, so the child's lane is current while it is made. Where the caller
+gives a context that is not copied, the lane is put into that one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextvars import Context
+from typing import Any
+
+from lctl.session import lanes, spawning
+
+#: Coroutines of a loop's own end.
+_ENDINGS = frozenset({"shutdown_asyncgens", "shutdown_default_executor"})
+
+
+def _create_task(original: Callable[..., Any], loop: Any, coroutine: Any, **options: Any) -> Any:
+    ending = getattr(coroutine, "__name__", None) in _ENDINGS
+    lane = lanes.current().aside() if ending else spawning.child()
+    given: Context | None = options.get("context")
+    if given is not None:
+        try:
+            given.run(lanes.enter, lane)
+        except RuntimeError:  # it is the running one: its lane stays
+            pass
+        return original(loop, coroutine, **options)
+    token = lanes.enter(lane)
+    try:
+        return original(loop, coroutine, **options)
+    finally:
+        lanes.leave(token)
+
+
+def _spawn_trio(original: Callable[..., Any], runner: Any, *args: Any, **options: Any) -> Any:
+    given: Context | None = options.get("context")
+    system = options.get("system_task", False)
+    lane = lanes.current().aside() if system else spawning.child()
+    if given is not None:
+        try:
+            given.run(lanes.enter, lane)
+        except RuntimeError:
+            pass
+        return original(runner, *args, **options)
+    token = lanes.enter(lane)
+    try:
+        return original(runner, *args, **options)
+    finally:
+        lanes.leave(token)
+
+
+def _run_coroutine_threadsafe(original: Callable[..., Any], coroutine: Any, loop: Any) -> Any:
+    """The task is made later, in the loop's thread; its place among what this thread starts is now."""
+    token = lanes.enter(spawning.reserved())
+    try:
+        return original(coroutine, loop)
+    finally:
+        lanes.leave(token)
+
+
+def _as_completed(
+    original: Callable[..., Any], futures: Any, *args: Any, **options: Any
+) -> Generator[Any, Any, Any] | Any:
+    """asyncio makes the tasks in the order of a set of coroutines, that is of their addresses."""
+    if sys.version_info >= (3, 13):
+        return original(_ensured(futures), *args, **options)
+    return _lazily(original, futures, args, options)
+
+
+def _lazily(original: Callable[..., Any], futures: Any, args: Any, options: Any) -> Generator[Any, Any, Any]:
+    yield from original(_ensured(futures), *args, **options)
+
+
+def _ensured(futures: Any) -> Any:
+    """Each a future, in the order given; as it is where asyncio will refuse it."""
+    asyncio = sys.modules["asyncio"]
+    if asyncio.isfuture(futures) or asyncio.iscoroutine(futures) or hasattr(futures, "__aiter__"):
+        return futures
+    each = list(dict.fromkeys(futures))
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return each
+    return [asyncio.ensure_future(one, loop=loop) for one in each]
+
+
+#: module, class, function, wrapper
+HOOKS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
+    ("asyncio.base_events", "BaseEventLoop", "create_task", _create_task),
+    ("uvloop", "Loop", "create_task", _create_task),
+    ("trio._core._run", "Runner", "spawn_impl", _spawn_trio),
+    ("asyncio.tasks", "", "run_coroutine_threadsafe", _run_coroutine_threadsafe),
+    ("asyncio", "", "run_coroutine_threadsafe", _run_coroutine_threadsafe),
+    ("asyncio.tasks", "", "as_completed", _as_completed),
+    ("asyncio", "", "as_completed", _as_completed),
+)
+
+
+def learn() -> None:
+    """Know asyncio's own functions where their version matters."""
+    if sys.version_info < (3, 12) and spawning.wait_for is None and "asyncio.tasks" in sys.modules:
+        spawning.wait_for = sys.modules["asyncio.tasks"].wait_for.__code__

@@ -1,0 +1,272 @@
+"""What a tool call gave: as its event holds it, and made again from that.
+
+`output` and `error` are for reading. Where they are not the very value that was given, the event's `tape`
+holds it (see `lctl.session.faithful`):
+
+    given       how many objects the arguments were made of; what follows refers to them by number
+    after       [number, content] of each argument the call changed
+    output      the value, or the items of a generator
+    returned    what a generator returned beyond its items
+    error       the exception
+    inside      [first, last] seqs of the events recorded by the tool's own body
+    executed    why none of this could be kept: a rerun runs the tool again
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from lctl.session import hooks, jsonable
+from lctl.session.faithful import Decoder, Encoder, Given, Unfaithful
+from lctl.session.faithful.coding import encode_parts
+from lctl.session.wrapping import Outcome, Served
+
+if TYPE_CHECKING:
+    from lctl.session.tools import ToolCall
+
+#: Characters of a string that surely stay as they are in `output`.
+_STRING = 1 << 16
+_PARTS = ("after", "output", "returned", "error")
+#: Of a generator tool's items that are kept.
+_ITEMS = 1000
+
+#: "tool: why" of the calls that a rerun must make again, with how many there were.
+executed: dict[str, int] = {}
+
+
+class RecordedToolError(Exception):
+    """Stands for a tool's exception of which the log holds no more than name and text."""
+
+
+class Items:
+    """What a generator gave, item by item, each as it was when it was given.
+
+    Attributes:
+        shown: plain copies, for `output`.
+        count: all of them; `shown` has the first thousand.
+    """
+
+    def __init__(self, given: Given) -> None:
+        self.shown: list[Any] = []
+        self.count = 0
+        self._given = given
+        self._made: list[Any] | None = None
+        self._why: str | None = None
+
+    def add(self, value: Any) -> None:
+        self.count += 1
+        if self.count > _ITEMS:
+            return
+        plain = is_plain(value, self._given.index)
+        if self._made is None and not plain:
+            self._made = self.shown[:]
+        self.shown.append(jsonable.plain(value))
+        if self._made is not None and self._why is None:
+            try:
+                self._made.append(encode_parts(value, Encoder.value, Decoder.value, self._given))
+            except Unfaithful as reason:
+                self._why = str(reason)
+
+    @property
+    def tape(self) -> list[Any] | None:
+        """JSON for the items, where `output` is not enough.
+
+        Raises:
+            Unfaithful: there were too many, or one cannot be kept.
+        """
+        if self.count > _ITEMS:
+            raise Unfaithful(f"a stream of more than {_ITEMS} items")
+        if self._why is not None:
+            raise Unfaithful(self._why)
+        return self._made
+
+
+def tape_of(
+    tool: str, given: Given, parts: dict[str, Any], items: Items | None = None
+) -> dict[str, Any] | None:
+    """The `tape` of a call; None where none is needed.
+
+    Args:
+        parts: what it gave: "output", or "returned" of a generator beyond its items, or "error".
+    """
+    changed = given.changed()
+    kept = dict(parts)
+    if "output" in parts and is_plain(parts["output"], given.index):
+        if not changed:
+            return None
+        if type(parts["output"]) not in (list, dict):
+            del kept["output"]
+    if _is_plain_error(parts.get("error")):
+        del kept["error"]
+    if changed:
+        kept["after"] = [(n, given.content(n)) for n in changed]
+    try:
+        streamed = None if items is None else items.tape
+        made: dict[str, Any] = {} if streamed is None else {"output": streamed}
+        if kept:
+            made |= encode_parts(
+                kept,
+                lambda encoder, values: _written(encoder, given, values),
+                lambda decoder, tape: _read(decoder, given, tape),
+                given,
+            )
+        return {"given": len(given.nodes), **made} if made else None
+    except Unfaithful as reason:
+        why = str(reason)
+    except Exception as error:  # raised by a value's own code
+        why = f"a result that cannot be looked at ({type(error).__name__})"
+    told = f"{tool}: {why}"
+    executed[told] = executed.get(told, 0) + 1
+    return {"executed": why}
+
+
+def _written(encoder: Encoder, given: Given, parts: dict[str, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for name in _PARTS:
+        if name == "after" and name in parts:
+            made[name] = [[n, given.written(encoder, n, content)] for n, content in parts[name]]
+        elif name in parts:
+            made[name] = encoder.value(parts[name])
+    return made
+
+
+def _read(decoder: Decoder, given: Given, tape: Mapping[str, Any]) -> dict[str, Any]:
+    parts: dict[str, Any] = {}
+    for name in _PARTS:
+        if name == "after" and name in tape:
+            parts[name] = [(n, given.read(decoder, n, content)) for n, content in tape[name]]
+        elif name in tape:
+            parts[name] = decoder.value(tape[name])
+    return parts
+
+
+def is_plain(value: Any, given: Mapping[int, int]) -> bool:
+    """Whether JSON gives back this very value: exact types, nothing in it twice, none of it `given`."""
+    kind = type(value)
+    if kind is str:
+        return _is_plain_text(value)
+    if value is None or kind is bool:
+        return True
+    if kind is not dict and kind is not list:
+        return _is_number(value, kind)
+    seen: set[int] = set()
+    queue = [value]
+    for each in queue:  # grows while it is gone through
+        if id(each) in seen or id(each) in given:
+            return False
+        seen.add(id(each))
+        if type(each) is dict:
+            for key in each:
+                if type(key) is not str or not _is_plain_text(key):
+                    return False
+            items = each.values()
+        else:
+            items = each
+        for item in items:
+            kind = type(item)
+            if kind is str:
+                if not (item.isascii() and len(item) < _STRING) and not _is_plain_text(item):
+                    return False
+            elif kind is dict or kind is list:
+                queue.append(item)
+            elif item is not None and kind is not bool and not _is_number(item, kind):
+                return False
+    return True
+
+
+def _is_plain_error(error: BaseException | None) -> bool:
+    """Whether its class's name and its text are all there is to an exception."""
+    return (
+        isinstance(error, Exception)
+        and type(error).__module__ == "builtins"
+        and len(error.args) == 1
+        and type(error.args[0]) is str
+        and _is_plain_text(error.args[0])
+        and str(error) == error.args[0]
+        and not error.__dict__
+        and error.__cause__ is None
+        and not error.__suppress_context__
+        and not isinstance(error, ImportError | SystemExit)
+    )
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    if kind is int:
+        return bool(-(1 << 63) <= value < (1 << 63))
+    return kind is float and bool(isfinite(value))
+
+
+def _is_plain_text(value: str) -> bool:
+    if len(value) >= _STRING:
+        return False
+    return value.isascii() or bool(jsonable.text(value) is value)
+
+
+def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
+    """What the recorded call gave; None where only running the tool gives it.
+
+    Args:
+        data: of its `tool_call` event.
+        call: the one that is being made now.
+
+    Raises:
+        Unfaithful: it stands for something that cannot be made here, or for other arguments.
+    """
+    tape = data.get("tape")
+    if not isinstance(tape, Mapping):
+        tape = {}
+    if "executed" in tape:
+        return None
+    parts: dict[str, Any] = {}
+    given = call.given if call.given is not None else Given(())
+    if any(name in tape for name in _PARTS):
+        if tape.get("given", 0) != len(given.nodes):
+            raise Unfaithful("a result that refers to arguments of another shape than those given now")
+        parts = _read(Decoder(given), given, tape)
+    error = parts.get("error")
+    if error is None and data.get("error") is not None:
+        error = _named_error(data["error"])
+    if error is not None and not isinstance(error, BaseException):
+        raise Unfaithful("an error that is no exception")
+    changes = parts.get("after", [])
+
+    def change() -> None:
+        for n, content in changes:
+            given.apply(n, content)
+
+    return Outcome(
+        value=parts["output"] if "output" in parts else data.get("output"),
+        error=error,
+        returned=parts.get("returned"),
+        closed_early=bool(data.get("closed_early")),
+        change=change if changes else None,
+        fields={name: data[name] for name in ("output", "error", "closed_early", "tape") if name in data},
+        inside=[(first, last) for first, last in tape.get("inside", ())],
+    )
+
+
+def _named_error(error: Any) -> BaseException:
+    """An exception by its name and text, of logs that hold no more."""
+    import builtins
+
+    if not isinstance(error, Mapping):
+        return RecordedToolError(str(error))
+    name, message = str(error.get("type")), str(error.get("message") or "")
+    cls = vars(builtins).get(name)
+    if isinstance(cls, type) and issubclass(cls, Exception):
+        try:
+            return cls(message)
+        except TypeError:
+            pass
+    return RecordedToolError(f"{name}: {message}")
+
+
+def _report() -> dict[str, Any]:
+    return {"executed": dict(executed)} if executed else {}
+
+
+hooks.reports.append(_report)
+
+__all__ = ["Outcome", "RecordedToolError", "Served", "executed", "outcome", "tape_of"]

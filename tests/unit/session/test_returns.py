@@ -1,0 +1,36 @@
+"""Moments at which the program went on after crossings that were recorded together."""
+
+from __future__ import annotations
+
+from lctl.clock import system_clock
+from lctl.session.lanes import UnderWay
+from lctl.session.returns import Returns
+
+
+def test_returns_one_after_the_other_leave_nothing() -> None:
+    returns = Returns(UnderWay(system_clock))
+    for seq in (3, 7):
+        returns.end(returns.begin(), seq)
+    assert returns.data() is None
+
+
+def test_returns_at_the_same_time_are_kept_in_their_order() -> None:
+    returns = Returns(UnderWay(system_clock))
+    first, second = returns.begin(), returns.begin()
+    returns.end(second, 7)
+    returns.end(first, 3)
+    data = returns.data()
+    assert data is not None
+    assert data["source"] == "resumed"
+    assert {seq for seq, _ in data["value"]} == {3, 7}
+    assert dict(data["value"])[7] <= dict(data["value"])[3]
+
+
+def test_what_was_not_written_is_not_kept() -> None:
+    returns = Returns(UnderWay(system_clock))
+    first, second = returns.begin(), returns.begin()
+    returns.end(first, 0)
+    returns.end(second, 5)
+    data = returns.data()
+    assert data is not None
+    assert [seq for seq, _ in data["value"]] == [5]

@@ -1,0 +1,94 @@
+"""Serves the tool calls of a recorded log by lane and number, as a rerun does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import orjson
+
+from lctl.errors import RerunStopped
+from lctl.session import LCTLSession, border, lanes, toolresults
+from lctl.session.border import Answer, Live, WireRequest
+from lctl.session.lanes import Lane
+from lctl.session.tools import ToolCall
+from lctl.session.wrapping import Served
+
+
+class ToolPlayer(border.Player):
+    """Strict: another tool or input than the recorded one stops."""
+
+    def __init__(self, events: list[dict[str, Any]]) -> None:
+        self._events = events
+        self._calls: dict[tuple[str, int], dict[str, Any]] = {}
+        for lane, calls in _by_lane(events).items():
+            self._calls |= {(lane, n): data for n, data in enumerate(calls, 1)}
+        self.executed: list[str] = []
+        self.served = 0
+
+    def exchange(self, request: WireRequest) -> Answer | Live:
+        raise RerunStopped(request.url)
+
+    def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
+        return None
+
+    def tool(self, call: ToolCall, lane: Lane, number: int) -> Served | None:
+        data = self._calls.get((lane.path, number))
+        if data is None or data["tool"] != call.tool or data["input"] != call.input:
+            raise RerunStopped(f"{call.tool}, call {number} of lane {lane.path}: not on the tape")
+        outcome = toolresults.outcome(data, call)
+        if outcome is None:
+            self.executed.append(call.tool)
+            return None
+        self.served += 1
+        served = Served(outcome=outcome)
+        served.events = [
+            event for event in self._events if any(a <= event["seq"] <= b for a, b in outcome.inside)
+        ]
+        return served
+
+
+def _by_lane(events: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The calls of each lane in the order of their start: one without `at` was alone, so file order holds
+    around it."""
+    groups: dict[str, list[list[dict[str, Any]]]] = {}
+    for event in events:
+        if event["type"] == "tool_call":
+            data = event["data"]
+            lane = groups.setdefault(data.get("lane", "0"), [[]])
+            if "at" in data:
+                lane[-1].append(data)
+            else:
+                lane += [data], []
+    return {
+        lane: [data for part in parts for data in sorted(part, key=lambda data: data.get("at", 0.0))]
+        for lane, parts in groups.items()
+    }
+
+
+def recorded(session: LCTLSession) -> list[dict[str, Any]]:
+    return [orjson.loads(line) for line in session.lines()]
+
+
+@contextmanager
+def serving(events: list[dict[str, Any]]) -> Iterator[ToolPlayer]:
+    """With lanes of its own, as a process of its own would have."""
+    player = ToolPlayer(events)
+    serving: Any = player  # of tools alone
+    border.set_player(serving)
+    token = lanes.enter(Lane("0"))
+    try:
+        yield player
+    finally:
+        lanes.leave(token)
+        border.set_player(None)
+
+
+@contextmanager
+def recording() -> Iterator[None]:
+    token = lanes.enter(Lane("0"))
+    try:
+        yield
+    finally:
+        lanes.leave(token)
