@@ -7,7 +7,10 @@ lctl.uninstrument()         and leave no trace of it
 from __future__ import annotations
 
 import sys
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from lctl.session.redact import Redactor
 
 Record = Literal["model", "full"]
 
@@ -18,8 +21,9 @@ def auto_instrument(*, record: Record = "model") -> None:
     May be called before or after the libraries are imported, and again; it imports none of them.
 
     Args:
-        record: "model" records model calls; "full" also every other HTTP exchange the program makes
-            (telemetry uploads never), request bodies included.
+        record: "model" records model calls; "full" everything that a rerun needs: also every other HTTP
+            exchange the program makes (telemetry uploads never), request bodies included, and what the
+            program's own code reads of clocks, chance and environment, and writes to standard output.
     """
     if record not in ("model", "full"):
         from lctl.errors import UsageError
@@ -43,6 +47,8 @@ def ensure_installed() -> None:
 
     if _other_traffic not in hooks.reports:
         hooks.reports.append(_other_traffic)
+    if program_header not in hooks.headers:
+        hooks.headers.append(program_header)
     registry.install()
 
 
@@ -65,10 +71,23 @@ def _other_traffic() -> dict[str, Any]:
     return traffic.report() if traffic is not None else {}
 
 
+def program_header(redactor: Redactor | None) -> dict[str, Any]:
+    """What a log's header says of the program (see `provenance`)."""
+    from lctl.instrument import provenance, settings
+
+    return {"program": provenance.program(redactor, full=settings.full)}
+
+
 def _set_full(full: bool) -> None:
     from lctl.instrument import settings
 
     settings.full = full
+    if full:
+        from lctl.instrument import ambient
+
+        ambient.install()
+    elif (installed := sys.modules.get("lctl.instrument.ambient")) is not None:
+        installed.uninstall()
 
 
 __all__ = ["auto_instrument", "ensure_installed", "uninstrument"]

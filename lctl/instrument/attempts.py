@@ -14,10 +14,15 @@ from time import monotonic_ns
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from lctl.guard import guard
-from lctl.instrument import bodies
+from lctl.instrument import bodies, settings
 
 if TYPE_CHECKING:
+    from lctl.session.lanes import UnderWay
     from lctl.session.redact import Redactor
+    from lctl.session.returns import Returning, Returns
+
+# By name, because anyio, trio and asyncio each have their own and none may be imported here.
+CANCELLATIONS = frozenset({"CancelledError", "Cancelled", "KeyboardInterrupt", "SystemExit"})
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,6 +47,10 @@ def never_raises(place: str) -> Callable[[Callable[P, R]], Callable[P, R | None]
     return wrap
 
 
+#: Parts of content types that are read as they come, beside text/event-stream: AWS's, JSON lines.
+_STREAMS = ("amazon.eventstream", "ndjson", "jsonl", "json-seq")
+
+
 class Owner(Protocol):
     """What an attempt belongs to, told once when it is over."""
 
@@ -55,28 +64,50 @@ class Attempt:
         chunks: (monotonic ns, raw bytes) as they passed; transports append to it themselves.
         error: what the transport raised, before or in the middle of the body.
         closed_early: the host closed the response before its end was read.
+        upload: pieces of a request's body that is known only when it has been sent; kept by transports.
+        raw: the host reads the body as it came, content-encoding not undone.
+        unsent: the request has not left yet; transports that can tell say so.
+        closes: its transport always tells `closed`, also after `end`.
+        returning: what to tell, and with what, when the program goes on; where that is at `closed`.
+        match: in a rerun, how it was answered, unless exactly.
     """
 
     __slots__ = (
         "_body",
+        "_encoding",
+        "_moment",
+        "_under_way",
         "chunks",
         "closed_early",
+        "closes",
         "ended_ns",
         "error",
         "headers",
         "http",
+        "match",
         "method",
         "number",
         "over",
         "owner",
+        "raw",
         "request",
+        "returning",
         "started_ns",
         "status",
+        "unsent",
+        "upload",
         "url",
     )
 
     def __init__(
-        self, owner: Owner, number: int, http: str, method: str, url: str, request: dict[str, Any]
+        self,
+        owner: Owner,
+        number: int,
+        http: str,
+        method: str,
+        url: str,
+        request: dict[str, Any],
+        under_way: UnderWay,
     ) -> None:
         self.owner = owner
         self.number = number
@@ -85,13 +116,22 @@ class Attempt:
         self.url = without_secrets(url)
         self.request = request
         self.status: int | None = None
-        self.headers: dict[str, str] = {}
+        self.headers: dict[str, Any] = {}
         self.chunks: list[tuple[int, bytes]] = []
         self.error: BaseException | None = None
         self.closed_early = False
         self.over = False
+        self.closes = False
+        self.returning: tuple[Returns, Returning, int] | None = None
         self._body: list[bytes] | None = None
+        self.match: str | None = None
+        self.unsent = False
+        self.raw = False
+        self.upload: list[bytes] | None = None
+        self._encoding: str | None = None
         self.ended_ns = 0
+        self._under_way = under_way
+        self._moment = under_way.begin()
         self.started_ns = monotonic_ns()
 
     # -- told by the transport -------------------------------------------------------------
@@ -100,7 +140,7 @@ class Attempt:
         """Status and headers came. `headers` are (name, value) pairs, text or bytes."""
         self.status = status
         try:
-            self.headers = kept_headers(headers)
+            self.headers = all_headers(headers) if settings.full else kept_headers(headers)
         except Exception as error:
             if guard.policy == "raise":
                 raise
@@ -121,6 +161,14 @@ class Attempt:
         """The host closed the response; early, if `end` was not told before."""
         if not self.over:
             self._closed_early()
+        returning, self.returning = self.returning, None
+        if returning is not None:
+            try:
+                returning[0].end(*returning[1:])
+            except Exception as error:
+                if guard.policy == "raise":
+                    raise
+                guard.failed("the close of a response", error)
 
     @never_raises("the close of a response")
     def _closed_early(self) -> None:
@@ -134,6 +182,9 @@ class Attempt:
         if not self.over and not sys.is_finalizing():
             self.closed_early = True
             self._over()
+        returning, self.returning = self.returning, None
+        if returning is not None:
+            returning[0].end(returning[1], 0)
 
     @never_raises("a failed request")
     def failed(self, error: BaseException) -> None:
@@ -147,6 +198,7 @@ class Attempt:
             return
         self.over = True
         self.ended_ns = monotonic_ns()
+        self._under_way.end(self._moment, not self.is_stream)
         self.owner.ended(self)
 
     # -- read once, when over --------------------------------------------------------------
@@ -162,14 +214,16 @@ class Attempt:
                 return raw
             decoded = bodies.decode_chunks(raw, encoding) if encoding else raw
             if encoding and decoded is not None:
-                del self.headers["content-encoding"]
+                self._encoding = self.headers.pop("content-encoding")
+                self.headers.pop("content-length", None)  # of the encoded body
             self._body = raw if decoded is None else decoded
         return self._body
 
     @property
     def is_stream(self) -> bool:
         """Whether the body is a stream of events, whose chunks and times are kept."""
-        return "event-stream" in self.headers.get("content-type", "")
+        kind = self.headers.get("content-type", "")
+        return "event-stream" in kind or any(name in kind for name in _STREAMS)
 
     def ms(self, ns: int) -> float:
         """Milliseconds from the start of this attempt, to the microsecond."""
@@ -203,23 +257,39 @@ class Attempt:
             body = self._body or self.body
             data["status"] = self.status
             data["headers"] = self.headers
-            if "event-stream" in self.headers.get("content-type", ""):
+            if self.is_stream:
                 times = [(at - self.started_ns) // 1000 / 1000 for at, _ in self.chunks]
                 data.update(bodies.store_chunks(times, body))
             else:
                 data["body"] = bodies.store_body(body[0] if len(body) == 1 else b"".join(body), messages)
+            if self.raw and self._encoding is not None:
+                data["encoded"] = self._encoding
         if self.error is not None:
-            cls = type(self.error)
-            data["error"] = {
-                "type": cls.__qualname__,
-                "module": cls.__module__,
-                "message": text_of(self.error),
-            }
+            data["error"] = error_data(self.error)
+            if self.unsent:
+                data["error"]["sent"] = False
         data["complete"] = complete
         if self.closed_early and not complete:  # after the terminal event it is how SDKs end a stream
             data["closed_early"] = True
         data["duration_ms"] = (self.ended_ns - self.started_ns) // 1000 / 1000
+        data.update(self._under_way.fields(self._moment, settings.full))
+        if self.match is not None:
+            data["match"] = self.match
         return data
+
+
+def error_data(error: BaseException, depth: int = 4) -> dict[str, Any]:
+    """An exception as an exchange holds it, with those it was raised from."""
+    cls = type(error)
+    data: dict[str, Any] = {
+        "type": cls.__qualname__,
+        "module": cls.__module__,
+        # That of a cancellation names a scope or a task by its address.
+        "message": "" if cls.__name__ in CANCELLATIONS else text_of(error),
+    }
+    if error.__cause__ is not None and depth > 1:
+        data["cause"] = error_data(error.__cause__, depth - 1)
+    return data
 
 
 def text_of(error: BaseException, limit: int = 2000) -> str:
@@ -268,6 +338,42 @@ def kept_headers(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
             known = _remember(name)
         if known is not None:
             kept[known] = value.decode("latin-1") if isinstance(value, bytes) else str(value)
+    return kept
+
+
+#: What a response says of the connection, or to a browser: no program acts on it.
+_IDLE_HEADERS = frozenset(
+    {
+        "alt-svc",
+        "connection",
+        "content-security-policy",
+        "keep-alive",
+        "nel",
+        "permissions-policy",
+        "report-to",
+        "server-timing",
+        "strict-transport-security",
+    }
+)
+
+
+def all_headers(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+    """Every header a program may read, names in lower case; one sent several times is a list.
+
+    Cookies and the like are taken out with the other secrets, when the event is written.
+    """
+    kept: dict[str, Any] = {}
+    for name, value in pairs:
+        known = (name.decode("latin-1") if isinstance(name, bytes) else str(name)).lower()
+        if known in _IDLE_HEADERS:
+            continue
+        text = value.decode("latin-1") if isinstance(value, bytes) else str(value)
+        if known not in kept:
+            kept[known] = text
+        elif isinstance(kept[known], list):
+            kept[known].append(text)
+        else:
+            kept[known] = [kept[known], text]
     return kept
 
 

@@ -140,19 +140,29 @@ def _long_values(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any,
             yield from _long_values(inner, (*path, n))
 
 
-def rebuild_body(exchange: Mapping[str, Any], messages: Mapping[str, Mapping[str, Any]]) -> bytes:
+def rebuild_body(
+    exchange: Mapping[str, Any],
+    messages: Mapping[str, Mapping[str, Any]],
+    blobs: Mapping[str, Mapping[str, Any]] | None = None,
+) -> bytes:
     """The bytes of the response body that `exchange` (its `data`) recorded, content-encoding undone.
 
     Args:
         exchange: data of an `exchange` event.
         messages: data of the `message` events its body refers to, by message id.
+        blobs: data of the `blob` events, by hash.
 
     Raises:
-        KeyError: a message referred to is missing.
+        KeyError: a message or blob referred to is missing.
     """
     if "chunks" in exchange:
         return b"".join(chunk for _, chunk in rebuild_chunks(exchange))
-    return _bytes_of(exchange.get("body", ""), messages)
+    body = exchange.get("body", "")
+    if isinstance(body, dict) and "blob" in body:
+        blob = (blobs or {})[body["blob"]]
+        content = str(blob["content"])
+        return base64.b64decode(content) if blob.get("encoding") == "base64" else content.encode()
+    return _bytes_of(body, messages)
 
 
 def rebuild_chunks(exchange: Mapping[str, Any]) -> list[tuple[float, bytes]]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.guard import guard
 from lctl.instrument import failures
-from lctl.instrument.attempts import Attempt, kept_headers, never_raises, text_of
+from lctl.instrument.attempts import CANCELLATIONS, Attempt, kept_headers, never_raises, text_of
 from lctl.instrument.conversation import Conversations
 from lctl.instrument.digests import BodyDigests
 
@@ -31,9 +31,6 @@ Draft = tuple[str, str, dict[str, Any], int | None]
 
 # What the sampled message of a call with that outcome is.
 _STATUSES = {"error": "error", "aborted": "aborted", "cancelled": "aborted"}
-
-# By name, because anyio, trio and asyncio each have their own and none may be imported here.
-_CANCELLATIONS = frozenset({"CancelledError", "Cancelled", "KeyboardInterrupt", "SystemExit"})
 
 
 class Recording:
@@ -169,7 +166,9 @@ class Call:
         if sent:
             request["headers"] = sent
         self.attempts += 1
-        self._active = attempt = Attempt(self, self.attempts, http, method, url, request)
+        self._active = attempt = Attempt(
+            self, self.attempts, http, method, url, request, self.session.under_way
+        )
         recording.open[id(attempt)] = attempt
         return attempt
 
@@ -262,15 +261,22 @@ class Call:
         if self._recording.pid != getpid():
             return  # in a forked child the call is its parent's
         self._closed = True
+        returns = self.session.returns
+        returning, seq = returns.begin(), 0
         try:
-            self._write_end(attempt, error)
+            seq = self._write_end(attempt, error)
         except Exception as failure:
             if guard.policy == "raise":
                 raise
             guard.failed("the answer of a model call", failure)
             self._write_bare_end(attempt, error)
+        if attempt is not None and attempt.closes and attempt is not self._held:
+            attempt.returning = returns, returning, seq
+        else:
+            returns.end(returning, seq)
 
-    def _write_end(self, attempt: Attempt | None, error: BaseException | None) -> None:
+    def _write_end(self, attempt: Attempt | None, error: BaseException | None) -> int:
+        """The seq of the exchange; 0 where there is none."""
         answer = None
         if attempt is not None and attempt.status is not None:
             answer = self._read(attempt)
@@ -283,8 +289,7 @@ class Call:
             and attempt.error is None
             and attempt.status == 200
         ):
-            self._write_success(attempt, answer)
-            return
+            return self._write_success(attempt, answer)
         outcome = _outcome(attempt, answer, error)
         if attempt is None and self._failed and outcome == "success":
             outcome = "error"  # a library that returns error statuses instead of raising
@@ -315,9 +320,10 @@ class Call:
             drafts.append(self._end_draft(end, attempt, error))
             return drafts
 
-        self.session.emit_many(build, True)
+        first = self.session.emit_many(build, True)
+        return 0 if attempt is None else first
 
-    def _write_success(self, attempt: Attempt, answer: ModelAnswer) -> None:
+    def _write_success(self, attempt: Attempt, answer: ModelAnswer) -> int:
         """`_write_end` of what nearly every call is."""
 
         def build(first: int) -> list[Draft]:
@@ -334,7 +340,7 @@ class Call:
             messages.append(self._end_draft(end, attempt, None))
             return messages
 
-        self.session.emit_many(build, True)
+        return self.session.emit_many(build, True)
 
     def _write_bare_end(self, attempt: Attempt | None, error: BaseException | None) -> None:
         """The answer could not be written; that the call is over still can."""
@@ -398,7 +404,7 @@ class Call:
 
 def is_cancellation(error: BaseException) -> bool:
     """Whether `error` is the host stopping the call (a cancelled task, Ctrl-C, exit), not a failure."""
-    return type(error).__name__ in _CANCELLATIONS
+    return type(error).__name__ in CANCELLATIONS
 
 
 def _outcome(attempt: Attempt | None, answer: ModelAnswer | None, error: BaseException | None) -> str:

@@ -231,7 +231,8 @@ class Conversations:
         if isinstance(call_id, str):
             self._tools.report(call_id)
         else:
-            self._tools.report_run(str(data.get("tool")), data.get("input"))
+            input = data.get("asked", data.get("input"))
+            self._tools.report_run(str(data.get("tool")), input, data.get("output"))
 
     def note_blob(self, hash: str) -> bool:
         """True the first time: whoever asks writes the `blob` event."""

@@ -9,21 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 
-_silenced: ContextVar[bool] = ContextVar("lctl_silenced", default=False)
-
-#: True where a layer above reports, or the user asked for silence.
-silenced = _silenced.get
-silence = _silenced.set
-end_silence = _silenced.reset
+from lctl.session.silence import REPORTED, end_silence, silence, silenced
 
 
 @contextmanager
 def suppress() -> Iterator[None]:
     """`with suppress():` records no model call made in the block, in this thread or task."""
-    token = _silenced.set(True)
+    token = silence(silenced() or True)
     try:
         yield
     finally:
-        _silenced.reset(token)
+        end_silence(token)
+
+
+__all__ = ["REPORTED", "end_silence", "silence", "silenced", "suppress"]

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, NamedTuple
 
 import orjson
+
+#: Runs that are remembered until a result tells which call they were.
+_RUNS = 64
+#: Characters of an output that does not occur by chance.
+_TELLING = 8
 
 
 class Asked(NamedTuple):
@@ -90,8 +96,30 @@ def _asks_for(asked: Any, given: Any) -> bool:
     return bool(asked == given)
 
 
+def _says(result: Any, output: Any) -> bool:
+    """Whether a tool's result, as it was sent to the model, is that output."""
+    if result == output or _text(result) == _text(output):
+        return True
+    return isinstance(result, str) and _value(result) == output and output is not None
+
+
+def _text(value: Any) -> str:
+    """A result's text: of blocks of text, theirs."""
+    if isinstance(value, str):
+        return value
+    texts = [part["text"] for part in _dicts(value) if isinstance(part.get("text"), str)]
+    if texts:
+        return "".join(texts)
+    return "" if value is None else str(value)
+
+
 def _dicts(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+class _Ran(NamedTuple):
+    input: Any
+    output: Any
 
 
 class _Open:
@@ -113,6 +141,7 @@ class ToolCalls:
         self._open: dict[str, _Open] = {}
         self._settled: list[str] = []  # forgotten at the next answer, so that inputs are not kept for good
         self._reported: set[str] = set()  # reported before the answer that asked was complete
+        self._runs: deque[_Ran] = deque(maxlen=_RUNS)  # reported, and no open call found for them yet
 
     def ask(self, message: dict[str, Any], at_ns: int) -> None:
         if self._settled:
@@ -132,12 +161,34 @@ class ToolCalls:
             known.settled = True
             self._settled.append(call_id)
 
-    def report_run(self, tool: str, input: Any) -> None:
-        """A run of `tool` was reported by someone who knows no call id: the oldest open call asks for it."""
+    def report_run(self, tool: str, input: Any, output: Any = None) -> None:
+        """A run of `tool` was reported by someone who knows no call id: the oldest open call asks for it.
+
+        Where none of that name does, the model may know the tool by another: the result that is sent for
+        the call tells (see `answer`).
+        """
         for id, known in self._open.items():
             if not known.settled and known.asked.tool == tool and _asks_for(known.asked.input, input):
                 self.report(id)
                 return
+        if self._open:
+            self._runs.append(_Ran(input, output))
+
+    def _take_run(self, asked: Asked, result: Result) -> bool:
+        """Whether a reported run is this call: it gave what is sent as its result, or was given what the
+        call asks for and gave something that is in the result."""
+        for run in self._runs:
+            same = _says(result.output, run.output)
+            fits = bool(asked.input) and _asks_for(asked.input, run.input)
+            if (same and (fits or len(_text(run.output)) >= _TELLING)) or (
+                fits
+                and not result.failed
+                and len(_text(run.output)) > 1
+                and _text(run.output) in _text(result.output)
+            ):
+                self._runs.remove(run)
+                return True
+        return False
 
     def answer(self, result: Result, at_ns: int) -> dict[str, Any] | None:
         """Payload of the derived `tool_call`; None where the call is unknown or has its event already."""
@@ -146,6 +197,8 @@ class ToolCalls:
             return None
         known.settled = True
         self._settled.append(result.call_id)
+        if self._runs and self._take_run(known.asked, result):
+            return None
         return {
             "tool": known.asked.tool,
             "input": known.asked.input,

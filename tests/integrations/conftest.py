@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ class Reply:
 
     body: Any = None
     status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, Any] = field(default_factory=dict)
     chunks: list[bytes] | None = None  # sent one by one, chunked
     pause: float = 0.0  # before each chunk, and before the head
     cut: bool = False  # drop the connection instead of ending the body
@@ -50,7 +50,7 @@ class Server:
             def do_POST(self) -> None:
                 outer._handle(self)
 
-            do_GET = do_POST
+            do_GET = do_HEAD = do_PUT = do_POST
 
             def log_message(self, format: str, *args: Any) -> None:
                 pass
@@ -107,8 +107,11 @@ class Server:
         else:
             body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
             headers = {"content-type": "application/json", "content-length": str(len(body)), **headers}
+        if reply.status in (204, 304) or handler.command == "HEAD":
+            body, reply = b"", replace(reply, chunks=None)
         for name, value in headers.items():
-            handler.send_header(name, value)
+            for one in value if isinstance(value, list) else [value]:
+                handler.send_header(name, one)
         handler.end_headers()
         handler.wfile.write(body if not reply.cut else body[: len(body) // 2])
         for chunk in reply.chunks or ():
@@ -283,6 +286,13 @@ def log(tmp_path: Path) -> Iterator[Log]:
     with log.session:
         yield log
     uninstrument()
+
+
+@pytest.fixture
+def rerun(tmp_path: Path) -> Any:
+    from tests.integrations.rerunning import Rerun
+
+    return Rerun(tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -25,23 +25,25 @@ def pieces(text: str, size: int = 5) -> list[str]:
 
 
 def by_chat(server: ModelServer) -> None:
-    client = openai.OpenAI(base_url=server.openai_url, api_key="test")
     messages: Any = [{"role": "user", "content": "Hi"}]
-    for _ in client.chat.completions.create(model="gpt-4o", messages=messages, stream=True):
-        pass
+    with openai.OpenAI(base_url=server.openai_url, api_key="test") as client:
+        for _ in client.chat.completions.create(model="gpt-4o", messages=messages, stream=True):
+            pass
 
 
 def by_responses(server: ModelServer) -> None:
-    client = openai.OpenAI(base_url=server.openai_url, api_key="test")
-    for _ in client.responses.create(model="gpt-4o", input="Hi", stream=True):
-        pass
+    with openai.OpenAI(base_url=server.openai_url, api_key="test") as client:
+        for _ in client.responses.create(model="gpt-4o", input="Hi", stream=True):
+            pass
 
 
 def by_messages(server: ModelServer) -> None:
-    client = anthropic.Anthropic(base_url=server.anthropic_url, api_key="test")
-    with client.messages.stream(
-        model="claude-test", max_tokens=99, messages=[{"role": "user", "content": "Hi"}]
-    ) as stream:
+    with (
+        anthropic.Anthropic(base_url=server.anthropic_url, api_key="test") as client,
+        client.messages.stream(
+            model="claude-test", max_tokens=99, messages=[{"role": "user", "content": "Hi"}]
+        ) as stream,
+    ):
         for _ in stream:
             pass
 

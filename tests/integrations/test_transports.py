@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -50,7 +51,22 @@ def by_requests(url: str, ask: dict[str, Any]) -> Any:
 def by_urllib3(url: str, ask: dict[str, Any]) -> Any:
     urllib3 = pytest.importorskip("urllib3")
     with urllib3.PoolManager() as pool:
-        return pool.request("POST", url, json=ask).json()
+        headers = {"content-type": "application/json"}
+        return json.loads(pool.request("POST", url, body=json.dumps(ask), headers=headers).data)
+
+
+def by_urllib(url: str, ask: dict[str, Any]) -> Any:
+    from urllib.error import HTTPError
+    from urllib.request import Request, urlopen
+
+    headers = {"content-type": "application/json"}
+    try:
+        with urlopen(Request(url, json.dumps(ask).encode(), headers), timeout=5) as response:
+            body = response.read()
+    except HTTPError as error:
+        with error:
+            body = error.read()
+    return json.loads(gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body)
 
 
 def by_aiohttp(url: str, ask: dict[str, Any]) -> Any:
@@ -63,7 +79,7 @@ def by_aiohttp(url: str, ask: dict[str, Any]) -> Any:
     return asyncio.run(main())
 
 
-LIBRARIES = [by_httpx, by_httpx2, by_httpx_async, by_requests, by_urllib3, by_aiohttp]
+LIBRARIES = [by_httpx, by_httpx2, by_httpx_async, by_requests, by_urllib3, by_urllib, by_aiohttp]
 Library = Callable[[str, dict[str, Any]], Any]
 
 
@@ -76,7 +92,8 @@ class TestEveryLibrary:
         [(start, end)] = log.steps()
         assert (start["model"], end["outcome"]) == ("m", "success")
         [exchange] = log.of("exchange")
-        assert exchange["http"] == library.__name__.split("_")[1]
+        name = library.__name__.split("_")[1]
+        assert exchange["http"] == {"urllib": "http.client"}.get(name, name)
         assert exchange["url"] == server.url + PATH
         assert exchange["headers"]["x-request-id"] == "req_1"
         assert exchange["complete"] is True

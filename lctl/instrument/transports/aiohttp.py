@@ -7,14 +7,21 @@ hands each piece of data to the attempt. So every way of reading it (iterating, 
 
 from __future__ import annotations
 
+import sys
 import weakref
+from contextvars import ContextVar
 from time import monotonic_ns
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lctl.instrument import suppress, wire
+from lctl.guard import guard
+from lctl.instrument import calls, serving, settings, suppress, wire
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.patches import PatchSet
+from lctl.instrument.serving.aiohttp import Served, without_framing
+
+if TYPE_CHECKING:
+    from lctl.session.border import Player
 
 
 class Aiohttp:
@@ -27,14 +34,15 @@ class Aiohttp:
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         tees = _Tees(module)
         patches.wrap(module, "ClientSession._request", tees.request)
+        patches.wrap(sys.modules["aiohttp.connector"], "BaseConnector.connect", tees.connect)
+        patches.wrap(module, "ClientRequest.send", tees.send)
+        patches.wrap(module, "ClientResponse.start", tees.start)
         patches.wrap(module, "ClientResponse.close", tees.close)
         patches.wrap(module, "ClientResponse.release", tees.close)
 
 
 class _Tees:
     def __init__(self, module: ModuleType) -> None:
-        import sys
-
         reader: Any = sys.modules["aiohttp.streams"].StreamReader
         self._reader_class: type[Any] = reader
         # The readers being recorded. A reader has slots, so it cannot carry its attempt itself.
@@ -70,40 +78,113 @@ class _Tees:
 
         self._recorded_class = RecordedReader
 
-    def request(self, wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return self._request(wrapped, session, args, kwargs)
-
-    async def _request(
-        self, wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        method, url = _target(session, args, kwargs)
-        headers = _headers(session, kwargs)
-        seen = wire.recognise(method, url, headers) if url else None
-        attempt = None
-        if seen is not None:
-            body = _body(session, kwargs)
-            attempt = wire.begin(seen, "aiohttp", headers.items(), body)
-        if attempt is None:
-            return await wrapped(*args, **kwargs)
-        token = suppress.silence(True)
+    async def request(self, wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """One call, over as many attempts and redirects as it takes."""
+        call = _Requesting(_decompresses(session, kwargs))
+        opened = wire.open_call_here() if calls.current_call() is None else None
+        mark = _requesting.set(call)
         try:
             response = await wrapped(*args, **kwargs)
         except BaseException as error:
-            status = getattr(error, "status", None)  # raise_for_status=True: the response is gone
-            if isinstance(status, int) and status:
-                attempt.answered(status, dict(getattr(error, "headers", None) or {}).items())
-            attempt.failed(error)
+            # A timeout is a cancellation further in.
+            if call.attempt is not None:
+                call.attempt.failed(error)
+            if opened is not None:
+                calls.leave(opened[1])
+                opened[0].raised(error)
             raise
         finally:
-            suppress.end_silence(token)
-        self._received(attempt, response, session, kwargs)
+            _requesting.reset(mark)
+        if opened is not None:
+            calls.leave(opened[1])
+            opened[0].returned()
         return response
 
+    async def connect(
+        self, wrapped: Any, connector: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Called once for each request that leaves."""
+        call = _requesting.get()
+        request = args[0] if args else kwargs["req"]
+        if call is None:
+            return await wrapped(*args, **kwargs)
+        call.request, call.attempt, call.served = request, None, None
+        player = serving.player_here()
+        if player is not None:
+            await self._ask(player, call, connector, request)
+            if call.served is not None:
+                return call.served.connection
+        elif not suppress.silenced():
+            call.attempt = await _begin(request)
+        if call.attempt is not None:
+            call.attempt.unsent = True
+        return await _within(call, wrapped, args, kwargs)
+
+    async def _ask(self, player: Player, call: _Requesting, connector: Any, request: Any) -> None:
+        """In a rerun: serve the request, or have it sent."""
+        headers = _headers(request)
+        body = await _body(request, True)
+        kind = "websocket" if headers.get("upgrade", "").lower() == "websocket" else None
+        passage = serving.cross(player, "aiohttp", request.method, str(request.url), headers, body, kind=kind)
+        await serving.ready_async(passage)
+        call.attempt = attempt = serving.begin(passage, "aiohttp", headers.items(), body)
+        if passage.answer is None:
+            if passage.body is not None:
+                await _set_body(request, passage.body)
+            return
+        call.served = served = Served(connector, request, passage.answer)
+        error = passage.answer.error
+        if passage.answer.status is None and error is not None and error.sent is False:
+            if attempt is not None:
+                attempt.unsent = True
+            try:
+                await served.wait()
+            except BaseException as raised:
+                _failed(call, raised)
+                served.connection.close()
+                raise
+
+    async def send(self, wrapped: Any, request: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        call = _requesting.get()
+        if call is None or call.request is not request:  # that of a tunnel through a proxy
+            return await wrapped(*args, **kwargs)
+        if call.attempt is not None:
+            call.attempt.unsent = False
+        call.response = response = await _within(call, wrapped, args, kwargs)
+        return response
+
+    async def start(self, wrapped: Any, response: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Reads the head."""
+        call = _requesting.get()
+        if call is None or call.response is not response:
+            return await wrapped(*args, **kwargs)
+        framed = False
+        if call.served is not None:
+            try:
+                await call.served.wait()
+                token = suppress.silence(suppress.REPORTED)
+                try:
+                    framed = await call.served.begin()
+                finally:
+                    suppress.end_silence(token)
+            except BaseException as error:
+                _failed(call, error)
+                raise
+        result = await _within(call, wrapped, args, kwargs)
+        if call.served is not None:
+            call.served.begun()
+            if framed:
+                without_framing(response)
+        if call.attempt is not None:
+            self._received(call.attempt, response, call.decompresses)
+        return result
+
     @never_raises("a response")
-    def _received(self, attempt: Attempt, response: Any, session: Any, kwargs: dict[str, Any]) -> None:
+    def _received(self, attempt: Attempt, response: Any, decompresses: bool) -> None:
         attempt.answered(response.status, response.raw_headers)
         content = response.content
-        if _decompresses(session, kwargs):
+        attempt.raw = not decompresses
+        if decompresses:
             attempt.headers.pop("content-encoding", None)  # the parser undoes it before it feeds
         if type(content) is not self._reader_class:
             # No body, read already, or a reader of the host's own: what was read is all there is.
@@ -147,41 +228,84 @@ class _Tees:
         return attempt
 
 
-def _target(session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, str]:
+class _Requesting:
+    """One `ClientSession._request` under way, and the request of it that left last."""
+
+    __slots__ = ("attempt", "decompresses", "request", "response", "served")
+
+    def __init__(self, decompresses: bool) -> None:
+        self.decompresses = decompresses
+        self.request: Any = None
+        self.response: Any = None
+        self.attempt: Attempt | None = None
+        self.served: Served | None = None
+
+
+_requesting: ContextVar[_Requesting | None] = ContextVar("lctl_aiohttp", default=None)
+
+
+def _failed(call: _Requesting, error: BaseException) -> None:
+    if call.attempt is not None and not calls.is_cancellation(error):
+        call.attempt.failed(error)
+
+
+async def _within(call: _Requesting, wrapped: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run a part of the request; what it raises is the attempt's failure."""
+    token = suppress.silence(suppress.REPORTED)
     try:
-        method = args[0] if args else kwargs["method"]
-        url = args[1] if len(args) > 1 else kwargs["str_or_url"]
-        build = getattr(session, "_build_url", None)  # joins the session's base_url
-        full = build(url) if build is not None else url
-        if kwargs.get("params"):
-            full = full.update_query(kwargs["params"])
-        return str(method).upper(), str(full)
-    except Exception:
-        return "", ""  # the host is about to be told by aiohttp itself
+        return await wrapped(*args, **kwargs)
+    except BaseException as error:
+        _failed(call, error)
+        raise
+    finally:
+        suppress.end_silence(token)
 
 
-def _headers(session: Any, kwargs: dict[str, Any]) -> dict[str, str]:
-    merged: dict[str, str] = {}
-    for headers in (getattr(session, "headers", None), kwargs.get("headers")):
-        try:
-            merged.update({str(k).lower(): str(v) for k, v in dict(headers or {}).items()})
-        except (TypeError, ValueError):
-            pass  # something only aiohttp understands
-    return merged
+async def _begin(request: Any) -> Attempt | None:
+    try:
+        headers = _headers(request)
+        seen = wire.recognise(request.method, request.url, headers)
+        if seen is None or headers.get("upgrade", "").lower() == "websocket":
+            return None
+        body = await _body(request, settings.full)
+    except Exception as error:
+        if guard.policy == "raise":
+            raise
+        guard.failed("the start of a model call", error)
+        return None
+    return wire.begin(seen, "aiohttp", headers.items(), body)
 
 
-@never_raises("a request body")
-def _body(session: Any, kwargs: dict[str, Any]) -> bytes | None:
-    """The bytes that will be sent, where they are known without consuming what is to be sent."""
-    if kwargs.get("json") is not None:
-        text = session.json_serialize(kwargs["json"])
-        return text if isinstance(text, bytes) else text.encode()
-    data = kwargs.get("data")
-    if isinstance(data, str):
-        return data.encode()
-    if isinstance(data, (bytes, bytearray, memoryview)):
-        return bytes(data)
-    return b"" if data is None else None
+def _headers(request: Any) -> dict[str, str]:
+    return {str(name).lower(): str(value) for name, value in request.headers.items()}
+
+
+async def _body(request: Any, read: bool) -> bytes | None:
+    """The bytes that will be sent; None where they are not known. `read` what must be read for it."""
+    body = request.body
+    if isinstance(body, (bytes, bytearray)):
+        return bytes(body)
+    if body is None:
+        return b""
+    value = getattr(body, "_value", None)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    if isinstance(value, str):
+        return value.encode(getattr(body, "encoding", None) or "utf-8")
+    if read and hasattr(body, "as_bytes"):
+        return bytes(await body.as_bytes())
+    return None
+
+
+async def _set_body(request: Any, body: bytes) -> None:
+    for name in ("Content-Length", "Transfer-Encoding"):
+        request.headers.popall(name, None)
+    request.chunked = None
+    if hasattr(request, "update_body"):
+        await request.update_body(body)
+    else:
+        request.update_body_from_data(body)
+    request.headers["Content-Length"] = str(len(body))
 
 
 def _decompresses(session: Any, kwargs: dict[str, Any]) -> bool:

@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from functools import partial
 from time import monotonic_ns
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lctl.guard import guard
-from lctl.instrument import suppress, wire
+from lctl.instrument import serving, suppress, wire
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.patches import PatchSet
+from lctl.instrument.serving.httpx import Players
+
+if TYPE_CHECKING:
+    from lctl.session.border import Player
 
 
 class Httpx:
@@ -46,14 +51,23 @@ class _Tees:
     def __init__(self, module: ModuleType, name: str) -> None:
         self.name = name
         package = module.__name__.partition(".")[0]  # itself only half imported by now
-        self._not_read: type[Exception] = sys.modules[f"{package}._exceptions"].RequestNotRead
+        exceptions = sys.modules[f"{package}._exceptions"]
+        self._not_read: type[Exception] = exceptions.RequestNotRead
+        self._players = Players(module, exceptions)
         self._sync = module.SyncByteStream
         self._async = module.AsyncByteStream
         self._tee = type("RecordedStream", (_Tee, self._sync), {"__module__": __name__})
+        self._upload: Any = type("RecordedUpload", (_Upload, self._sync), {"__module__": __name__})
+        self._async_upload: Any = type(
+            "RecordedUpload", (_AsyncUpload, self._async), {"__module__": __name__}
+        )
         self._async_tee = type("RecordedStream", (_AsyncTee, self._async), {"__module__": __name__})
 
     def send(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         request = args[0] if args else kwargs["request"]
+        player = serving.player_here()
+        if player is not None:
+            return self._ask(player, wrapped, client, request)
         seen = wire.recognise(request.method, request.url, request.headers)
         if seen is None:
             return wrapped(*args, **kwargs)
@@ -65,18 +79,49 @@ class _Tees:
         attempt = wire.begin(seen, self.name, request.headers.raw, body)
         if attempt is None:
             return wrapped(*args, **kwargs)
-        token = suppress.silence(True)
+        if attempt.upload is not None and isinstance(request.stream, self._sync):
+            request.stream = self._upload(request.stream, attempt.upload)
+        return self._sent(wrapped, request, attempt)
+
+    def _ask(self, player: Player, wrapped: Any, client: Any, request: Any) -> Any:
+        """In a rerun: serve the request, or send it."""
+        body = request.read() if isinstance(request.stream, self._sync) else None
+        passage = serving.cross(
+            player, self.name, request.method, str(request.url), dict(request.headers), body
+        )
+        serving.ready(passage)
+        attempt = serving.begin(passage, self.name, request.headers.raw, body)
+        if passage.answer is not None:
+            wrapped = partial(wrapped.__func__, self._players.standing(client, passage.answer))
+        elif passage.body is not None:
+            request = self._players.with_body(request, passage.body)
+        return self._sent(wrapped, request, attempt)
+
+    def _sent(self, send: Any, request: Any, attempt: Attempt | None) -> Any:
+        token = suppress.silence(suppress.REPORTED)
         try:
-            response = wrapped(*args, **kwargs)
+            response = send(request)
         except BaseException as error:
-            attempt.failed(error)
+            if attempt is not None:
+                attempt.failed(error)
             raise
         finally:
             suppress.end_silence(token)
-        self._received(attempt, response, self._sync, self._tee)
+        if attempt is not None:
+            self._received(attempt, response, self._sync, self._tee)
         return response
 
-    async def _send_async(self, wrapped: Any, request: Any, seen: wire.Seen, args: Any, kwargs: Any) -> Any:
+    def send_async(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        request = args[0] if args else kwargs["request"]
+        player = serving.player_here()
+        if player is not None:
+            return self._ask_async(player, wrapped, client, request)
+        seen = wire.recognise(request.method, request.url, request.headers)
+        if seen is None:
+            return wrapped(*args, **kwargs)
+        return self._send_async(wrapped, request, seen)
+
+    async def _send_async(self, wrapped: Any, request: Any, seen: wire.Seen) -> Any:
         try:
             body = request.content
         except self._not_read:
@@ -85,24 +130,37 @@ class _Tees:
                 body = await request.aread()
         attempt = wire.begin(seen, self.name, request.headers.raw, body)
         if attempt is None:
-            return await wrapped(*args, **kwargs)
-        token = suppress.silence(True)
+            return await wrapped(request)
+        if attempt.upload is not None and isinstance(request.stream, self._async):
+            request.stream = self._async_upload(request.stream, attempt.upload)
+        return await self._sent_async(wrapped, request, attempt)
+
+    async def _ask_async(self, player: Player, wrapped: Any, client: Any, request: Any) -> Any:
+        body = await request.aread() if isinstance(request.stream, self._async) else None
+        passage = serving.cross(
+            player, self.name, request.method, str(request.url), dict(request.headers), body
+        )
+        await serving.ready_async(passage)
+        attempt = serving.begin(passage, self.name, request.headers.raw, body)
+        if passage.answer is not None:
+            wrapped = partial(wrapped.__func__, self._players.standing(client, passage.answer))
+        elif passage.body is not None:
+            request = self._players.with_body(request, passage.body)
+        return await self._sent_async(wrapped, request, attempt)
+
+    async def _sent_async(self, send: Any, request: Any, attempt: Attempt | None) -> Any:
+        token = suppress.silence(suppress.REPORTED)
         try:
-            response = await wrapped(*args, **kwargs)
+            response = await send(request)
         except BaseException as error:
-            attempt.failed(error)
+            if attempt is not None:
+                attempt.failed(error)
             raise
         finally:
             suppress.end_silence(token)
-        self._received(attempt, response, self._async, self._async_tee)
+        if attempt is not None:
+            self._received(attempt, response, self._async, self._async_tee)
         return response
-
-    def send_async(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        request = args[0] if args else kwargs["request"]
-        seen = wire.recognise(request.method, request.url, request.headers)
-        if seen is None:
-            return wrapped(*args, **kwargs)
-        return self._send_async(wrapped, request, seen, args, kwargs)
 
     def _received(self, attempt: Attempt, response: Any, stream_class: Any, tee_class: Any) -> None:
         try:
@@ -114,6 +172,7 @@ class _Tees:
 
     def _follow(self, attempt: Attempt, response: Any, stream_class: Any, tee_class: Any) -> None:
         attempt.answered(response.status_code, response.headers.raw)
+        attempt.closes = not hasattr(response, "_content")
         if hasattr(response, "_content"):  # made with its content, by a mock transport: never iterated
             inner = getattr(response.stream, "_stream", None)
             raw = getattr(inner, "_stream", None)
@@ -163,7 +222,7 @@ class _Tee:
 
     def __del__(self) -> None:
         attempt = self.__dict__.get("_attempt")
-        if attempt is not None and not attempt.over:
+        if attempt is not None and (attempt.returning is not None or not attempt.over):
             attempt.abandoned()
 
 
@@ -199,3 +258,40 @@ class _AsyncTee:
 
     __getattr__ = _Tee.__getattr__
     __del__ = _Tee.__del__
+
+
+class _Upload:
+    """A request's streamed body on its way out."""
+
+    def __init__(self, inner: Any, kept: list[bytes]) -> None:
+        self._inner = inner
+        self._kept = kept
+
+    def __iter__(self) -> Iterator[bytes]:
+        self._kept.clear()  # sent again
+        for piece in self._inner:
+            self._kept.append(piece)
+            yield piece
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_inner"], name)
+
+
+class _AsyncUpload:
+    def __init__(self, inner: Any, kept: list[bytes]) -> None:
+        self._inner = inner
+        self._kept = kept
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        self._kept.clear()
+        async for piece in self._inner:
+            self._kept.append(piece)
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    __getattr__ = _Upload.__getattr__

@@ -11,13 +11,19 @@ from __future__ import annotations
 import sys
 import weakref
 from contextvars import ContextVar
+from functools import partial
 from time import monotonic_ns
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lctl.instrument import calls, wire
+from lctl.instrument import calls, serving, suppress, wire
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.patches import PatchSet
+from lctl.instrument.plain import teed
+from lctl.instrument.serving.urllib3 import respond
+
+if TYPE_CHECKING:
+    from lctl.session.border import Player
 
 #: Which library the outermost call was made with.
 _library: ContextVar[str | None] = ContextVar("lctl_urllib3", default=None)
@@ -38,7 +44,7 @@ class Urllib3:
     """The package `urllib3`."""
 
     name = "urllib3"
-    supported = ">=2,<3"
+    supported = ">=1.26.10,<3"
     modules = ("urllib3.connectionpool",)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
@@ -46,7 +52,11 @@ class Urllib3:
         tees = _Tees()
         patches.wrap(module, "HTTPConnectionPool._make_request", tees.make_request)
         responses = sys.modules["urllib3.response"]
-        patches.wrap(responses, "HTTPResponse._raw_read", tees.read)
+        if hasattr(responses.HTTPResponse, "_raw_read"):
+            patches.wrap(responses, "HTTPResponse._raw_read", tees.read)
+        else:  # 1.26
+            patches.wrap(responses, "HTTPResponse._fp_read", tees.read)
+            patches.wrap(responses, "HTTPResponse.read", tees.reading)
         patches.wrap(responses, "HTTPResponse._handle_chunk", tees.read)
         patches.wrap(responses, "HTTPResponse._update_chunk_length", tees.chunk_length)
         patches.wrap(responses, "HTTPResponse.release_conn", tees.release)
@@ -82,24 +92,71 @@ def _grouped(library: str, wrapped: Any, args: tuple[Any, ...], kwargs: dict[str
     return result
 
 
-@never_raises("the start of a model call")
-def _begin(pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Attempt | None:
-    """Signature of the wrapped: (conn, method, url, body=None, headers=None, ...)."""
+class _Request(NamedTuple):
+    """What `_make_request(conn, method, url, body=None, headers=None, ...)` was told.
+
+    `path` is what stands in the request's first line, `url` the whole; `body` None where nobody knows.
+    """
+
+    method: str
+    path: str
+    url: str
+    headers: dict[str, str]
+    body: bytes | None
+
+
+def _read(pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Request:
     method, path = args[1:3] if len(args) > 2 else (kwargs["method"], kwargs["url"])
     body = args[3] if len(args) > 3 else kwargs.get("body")
     headers = args[4] if len(args) > 4 else kwargs.get("headers")
+    url = path
     if path.startswith("/"):
         default = {"http": 80, "https": 443}.get(pool.scheme)
         port = "" if pool.port in (None, default) else f":{pool.port}"
-        path = f"{pool.scheme}://{pool.host}{port}{path}"
+        url = f"{pool.scheme}://{pool.host}{port}{path}"
     pairs = {_text(name).lower(): _text(value) for name, value in dict(headers or {}).items()}
-    seen = wire.recognise(method, path, pairs)
-    if seen is None:
-        return None
     if isinstance(body, str):
         body = body.encode()
     known = bytes(body) if isinstance(body, (bytes, bytearray, memoryview)) else b"" if body is None else None
-    return wire.begin(seen, _library.get() or "urllib3", pairs.items(), known)
+    return _Request(method, path, url, pairs, known)
+
+
+@never_raises("the start of a model call")
+def _begin(pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Attempt | None:
+    if suppress.silenced():
+        return None
+    request = _read(pool, args, kwargs)
+    seen = wire.recognise(request.method, request.url, request.headers)
+    if seen is None:
+        return None
+    return wire.begin(seen, _library.get() or "urllib3", request.headers.items(), request.body)
+
+
+def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of `_make_request` with body and headers by name."""
+    named = dict(zip(("conn", "method", "url", "body", "headers"), args, strict=False)) | kwargs
+    return (named.pop("conn"), named.pop("method"), named.pop("url"), *args[5:]), named
+
+
+def _with_body(
+    args: tuple[Any, ...], kwargs: dict[str, Any], body: bytes
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of `_make_request`, with another body and its length."""
+    args, named = _named(args, kwargs)
+    left = ("content-length", "transfer-encoding")
+    kept = {k: v for k, v in dict(named.get("headers") or {}).items() if _text(k).lower() not in left}
+    named |= {"body": body, "headers": {**kept, "Content-Length": str(len(body))}, "chunked": False}
+    return args, named
+
+
+def _whole(body: Any) -> bytes | None:
+    """A body that was not plain bytes, read; None if it cannot be."""
+    data = body.read() if hasattr(body, "read") else b"".join(_bytes(piece) for piece in body)
+    return _bytes(data)
+
+
+def _bytes(data: Any) -> bytes:
+    return data.encode() if isinstance(data, str) else bytes(data)
 
 
 def _text(value: Any) -> str:
@@ -114,15 +171,48 @@ class _Tees:
         self._attempts: dict[int, Attempt] = {}
 
     def make_request(self, wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        player = serving.player_here()
+        if player is not None:
+            return self._ask(player, wrapped, pool, args, kwargs)
         attempt = _begin(pool, args, kwargs)
-        if attempt is None:
-            return wrapped(*args, **kwargs)
+        if attempt is not None and attempt.upload is not None:
+            args, kwargs = _named(args, kwargs)
+            kwargs["body"] = teed(kwargs["body"], attempt.upload)
+        return self._sent(wrapped, args, kwargs, attempt)
+
+    def _ask(
+        self, player: Player, wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """In a rerun: serve the request, or send it."""
+        request = _read(pool, args, kwargs)
+        body, library = request.body, _library.get() or "urllib3"
+        if body is None:
+            body = _whole(args[3] if len(args) > 3 else kwargs.get("body"))
+        passage = serving.cross(player, library, request.method, request.url, request.headers, body)
+        serving.ready(passage)
+        attempt = serving.begin(passage, library, request.headers.items(), body)
+        if passage.answer is not None:
+            conn = args[0] if args else kwargs.get("conn")
+            wrapped = partial(respond, pool, conn, request.method, request.path, passage.answer, kwargs)
+            return self._sent(wrapped, (), {}, attempt)
+        sent = body if passage.body is None else passage.body
+        if sent is not None and (passage.body is not None or request.body is None):
+            args, kwargs = _with_body(args, kwargs, sent)
+        return self._sent(wrapped, args, kwargs, attempt)
+
+    def _sent(self, send: Any, args: tuple[Any, ...], kwargs: dict[str, Any], attempt: Attempt | None) -> Any:
+        # Beneath lies http.client, which would report it, too.
+        token = suppress.silence(suppress.REPORTED)
         try:
-            response = wrapped(*args, **kwargs)
+            response = send(*args, **kwargs)
         except BaseException as error:
-            attempt.failed(error)
+            if attempt is not None:
+                attempt.failed(error)
             raise
-        self._received(attempt, response)
+        finally:
+            suppress.end_silence(token)
+        if attempt is not None:
+            self._received(attempt, response)
         return response
 
     @never_raises("a response")
@@ -133,8 +223,13 @@ class _Tees:
             attempt.chunks.append((monotonic_ns(), response._body))
             attempt.end()
             return
-        self._attempts[id(response)] = attempt
-        weakref.finalize(response, self._lost, id(response), attempt).atexit = False
+        # 1.26 gives http.client's response here, and makes its own of it.
+        original = getattr(response, "_original_response", None) or response
+        self._attempts[id(original)] = attempt
+        weakref.finalize(original, self._lost, id(original), attempt).atexit = False
+
+    def _of(self, response: Any) -> Attempt | None:
+        return self._attempts.get(id(response._original_response))
 
     def _lost(self, response: int, attempt: Attempt) -> None:
         if self._attempts.get(response) is attempt:
@@ -143,16 +238,31 @@ class _Tees:
 
     def read(self, wrapped: Any, response: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """`_raw_read(amt)` and `_handle_chunk(amt)`: bytes as they came, content-encoding not undone."""
-        attempt = self._attempts.get(id(response))
+        attempt = self._of(response)
         if attempt is None or attempt.over:
             return wrapped(*args, **kwargs)
         try:
             data = wrapped(*args, **kwargs)
         except BaseException as error:
+            for one in (error, error.__cause__):
+                partial = getattr(one, "partial", None)  # of an IncompleteRead: what there was
+                if isinstance(partial, bytes) and partial:
+                    attempt.chunks.append((monotonic_ns(), partial))
+                    break
             attempt.failed(error)
             raise
         self._read(attempt, response, data)
         return data
+
+    def reading(self, wrapped: Any, response: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Finds out that a body is too short when the last piece has been read."""
+        try:
+            return wrapped(*args, **kwargs)
+        except BaseException as error:
+            attempt = self._of(response)
+            if attempt is not None:
+                attempt.failed(error)
+            raise
 
     @never_raises("a response body")
     def _read(self, attempt: Attempt, response: Any, data: bytes | None) -> None:
@@ -166,7 +276,7 @@ class _Tees:
 
     def chunk_length(self, wrapped: Any, response: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Reads the size of the next chunk. Where the connection is gone it closes, then raises."""
-        key = id(response)
+        key = id(response._original_response)
         attempt = self._attempts.pop(key, None)
         if attempt is None:
             return wrapped(*args, **kwargs)
@@ -180,7 +290,7 @@ class _Tees:
 
     def release(self, wrapped: Any, response: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Called by urllib3 when the body's end was reached, for good or ill; and by hosts."""
-        attempt = self._attempts.get(id(response))
+        attempt = self._of(response)
         if attempt is not None and getattr(response, "chunk_left", None) == 0:
             attempt.end()
         return wrapped(*args, **kwargs)
@@ -189,6 +299,6 @@ class _Tees:
         try:
             return wrapped(*args, **kwargs)
         finally:
-            attempt = self._attempts.get(id(response))
+            attempt = self._of(response)
             if attempt is not None:
                 attempt.closed()

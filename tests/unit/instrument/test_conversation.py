@@ -259,6 +259,33 @@ class TestToolCalls:
         chain.chat([*back, assistant("done"), user("b")])
         assert len(chain.events("tool_call")) == 2
 
+    def test_a_tool_the_model_knows_by_another_name(self, chain: Chain) -> None:
+        """The run that was reported is the call whose result is its output; others are still derived."""
+        asked = [tool_call("c1", "weather", '{"city": "Oslo"}'), tool_call("c2", "time", '{"city": "Oslo"}')]
+        answer = assistant(None, tool_calls=asked)
+        chain.chat([user("a")], answer)
+        report = chain.conversations.note_tool_event
+        report({"tool": "get_weather", "input": {"place": "Oslo"}, "output": {"degrees": 4, "sky": "clear"}})
+        back = [
+            user("a"),
+            answer,
+            {"role": "tool", "tool_call_id": "c1", "content": '{"sky":"clear", "degrees":4}'},
+            {"role": "tool", "tool_call_id": "c2", "content": "noon"},
+        ]
+        chain.chat(back, assistant("done"))
+        assert [event["data"]["call_id"] for event in chain.events("tool_call")] == ["c2"]
+
+    def test_a_helper_that_gave_something_else_is_not_the_call(self, chain: Chain) -> None:
+        """Even if it was given the same arguments."""
+        answer = assistant(None, tool_calls=[tool_call("c1", "search", '{"q": "x"}')])
+        chain.chat([user("a")], answer)
+        chain.conversations.note_tool_event({"tool": "query_db", "input": {"q": "x"}, "output": ["row 1"]})
+        chain.chat(
+            [user("a"), answer, {"role": "tool", "tool_call_id": "c1", "content": "2 hits"}],
+            assistant("done"),
+        )
+        assert len(chain.events("tool_call")) == 1
+
     def test_tool_calls_follow_the_messages_of_their_request(self, chain: Chain) -> None:
         """New messages first, then tool calls, then the step."""
         answer = assistant(None, tool_calls=[tool_call("c1", "look", "{}")])

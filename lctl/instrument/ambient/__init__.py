@@ -1,0 +1,84 @@
+"""Reads of the surroundings by the program's own code: clocks, chance, environment, what is typed in.
+
+In place only where a recording is to be run again (`record="full"`, `lctl run`) and in a rerun. Each
+read by the program's own files is recorded, or served from the tape; libraries read the real thing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lctl.guard import guard
+from lctl.instrument.ambient import reads, slots
+
+if TYPE_CHECKING:
+    from lctl.session import LCTLSession
+
+_installed = False
+
+
+def install() -> None:
+    """Record (or serve) from now on. Idempotent; undone by `uninstall`."""
+    global _installed
+    if _installed:
+        return
+    _installed = True
+    from lctl.instrument.ambient import (
+        chance,
+        clocks,
+        environment,
+        host,
+        identifiers,
+        inputs,
+        outputs,
+        sleeps,
+        turns,
+    )
+    from lctl.session import hooks
+
+    if _opened not in hooks.on_open:
+        hooks.on_open.append(_opened)
+        hooks.on_closing.append(_closing)
+    reads.activate(True)
+    for part in (clocks, chance, identifiers, environment, host, outputs, inputs, sleeps, turns):
+        with guard("reads of the surroundings"):
+            part.install()
+
+
+def uninstall() -> None:
+    """Put everything back. What somebody keeps a reference to reads the real thing from now on."""
+    global _installed
+    if not _installed:
+        return
+    _installed = False
+    from lctl.instrument.ambient import chance, host, identifiers, inputs, outputs
+
+    reads.activate(False)
+    chance.uninstall()
+    identifiers.uninstall()
+    host.uninstall()
+    inputs.uninstall()
+    outputs.uninstall()
+    slots.undo_all()
+
+
+def is_installed() -> bool:
+    return _installed
+
+
+def _opened(session: LCTLSession) -> None:
+    if not _installed:
+        return
+    from lctl.instrument.ambient import chance, outputs
+
+    chance.note_seed(session)
+    outputs.opened(session)
+
+
+def _closing(session: LCTLSession) -> None:
+    if not _installed:
+        return
+    from lctl.instrument.ambient import outputs
+
+    reads.closing(session)
+    outputs.closing(session)

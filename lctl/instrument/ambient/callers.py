@@ -1,0 +1,111 @@
+"""Whose code is reading? Reads of the program's own code are recorded, those of libraries are not.
+
+Own is a file that is neither of the standard library, nor installed (`site-packages`), nor lctl's. The
+same question is asked when recording and when serving, so both count the same reads.
+"""
+
+from __future__ import annotations
+
+import os
+from types import FrameType
+
+LIBRARY = 0
+OWN = 1
+#: Acts for its caller: what it reads, whoever called it reads.
+BETWEEN = 2
+#: Decided frame by frame: code made from text has no file.
+_TEXT = 3
+
+#: Of the standard library.
+_STANDARD_BETWEEN = (
+    "os.py",
+    "_collections_abc.py",
+    "random.py",
+    "secrets.py",
+    "tempfile.py",
+    "dataclasses.py",
+    "pathlib.py",
+    os.path.join("pathlib", "__init__.py"),  # noqa: PTH118
+    os.path.join("pathlib", "_local.py"),  # noqa: PTH118
+    os.path.join("logging", "__init__.py"),  # noqa: PTH118
+)
+#: Installed, and called to make a value of the program's own.
+_INSTALLED_BETWEEN = tuple(
+    path.replace("/", os.sep)
+    for path in (
+        "/pydantic/main.py",
+        "/pydantic/dataclasses.py",
+        "/pydantic/_internal/_dataclasses.py",
+        "/pydantic/v1/main.py",
+        "/pydantic/v1/fields.py",
+        "/numpy/random/mtrand.pyx",
+    )
+)
+_FROZEN_BETWEEN = ("<frozen os>", "<frozen _collections_abc>")
+_DEPTH = 16
+
+
+def _folder(path: str) -> str:
+    return os.path.dirname(os.path.abspath(path)) + os.sep  # noqa: PTH100, PTH120
+
+
+_STANDARD = tuple({_folder(os.__file__), _folder(os.path.realpath(os.__file__))})
+_LCTL = _folder(_folder(_folder(__file__)[:-1])[:-1])
+_INTEGRATIONS = f"{os.sep}lctl_integrations{os.sep}"
+
+kinds: dict[str, int] = {}
+
+
+def kind_of(filename: str) -> int:
+    """LIBRARY, OWN, BETWEEN, of a code object's `co_filename`; remembered."""
+    known = kinds.get(filename)
+    if known is None:
+        known = kinds[filename] = _decided(filename)
+    return known
+
+
+def _decided(filename: str) -> int:
+    if filename[:1] == "<":
+        if filename.startswith("<frozen"):
+            return BETWEEN if filename in _FROZEN_BETWEEN else LIBRARY
+        return _TEXT
+    if is_lctl(filename):
+        return LIBRARY
+    parts = filename.replace("\\", "/").split("/")
+    if "site-packages" in parts or "dist-packages" in parts:
+        return BETWEEN if filename.endswith(_INSTALLED_BETWEEN) else LIBRARY
+    for folder in _STANDARD:
+        if filename.startswith(folder):
+            return BETWEEN if filename[len(folder) :] in _STANDARD_BETWEEN else LIBRARY
+    return OWN
+
+
+def is_lctl(filename: str) -> bool:
+    return filename.startswith(_LCTL) or _INTEGRATIONS in filename
+
+
+def own(frame: FrameType | None) -> FrameType | None:
+    """The frame of the program's own code on whose behalf `frame` reads; None where a library does."""
+    for _ in range(_DEPTH):
+        if frame is None:
+            return None
+        kind = kinds.get(frame.f_code.co_filename)
+        if kind is None:
+            kind = kind_of(frame.f_code.co_filename)
+        if kind == _TEXT:
+            kind = _of_text(frame)
+        if kind == OWN:
+            return frame
+        if kind == LIBRARY:
+            return None
+        frame = frame.f_back
+    return None
+
+
+def _of_text(frame: FrameType) -> int:
+    """Of `python -c`, a notebook's cell, a dataclass's `__init__`: what the module is that it runs in."""
+    names = frame.f_globals
+    file = names.get("__file__")
+    if isinstance(file, str) and file[:1] != "<":
+        return kind_of(file)
+    return OWN if names.get("__name__") == "__main__" else BETWEEN

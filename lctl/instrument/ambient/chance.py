@@ -1,0 +1,290 @@
+"""Chance: `random`, `secrets`, `numpy.random`.
+
+The seeds of generators are recorded; draws are not. The program's draws by `random.random()` and its
+like come from a generator of their lane, so neither other threads nor what libraries draw changes them.
+Once somebody sets the seed or the state of the shared generator, that generator serves everybody, as
+without lctl: the program has asked for its numbers.
+
+New generators (`random.Random()`, `numpy.random.default_rng()`) get recorded seeds, too; what libraries
+draw comes of one seed a run. What `secrets` and `SystemRandom` give is recorded value by value.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from itertools import count
+from os import urandom as _urandom
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from lctl.instrument.ambient import outputs, reads, slots
+from lctl.instrument.ambient.callers import own
+from lctl.instrument.ambient.values import big, bytes_of, from_big, from_bytes
+from lctl.instrument.hooks import Hook, on_import
+from lctl.session import border, lanes
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from lctl.session import LCTLSession
+
+_getframe = sys._getframe
+
+_DRAWS = (
+    "betavariate",
+    "binomialvariate",
+    "choice",
+    "choices",
+    "expovariate",
+    "gammavariate",
+    "gauss",
+    "getrandbits",
+    "getstate",
+    "lognormvariate",
+    "normalvariate",
+    "paretovariate",
+    "randbytes",
+    "randint",
+    "random",
+    "randrange",
+    "sample",
+    "shuffle",
+    "triangular",
+    "uniform",
+    "vonmisesvariate",
+    "weibullvariate",
+)
+
+_seed: str | None = None
+_forks = 0
+_generators: dict[str, Random] = {}
+_counters: dict[tuple[str, str], count[int]] = {}
+#: Somebody has set the shared generator's seed or state.
+_explicit = False
+_hooks: list[Hook] = []
+_reseeds: list[Callable[[], None]] = []
+_watching = False
+
+
+def install() -> None:
+    global _seed, _explicit, _watching
+    _seed, _explicit = None, False
+    _generators.clear()
+    _counters.clear()
+    _reseeds.clear()
+    _hooks[:] = [on_import("random", _replace_random), on_import("numpy.random", _replace_numpy)]
+    if not _watching and hasattr(os, "register_at_fork"):
+        _watching = True
+        os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
+
+
+def uninstall() -> None:
+    for hook in _hooks:
+        hook.remove()
+    _hooks.clear()
+
+
+def seed() -> str:
+    """Of this run: 32 hex digits."""
+    global _seed
+    if _seed is None:
+        player = border.player()
+        served = player.ambient("seed", "run", lanes.MAIN, 1) if player is not None else None
+        _seed = str(served[0]) if served is not None else _urandom(16).hex()
+    return _seed
+
+
+def note_seed(session: LCTLSession) -> None:
+    """The first event of a log."""
+    session.record_read(session.agent, {"source": "seed", "key": "run", "value": seed()}, None)
+
+
+def derived(*parts: object) -> int:
+    """A number of 128 bits that this run's seed and `parts` make."""
+    from hashlib import blake2b
+
+    text = "\n".join((seed(), *map(str, parts)))
+    return int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "big")
+
+
+def numbered(kind: str) -> int:
+    """`derived`, another one each time, the same again in a rerun."""
+    lane = lanes.current().path
+    counter = _counters.get((kind, lane))
+    if counter is None:
+        counter = _counters.setdefault((kind, lane), count(1))
+    return derived(kind, lane, next(counter))
+
+
+# -- random -------------------------------------------------------------------------------------
+
+
+def _replace_random(module: ModuleType) -> None:
+    for name in _DRAWS:
+        slots.replace_builtin(module, name, _draw)
+    slots.replace_builtin(module, "seed", _reseed)
+    slots.replace_builtin(module, "setstate", _set_state)
+    slots.replace(module.Random, "seed", _seeding(module.Random))
+    system = module.SystemRandom
+    for name, encode, decode in (
+        ("random", None, None),
+        ("getrandbits", big, from_big),
+        ("randbytes", bytes_of, from_bytes),
+    ):
+        if name in vars(system):
+            slots.replace(system, name, _recorded(vars(system)[name], encode, decode))
+    secrets: Any = sys.modules.get("secrets")
+    if hasattr(secrets, "randbits"):  # bound as it was before; absent while `secrets` is importing `random`
+        slots.replace(secrets, "randbits", secrets._sysrand.getrandbits)
+
+    def reseed() -> None:
+        if not _explicit:
+            module._inst.seed(derived("shared"))
+
+    reseed()
+    _reseeds.append(reseed)
+
+
+def given(kind: str, frame: FrameType) -> int:
+    """A seed for the program's code in `frame`, recorded: it shows where chance came in."""
+    return reads.read("random", kind, frame, lambda: numbered(kind), _hex, _from_hex)
+
+
+def _hex(value: int) -> str:
+    return f"{value:032x}"
+
+
+def _from_hex(value: Any) -> int:
+    return int(value, 16)
+
+
+def _generator(name: str, frame: FrameType) -> Random:
+    lane = lanes.current().path
+    found = _generators.get(lane)
+    if found is None:
+        from random import Random
+
+        found = _generators.setdefault(lane, Random(given(f"random.{name}", frame)))
+    return found
+
+
+def _draw(original: Any) -> Callable[..., Any]:
+    name = original.__name__
+
+    def draw(_: Any, *args: Any, **kwargs: Any) -> Any:
+        if _explicit or not reads.active() or (frame := own(_getframe(1))) is None:
+            return original(*args, **kwargs)
+        return getattr(_generator(name, frame), name)(*args, **kwargs)
+
+    return draw
+
+
+def _reseed(original: Any) -> Callable[..., Any]:
+    def seed(_: Any, a: Any = None, version: int = 2) -> None:
+        global _explicit
+        if a is None and reads.active() and (frame := own(_getframe(1))) is not None:
+            from random import Random
+
+            _explicit = False
+            _generators[lanes.current().path] = Random(given("random.seed", frame))
+            return
+        if a is not None:
+            _explicit = True
+        original(a, version)
+
+    return seed
+
+
+def _set_state(original: Any) -> Callable[..., Any]:
+    def setstate(_: Any, state: Any) -> None:
+        global _explicit
+        original(state)
+        _explicit = True
+
+    return setstate
+
+
+def _seeding(cls: Any) -> Callable[..., Any]:
+    """`Random.seed`, which `Random()` calls."""
+    original = vars(cls)["seed"]
+
+    def seed(self: Any, a: Any = None, version: int = 2) -> None:
+        if a is None and reads.active() and (frame := own(_getframe(1))) is not None:
+            a = given("Random", frame)
+        original(self, a, version)
+
+    return slots.like(seed, original)
+
+
+def _recorded(
+    original: Any, encode: Callable[[Any], Any] | None, decode: Callable[[Any], Any] | None
+) -> Callable[..., Any]:
+    key = f"SystemRandom.{original.__name__}"
+
+    def method(self: Any, *args: Any) -> Any:
+        frame = own(_getframe(1))
+        if frame is None:
+            return original(self, *args)
+        return reads.read("random", key, frame, lambda: original(self, *args), encode, decode)
+
+    return slots.like(method, original)
+
+
+# -- numpy --------------------------------------------------------------------------------------
+
+
+def _replace_numpy(module: ModuleType) -> None:
+    slots.replace_builtin(module, "default_rng", _default_rng)
+    slots.replace_builtin(module, "seed", _numpy_seed)
+    original = module.seed
+
+    def reseed() -> None:
+        original(_words(derived("numpy")))
+
+    reseed()
+
+
+def _words(number: int) -> list[int]:
+    return [(number >> shift) & 0xFFFFFFFF for shift in (0, 32, 64, 96)]
+
+
+def _default_rng(original: Any) -> Callable[..., Any]:
+    def default_rng(_: Any, seed: Any = None) -> Any:
+        if seed is None and reads.active() and (frame := own(_getframe(1))) is not None:
+            seed = given("numpy.random.default_rng", frame)
+        return original(seed)
+
+    return default_rng
+
+
+def _numpy_seed(original: Any) -> Callable[..., Any]:
+    def seed(_: Any, seed: Any = None) -> None:
+        if seed is None and reads.active() and (frame := own(_getframe(1))) is not None:
+            seed = _words(given("numpy.random.seed", frame))
+        original(seed)
+
+    return seed
+
+
+# -- fork() -------------------------------------------------------------------------------------
+
+
+def _before_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+def _after_fork() -> None:
+    """In the child: chance of its own, made of the parent's."""
+    global _seed
+    if not reads.active():
+        return
+    _seed = f"{derived('fork', _forks):032x}"
+    _generators.clear()
+    _counters.clear()
+    for reseed in _reseeds:
+        reseed()
+    reads.after_fork()
+    outputs.after_fork()

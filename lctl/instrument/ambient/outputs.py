@@ -1,0 +1,188 @@
+"""What the program writes to standard output and standard error, hashed as it leaves.
+
+The streams are made anew over the same descriptors, with the same types, encoding, buffering and modes;
+only the lowest layer is a `FileIO` that also shows what it wrote to whoever counts it. So `print`,
+`sys.stdout.buffer.write`, `reconfigure`, redirection and capturing work as they do, and what is
+written to a stream that somebody put in place of these is not ours to count.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from lctl.guard import guard
+
+if TYPE_CHECKING:
+    from lctl.session import LCTLSession
+
+#: Bytes of the beginning that go into the event as text.
+_TEXT = 1 << 15
+_STREAMS = ("stdout", "stderr")
+
+
+class Written:
+    """What was written to one stream since somebody began to count."""
+
+    __slots__ = ("beginning", "hash", "size")
+
+    def __init__(self) -> None:
+        from hashlib import sha256
+
+        self.hash = sha256()
+        self.size = 0
+        self.beginning = bytearray()
+
+    def add(self, data: bytes | memoryview) -> None:
+        self.hash.update(data)
+        self.size += len(data)
+        if len(self.beginning) < _TEXT:
+            self.beginning += data[: _TEXT - len(self.beginning)]
+
+    def event(self, stream: str) -> dict[str, Any]:
+        text = bytes(self.beginning).decode("utf-8", "replace")
+        return {"stream": stream, "hash": f"sha256:{self.hash.hexdigest()}", "size": self.size, "text": text}
+
+
+class _Watched(io.FileIO):
+    """A standard stream's descriptor. `counts` are told what is written."""
+
+    counts: list[Written]
+
+    def write(self, data: Any, /) -> int | None:  # type: ignore[override]
+        written = super().write(data)
+        if written:
+            try:
+                with memoryview(data) as view, view.cast("B") as sent:
+                    for count in self.counts:
+                        count.add(sent[:written])
+            except Exception as error:
+                guard.failed("the program's output", error)
+        return written
+
+
+_raw: dict[str, _Watched] = {}
+_replaced: list[tuple[str, Any, Any]] = []
+#: Of the program's own session: from the beginning of the program. Of one it opens: from its opening.
+_program: dict[str, Written] = {}
+_sessions: WeakKeyDictionary[Any, dict[str, Written]] = WeakKeyDictionary()
+
+
+def install() -> None:
+    for name in _STREAMS:
+        stream = getattr(sys, name)
+        if stream is not getattr(sys, f"__{name}__") or type(stream) is not io.TextIOWrapper:
+            continue  # somebody's own: not ours to take apart
+        made = _again(stream, name)
+        if made is None:
+            continue
+        _replaced.append((name, stream, made))
+        setattr(sys, name, made)
+        setattr(sys, f"__{name}__", made)
+
+
+def _again(stream: io.TextIOWrapper, name: str) -> io.TextIOWrapper | None:
+    """The same stream over a watched descriptor; None where it is not built as Python builds it."""
+    buffer: Any = stream.buffer
+    old = getattr(buffer, "raw", buffer)
+    if type(old) is not io.FileIO or type(buffer) not in (io.BufferedWriter, io.FileIO):
+        return None
+    stream.flush()
+    raw = _Watched(old.fileno(), "wb", closefd=False)
+    raw.name = old.name
+    raw.counts = [_program.setdefault(name, Written())]
+    _raw[name] = raw
+    made = io.TextIOWrapper(
+        raw if buffer is old else io.BufferedWriter(raw),
+        encoding=stream.encoding,
+        errors=stream.errors,
+        newline=None if sys.platform == "win32" else "\n",
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+    made.mode = stream.mode  # type: ignore[misc]
+    return made
+
+
+def uninstall() -> None:
+    """The streams as they were, unless somebody has put others there."""
+    while _replaced:
+        name, stream, made = _replaced.pop()
+        with guard("the program's output"):
+            made.flush()
+        for attribute in (name, f"__{name}__"):
+            if getattr(sys, attribute) is made:
+                setattr(sys, attribute, stream)
+    _raw.clear()
+    _program.clear()
+
+
+def passed_by(name: str, text: str) -> None:
+    """Count text that goes to a stream's descriptor by another way."""
+    raw = _raw.get(name)
+    if raw is not None:
+        _flush(name)
+        for count in raw.counts:
+            count.add(text.encode(getattr(sys, name).encoding, "replace"))
+
+
+@contextmanager
+def uncounted() -> Iterator[None]:
+    """What is written in the block is not the program's output."""
+    before = {name: raw.counts for name, raw in _raw.items()}
+    for name, raw in _raw.items():
+        _flush(name)
+        raw.counts = []
+    try:
+        yield
+    finally:
+        for name, raw in _raw.items():
+            _flush(name)
+            raw.counts = before.get(name, raw.counts)
+
+
+def opened(session: LCTLSession) -> None:
+    """Count what is written while `session` is open, if the program opened it itself."""
+    from lctl.session import default
+
+    if not _raw or default.is_opening():
+        return
+    counts = {name: Written() for name in _raw}
+    for name, raw in _raw.items():
+        with guard("the program's output"):
+            _flush(name)
+        raw.counts.append(counts[name])
+    _sessions[session] = counts
+
+
+def closing(session: LCTLSession) -> None:
+    """Record what was written, one event a stream."""
+    counts = _sessions.pop(session, None)
+    for name, raw in _raw.items():
+        with guard("the program's output"):
+            _flush(name)
+        count = raw.counts[0] if counts is None else counts[name]
+        if counts is not None:
+            raw.counts.remove(count)
+        if count.size:
+            session.emit("output", count.event(name), agent=session.agent)
+
+
+def after_fork() -> None:
+    """In the child: what it writes is its own."""
+    for name, raw in _raw.items():
+        _program[name] = Written()
+        raw.counts = [_program[name]]
+    _sessions.clear()
+
+
+def _flush(name: str) -> None:
+    for stream in {id(s): s for s in (getattr(sys, name), getattr(sys, f"__{name}__"))}.values():
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            pass  # its reader is gone: Python says so itself, at its end

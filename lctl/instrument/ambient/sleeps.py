@@ -1,0 +1,102 @@
+"""When the program's own sleeps ended: against what came from outside, that is an order of its own."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import ModuleType
+from typing import Any
+
+from lctl.instrument.ambient import callers, reads, slots
+from lctl.session import border, lanes
+
+SOURCE = "sleep"
+
+
+def install() -> None:
+    slots.replace_builtin(time, "sleep", _sleeping)
+    from lctl.instrument.hooks import on_import
+
+    slots.on_undo(on_import("asyncio.tasks", _asyncio).remove)
+    slots.on_undo(on_import("asyncio", _asyncio).remove)
+
+
+def _asyncio(module: ModuleType) -> None:
+    if reads.active():
+        slots.replace(module, "sleep", _sleeping_async(module.sleep))
+
+
+def _sleeping(real: Any) -> Any:
+    def sleep(_: Any, seconds: Any, /) -> Any:
+        frame = callers.own(sys._getframe(1)) if seconds else None
+        if frame is None or not reads.active():
+            return real(seconds)
+        slept = _Sleep("time.sleep", seconds)
+        try:
+            if not slept.served():
+                real(seconds)
+        except BaseException:
+            slept.over(cancelled=True)
+            raise
+        return slept.over()
+
+    return sleep
+
+
+def _sleeping_async(real: Any) -> Any:
+    async def sleep(delay: Any, result: Any = None) -> Any:
+        caller = callers.own(sys._getframe(1)) if delay > 0 else None
+        if caller is None or not reads.active():
+            return await real(delay, result)
+        slept = _Sleep("asyncio.sleep", delay)
+        try:
+            if not await slept.served_async():
+                await real(delay)
+        except BaseException:
+            slept.over(cancelled=True)
+            raise
+        slept.over()
+        return result
+
+    return slots.like(sleep, real)
+
+
+class _Sleep:
+    """One sleep of the program's code: an `ambient` event when it is over."""
+
+    def __init__(self, key: str, seconds: float) -> None:
+        self._key = key
+        self._seconds = seconds
+        self._lane = lanes.current()
+        self._number = self._lane.number(SOURCE)
+        self._session = reads.session_here()
+        if self._session is not None:
+            self._moment = self._session.under_way.begin()
+
+    def served(self) -> bool:
+        """Whether its end came from the tape."""
+        player = border.player()
+        return player is not None and player.sleep(self._lane, self._number)
+
+    async def served_async(self) -> bool:
+        player = border.player()
+        return player is not None and await player.sleep_async(self._lane, self._number)
+
+    def over(self, cancelled: bool = False) -> None:
+        session = self._session
+        if session is None:
+            return
+        try:
+            moment = self._moment
+            session.under_way.end(moment)
+            made: dict[str, Any] = {"source": SOURCE, "key": self._key, "value": self._seconds}
+            made |= session.under_way.fields(moment, True)
+            made["duration_ms"] = session.under_way.since(moment)
+            if cancelled:
+                made["cancelled"] = True
+            frame = session.frame()
+            returning = session.returns.begin()
+            seq = session.emit("ambient", made, agent=frame.agent, step=frame.step)
+            session.returns.end(returning, seq)
+        except Exception as error:
+            reads.failed("a sleep", error)

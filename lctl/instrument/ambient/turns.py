@@ -1,0 +1,83 @@
+"""Turns of event loops are counted, and it is noted when a thread's result reached a loop.
+
+What a thread hands to a loop (`asyncio.to_thread`, `run_in_executor`, anyio's threads) comes between the
+answers that the loop itself waits for, and in a rerun must come there again.
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from lctl.instrument.ambient import reads, slots
+from lctl.session import turns
+from lctl.session.lanes import Moment
+
+if TYPE_CHECKING:
+    from lctl.session import LCTLSession
+
+SOURCE = "wake"
+
+
+def install() -> None:
+    from lctl.instrument.hooks import on_import
+
+    turns.active = True
+    slots.on_undo(_forget)
+    slots.on_undo(on_import("asyncio.base_events", _asyncio).remove)
+
+
+def _forget() -> None:
+    turns.active = False
+    turns.crossed.clear()
+
+
+def _asyncio(module: ModuleType) -> None:
+    if reads.active():
+        loop: Any = module.BaseEventLoop
+        slots.replace(loop, "_run_once", _counting(loop._run_once))
+        slots.replace(loop, "call_soon_threadsafe", _noting(loop.call_soon_threadsafe))
+
+
+def _counting(real: Callable[[Any], None]) -> Callable[[Any], None]:
+    def _run_once(loop: Any) -> None:
+        turns.begin(loop)
+        real(loop)
+
+    return slots.like(_run_once, real)
+
+
+def _noting(real: Callable[..., Any]) -> Callable[..., Any]:
+    def call_soon_threadsafe(loop: Any, callback: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        if get_ident() in turns.crossed and turns.running() is not loop and reads.active():
+            callback = _noted(callback)
+        return real(loop, callback, *args, **options)
+
+    return slots.like(call_soon_threadsafe, real)
+
+
+def _noted(callback: Callable[..., Any]) -> Callable[..., Any]:
+    lane = turns.crossed.pop(get_ident())
+    session = reads.session_here()
+    if session is None:
+        return callback
+    frame = session.frame()
+
+    def woken(*args: Any) -> Any:
+        _note(session, lane.path, frame.agent, frame.step)
+        return callback(*args)
+
+    return woken
+
+
+def _note(session: LCTLSession, lane: str, agent: str, step: int | None) -> None:
+    try:
+        moment = Moment(lane, session.clock.monotonic_ns())
+        moment.turn = turns.since()
+        made: dict[str, Any] = {"source": SOURCE, "key": "call_soon_threadsafe"}
+        made |= session.under_way.fields(moment, True)
+        session.emit("ambient", made, agent=agent, step=step)
+    except Exception as error:
+        reads.failed("a thread's result", error)

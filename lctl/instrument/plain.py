@@ -1,0 +1,138 @@
+"""Plain traffic: exchanges that are no model calls, kept whole so that a rerun can serve them.
+
+One event each, when it is over. Bodies of some size are `blob` events, stored once however often they
+are downloaded.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from lctl.instrument.attempts import Attempt, kept_headers
+from lctl.instrument.bodies import store_body
+from lctl.instrument.calls import Draft, recording_of
+from lctl.session.border import digest_of, settled
+
+if TYPE_CHECKING:
+    from lctl.session import LCTLSession
+
+#: Bytes of a body that are kept, of an answer and of a request. A longer answer cannot be served.
+MOST_KEPT = 16 << 20
+_MOST_SENT = 1 << 20
+# A body longer than this is a blob of its own.
+_INLINE = 16 << 10
+# What botocore was used for, written in the order of a set.
+_FEATURES = re.compile(r" m/\S+")
+
+
+class PlainExchange:
+    """One exchange that is no model call; owner of its attempt."""
+
+    def __init__(self, session: LCTLSession) -> None:
+        self._session = session
+        frame = session.frame()
+        self._agent, self._step = frame.agent, frame.step
+        self._headers: dict[str, str] = {}  # as sent
+
+    def begin(self, http: str, method: str, url: str, headers: Any, body: bytes | None) -> Attempt:
+        sent = kept_headers(headers)
+        if "Botocore" in sent.get("user-agent", ""):
+            sent["user-agent"] = _FEATURES.sub("", sent["user-agent"])
+        request: dict[str, Any] = {}
+        self._headers = dict(sent)
+        if body is not None:
+            request = _sent(body, sent)
+        elif "content-type" in sent:
+            sent["content-type"] = settled(b"", sent["content-type"])[1]
+        if sent:
+            request["headers"] = sent
+        attempt = Attempt(self, 1, http, method, url, request, self._session.under_way)
+        attempt.chunks = Bounded()
+        if body is None:
+            attempt.upload = []
+        recording_of(self._session).open[id(attempt)] = attempt
+        return attempt
+
+    def ended(self, attempt: Attempt) -> None:
+        recording = recording_of(self._session)
+        recording.open.pop(id(attempt), None)
+        if attempt.upload and sum(map(len, attempt.upload)) <= MOST_KEPT:
+            attempt.request |= _sent(b"".join(attempt.upload), self._headers)
+        text = "event-stream" in attempt.headers.get("content-type", "")
+        if text and attempt.chunks and self._session.redactor is not None:
+            attempt.conceal(self._session.redactor, None)
+        data = {"kind": "http", **attempt.data({}, attempt.error is None and not attempt.closed_early)}
+        if isinstance(attempt.chunks, Bounded) and attempt.chunks.dropped:
+            data["dropped"] = attempt.chunks.dropped
+        body = b"" if attempt.is_stream else b"".join(attempt.body)
+        blob = _blob(body, attempt.headers.get("content-type")) if len(body) > _INLINE else None
+        if blob is not None:
+            data["body"] = {"blob": blob["hash"]}
+
+        made: list[int] = []
+
+        def build(first: int) -> list[Draft]:
+            drafts: list[Draft] = [("exchange", self._agent, data, self._step)]
+            if blob is not None and recording.conversations.note_blob(blob["hash"]):
+                drafts.insert(0, ("blob", self._agent, blob, self._step))
+            made[:] = [first + len(drafts) - 1]
+            return drafts
+
+        returns = self._session.returns
+        returning = returns.begin()
+        self._session.emit_many(build)
+        returns.end(returning, made[0] if made else 0)
+
+
+def _sent(body: bytes, headers: dict[str, str]) -> dict[str, Any]:
+    """The fields of `request` for what was sent; the headers are settled with the body."""
+    size = len(body)
+    if "content-type" in headers:
+        body, headers["content-type"] = settled(body, headers["content-type"])
+    request: dict[str, Any] = {"hash": digest_of(body, ""), "size": size}
+    if body and len(body) <= _MOST_SENT:
+        request["body"] = store_body(body, {})
+    return request
+
+
+def _blob(body: bytes, kind: Any) -> dict[str, Any]:
+    blob: dict[str, Any] = {"hash": digest_of(body, ""), "size": len(body)}
+    if isinstance(kind, str):
+        blob["media_type"] = kind.partition(";")[0].strip()
+    try:
+        return {**blob, "encoding": "utf8", "content": body.decode()}
+    except UnicodeDecodeError:
+        return {**blob, "encoding": "base64", "content": base64.b64encode(body).decode()}
+
+
+class Bounded(list[tuple[int, bytes]]):
+    """Chunks up to `MOST_KEPT` bytes; counts the bytes it dropped after that."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._size = 0
+        self.dropped = 0
+
+    def append(self, chunk: tuple[int, bytes]) -> None:
+        self._size += len(chunk[1])
+        if self._size > MOST_KEPT:
+            self.dropped += len(chunk[1])
+        else:
+            super().append(chunk)
+
+
+def teed(body: Any, kept: list[bytes]) -> Any:
+    """An upload that is a file or an iterator, as an iterator of the same bytes that also keeps them."""
+
+    def pieces() -> Iterator[bytes]:
+        read = getattr(body, "read", None)
+        for piece in iter(lambda: read(16384), type(read(0))()) if read is not None else body:
+            data = piece.encode("iso-8859-1") if isinstance(piece, str) else piece
+            if len(kept) * 16384 < MOST_KEPT:
+                kept.append(bytes(data))
+            yield data
+
+    return pieces()

@@ -1,0 +1,169 @@
+"""Where a recording comes from: command, folder, interpreter, code and package versions, for its header.
+
+A rerun starts the program again by this and says what differs. Nothing here may cost much: a log is
+opened in the middle of the program's first call.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lctl.session.redact import Redactor
+
+#: `<commit>` or `<commit>+` of the program's folder, found out once by `lctl run`.
+_GIT = "LCTL_RUN_GIT"
+_RUN = "LCTL_RUN"
+#: Variables that change what libraries send or how output looks; kept if set, whoever reads them.
+_KEPT = re.compile(
+    r"\A(?:OPENAI_|ANTHROPIC_|AZURE_|AWS_(?:DEFAULT_)?REGION|OLLAMA_|.*_(?:BASE_URL|API_BASE|ENDPOINT|API_VERSION|HOST)\Z"
+    r"|TZ\Z|LANG\Z|LC_|LANGUAGE\Z|COLUMNS\Z|LINES\Z|TERM\Z|COLORTERM\Z|NO_COLOR\Z|FORCE_COLOR\Z"
+    r"|PYTHON(?:UTF8|IOENCODING|UNBUFFERED|DEVMODE|WARNINGS|OPTIMIZE)\Z)"
+)
+#: Of the machine and the shell, not of the program.
+_NOT_KEPT = """
+PATH PYTHONPATH HOME USER LOGNAME SHELL PWD OLDPWD SHLVL _ TMPDIR TEMP TMP PYTHONHASHSEED DISPLAY
+SSH_AUTH_SOCK SSH_CLIENT SSH_CONNECTION SSH_TTY VIRTUAL_ENV PS1 XDG_RUNTIME_DIR XDG_SESSION_ID
+PYTEST_CURRENT_TEST
+"""
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
+    """`chain.program`.
+
+    Args:
+        full: with `git`, `packages` and `env`, which a recording for reruns has.
+    """
+    words = list(sys.orig_argv)
+    found: dict[str, Any] = {
+        "argv": words if redactor is None else without_secrets(words, redactor),
+        "cwd": _cwd(),
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "executable": sys.executable,
+        "keys": secret_names(),
+    }
+    if full or _RUN in os.environ:
+        found["hashseed"] = os.environ.get("PYTHONHASHSEED", "random")
+        found["git"] = git(os.environ.get(_GIT))
+        found["packages"] = packages()
+        wrapped = sys.modules.get("lctl.instrument.wrapat")
+        if wrapped is not None and wrapped.named:
+            found["tools"] = list(wrapped.named)
+        found["env"] = _environment(redactor)
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def without_secrets(words: list[str], redactor: Redactor) -> list[str]:
+    """Command line words, with secrets in them and after options that name one (`--token ...`) replaced."""
+    made, option = [], None
+    for word in words:
+        given = redactor.value(word, option)
+        made.append(str(given))
+        option = word.lstrip("-") if word.startswith("-") and "=" not in word else None
+    return made
+
+
+def secret_names() -> list[str]:
+    """Names of the environment variables that hold a secret and are set."""
+    from lctl.session.secretforms import ENVIRONMENT, ENVIRONMENT_PLACE
+
+    secret, place = re.compile(ENVIRONMENT), re.compile(ENVIRONMENT_PLACE)
+    return sorted(
+        name
+        for name in list(os.environ)
+        if secret.search(name) and not place.search(name) and not name.startswith("LCTL_")
+    )
+
+
+def git(told: str | None = None, start: Path | None = None) -> dict[str, Any] | None:
+    """`{"commit", "dirty"}` of the working tree around the current folder; None where there is none.
+
+    Args:
+        told: what `lctl run` has found out. Without it `dirty` is absent: knowing costs a process.
+    """
+    if told:
+        return {"commit": told.removesuffix("+"), "dirty": told.endswith("+")}
+    folder = start or Path.cwd()
+    for place in (folder, *folder.parents):
+        if (place / ".git").exists():
+            commit = _head(place / ".git")
+            return {"commit": commit} if commit else None
+    return None
+
+
+def _head(git: Path) -> str | None:
+    try:
+        if git.is_file():  # a worktree or submodule: `gitdir: <folder>`
+            git = (git.parent / git.read_text().partition(":")[2].strip()).resolve()
+        head = (git / "HEAD").read_text().strip()
+        if not head.startswith("ref:"):
+            return head if _COMMIT.fullmatch(head) else None
+        name = head[4:].strip()
+        common = git / "commondir"
+        folders = [git, (git / common.read_text().strip()).resolve()] if common.exists() else [git]
+        for folder in folders:
+            if (folder / name).exists():
+                return (folder / name).read_text().strip()
+            packed = folder / "packed-refs"
+            if packed.exists():
+                for line in packed.read_text().splitlines():
+                    if line.endswith(" " + name):
+                        return line.partition(" ")[0]
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def packages() -> dict[str, str]:
+    """Versions of the installed packages that are loaded, or that lctl records, by their import name.
+
+    From the names of the `*.dist-info` folders: reading the metadata of all would take 100 ms.
+    """
+    from lctl.instrument.registry import OURS, TRANSPORTS
+
+    wanted = {name.partition(".")[0].lower() for name in list(sys.modules)} | set(OURS) | set(TRANSPORTS)
+    found: dict[str, str] = {}
+    for folder in sys.path:
+        if "-packages" not in folder:
+            continue
+        try:
+            names = os.listdir(folder)  # noqa: PTH208  (names are all that is wanted)
+        except OSError:
+            continue
+        for name in names:
+            stem, _, kind = name.rpartition(".")
+            package, _, version = stem.partition("-")
+            if kind == "dist-info" and version and package.replace("-", "_").lower() in wanted:
+                found.setdefault(package, version)
+    return dict(sorted(found.items()))
+
+
+def _environment(redactor: Redactor | None) -> dict[str, str]:
+    """Of what is set and no secret: the variables that libraries' behaviour is known to hang on."""
+    from lctl.instrument.ambient import environment
+
+    secret, left_out = set(secret_names()), set(_NOT_KEPT.split())
+    found = {
+        name: value
+        for name, value in list(os.environ.items())
+        if (_KEPT.match(name) or name in environment.seen)
+        and name not in secret
+        and not name.startswith("LCTL_")
+        and name not in left_out
+    }
+    if redactor is None:
+        return found
+    cleaned = {name: str(redactor.value(value, name)) for name, value in found.items()}
+    return {name: value for name, value in cleaned.items() if "[redacted:" not in value}
+
+
+def _cwd() -> str | None:
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return None

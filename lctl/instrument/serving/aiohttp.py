@@ -1,0 +1,174 @@
+"""Served answers for aiohttp: a connection whose transport is the tape.
+
+aiohttp's own protocol and parser read HTTP that is written anew from the recording, so responses,
+readers, cookies, redirects, timeouts and retries are the library's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+from lctl.instrument.serving import pairs, phrase
+from lctl.instrument.serving.errors import revive
+from lctl.session.border import Answer
+
+
+class Served:
+    """One answer on its way. `connection` is given to aiohttp in place of one of its connector."""
+
+    def __init__(self, connector: Any, request: Any, answer: Answer) -> None:
+        self._answer = answer
+        self._request = request
+        self._loop = asyncio.get_running_loop()
+        self._feeder: asyncio.Task[None] | None = None
+        self._begun = asyncio.Event()
+        self._protocol: Any = sys.modules["aiohttp.client_proto"].ResponseHandler(self._loop)
+        self._transport = _Transport(self)
+        self._protocol.connection_made(self._transport)
+        connection = sys.modules["aiohttp.connector"].Connection
+        self.connection = connection(_Connector(), request.connection_key, self._protocol, self._loop)
+
+    async def wait(self) -> None:
+        """Until the answer's turn; raises the recorded error where there is no response."""
+        await self._answer.wait_async()
+        if self._answer.status is None:
+            raise self._error()
+
+    async def begin(self) -> bool:
+        """Give the protocol the head and what comes with it; True if it was told a framing of ours.
+
+        What needs no waiting comes with the head; the rest in its own time, read or not.
+        """
+        await self._written()
+        head, framed = _head(self._answer, self._request.method)
+        self._chunked = framed or b"\r\ntransfer-encoding:" in head
+        self._protocol.data_received(head)
+        self._feeder = self._loop.create_task(self._feed())
+        await asyncio.sleep(0)
+        return framed
+
+    async def _written(self) -> None:
+        """Until the request has been written: aiohttp cancels the writing of one that is answered."""
+        request: Any = self._request
+        if request._continue is not None and not request._continue.done():
+            request._continue.set_result(True)
+        writer = getattr(request, "_writer", None)
+        if writer is not None:
+            await asyncio.wait([writer])
+
+    async def _feed(self) -> None:
+        answer, protocol = self._answer, self._protocol
+        payload = protocol._payload
+        try:
+            async for piece in answer.chunks_async():
+                await self._transport.reading.wait()
+                if piece:
+                    data = b"%x\r\n%b\r\n" % (len(piece), piece) if self._chunked else bytes(piece)
+                    protocol.data_received(data)
+                payload = protocol._payload or payload
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # the player's: for whoever reads on
+            if payload is not None:
+                payload.set_exception(error)
+            return
+        if getattr(answer, "closed_early", False):
+            return
+        if answer.error is not None:
+            await self._begun.wait()
+            if payload is not None and not payload.is_eof():
+                protocol.force_close()
+                payload.set_exception(self._error())
+        elif self._chunked:
+            protocol.data_received(b"0\r\n\r\n")
+        elif payload is not None and not payload.is_eof():
+            protocol.connection_lost(None)  # a body that the connection's end was to end
+
+    def _error(self) -> BaseException:
+        error = self._answer.error
+        assert error is not None
+        errors = sys.modules["aiohttp.client_exceptions"]
+        made: Any = revive(error, errors.ClientError)
+        if isinstance(made, errors.ClientConnectorError):
+            beneath = made.__cause__ if isinstance(made.__cause__, OSError) else OSError(error.message)
+            made._conn_key, made._os_error = self._request.connection_key, beneath
+            made.errno, made.strerror = beneath.errno, beneath.strerror
+        elif isinstance(made, errors.ServerDisconnectedError):
+            made.message = error.message
+        return made  # type: ignore[no-any-return]
+
+    def begun(self) -> None:
+        """The head was taken; what is wrong with the body may come."""
+        self._begun.set()
+
+    def stop(self) -> None:
+        """The connection was closed."""
+        if self._feeder is not None and not self._loop.is_closed():
+            self._feeder.cancel()
+
+
+def _head(answer: Answer, method: str) -> tuple[bytes, bool]:
+    status = answer.status or 0
+    lines = [f"HTTP/1.1 {status} {phrase(status)}"]
+    framed = status not in (204, 304) and method != "HEAD"
+    for name, value in pairs(answer.headers):
+        if name in ("content-length", "transfer-encoding"):
+            framed = False
+        lines.append(f"{name}: {value}".replace("\r", " ").replace("\n", " "))
+    if framed:
+        lines.append("transfer-encoding: chunked")
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8", "surrogateescape"), framed
+
+
+def without_framing(response: Any) -> None:
+    """Take the header that only framed the body out of a response."""
+    headers = response._headers.copy()
+    headers.popall("transfer-encoding", None)
+    proxy = sys.modules["multidict"].CIMultiDictProxy
+    response._headers = proxy(headers)
+    response._raw_headers = tuple(
+        (name, value) for name, value in response._raw_headers if name.lower() != b"transfer-encoding"
+    )
+
+
+class _Transport(asyncio.Transport):
+    """Swallows what is written."""
+
+    def __init__(self, served: Served) -> None:
+        super().__init__()
+        self._served = served
+        self._closed = False
+        self.reading = asyncio.Event()
+        self.reading.set()
+
+    def write(self, data: Any) -> None:
+        pass
+
+    def writelines(self, list_of_data: Any) -> None:
+        pass
+
+    def is_closing(self) -> bool:
+        return self._closed
+
+    def close(self) -> None:
+        self._closed = True
+        self._served.stop()
+
+    abort = close
+
+    def pause_reading(self) -> None:
+        self.reading.clear()
+
+    def resume_reading(self) -> None:
+        self.reading.set()
+
+
+class _Connector:
+    """What a connection asks of the connector it came from."""
+
+    force_close = False
+
+    def _release(self, key: Any, protocol: Any, *, should_close: bool = False) -> None:
+        protocol.close()

@@ -1,0 +1,137 @@
+"""Served answers for httpx and httpx2.
+
+The client's own function runs, on a client whose transport is the answer: cookies, logging, timing and
+the binding of the stream are the library's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from types import ModuleType
+from typing import Any
+
+from lctl.instrument.serving import pairs
+from lctl.instrument.serving.errors import revive
+from lctl.session.border import Answer
+
+
+class Players:
+    """Classes for one package, made of that package's own."""
+
+    def __init__(self, module: ModuleType, errors: ModuleType) -> None:
+        base: dict[str, Any] = {"__module__": __name__}
+        self._response = module.Response
+        self._request = module.Request
+        self._error = errors.TransportError
+        self._stream = type("ServedStream", (_Stream, module.SyncByteStream), base)
+        self._async_stream = type("ServedStream", (_AsyncStream, module.AsyncByteStream), base)
+
+    def standing(self, client: Any, answer: Answer) -> Any:
+        """`client`, with `answer` in place of every transport."""
+        return _Client(client, _Transport(self, answer))
+
+    def with_body(self, request: Any, body: bytes) -> Any:
+        """`request` with another body."""
+        left = ("content-length", "transfer-encoding")
+        headers = [(name, value) for name, value in request.headers.raw if name.lower().decode() not in left]
+        made = self._request(
+            request.method, request.url, headers=headers, content=body, extensions=request.extensions
+        )
+        if not body:
+            made.headers["content-length"] = "0"
+        return made
+
+    def response(self, answer: Answer, request: Any, asynchronous: bool) -> Any:
+        """The response; raises the recorded error where there is none."""
+        if answer.status is None:
+            raise self.error(answer, request)
+        return self._response(
+            answer.status,
+            headers=pairs(answer.headers),
+            stream=(self._async_stream if asynchronous else self._stream)(self, answer, request),
+            extensions={"http_version": b"HTTP/1.1", "network_stream": _Network()},
+        )
+
+    def error(self, answer: Answer, request: Any) -> BaseException:
+        assert answer.error is not None
+        return revive(answer.error, self._error, _request=request)
+
+
+class _Client:
+    """A client, but for its transport."""
+
+    def __init__(self, client: Any, transport: _Transport) -> None:
+        self._client = client
+        self._serving = transport
+
+    def _transport_for_url(self, url: Any) -> _Transport:
+        return self._serving
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+
+class _Transport:
+    def __init__(self, players: Players, answer: Answer) -> None:
+        self._players = players
+        self._answer = answer
+
+    def handle_request(self, request: Any) -> Any:
+        self._answer.wait()
+        return self._players.response(self._answer, request, False)
+
+    async def handle_async_request(self, request: Any) -> Any:
+        await self._answer.wait_async()
+        return self._players.response(self._answer, request, True)
+
+
+class _Stream:
+    """A body. Read in several goes, as SDKs do, each goes on where the one before stopped."""
+
+    def __init__(self, players: Players, answer: Answer, request: Any) -> None:
+        self._players = players
+        self._answer = answer
+        self._request = request
+        self._chunks: Any = None
+
+    def __iter__(self) -> Iterator[bytes]:
+        if self._chunks is None:
+            self._chunks = self._answer.chunks()
+        for chunk in self._chunks:  # noqa: UP028  (`yield from` would close what is read on)
+            yield chunk
+        self._end()
+
+    def close(self) -> None:
+        close = getattr(self._chunks, "close", None)
+        if close is not None:
+            close()
+
+    def _end(self) -> None:
+        ended, self._chunks = self._chunks == (), ()
+        if self._answer.error is not None and not ended:
+            raise self._players.error(self._answer, self._request)
+
+
+class _AsyncStream(_Stream):
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._chunks is None:
+            self._chunks = self._answer.chunks_async()
+        if self._chunks != ():
+            async for chunk in self._chunks:
+                yield chunk
+            self._end()
+
+    async def aclose(self) -> None:
+        close = getattr(self._chunks, "aclose", None)
+        if close is not None:
+            await close()
+        closed = getattr(self._answer, "closed_async", None)
+        if closed is not None:
+            await closed()
+
+
+class _Network:
+    """Of a connection there was none."""
+
+    def get_extra_info(self, info: str) -> Any:
+        return None

@@ -1,0 +1,127 @@
+"""MCP agents recorded and run again: no server is started or reached."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lctl.codec import open_log
+
+pytest.importorskip("mcp")
+pytestmark = pytest.mark.slow
+
+SERVER = """
+import random, sys
+try:
+    from mcp.server.mcpserver import MCPServer as Server
+    late, early = {"port": int(sys.argv[2])}, {}
+except ImportError:
+    from mcp.server.fastmcp import FastMCP as Server
+    late, early = {}, {"port": int(sys.argv[2])}
+server = Server("shop", **early)
+
+@server.tool()
+def pay(amount: int) -> dict:
+    with open("ledger.txt", "a") as ledger:
+        ledger.write(f"{amount}\\n")
+    if amount > 50:
+        raise ValueError("too much")
+    return {"receipt": random.random()}
+
+server.run(sys.argv[1], **(late if sys.argv[1] != "stdio" else {}))
+"""
+
+AGENT = """
+import asyncio, sys
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+def connected():
+    if sys.argv[1] == "stdio":
+        return stdio_client(StdioServerParameters(command=sys.executable, args=["server.py", "stdio", "0"]))
+    return streamable_http_client(sys.argv[1])
+
+async def pay(session, amount):
+    answer = await session.call_tool("pay", {"amount": amount})
+    return type(answer).__name__, answer.model_dump(), answer.content[0].text
+
+async def main():
+    async with connected() as streams, ClientSession(streams[0], streams[1]) as session:
+        await session.initialize()
+        print([tool.name for tool in (await session.list_tools()).tools])
+        print(await pay(session, 3), await pay(session, 60))
+        print(await asyncio.gather(*(pay(session, n) for n in range(5))))
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "server.py").write_text(SERVER)
+    (tmp_path / "agent.py").write_text(AGENT)
+    return tmp_path
+
+
+def lctl(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, "LCTL_DIR": str(folder / "logs"), "LCTL_STRICT": "1"}
+    command = [sys.executable, "-m", "lctl", *words]
+    return subprocess.run(
+        command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def check_reruns(folder: Path, address: str, recorded: subprocess.CompletedProcess[str]) -> None:
+    assert recorded.returncode == 0, recorded.stderr
+    log = open_log(folder / "run.lctl.json")
+    calls = [event.data for event in log.events() if event.type == "tool_call"]
+    assert [call["tool"] for call in calls[:4]] == ["mcp initialize", "mcp tools/list", "pay", "pay"]
+    assert not [event for event in log.events() if event.type == "exchange"]
+    ledger = (folder / "ledger.txt").read_text()
+    for _ in range(3):
+        again = lctl(folder, "rerun", "run.lctl.json")
+        assert again.returncode == 0, again.stderr
+        assert again.stdout == recorded.stdout
+        assert (folder / "ledger.txt").read_text() == ledger
+
+
+def test_a_server_over_stdio(folder: Path) -> None:
+    """Its process is not started again, and nothing is paid twice."""
+    recorded = lctl(folder, "run", "--output", "run.lctl.json", "agent.py", "stdio")
+    (folder / "server.py").unlink()
+    check_reruns(folder, "stdio", recorded)
+
+
+def test_a_server_over_http(folder: Path) -> None:
+    """Of the traffic beneath the calls nothing is recorded, and in a rerun there is none."""
+    with serving(folder) as address:
+        recorded = lctl(folder, "run", "--output", "run.lctl.json", "agent.py", address)
+    check_reruns(folder, address, recorded)
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "server.py", "streamable-http", str(port)]
+    server = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(300):
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        server.kill()
+        server.wait()

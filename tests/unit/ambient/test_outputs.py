@@ -1,0 +1,115 @@
+"""What a program writes is counted, and the streams are what they were."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.ambient.conftest import Result, Run
+
+READ = "import os; os.environ.get('X')\n"  # opens the log
+
+
+def outputs(result: Result) -> dict[str, dict[str, object]]:
+    return {e["data"]["stream"]: e["data"] for e in result.events if e["type"] == "output"}
+
+
+def test_every_way_of_writing(run: Run) -> None:
+    code = READ + (
+        "import sys, contextlib, io\n"
+        "print('before', end=' ')\n"
+        "sys.stdout.write('text ü\\n'); sys.stdout.buffer.write(b'bytes\\n')\n"
+        "sys.stdout.buffer.raw.write(b'raw\\n')\n"
+        "print('flushed', flush=True); sys.__stdout__.write('dunder\\n')\n"
+        "with contextlib.redirect_stdout(io.StringIO()): print('elsewhere')\n"
+        "sys.stdout.reconfigure(encoding='latin-1'); print('ü')\n"
+        "print('warned', file=sys.stderr)\n"
+        "import atexit; atexit.register(print, 'at the end')\n"
+    )
+    got = run(code, PYTHONIOENCODING="utf-8:surrogateescape")
+    out = got.out.encode("utf-8", "surrogateescape")
+    found = outputs(got)
+    assert found["stdout"]["size"] == len(out)
+    assert found["stdout"]["hash"] == f"sha256:{hashlib.sha256(out).hexdigest()}"
+    assert "raw" in str(found["stdout"]["text"])
+    assert "elsewhere" not in str(found["stdout"]["text"])
+    assert found["stderr"]["text"] == "warned\n"
+
+
+def test_the_streams_are_what_they_were(run: Run, tmp_path: Path) -> None:
+    code = (
+        "import io, sys\n"
+        "def told(s):\n"
+        "    b, r = s.buffer, s.buffer.raw\n"
+        "    print(type(s), type(b), s.encoding, s.errors, s.line_buffering, s.write_through, s.isatty())\n"
+        "    print(s.fileno(), s.name, s.mode, s.newlines, s.writable(), s.readable())\n"
+        "    print(b.name, r.name, r.mode, r.closefd, b.seekable(), isinstance(r, io.FileIO))\n"
+        "told(sys.stdout); told(sys.stderr); print(sys.stdout is sys.__stdout__)\n"
+    )
+    got = run(code)
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    plain = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=True
+    )
+    assert got.out == plain.stdout
+
+
+def test_unbuffered(run: Run) -> None:
+    got = run(
+        READ
+        + "import sys; print('a'); sys.stdout.buffer.write(b'b'); print(type(sys.stdout.buffer).__mro__[-4])",
+        PYTHONUNBUFFERED="1",
+    )
+    assert outputs(got)["stdout"]["size"] == len(got.out)
+
+
+def test_a_reader_that_goes_away(tmp_path: Path) -> None:
+    """Exit code and message are Python's own."""
+    (tmp_path / "p.py").write_text("import os; os.environ.get('X')\nfor n in range(100000): print(n)")
+    results = []
+    for command in (
+        [sys.executable, "p.py"],
+        [sys.executable, "-m", "lctl", "run", "p.py"],
+    ):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            check=False,
+            env={**os.environ, "LCTL_QUIET": "1"},
+        )
+        os.close(writer)
+        results.append((done.returncode, done.stderr.splitlines()[-1]))
+    assert results[0] == results[1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork there")
+def test_a_forked_child_writes_its_own(run: Run) -> None:
+    got = run(
+        READ + "print('parent', flush=True)\n"
+        "pid = os.fork()\n"
+        "if not pid:\n"
+        "    print('child', flush=True); os._exit(0)\n"
+        "os.waitpid(pid, 0)\n"
+        "print('after')\n"
+    )
+    assert outputs(got)["stdout"]["text"] == "parent\nafter\n"
+
+
+def test_a_session_of_the_program_s_own(run: Run) -> None:
+    """Its log says what was written while it was open."""
+    code = (
+        "import lctl\n"
+        "print('before')\n"
+        "with lctl.LCTLSession('mine', 'logs/mine.lctl.json'): print('inside')\n"
+        "print('after')\n"
+    )
+    assert outputs(run(code))["stdout"]["text"] == "inside\n"
