@@ -16,7 +16,7 @@ from lctl.analysis.intervals import length, percentile
 from lctl.analysis.prices import Prices
 from lctl.analysis.spans import StepSpan, ToolSpan
 from lctl.analysis.survey import Survey
-from lctl.analysis.wording import count, percent, plain, seconds
+from lctl.analysis.wording import count, percent, plain, plural, seconds
 
 #: Least part of the chain's time a saving must be to be worth a line.
 _WORTH = 0.02
@@ -120,7 +120,10 @@ def _slow_tool(found: Survey, flow: Flow, prices: Prices, wall: float) -> Iterat
         slowest = max(calls, key=lambda call: call.duration_ms or 0.0)
         outliers = sum(max(0.0, duration - usual) for duration in durations)
         evidence = [
-            f"{len(calls)} calls, {seconds(spent)} of {seconds(wall)}; half take under {seconds(usual)}"
+            (
+                f"{plural(len(calls), 'call')}, {seconds(spent)} of {seconds(wall)}; "
+                f"half take under {seconds(usual)}"
+            )
         ]
         if outliers > spent * 0.5 and len(calls) > 2:
             evidence.append(f"the slowest, event {slowest.seq}, took {seconds(max(durations))}")
@@ -201,8 +204,11 @@ def _cache_misses(found: Survey, flow: Flow, prices: Prices, wall: float) -> Ite
             "cache_miss",
             f"Let {plain(model, 40)} cache the prompt: about {count(resent)} input tokens were paid again.",
             (
-                f"{len(calls)} calls begin with messages an earlier call sent, and read nothing cached",
-                f"the longest repeated beginning is about {count(max(size for _, size in calls))} tokens",
+                (
+                    f"{plural(len(calls), 'call begins', 'calls begin')} with messages an earlier call sent, "
+                    "and read nothing cached"
+                ),
+                f"the longest repeated beginning is about {plural(max(size for _, size in calls), 'token')}",
             ),
             tuple(call.seq for call, _ in calls),
             None,
@@ -262,9 +268,14 @@ def _growing_context(found: Survey, flow: Flow, prices: Prices, wall: float) -> 
         known = [cost for cost in uncached if cost is not None]
         yield Advice(
             "growing_context",
-            f"{plain(agent, 40)}'s prompt grows from {count(sizes[0])} to {count(sizes[-1])} tokens: "
+            f"{plain(agent, 40)}'s prompt grows from {count(sizes[0])} to {plural(sizes[-1], 'token')}: "
             "summarise or drop what is no longer needed.",
-            (f"{len(calls)} calls of {plain(model or '?', 40)} read {count(extra)} tokens beyond it",),
+            (
+                (
+                    f"{plural(len(calls), 'call')} of {plain(model or '?', 40)} "
+                    f"read {plural(extra, 'token')} beyond it"
+                ),
+            ),
             tuple(call.seq for call in calls),
             None,
             sum(known) if known else None,

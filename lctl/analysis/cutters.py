@@ -56,8 +56,19 @@ _SCALARS = re.compile(
 )
 _PROMPT = re.compile(rb',"prompt":"([^"\\]*)"')
 _ANSWERED = re.compile(
-    rb'\{"outcome":("[^"\\]*"),"message":"([^"\\]*)","model":("[^"\\]*"|null)(?:,"response_id":"[^"\\]*")?'
-    rb',"finish_reason":("[^"\\]*"|null),"tokens":(\{[^{}\\]*\})(?:,"(?:duration|first_chunk)_ms":[0-9.eE+-]+)*\}$'
+    rb'(\{"outcome":"[^"\\]*"),"message":"([^"\\]*)"(,"model":(?:"[^"\\]*"|null))(?:,"response_id":"[^"\\]*")?'
+    rb'(,"finish_reason":(?:"[^"\\]*"|null),"tokens":\{[^{}\\]*\})(?:,"(?:duration|first_chunk)_ms":[0-9.eE+-]+)*\}'
+)
+#: The end of a step with nothing in it that names or measures.
+_ENDED = re.compile(
+    rb'(\{"outcome":"[^"\\]*"(?:,"(?:output_summary|error)":"[^"\\]*")?)(?:,"duration_ms":[0-9.eE+-]+)?\}'
+)
+#: How a tool call ends as lctl writes it.
+_TIMED = re.compile(rb',"duration_ms":[0-9.eE+-]+(?:,"call_id":"[^"\\]*")?\}')
+#: A message of text and nothing else. A quote in the text ends the match: then `_HEAD` has to do.
+_TEXT = re.compile(
+    rb'\{"message_id":"([^"\\]*)","parent_id":(?:null|"([^"\\]*)"),'
+    rb'("role":"[a-z]+","content":"[^"]*"(,"sampled":true)?(?:,"status":"[a-z]+")?\})'
 )
 _HEAD = re.compile(rb'\{"message_id":"([^"\\]*)","parent_id":(?:null|"([^"\\]*)"),')
 
@@ -65,7 +76,7 @@ _HEAD = re.compile(rb'\{"message_id":"([^"\\]*)","parent_id":(?:null|"([^"\\]*)"
 def _tool_call(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
     where = LOOSE if b'"derived":true' in raw else EVENT
     at = raw.rfind(b',"duration_ms":')
-    if at > 0 and _SCALARS.match(raw, at):
+    if at > 0 and (_TIMED.fullmatch(raw, at) or _SCALARS.match(raw, at)):
         return raw[:at], where
     if b'"duration_ms"' in raw or b'"call_id"' in raw:
         return reduced("tool_call", load(raw), trace.calls), where
@@ -88,17 +99,24 @@ def _step_start(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]
 
 
 def _step_end(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
-    answer = _ANSWERED.match(raw)
+    answer = _ANSWERED.fullmatch(raw)
     if answer is not None:
-        outcome, message, model, finished, tokens = answer.groups()
-        trace.named[n] = message
-        return b"%b,%b,%b,%b" % (outcome, model, finished, tokens), EVENT
+        outcome, trace.named[n], model, rest = answer.groups()
+        return outcome + model + rest, EVENT
+    ended = _ENDED.fullmatch(raw)
+    if ended is not None:
+        return ended[1] + b"}", EVENT  # the essence, too, is this: keys that sort as they stand
     data = load(raw)
     _name(trace, n, data.get("message"))
     return reduced("step_end", data, trace.calls), EVENT
 
 
 def _message(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
+    text = _TEXT.fullmatch(raw)
+    if text is not None:
+        id, trace.named[n], rest, sampled = text.groups()
+        trace.messages.setdefault(id, n)
+        return rest, POOL if sampled is None else EVENT
     head = _HEAD.match(raw)
     where = EVENT if b'"sampled":true' in raw else POOL
     if head is not None:
@@ -175,6 +193,7 @@ CUTTERS: dict[str, Cutter] = {
     "error": _decoded("error"),
     "checkpoint": _decoded("checkpoint"),
     "ambient": _decoded("ambient"),
+    "output": _decoded("output"),
     "stream_start": _naming("stream_start"),
     "stream_chunk": _naming("stream_chunk"),
     "stream_end": _naming("stream_end"),

@@ -236,5 +236,6 @@ _SUMMARIES: dict[str, Callable[[Data], str]] = {
     "contract_validation": _contract,
     "exchange": _exchange,
     "ambient": _ambient,
+    "output": _named("stream"),
     "blob": _blob,
 }

@@ -23,7 +23,7 @@ from lctl.analysis.reading import essences, read
 from lctl.analysis.references import misplaced
 from lctl.analysis.stats import Stats, stats
 from lctl.analysis.trace import POOL, STEP, Trace
-from lctl.analysis.wording import count, plain
+from lctl.analysis.wording import plain, plural
 from lctl.events import Event
 
 #: Seeking costs as much as reading this many events.
@@ -177,7 +177,7 @@ def lines(value: Diff, names: tuple[str, str] = ("v1", "v2")) -> list[str]:
     """The first divergence as the protocol's own example prints it."""
     first = value.first_divergence
     if first is None:
-        return [f"No difference in {count(value.equal)} {'event' if value.equal == 1 else 'events'}."]
+        return [f"No difference in {plural(value.equal, 'event')}."]
     at = first.left or first.right
     texts = [_line(first.left), _line(first.right)]
     if first.left is not None and first.right is not None and texts[0] == texts[1] and first.fields:
@@ -198,7 +198,7 @@ def title(difference: Difference) -> str:
     """`- agent: what happened`, `+ ...` or `~ ...`."""
     sign = {"removed": "-", "added": "+", "changed": "~"}[difference.kind]
     event = difference.left or difference.right
-    more = f" and {difference.events - 1} events in it" if difference.events > 1 else ""
+    more = f" and {plural(difference.events - 1, 'event')} in it" if difference.events > 1 else ""
     return f"{sign} {describe(event) if event else ''}{more}"
 
 

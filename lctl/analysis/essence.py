@@ -67,7 +67,8 @@ _MESSAGE = _VOLATILE | {
     "id",
     "item_id",
 }
-_AMBIENT = _VOLATILE | {"value", "values", "result", "count", "ms"}
+_AMBIENT = _VOLATILE | {"value", "values", "steps", "order", "result", "count", "at"}
+_TOOL_CALL = _VOLATILE | {"at", "match"}
 _PART = frozenset({"id", "item_id", "call_id", "signature", "encrypted_content", "created_by"})
 #: Keys under which a message holds more message structure; all else is what somebody said and stays.
 _NESTED = ("content", "tool_calls", "function", "reasoning", "summary", "reasoning_details")
@@ -134,6 +135,15 @@ def _blob(data: Data, calls: CallNames) -> None:
 def _ambient(data: Data, calls: CallNames) -> None:
     """Clock, random and environment: that it was read is the program's doing, what it held is not."""
     _drop(data, _AMBIENT)
+
+
+def _tool_call(data: Data, calls: CallNames) -> None:
+    _drop(data, _TOOL_CALL)
+    tape = data.get("tape")
+    if isinstance(tape, dict) and "inside" in tape:  # seqs
+        data["tape"] = {name: part for name, part in tape.items() if name != "inside"}
+        if not data["tape"]:
+            del data["tape"]
 
 
 def _exchange(data: Data, calls: CallNames) -> None:
@@ -230,6 +240,8 @@ REDUCERS: dict[str, Callable[[Data, CallNames], None]] = {
     "message_alias": _stream,
     "view_select": _stream,
     "exchange": _exchange,
+    "tool_call": _tool_call,
     "ambient": _ambient,
+    "output": _blob,
     "blob": _blob,
 }

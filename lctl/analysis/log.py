@@ -7,13 +7,13 @@ Nothing here raises on what an event holds: a value of the wrong type counts as 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any, Protocol
 
 import orjson
 
 from lctl.events import Event
 from lctl.state.model import Tokens
+from lctl.state.times import millis as millis
 
 
 class Log(Protocol):
@@ -45,22 +45,6 @@ def raw_events(log: Log) -> Iterator[dict[str, Any]]:
         if type(event.get("data")) is not dict:
             event["data"] = {}
         yield event
-
-
-def millis(timestamp: object) -> float | None:
-    """Milliseconds since the epoch of an ISO 8601 time, in UTC where it names no zone; else None."""
-    if not isinstance(timestamp, str):
-        return None
-    try:
-        at = datetime.fromisoformat(timestamp)
-    except ValueError:
-        return None
-    if at.tzinfo is None:
-        at = at.replace(tzinfo=UTC)
-    try:
-        return at.timestamp() * 1000.0
-    except (OverflowError, ValueError):
-        return None
 
 
 def number(value: object) -> float | None:

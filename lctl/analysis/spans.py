@@ -36,6 +36,7 @@ class StepSpan:
     first_chunk_ms: float | None = None
     tokens: Tokens | None = None
     counted: bool = True  # False: its tokens are the sum of its descendants'
+    inherited: bool = False  # of a rerun or fork: answered from the tape, paid for in the recording
     cost: float | None = None
     attempts: int = 0
     last_attempt_ms: float | None = None

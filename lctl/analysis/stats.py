@@ -10,7 +10,7 @@ from lctl.analysis.intervals import length, percentile
 from lctl.analysis.log import Log
 from lctl.analysis.prices import Prices
 from lctl.analysis.spans import StepSpan, ToolSpan
-from lctl.analysis.survey import Survey, survey
+from lctl.analysis.survey import NAMELESS, Survey, survey
 from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.state.model import Tokens
 
@@ -48,12 +48,14 @@ class Stats(msgspec.Struct, frozen=True):
     """Everything `lctl stats` shows.
 
     Attributes:
-        duration_ms: from the first event to the last, or to the end of the longest step if that is later.
+        duration_ms: from the earliest timestamp to the latest.
         cost: US dollars of the calls whose price is known; None when tokens were used and no price is.
         unpriced: models whose calls `cost` leaves out, with how many calls.
         confidence: mean of the facts' confidence as it stood at the end; None without one.
         errors_by_category: (category/type, count), most first.
         first_chunk_p50_ms: time to the first chunk of streamed model calls.
+        inherited_calls: model calls of a rerun or fork that were answered from the tape. Their tokens and
+            cost are in the recording it was made of, and not in `tokens` and `cost`.
     """
 
     chain_id: str
@@ -77,6 +79,9 @@ class Stats(msgspec.Struct, frozen=True):
     messages: int
     first_chunk_p50_ms: float | None
     first_chunk_p95_ms: float | None
+    inherited_calls: int = 0
+    inherited_tokens: Tokens = Tokens()
+    inherited_cost: float | None = None
 
     @property
     def cost_is_partial(self) -> bool:
@@ -90,17 +95,18 @@ def stats(log: Log, prices: Prices | None = None) -> Stats:
 
 def of_survey(found: Survey) -> Stats:
     """Statistics of what a survey found."""
-    spent = [span for span in found.steps.values() if span.counted and span.tokens is not None]
+    used = [span for span in found.steps.values() if span.counted and span.tokens is not None]
+    spent = [span for span in used if not span.inherited]
+    inherited = [span for span in used if span.inherited]
     calls = found.model_calls
     chunks = [call.first_chunk_ms for call in calls if call.first_chunk_ms is not None]
     confident = [confidence for confidence in found.facts.values() if confidence is not None]
-    start, end = found.span
     return Stats(
         chain_id=found.chain_id,
         events=found.events,
-        duration_ms=end - start,
-        tokens=_sum(span.tokens for span in spent),
-        cost=_cost(spent) if spent else 0.0,
+        duration_ms=found.duration_ms,
+        tokens=_sum([*(span.tokens for span in spent), *found.streamed.values()]),
+        cost=_cost(spent) if spent or found.streamed else 0.0,
         unpriced=tuple(sorted(found.unpriced.items(), key=lambda item: (-item[1], item[0]))),
         agents=_agents(found),
         models=_models(found),
@@ -117,25 +123,46 @@ def of_survey(found: Survey) -> Stats:
         messages=len(found.messages),
         first_chunk_p50_ms=percentile(chunks, 0.5),
         first_chunk_p95_ms=percentile(chunks, 0.95),
+        inherited_calls=sum(call.inherited for call in calls),
+        inherited_tokens=_sum(span.tokens for span in inherited),
+        inherited_cost=_cost(inherited) if inherited else None,
     )
 
 
 def lines(value: Stats) -> list[str]:
     """The summary as the protocol's own example prints it."""
     used = value.tokens
-    cost = "unknown (no price for these models)" if value.cost is None else dollars(value.cost)
+    unpriced = _listed([model for model, _ in value.unpriced])
+    cost = f"unknown (no price for {unpriced})" if value.cost is None else dollars(value.cost)
     if value.cost_is_partial:
-        cost += f" (without {', '.join(plain(model) for model, _ in value.unpriced)})"
+        cost += f" (without {unpriced})"
     confidence = "-" if value.confidence is None else f"{value.confidence:.2f}"
     return [
         f"Chain: {plain(value.chain_id)}",
         f"Duration: {seconds(value.duration_ms)}",
         f"Tokens: {count(used.total)} (in: {count(used.input)} / out: {count(used.output)})",
         f"Cost: {cost}",
+        *_inherited(value),
         f"Agents: {len(value.agents)}",
         f"Errors: {value.errors}",
         f"Avg confidence: {confidence}",
     ]
+
+
+def _inherited(value: Stats) -> list[str]:
+    """What came from the tape of another run, and was paid for there."""
+    if not value.inherited_calls:
+        return []
+    paid = "" if value.inherited_cost is None else f", {dollars(value.inherited_cost)}"
+    tokens = count(value.inherited_tokens.total)
+    return [
+        f"From the tape: {count(value.inherited_calls)} model calls, {tokens} tokens{paid} (not in the sums)"
+    ]
+
+
+def _listed(models: Sequence[str]) -> str:
+    """Names of models in a sentence; of calls that name none, that."""
+    return ", ".join("calls that name no model" if model == NAMELESS else plain(model) for model in models)
 
 
 def _agents(found: Survey) -> tuple[Row, ...]:
@@ -146,12 +173,14 @@ def _agents(found: Survey) -> tuple[Row, ...]:
     errors = _counts(error.agent for error in found.errors)
     return tuple(
         msgspec.structs.replace(
-            _row(agent, mine),
+            row,
+            tokens=_sum([row.tokens, found.streamed.get(agent)]),
             errors=errors.get(agent, 0),
             tool_calls=tools.get(agent, 0),
             llm_calls=sum(span.is_model_call for span in mine),
         )
         for agent, mine in steps.items()
+        for row in (_row(agent, mine),)
     )
 
 
@@ -193,7 +222,7 @@ def _tools(found: Survey) -> tuple[Row, ...]:
 def _row(name: str, spans: Sequence[StepSpan]) -> Row:
     ended = [span.wall_ms for span in spans if not span.open]
     chunks = [span.first_chunk_ms for span in spans if span.first_chunk_ms is not None]
-    spent = [span for span in spans if span.counted and span.tokens is not None]
+    spent = [span for span in spans if span.counted and span.tokens is not None and not span.inherited]
     return Row(
         name=name,
         calls=len(spans),

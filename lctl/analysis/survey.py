@@ -7,12 +7,21 @@ examples are meant: an event belongs to the newest open step of its agent, which
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import sub
 from typing import Any
+
+import msgspec
 
 from lctl.analysis.intervals import Interval, clip, length, shares
 from lctl.analysis.log import Log, millis, model_of, number, raw_events, text, tokens_of
 from lctl.analysis.prices import Prices
 from lctl.analysis.spans import ErrorSpan, MessageSpan, StepSpan, ToolSpan
+from lctl.state.model import Tokens
+from lctl.state.moments import Span, elapsed_ms
+from lctl.state.reducer import fold
+
+#: Stands for the model of calls that name none.
+NAMELESS = "(no model named)"
 
 
 @dataclass(slots=True)
@@ -23,6 +32,7 @@ class Survey:
     events: int = 0
     first: float | None = None  # earliest and latest timestamp
     last: float | None = None
+    stamps: Span = (None, None)  # the same as they are written
     steps: dict[int, StepSpan] = field(default_factory=dict)
     tools: list[ToolSpan] = field(default_factory=list)
     errors: list[ErrorSpan] = field(default_factory=list)
@@ -32,6 +42,13 @@ class Survey:
     handoffs: list[tuple[int, str, str]] = field(default_factory=list)  # seq, from, to
     agents: dict[str, int] = field(default_factory=dict)  # events that are work, by agent
     unpriced: dict[str, int] = field(default_factory=dict)  # model -> calls without a price
+    streamed: dict[str, Tokens] = field(default_factory=dict)  # of streams outside any step, by agent
+    streams: bool = False  # there are any
+
+    @property
+    def duration_ms(self) -> float:
+        """Of the log: from its earliest timestamp to its latest."""
+        return elapsed_ms(*self.stamps) or 0.0
 
     @property
     def span(self) -> Interval:
@@ -54,9 +71,27 @@ def survey(log: Log, prices: Prices | None = None) -> Survey:
     _close_open(found)
     _measure(found)
     _count_tokens(found)
+    if "fork" in log.chain or "rerun" in log.chain:
+        shared = _shared(log)
+        for span in found.model_calls:
+            span.inherited = reading.paid.get(span.seq, 0) <= shared
+    if found.streams:
+        _count_streams(found, log)
     if prices is not None:
         _price(found, prices)
     return found
+
+
+def _shared(log: Log) -> float:
+    """Up to this event a rerun or fork has the lines of the recording it was made of."""
+    parent = log.chain.get("parent")
+    if "fork" in log.chain and isinstance(parent, dict) and type(parent.get("seq")) is int:
+        return float(parent["seq"])
+    tail = getattr(log, "tail", None)
+    ending = tail.get("rerun") if isinstance(tail, dict) else None
+    first = ending.get("first_difference") if isinstance(ending, dict) else None
+    seq = first.get("seq") if isinstance(first, dict) else None
+    return float(seq) - 1 if type(seq) is int else float("inf")
 
 
 class _Reading:
@@ -67,6 +102,7 @@ class _Reading:
         self._now = 0.0
         self._structural = False  # the log says which step an event is in
         self._open: dict[str, list[int]] = {}
+        self.paid: dict[int, int] = {}  # model call of which something was sent -> that exchange
         self._handlers = {
             "step_start": self._step_start,
             "step_end": self._step_end,
@@ -85,12 +121,21 @@ class _Reading:
         at = millis(event.get("timestamp"))
         if at is not None:
             self._now = at
-            found.first = at if found.first is None else min(found.first, at)
-            found.last = at if found.last is None else max(found.last, at)
+            if found.first is None or found.last is None:
+                found.first = found.last = at
+                found.stamps = (event["timestamp"], event["timestamp"])
+            elif at > found.last:
+                found.last = at
+                found.stamps = (found.stamps[0], event["timestamp"])
+            elif at < found.first:
+                found.first = at
+                found.stamps = (event["timestamp"], found.stamps[1])
         kind = event.get("type")
         agent = text(event.get("agent"))
         if agent and kind not in ("checkpoint", "contract_validation"):
             found.agents[agent] = found.agents.get(agent, 0) + 1
+        if kind == "stream_end":
+            found.streams = True
         handler = self._handlers.get(kind) if isinstance(kind, str) else None
         if handler is not None:
             handler(event["seq"], agent, self._step_of(event, agent), event["data"], event)
@@ -220,6 +265,8 @@ class _Reading:
         if step is not None:
             span = self.found.steps[step]
             span.attempts += 1
+            if data.get("match") == "live":
+                self.paid[step] = seq
             span.url = text(data.get("url")) or span.url
             span.last_attempt_ms = number(data.get("duration_ms"))
 
@@ -261,7 +308,31 @@ def _count_tokens(found: Survey) -> None:
             reporting.add(span.parent)
 
 
+def _count_streams(found: Survey, log: Log) -> None:
+    """Tokens of streams, where no step has reported them: the fold knows which those are."""
+    state = fold(log.events())
+    left = {agent: usage.tokens for agent, usage in state.agents.items()}
+    nobodys = state.totals.tokens
+    for seq, step in state.steps.items():
+        if not step.counted or step.tokens is None:
+            continue
+        if step.streamed and seq in found.steps:
+            found.steps[seq].tokens, found.steps[seq].counted = step.tokens, True
+        nobodys = _less(nobodys, step.tokens)
+        if step.agent in left:
+            left[step.agent] = _less(left[step.agent], step.tokens)
+    for tokens in left.values():
+        nobodys = _less(nobodys, tokens)
+    found.streamed = {agent: rest for agent, rest in {**left, "": nobodys}.items() if rest != Tokens()}
+
+
+def _less(tokens: Tokens, other: Tokens) -> Tokens:
+    return Tokens(*map(sub, msgspec.structs.astuple(tokens), msgspec.structs.astuple(other)))
+
+
 def _price(found: Survey, prices: Prices) -> None:
+    if found.streamed:
+        found.unpriced[NAMELESS] = len(found.streamed)
     for span in found.steps.values():
         if span.tokens is None or not span.counted:
             continue
@@ -269,5 +340,5 @@ def _price(found: Survey, prices: Prices) -> None:
             span.model, span.tokens, provider=span.provider, at=span.timestamp, url=span.url
         )
         if span.cost is None:
-            name = span.model or "(no model named)"
+            name = span.model or NAMELESS
             found.unpriced[name] = found.unpriced.get(name, 0) + 1

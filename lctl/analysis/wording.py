@@ -73,6 +73,11 @@ def count(n: float) -> str:
     return f"{n:,.0f}"
 
 
+def plural(number: int, noun: str, nouns: str | None = None) -> str:
+    """`1 fact`, `5 facts`, `1,200 facts`."""
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
+
+
 def percent(share: float) -> str:
     """`50%`; below one percent `<1%`."""
     return "<1%" if 0 < share < 0.005 else f"{share * 100:.0f}%"

@@ -22,16 +22,28 @@ PATH = "LCTL_RUN_PATH"
 DURABILITY = "LCTL_RUN_DURABILITY"
 REDACT = "LCTL_RUN_REDACT"
 RECORD = "LCTL_RUN_RECORD"
+GIT = "LCTL_RUN_GIT"  # read by `lctl.instrument.provenance`
+TOOLS = "LCTL_RUN_TOOLS"  # separated by spaces
+
+
+_PATIENCE = 0.5  # seconds
 
 
 class Recording(NamedTuple):
-    """How a program is to be recorded; None leaves lctl's default. `name` is the chain's id."""
+    """How a program is to be recorded; None leaves lctl's default.
+
+    Attributes:
+        name: the chain's id.
+        record: "full" (the default) or "model"; see `lctl.auto_instrument`.
+        tools: functions that are tools, as `package.module:function`.
+    """
 
     name: str | None = None
     path: Path | None = None
     durability: str | None = None
     redact: bool = True
     record: str | None = None
+    tools: tuple[str, ...] = ()
 
 
 def environment(recording: Recording, outer: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -52,10 +64,36 @@ def environment(recording: Recording, outer: Mapping[str, str] = os.environ) -> 
         (DURABILITY, recording.durability),
         (REDACT, None if recording.redact else "0"),
         (RECORD, recording.record),
+        (TOOLS, " ".join(recording.tools) or None),
+        (GIT, working_tree()),
     ):
         if value is not None:
             inner[key] = str(value)
+    if recording.record != "model" and inner.get("PYTHONHASHSEED", "random") == "random":
+        # The order of sets is read from the surroundings like a clock; it can only be chosen at the start.
+        inner["PYTHONHASHSEED"] = str(int.from_bytes(os.urandom(4), "big") or 1)
     return inner
+
+
+def working_tree() -> str | None:
+    """The git commit the program's folder is at, with `+` where files differ from it; None outside git."""
+    import subprocess  # 13 ms, and the recorded program loads this module too
+
+    from lctl.instrument.provenance import git
+
+    found = git()
+    if found is None:
+        return None
+    try:
+        done = subprocess.run(
+            ["git", "status", "--porcelain", "--untracked-files=no"],
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None  # no git, or too large a tree to wait for: the commit is read from the files
+    return str(found["commit"]) + ("+" if done.stdout.strip() else "")
 
 
 def recording_here(environ: Mapping[str, str] = os.environ) -> Recording | None:
@@ -69,4 +107,5 @@ def recording_here(environ: Mapping[str, str] = os.environ) -> Recording | None:
         durability=environ.get(DURABILITY),
         redact=environ.get(REDACT) != "0",
         record=environ.get(RECORD),
+        tools=tuple(environ.get(TOOLS, "").split()),
     )

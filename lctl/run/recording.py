@@ -15,19 +15,29 @@ if TYPE_CHECKING:
 
 def begin() -> None:
     """Instrument this process as its environment says; its log is opened at its first event."""
+    if os.environ.get("LCTL_RERUN"):
+        from lctl.rerun import bootstrap
+
+        bootstrap.begin()
+        return
     from lctl.instrument import auto_instrument
     from lctl.run.environment import RUN, recording_here
-    from lctl.session import default
+    from lctl.session import default, opening
 
     recording = recording_here()
     if recording is None:
         return
+    opening.together = True
 
     def opened() -> LCTLSession:
         return _open(recording)
 
     default.opener = opened
-    auto_instrument(record="full" if recording.record == "full" else "model")
+    if recording.tools:
+        from lctl.instrument import wrapat
+
+        wrapat.wrap_all(recording.tools)
+    auto_instrument(record="model" if recording.record == "model" else "full")
     if os.environ[RUN] == str(os.getpid()):  # the program itself and not one it started
         import atexit
 

@@ -431,3 +431,50 @@ def test_no_difference_is_said_in_words(events: int, said: str) -> None:
     for _ in range(events):
         script.add("fact_added", id="F1", text="t")
     assert lines(diff(script.log(), script.log())) == [f"No difference in {said}"]
+
+
+#: (type, what a run says, the same said by another run, something else)
+_SAID: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+    (
+        "message",
+        {"message_id": "m1", "parent_id": None, "role": "user", "content": text},
+        {"message_id": "m9", "parent_id": None, "role": "user", "content": text},
+        {"message_id": "m1", "parent_id": None, "role": "user", "content": text + "!"},
+    )
+    for text in ("plain", 'say "status":"x"', "a\nb", '"},"sampled":true}', "back\\", '{"id":1}', "")
+] + [
+    (
+        "step_end",
+        {"outcome": "success", **said, "duration_ms": 4.5},
+        {"outcome": "success", **said, "duration_ms": 1e-07},
+        {"outcome": "error", **said, "duration_ms": 4.5},
+    )
+    for said in ({}, {"output_summary": "done"}, {"output_summary": 'a "quote"'}, {"error": "no", "x": 1})
+]
+
+
+@pytest.mark.parametrize(("type", "said", "again", "other"), _SAID)
+def test_an_event_cut_from_its_bytes_says_what_it_says(
+    type: str, said: dict[str, Any], again: dict[str, Any], other: dict[str, Any]
+) -> None:
+    """Whether its line had to be decoded or not: times and ids count for nothing, the rest for all."""
+
+    def run(data: dict[str, Any]) -> list[dict[str, Any]]:
+        script = Script()
+        step = script.start("a", kind="agent", intent="x")
+        script.add(type, "a", step, **data)
+        return script.events
+
+    assert list(_diff(run(said), run(again)).differences) == []
+    assert len(_diff(run(said), run(other)).differences) == 1
+
+
+def test_one_event_is_one_event() -> None:
+    """In the number of events as in the words after it."""
+    script = Script()
+    script.end(script.start("a", kind="agent", intent="x"), "a")
+    [difference] = _diff([], script.events).differences
+    assert title(difference) == "+ a: step_start (x) and 1 event in it"
+    once = Script()
+    once.add("fact_added", "a", None, id="F1", text="t")
+    assert lines(_diff(once.events, once.events)) == ["No difference in 1 event."]

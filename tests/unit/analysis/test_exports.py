@@ -174,7 +174,7 @@ def test_a_transcript_cannot_drive_the_terminal() -> None:
 def test_a_report_has_everything_once() -> None:
     """Summary, tables, facts, failures, conversation; text of the log is no Markdown."""
     report = exports.markdown(_chat().log("the | chain"))
-    assert report.startswith("# the \\| chain\n\n- Duration: 220ms\n")
+    assert report.startswith("# the \\| chain\n\n- Duration: 200ms\n")
     for title in ("Agents", "Models", "Tools", "Slowest steps", "Failures", "Facts", "Conversation to m12"):
         assert report.count(f"## {title}\n") == 1
     assert "| F1 | a \\| b | 0.70 |" in report

@@ -13,6 +13,9 @@ from lctl.analysis.stats import lines, stats
 from lctl.analysis.survey import survey
 from lctl.codec import open_log
 from lctl.state.model import Tokens
+from lctl.state.reducer import fold
+from lctl.state.summary import summary_of
+from lctl.state.timeline import Timeline
 from tests.unit.analysis.chains import Script, log_of, spec_example
 
 
@@ -23,7 +26,7 @@ def test_the_protocols_example_prints_as_it_stands() -> None:
         "Chain: security-review-001",
         "Duration: 45.2s",
         "Tokens: 2,340 (in: 1,500 / out: 840)",
-        "Cost: unknown (no price for these models)",
+        "Cost: unknown (no price for calls that name no model)",
         "Agents: 3",
         "Errors: 1",
         "Avg confidence: 0.87",
@@ -217,3 +220,38 @@ def test_numbers_beyond_belief_are_not_added() -> None:
     found = stats(script.log())
     assert (found.duration_ms, found.tokens.input, found.tokens.output) == (10.0, 0, 7)
     assert found.tools[0].p50_ms is None
+
+
+def test_a_log_lasts_from_its_earliest_timestamp_to_its_latest() -> None:
+    """In whatever order and form they stand; the state at any seq, the summary and the statistics agree."""
+    stamps = [
+        "2026-01-01T00:00:05.000000Z",
+        "2026-01-01T00:00:02.500000Z",
+        "2026-01-01T03:00:09+03:00",
+        "later",
+        "2026-01-01T00:00:08.000000Z",
+        "2026-01-01T00:00:01",
+        "2026-01-01T00:00:03.000000Z",
+    ]
+    events = [
+        {"seq": n, "type": "step_start", "timestamp": stamp, "agent": "a", "data": {}}
+        for n, stamp in enumerate(stamps, 1)
+    ]
+    log = open_log(json.dumps({"lctl": "4.0", "chain": {"id": "c"}, "events": events}).encode())
+    timeline = Timeline(log, every=2)
+    expected = [0.0, 2500.0, 6500.0, 6500.0, 6500.0, 8000.0, 8000.0]
+    assert [timeline.at(n).totals.duration_ms for n in range(1, 8)] == expected
+    assert [fold(log.events(stop=n + 1)).totals.duration_ms for n in range(1, 8)] == expected
+    summary = summary_of(timeline.last)
+    assert (summary["first_timestamp"], summary["last_timestamp"]) == (stamps[5], stamps[2])
+    assert stats(log).duration_ms == summary["duration_ms"] == 8000.0
+
+
+def test_a_cost_nobody_knows_says_for_what() -> None:
+    """The models that have no price, and calls that name none."""
+    script = Script()
+    for model in ("my-own", "our-own", None):
+        named: dict[str, Any] = {"model": model} if model else {}
+        script.end(script.start("a", kind="llm", **named), "a", tokens={"input": 1, "output": 1}, **named)
+    cost = next(line for line in lines(stats(script.log())) if line.startswith("Cost"))
+    assert cost == "Cost: unknown (no price for calls that name no model, my-own, our-own)"

@@ -1,0 +1,159 @@
+"""A state as flat rows, so that two of them can be compared field by field."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+import orjson
+
+from lctl.analysis.gates import gate
+from lctl.analysis.log import text
+from lctl.analysis.prices import Prices
+from lctl.events import Event
+from lctl.state.model import MODEL_KINDS, State, Tokens
+
+#: section -> name of the row -> field -> value
+View = dict[str, dict[str, dict[str, Any]]]
+
+_OURS = frozenset({"message_id", "parent_id", "session_id", "conversation_id", "turn_id"})
+
+
+def view(state: State, events: Iterable[Event], origins: Mapping[int, int], prices: Prices) -> View:
+    """Everything a state says.
+
+    Args:
+        events: those up to the state's seq.
+        origins: seq -> the number it goes by here; those not in it are called `+seq`.
+    """
+    events = list(events)
+
+    def name(seq: int | None) -> str | None:
+        return None if seq is None else str(origins[seq]) if seq in origins else f"+{seq}"
+
+    prompts = _prompts(state, events)
+    return {
+        "facts": {id: _fact(fact) for id, fact in state.facts.items()},
+        "handoffs": _coordination(state, events, name),
+        "steps": {str(name(seq)): _step(step, name, prompts) for seq, step in state.steps.items()},
+        "messages": {
+            one.id: {"role": one.role, "parent": one.parent, "status": one.status, "sampled": one.sampled}
+            for one in state.messages.values()
+        },
+        "agents": {id: _usage(usage) for id, usage in state.agents.items()},
+        "models": {
+            id: {**_usage(usage), "cost": prices.cost(id, usage.tokens, at=state.last_timestamp or "")}
+            for id, usage in state.models.items()
+        },
+        "tools": {id: _usage(usage) for id, usage in state.tools.items()},
+        "totals": {"": _totals(state, prices)},
+        "problems": {f"{name(one.seq)} {one.code}": {"text": one.text} for one in state.diagnostics},
+    }
+
+
+def _fact(fact: Any) -> dict[str, Any]:
+    return {
+        "text": fact.text,
+        "confidence": fact.confidence,
+        "gate": gate(fact.confidence),
+        "source": fact.source,
+        "agent": fact.agent,
+    }
+
+
+def _step(step: Any, name: Callable[[int | None], str | None], prompts: Mapping[int, str]) -> dict[str, Any]:
+    return {
+        "agent": step.agent,
+        "kind": step.kind,
+        "intent": step.intent,
+        "parent": name(step.parent),
+        "open": step.end_seq is None,
+        "outcome": step.outcome,
+        "duration_ms": step.duration_ms,
+        "model": step.model,
+        "errors": step.errors,
+        "tool_calls": step.tool_calls,
+        **_tokens(step.tokens),
+        **({"prompt": prompts[step.seq]} if step.seq in prompts else {}),
+    }
+
+
+def _usage(usage: Any) -> dict[str, Any]:
+    return {
+        "calls": usage.calls, "errors": usage.errors, "wall_ms": usage.wall_ms, **_tokens(usage.tokens)
+    }  # fmt: skip
+
+
+def _tokens(tokens: Tokens | None) -> dict[str, Any]:
+    return {} if tokens is None else {f"tokens.{k}": v for k, v in msgspec.structs.asdict(tokens).items()}
+
+
+def _totals(state: State, prices: Prices) -> dict[str, Any]:
+    totals = msgspec.structs.asdict(state.totals)
+    costs = [
+        prices.cost(name, usage.tokens, at=state.last_timestamp or "")
+        for name, usage in state.models.items()
+        if usage.tokens.total
+    ]
+    confident = [fact.confidence for fact in state.facts.values() if fact.confidence is not None]
+    return {
+        **{key: value for key, value in totals.items() if key not in ("tokens", "events")},
+        **_tokens(state.totals.tokens),
+        "cost": sum(cost for cost in costs if cost is not None)
+        if any(c is not None for c in costs)
+        else None,
+        "facts": len(state.facts),
+        "confidence": sum(confident) / len(confident) if confident else None,
+    }
+
+
+def _coordination(
+    state: State, events: Iterable[Event], name: Callable[[int | None], str | None]
+) -> dict[str, dict[str, Any]]:
+    """Hand-offs, routings and contracts; with the gate each fact they name stood at in that moment."""
+    rows: dict[str, dict[str, Any]] = {}
+    for event in events:
+        if event.type not in ("handoff", "fact_read", "model_routing", "contract_validation"):
+            continue
+        row = {key: value for key, value in event.data.items() if not isinstance(value, list | dict)}
+        for id in _facts_named(event.data):
+            confidence = _confidence(state, id, event.seq)
+            if confidence is not None:
+                row[f"{id}.confidence"] = confidence
+                row[f"{id}.gate"] = gate(confidence)
+        rows[str(name(event.seq))] = row
+    return rows
+
+
+def _facts_named(data: Mapping[str, Any]) -> list[str]:
+    found: list[str] = []
+    for key in ("facts", "critical_facts", "context_facts"):
+        named = data.get(key)
+        found += [text(one) for one in (named if isinstance(named, list) else ()) if text(one)]
+    return found
+
+
+def _confidence(state: State, id: str, seq: int) -> float | None:
+    """A fact's confidence as it stood at an earlier seq."""
+    fact = state.facts.get(id)
+    then = [one for one in fact.history if one[0] <= seq] if fact is not None else []
+    return then[-1][1] if then else None
+
+
+def _prompts(state: State, events: Iterable[Event]) -> dict[int, str]:
+    """Step -> a short hash of everything its model call read."""
+    said: dict[str, bytes] = {}
+    asked: dict[int, str] = {}
+    for event in events:
+        if event.type == "message":
+            id = text(event.data.get("message_id")) or f"#{event.seq}"
+            own = {key: value for key, value in event.data.items() if key not in _OURS}
+            message = state.messages.get(id)
+            above = said.get(message.parent or "", b"") if message is not None else b""
+            dumped = orjson.dumps(own, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+            said[id] = hashlib.sha256(above + dumped).digest()
+        elif event.type == "step_start" and event.data.get("kind") in MODEL_KINDS:
+            asked[event.seq] = text(event.data.get("prompt"))
+    return {seq: said[id].hex()[:8] for seq, id in asked.items() if id in said}

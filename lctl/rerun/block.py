@@ -1,0 +1,118 @@
+"""`with lctl.rerun(path):` serves what runs in the block from the tape of that log."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextvars import Token
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from lctl.rerun.certificate import Certificate
+from lctl.rerun.matching import Policy
+from lctl.rerun.player import Rules
+from lctl.rerun.running import Rerun
+from lctl.rerun.settings import Settings
+from lctl.rerun.tape import Tape
+from lctl.session import context, default, lanes
+
+
+def rerun(
+    path: str | os.PathLike[str],
+    *,
+    to: int | None = None,
+    policy: Policy = "strict",
+    on_miss: Literal["stop", "live"] = "stop",
+    realtime: bool = False,
+    allow: Sequence[str] = (),
+    output: str | os.PathLike[str] | None = None,
+    rules: Rules | None = None,
+) -> Block:
+    """A block whose model calls, tools and recorded readings are answered from the log at `path`.
+
+    The block writes a log of its own; sessions opened inside go there, whatever path they name. Nothing
+    leaves the process: what the tape does not hold raises RerunStopped out of the block.
+
+    Args:
+        to: stop after this event: the block is left there.
+        policy: "strict" (what is not exact stops), "pin" (the answer recorded at that place is served) or
+            "until-divergence" (the first that is not exact goes live, with its lane).
+        on_miss: "live" sends what the tape does not hold.
+        realtime: wait as long as the recording did.
+        allow: what the guard lets through.
+        output: path of the new log.
+
+    Raises:
+        LogError: the log cannot be read.
+        RerunError: it holds nothing that could be served.
+    """
+    where = os.fspath(path)
+    settings = Settings(
+        log=str(Path(where).absolute()),
+        policy=policy,
+        on_miss=on_miss,
+        to=to,
+        realtime=realtime,
+        allow=tuple(allow),
+        output=None if output is None else os.fspath(output),
+    )
+    return Block(Tape.load(where), settings, rules)
+
+
+class Block:
+    """One rerun in this process.
+
+    Attributes:
+        path: of the new log, once something was recorded.
+    """
+
+    def __init__(self, tape: Tape, settings: Settings, rules: Rules | None = None) -> None:
+        self._running = Rerun(tape, settings, rules)
+        self._undo: list[Any] = []
+        self._frame: Token[Any] | None = None
+        self._lane: Token[lanes.Lane] | None = None
+
+    @property
+    def certificate(self) -> Certificate:
+        """How exact the rerun was; complete after the block."""
+        return self._running.certificate()
+
+    @property
+    def path(self) -> Path | None:
+        log = self.certificate.log
+        return Path(log) if log else None
+
+    def __enter__(self) -> Block:
+        from lctl.instrument import ensure_installed, settings
+
+        self._running.begin()
+        self._frame = context.enter(None)
+        self._lane = lanes.enter(lanes.Lane("0"))
+        self._undo = [default.aside(), settings.full]
+        settings.full = self._running.tape.full
+        ensure_installed()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        from lctl.instrument import settings
+
+        back, settings.full = self._undo
+        back()
+        if self._lane is not None:
+            lanes.leave(self._lane)
+        if self._frame is not None:
+            context.leave(self._frame)
+        self._running.end()
+        halt = self._running.halt
+        return error is not None and error is halt.why and halt.reached  # it was to stop there
+
+    async def __aenter__(self) -> Block:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        return self.__exit__(kind, error, trace)

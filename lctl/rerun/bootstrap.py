@@ -1,0 +1,136 @@
+"""A rerun in a process that `lctl rerun` started, or that such a process started."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from lctl.errors import RerunStopped
+from lctl.rerun import results, siblings
+from lctl.rerun.running import Rerun
+from lctl.rerun.settings import MAIN, VARIABLE, Settings
+from lctl.rerun.tape import Tape
+
+#: How long a program that was stopped in one of its threads may take to end by itself, in seconds.
+_GRACE = 3.0
+
+_running: Rerun | None = None
+_is_program = False
+
+
+def begin() -> None:
+    """Serve this process from the tape that its environment names."""
+    global _running, _is_program
+    settings = Settings.here()
+    if settings is None:
+        return
+    _is_program = os.environ.pop(MAIN, None) == "1"
+    os.environ["LCTL_QUIET"] = "1"  # the certificate says where the log is
+    tape = _tape(settings)
+    if not _is_program:
+        settings = replace(
+            settings, output=None, to=None, log=tape.log.path or "", at=_fork_of_child(tape, settings)
+        )
+    os.environ[VARIABLE] = replace(settings, output=None, to=None).text()  # for the processes it starts
+    running = _running = Rerun(tape, settings)
+    atexit.register(_finish)  # first, so that it runs after the sessions were closed
+    running.halt.listener = lambda: _end_soon(running)
+    running.on_reached = lambda: leave(0)
+    _speak_of_stops()
+    running.begin()
+    _record(tape)
+
+
+def _tape(settings: Settings) -> Tape:
+    """The program's own; of a child process, the one recorded in the process it stands for."""
+    if _is_program:
+        return Tape.load(settings.log)
+    if not settings.log:
+        return Tape.empty()
+    from lctl.session import processes
+
+    parent = Tape.load(settings.log)
+    above = processes.parent() or {}
+    lane = above.get("lane")
+    found = siblings.child(parent, lane if isinstance(lane, str) else None, int(above.get("seq") or 0))
+    # A child of which there is no recording did nothing that is recorded.
+    return Tape.empty() if found is None else found
+
+
+def _fork_of_child(tape: Tape, settings: Settings) -> int | None:
+    """Where the recording of a child process is forked: at its beginning if it was started behind the fork
+    point, at its end if before."""
+    if settings.at is None:
+        return None
+    begun = tape.log.chain.get("parent")
+    seq = begun.get("seq") if isinstance(begun, dict) else None
+    return tape.log.last_seq if isinstance(seq, int) and seq <= settings.at else 0
+
+
+def _record(tape: Tape) -> None:
+    """Record as the recording did."""
+    from lctl.instrument import auto_instrument
+
+    program = tape.log.chain.get("program")
+    tools = program.get("tools") if isinstance(program, dict) else None
+    if isinstance(tools, list):
+        from lctl.instrument import wrapat
+
+        wrapat.wrap_all((spec for spec in tools if isinstance(spec, str)), quiet=True)
+    auto_instrument(record="full" if tape.full else "model")
+
+
+def _finish() -> None:
+    """Tell whoever started this program how exact it was."""
+    running = _running
+    if running is None:
+        return
+    running.end()
+    if running.settings.result:
+        results.leave(Path(running.settings.result), running.certificates(), is_program=_is_program)
+
+
+def leave(code: int) -> None:
+    """End the process now: logs closed, output written, nothing else of the program run."""
+    from lctl.session import ending
+
+    ending.close_all()
+    _finish()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass
+    os._exit(code)
+
+
+def _end_soon(running: Rerun) -> None:
+    """The rerun stopped; a program whose other threads wait for the one that did would wait for ever."""
+
+    def end() -> None:
+        leave(1)
+
+    timer = threading.Timer(_GRACE, end)
+    timer.daemon = True
+    timer.start()
+
+
+def _speak_of_stops() -> None:
+    """RerunStopped ends the program without a traceback: what is to say, the certificate says."""
+    hook, thread_hook = sys.excepthook, threading.excepthook
+
+    def say(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if not issubclass(kind, RerunStopped):
+            hook(kind, error, trace)
+
+    def say_in_thread(args: threading.ExceptHookArgs) -> None:
+        if not issubclass(args.exc_type, RerunStopped):
+            thread_hook(args)
+
+    sys.excepthook = say
+    threading.excepthook = say_in_thread

@@ -1,0 +1,120 @@
+"""Whose doing something is: the frames that led to it, from the innermost out."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path
+from types import FrameType
+from typing import Literal
+
+from lctl.rerun.places import is_users, shown
+from lctl.session import context, lanes
+
+_LCTL = str(Path(__file__).resolve().parent.parent) + os.sep
+#: Parts of lctl that run the program's code or stand between it and its libraries: not lctl's own doing.
+_THROUGH = (
+    "instrument",
+    "testing",
+    "demo",
+    "cli",
+    "session/wrapping.py",
+    "session/tools.py",
+    "session/traced.py",
+    "session/steps.py",
+    "session/threads.py",
+    "session/processes.py",
+    "session/lanes.py",
+    "rerun/conductor.py",
+    "rerun/virtualtime.py",
+    "rerun/block.py",
+    "rerun/waiting.py",
+    "rerun/auditing.py",
+)
+#: A model server of the program wakes its own listening thread when it stops.
+_WITHIN = ("testing/listener.py",)
+
+
+class Caller:
+    """The code that something happens by.
+
+    Attributes:
+        frame: the innermost frame of the user's own; where there is none, of a library.
+        files: of the frames within it, innermost first.
+        innermost: name of the function that did it.
+    """
+
+    def __init__(self, frame: FrameType, files: list[str], innermost: str) -> None:
+        self.frame = frame
+        self.files = files
+        self.innermost = innermost
+
+    def passes(self, package: str) -> bool:
+        """Whether a module or package of the standard library lies between."""
+        inside, module = f"{os.sep}{package}{os.sep}", f"{os.sep}{package}.py"
+        return any(
+            (inside in file or file.endswith(module)) and _origin(file) == "library" for file in self.files
+        )
+
+    @property
+    def function(self) -> str | None:
+        """As `--tool` takes it; None of code that has no name it could be called by."""
+        name = f"{self.frame.f_globals.get('__name__')}:{self.frame.f_code.co_qualname}"
+        return None if "<" in name else name
+
+    @property
+    def place(self) -> str:
+        """`agent.py:12 in save (called by tool pay, agent planner)`."""
+        code = self.frame.f_code
+        told = f"{shown(code.co_filename)}:{self.frame.f_lineno}"
+        if code.co_name != "<module>":
+            told += f" in {code.co_qualname.rpartition('<locals>.')[2]}"
+        around = []
+        through = next((file for file in self.files if _package(file)), None)
+        if through is not None:
+            around.append(f"through {_package(through)}")
+        tool = lanes.current().tool
+        if tool is not None:
+            around.append(f"in tool {tool}")
+        step = context.current()
+        if step is not None and step.step is not None:
+            around.append(f"in step {step.step} of {step.agent}")
+        return f"{told} ({', '.join(around)})" if around else told
+
+
+def caller(frame: FrameType | None) -> Caller | None:
+    """Who does what is happening in `frame`; None where lctl itself does."""
+    files: list[str] = []
+    fallback: FrameType | None = None
+    innermost = frame.f_code.co_name if frame is not None else ""
+    at = frame
+    while at is not None:
+        file = at.f_code.co_filename
+        origin = _origin(file)
+        if origin == "ours":
+            return None
+        if origin == "user":
+            return Caller(at, files, innermost)
+        if origin == "library":
+            files.append(file)
+            if fallback is None or (_package(fallback.f_code.co_filename) is None and _package(file)):
+                fallback = at
+        at = at.f_back
+    return Caller(fallback, files, innermost) if fallback is not None else None
+
+
+@lru_cache(maxsize=4096)
+def _origin(file: str) -> Literal["user", "library", "ours", "through"]:
+    if file.startswith(_LCTL):
+        inner = file[len(_LCTL) :].replace(os.sep, "/")
+        return "through" if inner.startswith(_THROUGH) and inner not in _WITHIN else "ours"
+    return "user" if is_users(file) else "library"
+
+
+def _package(file: str) -> str | None:
+    """The installed package a file is of; None of the standard library."""
+    for folder in ("site-packages", "dist-packages"):
+        _, found, inner = file.partition(f"{os.sep}{folder}{os.sep}")
+        if found:
+            return Path(inner).parts[0].removesuffix(".py")
+    return None

@@ -1,0 +1,58 @@
+"""Which child processes of a rerun are served like their parent: Pythons that our bootstrap reaches.
+
+They run on their own chains of the recording, under a guard of their own. Any other process would act on
+the world unseen.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from lctl.rerun.callers import Caller
+from lctl.rerun.settings import VARIABLE
+
+_PYTHON = re.compile(r"python(w)?(\d+(\.\d+)?t?)?(\.exe)?", re.IGNORECASE)
+#: Options that keep a Python from reading PYTHONPATH or `sitecustomize`.
+_CLOSED = re.compile(r"-[A-Za-z]*[IES][A-Za-z]*")
+#: Options that take the next word.
+_WITH_WORD = ("-W", "-X")
+
+
+def is_followed(event: str, args: tuple[Any, ...], by: Caller) -> bool:
+    """Whether this event starts a process that is part of the rerun."""
+    if event == "os.posix_spawn" and by.passes("multiprocessing"):
+        return True
+    if event != "subprocess.Popen" or VARIABLE not in os.environ:
+        return False
+    executable, command, _, env = args
+    if isinstance(command, str | bytes | os.PathLike):
+        words = [os.fsdecode(command)]
+    else:
+        words = [os.fsdecode(word) for word in command or ()]
+    name = os.fsdecode(executable) if executable else (words[0] if words else "")
+    if not _PYTHON.fullmatch(Path(name).name):
+        return False
+    if env is not None and VARIABLE not in _names(env):
+        return False
+    return not _is_closed(words[1:])
+
+
+def _names(env: Any) -> set[str]:
+    return {os.fsdecode(name) for name in env}
+
+
+def _is_closed(words: list[str]) -> bool:
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word in _WITH_WORD:
+            skip = True
+        elif not word.startswith("-") or word in ("-c", "-m", "-"):
+            return False
+        elif _CLOSED.fullmatch(word):
+            return True
+    return False

@@ -1,0 +1,279 @@
+"""The conductor: recorded deliveries reach the program in the recorded order, on virtual time.
+
+Served from a tape everything would come at once, and whatever depends on who is first would come out
+otherwise. So each delivery waits for its turn; and its turn comes when all that runs has come to rest,
+so that code between two deliveries runs as it did. Time is virtual: at rest the clock jumps to what comes
+next, a recorded delivery or a timer. Nothing waits for real time, and timeouts fire where they fired.
+
+Whoever begins to wait looks whether all others are at rest, and if so lets the next one go on, which may
+be himself. Where threads are still at work that nobody will hear of when they block, a thread of ours looks
+again in a little while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lctl.rerun.pace import Pace
+from lctl.rerun.parties import Alarm, Awaiting, Blocked, Held
+from lctl.rerun.score import Score, Violation
+from lctl.rerun.stage import Stage
+from lctl.rerun.virtualtime import IdleLoop, VirtualTime, follows
+from lctl.rerun.waiting import Key
+
+#: Deliveries in a row that a coroutine takes without giving its loop a turn.
+_ROW = 50
+
+
+class Conductor:
+    """Releases deliveries in the order of `moments`.
+
+    Args:
+        moments: (milliseconds from the recording's origin, key), in order; or with a third: how many turns
+            of its event loop it came after what reached that before (see `lctl.session.turns`).
+        realtime: wait as long as the recording did.
+
+    Attributes:
+        pace: the virtual clock.
+    """
+
+    def __init__(self, moments: Iterable[Any], *, realtime: bool = False) -> None:
+        self.pace = Pace(realtime)
+        self._score = Score(moments)
+        self._stage = Stage(self._score, self.pace)
+        self._door = self._stage.door
+        self._clock = VirtualTime(self)
+        self._crossed: dict[int, str] = {}  # lane of a thread's last call, until it wakes a loop
+        self._wakes: Counter[str] = Counter()
+        self._row = 0
+
+    def install(self) -> None:
+        """Event loops, `time.sleep` and timeouts of locks follow virtual time from here on."""
+        self.pace.start()
+        self._clock.install()
+
+    def uninstall(self) -> None:
+        self._clock.uninstall()
+        self._stage.watch.stop()
+        self._stage.threads.close()
+
+    @property
+    def violations(self) -> list[Violation]:
+        """What came out of order."""
+        return self._stage.violations
+
+    # -- waiting for a delivery ----------------------------------------------------------------
+
+    def wait(self, key: Key) -> None:
+        """Return when it is this delivery's turn."""
+        loop = _running_loop()
+        with self._door:
+            if loop is None:
+                self._crossed[threading.get_native_id()] = key[0]
+            place = self._score.place(key)
+            if place is None:
+                return
+            if loop is not None:
+                self._note(loop, place)
+            elif place == self._score.head and not self._stage.waiting and self._stage.is_alone():
+                self._stage.play(place)
+                return
+            party = self._stage.waiting[place] = Blocked(place, None)
+            self._stage.block(party)
+        self._wait_in(party)
+
+    async def wait_async(self, key: Key) -> None:
+        """As `wait`, in a coroutine of asyncio, uvloop or trio."""
+        loop = _running_loop()
+        with self._door:
+            place = self._score.place(key)
+            if place is None:
+                return
+            if loop is not None and place == self._score.head and self._is_at_rest_but_here(loop, place):
+                self._stage.play(place)
+                self._note(loop, place)
+                return
+            future: Any = _suspended() if loop is None else loop.create_future()
+            self._stage.waiting[place] = Awaiting(place, loop, future)
+            if not follows(loop):
+                self._stage.watch.soon()
+        try:
+            await future
+        finally:
+            with self._door:
+                if self._stage.waiting.pop(place, None) is not None:  # cancelled
+                    self._score.play(place)
+
+    def never(self) -> None:
+        """Wait for what will not come: until the process ends, or nothing else can happen in it.
+
+        Raises:
+            RerunStopped: nothing else can.
+        """
+        with self._door:
+            party = Blocked(None, None)
+            self._stage.never.append(party)
+            self._stage.block(party)
+        try:
+            self._wait_in(party)
+        finally:
+            self._stage.never.remove(party)
+
+    async def never_async(self, key: Key | None = None) -> None:
+        """Wait until cancelled. Raises RerunStopped where nothing else can happen any more.
+
+        Args:
+            key: the recorded moment of the end. Of several calls cancelled at once each goes on in its turn:
+                a set of tasks is cancelled in the order of their addresses.
+        """
+        loop = _running_loop()
+        if loop is None:
+            from lctl.rerun.triowaiting import Suspended
+
+            await Suspended()
+            return
+        future = loop.create_future()
+        self._stage.hanging[future] = loop
+        try:
+            await future
+        except asyncio.CancelledError:
+            if key is not None:
+                await self.wait_async(key)
+            raise
+        finally:
+            self._stage.hanging.pop(future, None)
+
+    def sleep(self, seconds: float) -> None:
+        """`time.sleep` on virtual time."""
+        with self._door:
+            until = self.pace.now + seconds * 1000
+            alone = _running_loop() is None and not self._stage.waiting and self._stage.is_alone()
+            if alone and not self._stage.is_outside():
+                self.pace.move(until)
+                return
+            party = Blocked(None, until)
+            self._stage.block(party)
+        self._wait_in(party)
+
+    # -- what will not come --------------------------------------------------------------------
+
+    def forget(self, lane_path: str) -> None:
+        """Nobody will ask for what is left of this lane."""
+        with self._door:
+            self._score.forget(lane_path, self._stage.waiting)
+            self._stage.step()
+
+    def drop(self, key: Key) -> None:
+        """Nobody will ask for this delivery."""
+        with self._door:
+            place = self._score.place(key)
+            if place is not None and place not in self._stage.waiting:
+                self._score.play(place)
+                self._stage.step()
+
+    @contextmanager
+    def live(self) -> Iterator[None]:
+        """A real call is in flight: the clock goes at the pace of the world until it has ended."""
+        self.live_begins()
+        try:
+            yield
+        finally:
+            self.live_ends()
+
+    def live_begins(self) -> None:
+        with self._door:
+            self._stage.live += 1
+
+    def live_ends(self) -> None:
+        with self._door:
+            self._stage.live -= 1
+
+    # -- for virtual time ------------------------------------------------------------------------
+
+    def idle(self, loop: IdleLoop) -> bool:
+        """The loop of this thread has nothing to do. Whether it has now; else to be undone by `awake`."""
+        with self._door:
+            self._stage.loops[loop.tid] = loop
+            self._stage.step()
+            return loop.tid not in self._stage.loops
+
+    def awake(self, loop: IdleLoop) -> None:
+        """Its wait was ended, by the conductor or by something of the world."""
+        with self._door:
+            self._stage.loops.pop(loop.tid, None)
+
+    def is_due(self, loop: IdleLoop, together: bool) -> bool:
+        """See `Stage.is_due`; a look without the lock, for each turn of the loop."""
+        return bool(self._stage.waiting) and self._stage.is_due(loop, together)
+
+    def is_waited_for(self) -> bool:
+        return bool(self._stage.waiting or self._stage.alarms)
+
+    def is_stranger(self) -> bool:
+        """Whether this thread is not the program's: real time is its."""
+        return threading.get_native_id() in self._stage.threads.strangers
+
+    def hold(self, loop: IdleLoop, make: Callable[[], Any]) -> Any:
+        """What `make` makes is handed to a loop by this thread, and kept back if its turn is known; None
+        if it is not."""
+        with self._door:
+            lane = self._crossed.pop(threading.get_native_id(), None)
+            if lane is None:
+                return None
+            self._wakes[lane] += 1
+            place = self._score.place((lane, "wake", self._wakes[lane], 0))
+            if place is None:
+                return None
+            handle = make()
+            self._stage.waiting[place] = Held(place, loop.loop, loop.tid, handle)
+            self._stage.watch.soon()
+            return handle
+
+    def add(self, seconds: float, ring: Callable[[], None]) -> Alarm:
+        """Have `ring` called when virtual time has gone on by `seconds`."""
+        with self._door:
+            alarm = Alarm(self.pace.now + seconds * 1000, ring)
+            self._stage.alarms.append(alarm)
+            self._stage.watch.soon()
+            return alarm
+
+    def remove(self, alarm: Alarm) -> None:
+        with self._door:
+            if alarm in self._stage.alarms:
+                self._stage.alarms.remove(alarm)
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _wait_in(self, party: Blocked) -> None:
+        try:
+            party.block()
+        except BaseException:
+            with self._door:
+                self._stage.unblock(party)
+            raise
+
+    def _is_at_rest_but_here(self, loop: Any, place: int) -> bool:
+        """Whether the running task may go on with this delivery at once, as if its loop had come to rest."""
+        self._row += 1
+        at = self._score.at(place)
+        return self._row % _ROW != 0 and self._clock.is_first(loop, at) and self._stage.is_alone()
+
+    def _note(self, loop: Any, place: int) -> None:
+        if self._score.turn(place) is not None:
+            self._clock.reached(loop)
+
+
+def _running_loop() -> Any:
+    return asyncio._get_running_loop()
+
+
+def _suspended() -> Any:
+    """What a task waits on where no event loop of asyncio runs: it is trio's."""
+    from lctl.rerun.triowaiting import Suspended
+
+    return Suspended()

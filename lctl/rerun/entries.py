@@ -1,0 +1,106 @@
+"""Recorded crossings of the border: exchanges and tool calls, and reads of the surroundings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+_CANCELLATIONS = frozenset({"CancelledError", "Cancelled", "KeyboardInterrupt", "SystemExit"})
+
+
+class Read(NamedTuple):
+    """A recorded read of the surroundings; `place` is the line of code, `seq` of its event."""
+
+    key: str
+    value: Any
+    place: str | None
+    seq: int
+
+
+class Entry:
+    """What the tape knows of a crossing without reading its body.
+
+    Attributes:
+        kind: "exchange" or "tool"; with `lane` and `number` its identity.
+        seq: of its event; of its step_start where the call never ended.
+        begins: where it stands in the order of starts, as a seq.
+        step: the model call's step; else the step it was made in.
+        name: the tool's; "POST url" of an exchange.
+        plain: an exchange that is no model call.
+        hash: of the request body.
+        at: milliseconds from the recording's origin to its start; None where nothing else was under way.
+        times: of each chunk of a stream, in milliseconds since the start; None of any other response.
+        cancelled: the program ended it before its answer was there.
+        turn: of an event loop, counted from what reached that before its end.
+        lingering: the program ended the call when the whole answer was there, before it took it.
+        resumed: milliseconds from the recording's origin to the program's going on, where others' events
+            were written between.
+        whole: an exchange whose answer came to its end.
+        used: it has been served.
+    """
+
+    __slots__ = (
+        "agent",
+        "at",
+        "begins",
+        "cancelled",
+        "duration",
+        "hash",
+        "kind",
+        "lane",
+        "lingering",
+        "name",
+        "number",
+        "plain",
+        "resumed",
+        "seq",
+        "status",
+        "step",
+        "times",
+        "timestamp",
+        "turn",
+        "used",
+        "whole",
+    )
+
+    def __init__(self, kind: str, lane: str, seq: int, begins: int) -> None:
+        self.kind = kind
+        self.lane = lane
+        self.number = 0
+        self.seq = seq
+        self.begins = begins
+        self.step: int | None = None
+        self.turn: int | None = None
+        self.agent = ""
+        self.name = ""
+        self.plain = False
+        self.hash: str | None = None
+        self.at: float | None = None
+        self.duration = 0.0
+        self.timestamp = ""
+        self.status: int | None = None
+        self.times: list[float] | None = None
+        self.cancelled = False
+        self.lingering = False
+        self.whole = False
+        self.resumed: float | None = None
+        self.used = False
+
+    @property
+    def place(self) -> str:
+        """As a person reads it: `call 3 of lane 0.2`."""
+        what = "call" if self.kind == "exchange" else "tool call"
+        return f"{what} {self.number} of lane {self.lane}"
+
+    def __repr__(self) -> str:
+        return f"<{self.place}: event {self.seq}>"
+
+
+def lane_of(data: Mapping[str, Any]) -> str:
+    lane = data.get("lane")
+    return lane if isinstance(lane, str) else "0"
+
+
+def is_cancellation(name: str) -> bool:
+    """Whether an exception class of that name is the program stopping the call, not a failure of it."""
+    return name in _CANCELLATIONS

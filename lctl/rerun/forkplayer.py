@@ -1,0 +1,215 @@
+"""The player of a fork: the tape up to the fork point, edits made on the way, what follows from them live."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lctl.rerun.answers import RecordedAnswer
+from lctl.rerun.matching import Match
+from lctl.rerun.player import TapePlayer, _spawned
+from lctl.rerun.rules import EditedAnswer, EditedResult, Place, Rules
+from lctl.rerun.toolpolicy import ToolPolicy, approved, stand_in
+from lctl.rerun.tools import GatedServed, equal_call, served
+from lctl.session.border import Live, WireRequest
+from lctl.session.tools import ToolCall
+from lctl.session.wrapping import Outcome, Rewritten, Served
+
+if TYPE_CHECKING:
+    from lctl.rerun.entries import Entry
+    from lctl.rerun.forkpoint import ForkPoint
+    from lctl.rerun.halting import Halt
+    from lctl.rerun.settings import Settings
+    from lctl.rerun.tape import Tape
+    from lctl.rerun.waiting import Order
+    from lctl.session.lanes import Lane
+
+
+class ForkPlayer(TapePlayer):
+    """Serves one process from one tape up to a fork point.
+
+    A lane leaves the tape at its first call that an edit changes, that is no longer the recorded one, or
+    that lies behind the fork point in the forked lane; it never comes back. Lanes that none of this
+    reaches stay on the tape to their end.
+    """
+
+    def __init__(
+        self, tape: Tape, settings: Settings, order: Order, halt: Halt, rules: Rules, fork: ForkPoint
+    ) -> None:
+        super().__init__(tape, settings, order, halt, rules)  # type: ignore[arg-type]
+        self.fork = fork
+        self.rules = rules
+        self._tools = ToolPolicy.parse(settings.tools)
+        self._approvals: dict[str, bool] = {}
+
+    # -- model calls -----------------------------------------------------------------------
+
+    def _ruled(self, match: Match, entry: Entry, request: WireRequest) -> RecordedAnswer | Live | None:
+        answer = self.rules.result(entry, request, self._place_of(entry, request.lane))
+        if isinstance(answer, EditedAnswer):
+            self._take(match)
+            for part in range(1, len(entry.times or ()) + 1):  # its own chunks come in its place
+                self.order.drop((self.tape.mark + entry.lane, entry.kind, entry.number, part))
+            return self._edited(answer, (self.tape.mark + entry.lane, "exchange", entry.number), entry.at)
+        body = self.rules.request(entry, request, self._place_of(entry, request.lane, leaving=True))
+        if body is not None:
+            self._take(match)
+            return self._live(request.lane, body)
+        if match.how == "exact" and self.fork.goes_live(entry):
+            self._take(match)
+            return self._live(request.lane)
+        return None
+
+    def _edited_live(self, entry: Entry | None, request: WireRequest) -> RecordedAnswer | Live:  # type: ignore[override]
+        place = self._place_of(entry, request.lane, live=True)
+        answer = self.rules.result(entry, request, place)
+        if isinstance(answer, EditedAnswer):
+            self._leave_tape(request.lane)
+            return self._edited(answer, ("", "", 0))
+        return self._live(request.lane, self.rules.request(entry, request, place))
+
+    def _edited(
+        self, answer: EditedAnswer, key: tuple[str, str, int], at: float | None = None
+    ) -> RecordedAnswer:
+        self.tally.add("edited")
+        return RecordedAnswer(
+            self.order,
+            key,
+            answer.status,
+            answer.headers,
+            answer.error,
+            lambda: list(answer.chunks),
+            timed=at is not None,
+            streamed=False,
+            endless=False,
+            match="edited",
+        )
+
+    def _place_of(
+        self, entry: Entry | None, lane: Lane, *, live: bool = False, leaving: bool = False
+    ) -> Place:
+        """`leaving`: for a request, which an edit reaches only if it left behind the fork point."""
+        if entry is None:
+            return Place(None, "", lane.path, True, live)
+        after = self.fork.is_after(entry) and not (leaving and entry.begins <= self.fork.at)
+        return Place(entry.seq, entry.agent, lane.path, after or live, live)
+
+    def _in_prefix(self, entry: Entry | None) -> bool:
+        """Before the event a run is forked at nothing may differ: also no call be made that is not there."""
+        if entry is not None:
+            return not self.fork.is_after(entry)
+        return any(
+            not one.used and one.seq <= self.fork.at for one in self.tape.entries if one.kind == "exchange"
+        )
+
+    def _leave_tape(self, lane: Lane) -> None:
+        with self._lock:
+            self._latched.setdefault(lane.path, _spawned(lane))
+        self.order.forget(self.tape.mark + lane.path)
+
+    def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
+        """A secret is read for real: the tape has it redacted, and a live call needs it."""
+        found = super().ambient(source, key, lane, number)
+        if found is not None and source == "environment" and "[redacted:" in str(found[0]):
+            return None
+        return found
+
+    def unaddressed(self) -> list[str]:
+        return [f"{edit}: {why}" for edit, why in self.rules.unused()]
+
+    def unused(self) -> list[str]:
+        """What was recorded before the fork point and not asked for: the rest is another future."""
+        return [
+            f"event {entry.seq}: {entry.place}"
+            for entry in self.tape.entries
+            if not entry.used and not self.fork.is_after(entry)
+        ]
+
+    # -- tools -----------------------------------------------------------------------------
+
+    def tool(self, call: ToolCall, lane: Lane, number: int) -> Served | None:
+        """Raises RerunStopped where the tape does not hold it before the fork point."""
+        self.halt.check()
+        if self._latched and self._is_latched(lane):
+            return self._beyond(call, lane, None)
+        clean = self._matcher.comparer.clean
+        match = self._matcher.other(
+            lane.path, "tool", lambda entry: equal_call(self.tape.data(entry), call, clean)
+        )
+        entry = match.entry
+        if entry is None and self.tape.log.open and self._in_prefix(None):
+            raise self.end_of_tape()
+        place = self._place_of(entry, lane)
+        result = self.rules.result(entry, call, place)
+        if isinstance(result, EditedResult):
+            self._take(match)
+            key = None if entry is None else (self.tape.mark + entry.lane, "tool", entry.number)
+            return self._edited_result(result, key)
+        if self.rules.tool_input(call, place, count=False) is None and entry is not None:
+            if match.how == "exact" and not self.fork.goes_live(entry):
+                return self._serve_tool(match, entry, call)
+            if self._in_prefix(entry):
+                return super().tool(call, lane, number)  # refused there, with the reason
+        try:
+            return self._beyond(call, lane, entry)
+        finally:
+            self._take(match)
+
+    def _beyond(self, call: ToolCall, lane: Lane, entry: Entry | None) -> Served | None:
+        """A tool call that the tape does not answer any more."""
+        place = self._place_of(entry, lane, live=True)
+        result = self.rules.result(entry, call, place)
+        if isinstance(result, EditedResult):
+            return self._edited_result(result, None)
+        self._leave_tape(lane)
+        given = self.rules.tool_input(call, place)
+        asked = call if given is None else call._replace(input=given)
+        choice = self._tools.choose(call.tool)
+        if choice == "ask":
+            choice = "live" if approved(call.tool, asked.input, self._approvals) else "dry-run"
+        if choice == "live":
+            self.tally.add("executed")
+            return None if given is None else Rewritten(given)
+        known = self._recorded(asked)
+        if known is not None:
+            known.used = True
+            self.tally.add("recorded")
+            return self._restored(known, asked)
+        if choice == "recorded":
+            self.tally.add("unmatched")
+            raise self.halt.stop(
+                f"the tool {call.tool} is called with an input the recording does not have, and --tools "
+                f"recorded runs none: {asked.input}; see --tools live, dry-run or ask"
+            )
+        self.tally.add("dry")
+        return Served(stand_in(call.tool, self._sample(call.tool)))
+
+    def _edited_result(self, result: EditedResult, key: tuple[str, str, int] | None) -> Served:
+        self.tally.add("edited")
+        if key is None:
+            return Served(result.value, result.error)
+        return GatedServed(Outcome(result.value, result.error), self.order, key, False)
+
+    def _recorded(self, call: ToolCall) -> Entry | None:
+        """A recorded call of that tool with that input which nothing has used yet."""
+        clean = self._matcher.comparer.clean
+        for entry in self.tape.entries:
+            if entry.kind == "tool" and not entry.used and entry.name == call.tool:
+                data = self.tape.data(entry)
+                if "output" in data and equal_call(data, call, clean):
+                    return entry
+        return None
+
+    def _restored(self, entry: Entry, call: ToolCall) -> Served:
+        """What a recorded call gave, out of its turn."""
+        data = self.tape.data(entry)
+        found = served(data, call, self.order, (entry.lane, "tool", entry.number), False)
+        return Served(data.get("output")) if found is None else Served(outcome=found.outcome)
+
+    def _sample(self, tool: str) -> Any:
+        """What the tool gave some time, for its kind; a text where it never gave anything."""
+        for entry in self.tape.entries:
+            if entry.kind == "tool" and entry.name == tool:
+                data = self.tape.data(entry)
+                if "output" in data:
+                    return data["output"]
+        return ""

@@ -1,0 +1,289 @@
+"""Where a recording is forked: what still comes from the tape, and whose future is dropped.
+
+Everything up to and with event N is the tape's. Three events are no places to part at, and the fork says so:
+
+- one that opens a model call (its prompt, its step_start) goes back to before the call, which is then the
+  first to be asked anew;
+- one inside a stream goes on to the end of that stream;
+- one inside a batch of tool calls stays, and the rest of the batch comes from the tape: providers refuse a
+  request that answers half of what they asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from lctl.errors import UsageError
+from lctl.events import Event
+from lctl.instrument.toolcalls import asked_in
+from lctl.patch import Edit
+from lctl.rerun.entries import Entry
+from lctl.rerun.repeating import inherited_edits
+from lctl.rerun.tape import Tape
+from lctl.state.model import MODEL_KINDS
+
+
+class ForkPoint:
+    """One place in one recording.
+
+    Attributes:
+        asked: the event named by the user.
+        at: the last event that is the tape's.
+        call: seq of the crossing that event belongs to, which a result edit addresses too; None without.
+        lane: whose recorded future is dropped: of this lane, and of what it starts later; None where the
+            edits say themselves which calls they are about.
+        batch: seqs of tool calls after `at` that come from the tape all the same.
+        notes: what a user should know of all this.
+    """
+
+    def __init__(self, tape: Tape, asked: int, edits: Iterable[Edit] = (), *, all_live: bool = False) -> None:
+        log = tape.log
+        if asked != 0 and not log.first_seq <= asked <= log.last_seq:
+            raise UsageError(
+                f"--at {asked}: {log.name} has events {log.first_seq} to {log.last_seq} (0: before all)"
+            )
+        self._tape = tape
+        self._edits = list(edits)
+        self.all_live = all_live
+        self.asked = asked
+        self.notes: list[str] = []
+        self._read()
+        self.at = self._settle(asked)
+        self.call = self.call_of(asked) if self.at >= asked else None
+        self.batch = self._rest_of_batch()
+        self.lane = self._lane_of(self.at) if self._open_ended() else None
+        self._check()
+
+    @property
+    def chain_id(self) -> str:
+        """Of the recording."""
+        return self._tape.log.id
+
+    @property
+    def inherited(self) -> list[str]:
+        """The edits of the forks this recording came of, and its own."""
+        return inherited_edits(self._tape)
+
+    # -- what the player asks ----------------------------------------------------------------
+
+    def is_after(self, entry: Entry) -> bool:
+        """Whether a recorded crossing lies behind the fork point."""
+        return entry.seq > self.at and entry.seq not in self.batch
+
+    def goes_live(self, entry: Entry) -> bool:
+        """Whether the recorded answer is dropped though the request is the recorded one."""
+        return self.is_after(entry) and (self.all_live or self.follows(entry.lane))
+
+    def follows(self, lane: str) -> bool:
+        """Whether calls of that lane follow from the forked one: it is that lane, or was started by it
+        after the fork point."""
+        if self.lane is None:
+            return False
+        if lane == self.lane:
+            return True
+        return lane.startswith(self.lane + ".") and self._first.get(lane, self.at + 1) > self.at
+
+    def call_of(self, seq: int) -> int | None:
+        """The seq of the crossing an event belongs to: itself, or the exchange of its model call."""
+        event = self._events.get(seq)
+        if event is None:
+            return None
+        if seq in self._crossings:
+            return seq
+        step = seq if event.type == "step_start" else self._opened_by.get(seq, event.step)
+        inside = [entry.seq for entry in self._by_step.get(step, ()) if entry.kind == "exchange"]
+        if step not in self._calls or not inside:
+            return None
+        return max((one for one in inside if one <= seq), default=inside[-1])
+
+    @property
+    def prefix(self) -> int:
+        """Up to this event the fork's log is the recording's to the byte."""
+        if self.call is None or not any(self._changes(edit, self.call) for edit in self._edits):
+            return self.at
+        return min(self.at, self._beginning(self.call) - 1)
+
+    def _beginning(self, call: int) -> int:
+        """The first event of a call: of a tool, what its body recorded stands before its own."""
+        tape = self._events[call].data.get("tape")
+        inside = tape.get("inside") if isinstance(tape, dict) else None
+        return min([call, *(int(first) for first, _ in inside or ())])
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        self._events: dict[int, Event] = {event.seq: event for event in self._tape.log.events()}
+        self._crossings = {entry.seq: entry for entry in self._tape.entries}
+        self._by_step: dict[int | None, list[Entry]] = {}
+        self._first: dict[str, int] = {}
+        for entry in self._tape.entries:
+            self._by_step.setdefault(entry.step, []).append(entry)
+            begins = min(entry.begins, entry.seq)
+            self._first[entry.lane] = min(begins, self._first.get(entry.lane, begins))
+        for row in self._by_step.values():
+            row.sort(key=lambda entry: entry.seq)
+        self._calls = {
+            event.seq: event
+            for event in self._events.values()
+            if event.type == "step_start" and event.data.get("kind") in MODEL_KINDS
+        }
+        self._ends = {
+            event.step: event.seq
+            for event in self._events.values()
+            if event.type == "step_end" and event.step
+        }
+        self._opened_by = self._openings()
+
+    def _openings(self) -> dict[int, int]:
+        """Prompt messages and derived tool calls -> the model call they were written with."""
+        found: dict[int, int] = {}
+        for seq, start in self._calls.items():
+            at = seq - 1
+            while (event := self._events.get(at)) is not None and at not in found:
+                of_prompt = event.type in ("message", "blob") and event.data.get("sampled") is not True
+                of_prompt = of_prompt or (event.type == "tool_call" and event.data.get("derived") is True)
+                if not of_prompt or event.step != start.step or event.agent != start.agent:
+                    break
+                found[at] = seq
+                at -= 1
+        return found
+
+    # -- settling ----------------------------------------------------------------------------
+
+    def _settle(self, seq: int) -> int:
+        opens = self._opened_by.get(seq, seq if seq in self._calls else None)
+        if opens is not None:
+            first = min([opens, *(at for at, step in self._opened_by.items() if step == opens)])
+            self.notes.append(
+                f"event {seq} opens the model call of step {opens}; forked before it, at {first - 1}"
+            )
+            return first - 1
+        lane = self._lane_of(seq) if seq else None
+        for start, event in self._calls.items():
+            end = self._ends.get(start)
+            own = self._by_step.get(start, ())
+            if event.data.get("stream") is not True or end is None or not start < seq < end or not own:
+                continue
+            event_in = self._events[seq]
+            if own[-1].lane == lane and event_in.step != start and seq not in self._crossings:
+                self.notes.append(
+                    f"event {seq} is inside the stream of step {start}; forked at its end, {end}"
+                )
+                return end
+        return seq
+
+    def _rest_of_batch(self) -> frozenset[int]:
+        """Tool calls behind `at` that the same answer asked for as one before it."""
+        for event in reversed(self._events.values()):
+            if event.seq > self.at or event.type != "message" or event.data.get("sampled") is not True:
+                continue
+            batch = self._batch(event)
+            done = [seq for seq in batch if seq <= self.at]
+            rest = [seq for seq in batch if seq > self.at]
+            if done and rest:
+                self.notes.append(
+                    f"event {self.at} is inside a batch of {len(batch)} tool calls; "
+                    f"the rest of it ({', '.join(map(str, rest))}) comes from the tape"
+                )
+                return frozenset(rest)
+        return frozenset()
+
+    def _batch(self, message: Event) -> list[int]:
+        """The seqs of the tool calls that answer what a sampled message asked for."""
+        found: list[int] = []
+        for asked in asked_in(dict(message.data)):
+            for entry in self._tape.entries:
+                if entry.kind != "tool" or entry.seq < message.seq or entry.seq in found:
+                    continue
+                data = self._events[entry.seq].data
+                if _answers(data, asked.id, asked.tool, asked.input):
+                    found.append(entry.seq)
+                    break
+        return found
+
+    # -- lanes -------------------------------------------------------------------------------
+
+    def _open_ended(self) -> bool:
+        """Whether the fork drops the future of its lane: not if every edit says where it holds."""
+        scopes = [edit.scope for edit in self._edits]
+        return not scopes or any(
+            scope.agent is None and scope.at is None and not scope.everywhere for scope in scopes
+        )
+
+    def _lane_of(self, seq: int) -> str:
+        """The lane an event happened in: of the crossing nearest to it in its step, or the steps around."""
+        event = self._events.get(seq)
+        if event is None:
+            return "0"
+        if seq in self._crossings:
+            return self._crossings[seq].lane
+        step: int | None = seq if event.type == "step_start" else event.step
+        while step is not None:
+            near = self._within(step)
+            if near:
+                before = [entry for entry in near if entry.seq <= seq]
+                return (before[-1] if before else near[0]).lane
+            around = self._events.get(step)
+            step = around.step if around is not None else None
+        return "0"
+
+    def _within(self, step: int) -> list[Entry]:
+        """The crossings of a step and of the model calls directly in it."""
+        found = list(self._by_step.get(step, ()))
+        for seq, event in self._calls.items():
+            if event.step == step:
+                found += self._by_step.get(seq, ())
+        return sorted(found, key=lambda entry: entry.seq)
+
+    # -- edits -------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        for edit in self._edits:
+            if edit.side == "event":
+                raise UsageError(f"{edit}: a fork runs the program, which writes its own events; "
+                                 "lctl what-if changes one without running")  # fmt: skip
+            at = edit.scope.at
+            if at is None:
+                continue
+            call = self.call_of(at)
+            if call is None:
+                raise UsageError(f"{edit}: event {at} is part of no model or tool call of this recording")
+            if call <= self.at and not (edit.side == "result" and call == self.call):
+                raise UsageError(
+                    f"{edit}: event {at} is before the fork point {self.at}; choose an earlier --at"
+                )
+
+    def _changes(self, edit: Edit, call: int) -> bool:
+        """Whether a result edit is about that recorded crossing."""
+        entry = self._crossings[call]
+        if edit.side != "result" or (edit.scope.agent is not None and edit.scope.agent != entry.agent):
+            return False
+        if edit.scope.at is not None:
+            return self.call_of(edit.scope.at) == call
+        if edit.scope.start is not None and call < edit.scope.start:
+            return False
+        if edit.root == "tool":
+            return entry.kind == "tool" and entry.name == edit.path[0]
+        return entry.kind == "exchange" and not entry.plain
+
+    @cached_property
+    def live_calls(self) -> list[Entry]:
+        """The recorded model calls behind the fork point that will be asked anew, as far as can be told."""
+        return [
+            entry
+            for entry in self._tape.entries
+            if entry.kind == "exchange" and not entry.plain and self.is_after(entry)
+        ]
+
+
+def _answers(data: Mapping[str, Any], id: str, tool: str, input: Any) -> bool:
+    if data.get("call_id") is not None:
+        return bool(data["call_id"] == id)
+    if data.get("tool") != tool:
+        return False
+    given = data.get("input")
+    if isinstance(input, dict) and isinstance(given, dict):
+        return all(name in given and given[name] == value for name, value in input.items())
+    return bool(given == input)

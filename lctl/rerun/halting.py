@@ -1,0 +1,40 @@
+"""The end of a rerun before its program's: latched, so that no part of the program goes on past it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from lctl.errors import RerunStopped
+
+
+class Halt:
+    """Shared by everything that serves one process.
+
+    Attributes:
+        why: what is raised at every crossing from then on; None while the rerun goes on.
+        reached: it ended where it was to end, or where the recording ends.
+        listener: called once, in the thread that ended it, unless it was to end there.
+    """
+
+    def __init__(self) -> None:
+        self.why: RerunStopped | None = None
+        self.reached = False
+        self.listener: Callable[[], None] | None = None
+        self._lock = threading.Lock()
+
+    def check(self) -> None:
+        """Raises RerunStopped again if the rerun has ended."""
+        if self.why is not None:
+            raise self.why.with_traceback(None)
+
+    def stop(self, text: str, *, reached: bool = False) -> RerunStopped:
+        """End the rerun, unless it has ended; what to raise."""
+        with self._lock:
+            if self.why is not None:
+                return self.why
+            self.why = RerunStopped(text)
+            self.reached = reached
+        if self.listener is not None and not reached:
+            self.listener()
+        return self.why

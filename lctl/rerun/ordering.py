@@ -1,0 +1,170 @@
+"""In which order recorded crossings began, and in which order what they brought was delivered.
+
+A crossing without `at` was alone: everything before it in the file was over before it, everything after
+began after it. So crossings without `at` part the file into stretches, inside which `at` is the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from lctl.rerun.entries import Entry
+
+if TYPE_CHECKING:
+    from lctl.rerun.tape import Tape
+
+START = -1
+#: The part of a call that the program cancelled.
+END = -2
+#: The program's going on after what came was recorded.
+RESUMED = -3
+#: The end of a stream, or its being closed.
+ENDED = -4
+
+#: Milliseconds that keep what follows another thing at the same reading of the clock behind it.
+_AFTER = 1e-5
+
+
+class Delivery(NamedTuple):
+    """One thing that reached the program.
+
+    Attributes:
+        at_ms: from the recording's origin.
+        key: (lane, kind, number, part); part 0 is an answer or the head of one, 1, 2, ... the chunks of
+            a stream.
+        turn: of an event loop that it reached, counted from what reached that before; None if unknown.
+    """
+
+    at_ms: float
+    key: tuple[str, str, int, int]
+    turn: int | None = None
+
+
+def keys(entry: Entry, mark: str) -> list[tuple[str, str, int, int]]:
+    """Of everything that the entry delivers."""
+    parts = range(ENDED, len(entry.times or ()) + 1)
+    return [(mark + entry.lane, entry.kind, entry.number, part) for part in parts]
+
+
+def together(tapes: Sequence[Tape]) -> list[Delivery]:
+    """What all sessions of one process delivered, in order."""
+    if len(tapes) == 1:
+        return tapes[0].deliveries
+    first = _origin(tapes[0].entries)
+    found = []
+    for tape in tapes:
+        later = _origin(tape.entries) - first if tape.entries else 0.0
+        found += [Delivery(one.at_ms + later, one.key, one.turn) for one in tape.deliveries]
+    return sorted(found, key=lambda one: one.at_ms)
+
+
+def in_order(entries: list[Entry]) -> list[Entry]:
+    """Entries by their start."""
+    ordered: list[Entry] = []
+    for stretch in _stretches(sorted(entries, key=lambda entry: (entry.begins, entry.seq))):
+        ordered += stretch
+    return ordered
+
+
+def deliveries(entries: list[Entry], mark: str = "") -> list[Delivery]:
+    """What `entries` (by their start) delivered, in order; requests that were made while others were under
+    way among it. `mark` goes before each key's lane.
+
+    The log's own order is that in which the program saw what it recorded: of two answers that came within
+    microseconds it says which was taken first. Times say the rest.
+    """
+    found: list[Delivery] = []
+    last = 0.0
+    origin = _origin(entries)
+    for stretch in _stretches(entries):
+        moments: list[_Moment] = []
+        for entry in stretch:
+            start = entry.at
+            if start is None:
+                start = max(last, _wall(entry) - origin - entry.duration)
+            moments += _moments(entry, start)
+        _follow_log(moments)
+        moments.sort(key=lambda one: (one.at, one.seq is None, one.seq or 0, one.part))
+        for one in moments:
+            last = max(last, one.at)
+            key = (mark + one.entry.lane, one.entry.kind, one.entry.number, one.part)
+            known = one.seq is not None and one.part <= 0 and one.part != START
+            found.append(Delivery(last, key, one.entry.turn if known else None))
+    return found
+
+
+class _Moment:
+    """`seq`: of the event that was written at this moment, None where there is none."""
+
+    __slots__ = ("at", "entry", "part", "seq")
+
+    def __init__(self, at: float, entry: Entry, part: int, seq: int | None) -> None:
+        self.at = at
+        self.entry = entry
+        self.part = part
+        self.seq = seq
+
+
+def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
+    if entry.at is not None and entry.kind == "exchange":
+        yield _Moment(start, entry, START, None if entry.plain else entry.begins)
+    if entry.times:
+        yield _Moment(start + entry.times[0], entry, 0, None)
+        for part, ms in enumerate(entry.times, 1):
+            yield _Moment(start + ms, entry, part, None)
+        if not entry.cancelled:
+            yield _Moment(
+                start + entry.duration + _AFTER, entry, ENDED, None if entry.lingering else entry.seq
+            )
+    elif entry.lingering:
+        yield _Moment(start + entry.duration, entry, 0, None)
+    elif entry.status is not None or not entry.cancelled:
+        yield _Moment(start + entry.duration, entry, 0, entry.seq)
+    if entry.cancelled or entry.lingering:
+        yield _Moment(start + entry.duration + 2 * _AFTER, entry, END, entry.seq)
+    if entry.resumed is not None:
+        yield _Moment(max(entry.resumed, start + entry.duration) + 2 * _AFTER, entry, RESUMED, None)
+
+
+def _follow_log(moments: list[_Moment]) -> None:
+    """Let the moments that have an event be in its order; the chunks of a stream stay behind its start."""
+    last = 0.0
+    starts: dict[int, float] = {}
+    for one in sorted((one for one in moments if one.seq is not None), key=lambda one: one.seq or 0):
+        last = one.at = max(last, one.at)
+        if one.part == START:
+            starts[id(one.entry)] = one.at
+    for one in moments:
+        if one.seq is None and one.part != START:
+            one.at = max(one.at, starts.get(id(one.entry), 0.0))
+
+
+def _stretches(entries: list[Entry]) -> Iterator[list[Entry]]:
+    stretch: list[Entry] = []
+    for entry in entries:
+        if entry.at is None:
+            if stretch:
+                yield sorted(stretch, key=lambda one: (one.at or 0.0, one.begins))
+                stretch = []
+            yield [entry]
+        else:
+            stretch.append(entry)
+    if stretch:
+        yield sorted(stretch, key=lambda one: (one.at or 0.0, one.begins))
+
+
+def _origin(entries: list[Entry]) -> float:
+    """Wall milliseconds of the recording's origin, as far as it can be told."""
+    for entry in entries:
+        if entry.at is not None:
+            return _wall(entry) - entry.duration - entry.at
+    return min((_wall(entry) - entry.duration for entry in entries), default=0.0)
+
+
+def _wall(entry: Entry) -> float:
+    try:
+        return datetime.fromisoformat(entry.timestamp).timestamp() * 1000
+    except ValueError:
+        return 0.0

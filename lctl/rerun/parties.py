@@ -1,0 +1,128 @@
+"""Who waits for the conductor: threads, coroutines, sleepers, idle event loops."""
+
+from __future__ import annotations
+
+import threading
+from _thread import allocate_lock
+from collections.abc import Callable
+from typing import Any
+
+
+class Door:
+    """`with door:` is alone inside. Who waits before it is not at rest: it is about to say what it waits for.
+
+    Attributes:
+        arriving: one for each that waits.
+    """
+
+    __slots__ = ("arriving", "lock")
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.arriving: list[None] = []
+
+    def __enter__(self) -> None:
+        self.arriving.append(None)
+        try:
+            self.lock.acquire()
+        finally:
+            self.arriving.pop()
+
+    def __exit__(self, *error: object) -> None:
+        self.lock.release()
+
+
+class Blocked:
+    """A thread that waits here: for a delivery, until a moment, or for ever.
+
+    Attributes:
+        place: of the delivery; None for a sleep.
+        until: virtual ms; None for a delivery.
+        tid: the system's number of the thread.
+        error: to be raised where it waits.
+    """
+
+    __slots__ = ("_lock", "error", "place", "released", "tid", "until")
+
+    def __init__(self, place: int | None, until: float | None) -> None:
+        self.place = place
+        self.until = until
+        self.tid = threading.get_native_id()
+        self.released = False
+        self.error: BaseException | None = None
+        self._lock = allocate_lock()
+        self._lock.acquire()
+
+    def release(self) -> None:
+        self.released = True
+        self._lock.release()
+
+    def block(self) -> None:
+        self._lock.acquire()
+        if self.error is not None:
+            raise self.error
+
+
+class Awaiting:
+    """A coroutine that waits for a delivery.
+
+    Attributes:
+        place: of the delivery.
+        loop: asyncio's, or one like it; None of a trio task.
+        tid: the system's number of the thread it runs in.
+    """
+
+    __slots__ = ("_future", "loop", "place", "tid")
+
+    def __init__(self, place: int, loop: Any, future: Any) -> None:
+        self.place = place
+        self.loop = loop
+        self.tid = threading.get_native_id()
+        self._future = future
+
+    def give(self) -> None:
+        """In its loop's own thread."""
+        _give(self._future)
+
+    def wake(self) -> None:
+        """In whatever thread, where its loop is none of ours."""
+        if self.loop is None:
+            self._future.resume()
+        else:
+            self.loop.call_soon_threadsafe(_give, self._future)
+
+
+class Held:
+    """What a thread handed to an event loop, kept back until its turn."""
+
+    __slots__ = ("_handle", "loop", "place", "tid")
+
+    def __init__(self, place: int, loop: Any, tid: int, handle: Any) -> None:
+        self.place = place
+        self.loop = loop
+        self.tid = tid
+        self._handle = handle
+
+    def give(self) -> None:
+        self.loop._ready.append(self._handle)
+
+
+def _give(future: Any) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def refuse(future: Any, error: BaseException) -> None:
+    """In its loop's own thread."""
+    if not future.done():
+        future.set_exception(error)
+
+
+class Alarm:
+    """What is called at a virtual moment, in whatever thread."""
+
+    __slots__ = ("ring", "until")
+
+    def __init__(self, until: float, ring: Callable[[], None]) -> None:
+        self.until = until
+        self.ring = ring

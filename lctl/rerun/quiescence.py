@@ -1,0 +1,176 @@
+"""Whether the other threads of this process are at rest: blocked, and not about to go on.
+
+A thread that waits for the interpreter's lock is blocked for the operating system too, though it is about
+to go on. But it is woken whenever this thread lets go of that lock, as each reading of a file does. So a
+thread is at rest if it waits, and has used no processor since a reading before: it was not among those
+woken, or it is running, or next in line for a processor, and the system says so.
+
+Elsewhere than on Linux: if no thread's innermost frame has moved for two milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Collection
+from time import sleep
+
+_TASKS = "/proc/self/task"
+_LINUX = sys.platform == "linux" and os.path.exists(f"{_TASKS}/{threading.get_native_id()}/schedstat")  # noqa: PTH110
+_GRACE = 0.002
+_sleep = sleep
+#: Number of the system call in which threads wait for one another.
+_FUTEX = {"x86_64": b"202", "aarch64": b"98"}.get(os.uname().machine if hasattr(os, "uname") else "")
+#: After this many readings at rest a thread that is not Python's is not looked at any more.
+_FOREIGN = 16
+
+_active: dict[int, threading.Thread] = threading._active  # type: ignore[attr-defined]
+_limbo: dict[threading.Thread, threading.Thread] = threading._limbo  # type: ignore[attr-defined]
+
+
+class Threads:
+    """The threads of this process that are not known to be waiting for the conductor."""
+
+    def __init__(self) -> None:
+        here = {threading.main_thread().ident, threading.get_ident()}
+        #: Threads that were there before the program: not its own.
+        self.strangers = {t.native_id for ident, t in list(_active.items()) if ident not in here}
+        self._files: dict[int, tuple[int, int]] = {}
+        self._foreign: dict[int, int] = {}
+        self._busy: set[int] = set()
+        self._ceaseless: set[int] = set()
+
+    def some(self, parked: Collection[int]) -> bool:
+        """Whether there are Python threads beside `parked` (native ids) and the strangers."""
+        if _limbo:
+            return True
+        for thread in list(_active.values()):
+            native = thread.native_id
+            if native not in parked and native not in self.strangers:
+                return True
+        return False
+
+    def at_rest(self, parked: Collection[int], watch: int) -> bool:
+        """Whether all threads but this one are at rest.
+
+        Those in `parked` (native ids) are looked at too: one on its way to block waits for the interpreter's
+        lock perhaps, and would be woken in place of the one that is to be found.
+
+        Args:
+            watch: our own thread, which looks again.
+        """
+        if not _LINUX:
+            return self._still(parked)
+        if _limbo:  # a thread that is being started
+            return False
+        watched = self._watched((), watch)
+        before = [self._used(tid) for tid in watched]
+        self._busy = set()
+        resting = True
+        for tid, used in zip(watched, before, strict=True):
+            if used is None or tid in self._ceaseless:
+                continue
+            state = self._state(tid)
+            now = self._used(tid)
+            if now is not None and (now != used or state not in b"SIT"):
+                self._busy.add(tid)
+                resting = False
+            elif tid in self._foreign:
+                self._foreign[tid] += 1
+        return resting and not _limbo
+
+    def give_up(self) -> None:
+        """Those that were found running do not come to rest: do not wait for them any more."""
+        self._ceaseless |= self._busy
+
+    def any_outside(self, parked: Collection[int]) -> bool:
+        """Whether a thread is blocked in something that is not in this program: a process, a socket, a
+        file, a real sleep."""
+        if not _LINUX or _FUTEX is None:
+            return False
+        for tid in self._watched(parked, 0):
+            if tid in self._foreign or tid in self._ceaseless:
+                continue
+            try:
+                with open(f"{_TASKS}/{tid}/syscall", "rb", buffering=0) as file:  # noqa: PTH123
+                    call = file.read(32).split(b" ")[0].strip()
+            except OSError:
+                continue
+            if call not in (_FUTEX, b"running"):
+                return True
+        return False
+
+    def close(self) -> None:
+        for stat, used in self._files.values():
+            os.close(stat)
+            os.close(used)
+        self._files.clear()
+
+    def _watched(self, parked: Collection[int], watch: int) -> list[int]:
+        me = threading.get_native_id()
+        python = {thread.native_id for thread in list(_active.values())}
+        watched = []
+        for tid in map(int, os.listdir(_TASKS)):  # noqa: PTH208
+            if tid == me or tid in parked or tid in self.strangers:
+                continue
+            if tid in python or tid == watch:
+                self._foreign.pop(tid, None)
+            elif tid not in self._files:
+                self._foreign[tid] = 0  # not Python's, or one that has just ended
+            if self._foreign.get(tid, 0) < _FOREIGN:
+                watched.append(tid)
+        return watched
+
+    def _open(self, tid: int) -> tuple[int, int] | None:
+        files = self._files.get(tid)
+        if files is None:
+            try:
+                stat = os.open(f"{_TASKS}/{tid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                return None
+            try:
+                used = os.open(f"{_TASKS}/{tid}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                os.close(stat)
+                return None
+            files = self._files[tid] = stat, used
+        return files
+
+    def _used(self, tid: int) -> bytes | None:
+        """Processor time and how often it ran; None once it has ended."""
+        files = self._open(tid)
+        return None if files is None else self._read(tid, files[1])
+
+    def _state(self, tid: int) -> bytes:
+        files = self._open(tid)
+        text = None if files is None else self._read(tid, files[0])
+        return b"S" if not text else text.rpartition(b")")[2][1:2]
+
+    def _read(self, tid: int, file: int) -> bytes | None:
+        try:
+            text = os.pread(file, 400, 0)
+        except OSError:
+            text = b""
+        if text:
+            return text
+        self._ceaseless.discard(tid)
+        self._foreign.pop(tid, None)
+        for open_file in self._files.pop(tid, ()):
+            os.close(open_file)
+        return None
+
+    def _still(self, parked: Collection[int]) -> bool:
+        before = self._frames(parked)
+        _sleep(_GRACE)
+        return not _limbo and self._frames(parked) == before
+
+    def _frames(self, parked: Collection[int]) -> dict[int, tuple[int, int]]:
+        frames = sys._current_frames()
+        away = {
+            ident
+            for ident, t in list(_active.items())
+            if t.native_id in parked or t.native_id in self.strangers
+        }
+        me = threading.get_ident()
+        return {i: (id(f), f.f_lasti) for i, f in frames.items() if i != me and i not in away}

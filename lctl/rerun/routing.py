@@ -1,0 +1,65 @@
+"""Which tape a crossing is on: that of the session the running code records into."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from lctl.rerun import auditing
+from lctl.rerun.echo import EchoStore
+from lctl.rerun.player import TapePlayer
+from lctl.session.border import Answer, Live, WireRequest
+from lctl.session.default import get_session
+from lctl.session.wrapping import Served
+
+if TYPE_CHECKING:
+    from lctl.session.lanes import Lane
+    from lctl.session.tools import ToolCall
+
+
+class Router:
+    """The player of a process (`lctl.session.border.Player`), with one tape for each of its sessions.
+
+    Attributes:
+        first: of the first session, and of code outside any.
+    """
+
+    def __init__(self, first: TapePlayer) -> None:
+        self.first = first
+        self._by_store: dict[EchoStore, TapePlayer] = {}
+
+    def add(self, store: EchoStore, player: TapePlayer) -> None:
+        self._by_store[store] = player
+
+    def exchange(self, request: WireRequest) -> Answer | Live:
+        answer = self._here().exchange(request)
+        guard = auditing.active()
+        if isinstance(answer, Live) and guard is not None:
+            guard.permit(urlsplit(request.url).hostname or "")
+        return answer
+
+    def tool(self, call: ToolCall, lane: Lane, number: int) -> Served | None:
+        return self._here().tool(call, lane, number)
+
+    def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
+        return self._here().ambient(source, key, lane, number)
+
+    def event(self, lane: Lane, number: int) -> None:
+        self._here().event(lane, number)
+
+    def sleep(self, lane: Lane, number: int) -> bool:
+        return self._here().sleep(lane, number)
+
+    async def sleep_async(self, lane: Lane, number: int) -> bool:
+        return await self._here().sleep_async(lane, number)
+
+    def resumed(self, seq: int) -> float | None:
+        return self._here().resumed(seq)
+
+    def _here(self) -> TapePlayer:
+        if len(self._by_store) > 1:
+            session = get_session()
+            store = session.store if session is not None else None
+            if isinstance(store, EchoStore):
+                return self._by_store.get(store, self.first)
+        return self.first

@@ -1,0 +1,390 @@
+"""The edits of a fork, applied to calls as they cross the border.
+
+A rule holds for every call it addresses, not for one: an edit that reverts by itself at the next call is a
+fault that is hard to see. `@N` is for those who want it once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lctl.errors import RerunStopped
+from lctl.patch import Edit, Unaddressed, change
+from lctl.rerun import answering, failing, streaming
+from lctl.rerun.amending import amend
+from lctl.session.border import RecordedError, WireRequest
+
+if TYPE_CHECKING:
+    from lctl.rerun.entries import Entry
+    from lctl.rerun.forkpoint import ForkPoint
+    from lctl.rerun.tape import Tape
+    from lctl.session.tools import ToolCall
+
+_EVENT_STREAM = "text/event-stream; charset=utf-8"
+
+
+class Place(NamedTuple):
+    """Where a call stands, for rules that address it.
+
+    Attributes:
+        seq: of the recorded event that answers it; None where the tape has none.
+        after_fork: it comes after the event the run is forked at.
+        live: its lane has left the tape already.
+    """
+
+    seq: int | None
+    agent: str
+    lane: str
+    after_fork: bool
+    live: bool = False
+
+
+class EditedAnswer(NamedTuple):
+    """What a model call gets in place of its answer: a response, or the exception for one."""
+
+    status: int | None
+    headers: Mapping[str, str]
+    chunks: tuple[bytes, ...] = ()
+    error: RecordedError | None = None
+
+
+class EditedResult(NamedTuple):
+    """What a tool call gets in place of its result."""
+
+    value: Any
+    error: BaseException | None = None
+
+
+class Rules:
+    """The edits of one fork. Safe from several threads.
+
+    Args:
+        edits: in the order in which they are made.
+        tape: of the recording that is forked.
+        fork: where.
+        before: edits of the forks the recording came of; they go on holding, made before the others.
+    """
+
+    def __init__(
+        self, edits: Iterable[Edit], tape: Tape, fork: ForkPoint, before: Iterable[Edit] = ()
+    ) -> None:
+        earlier = list(before)
+        self._own = len(earlier)  # where this fork's own edits begin
+        self._edits = [*earlier, *edits]
+        self._tape = tape
+        self._fork = fork
+        self._lock = threading.Lock()
+        self._made = [0] * len(self._edits)
+        self._refused: dict[int, str] = {}
+        self._count = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._edits)
+
+    # -- requests --------------------------------------------------------------------------
+
+    def request(self, entry: Entry | None, request: WireRequest, place: Place) -> bytes | None:
+        """The body to be sent in place of the program's; None where no edit addresses the request.
+
+        Raises:
+            RerunStopped: the request is signed, or cannot be replaced by its transport.
+        """
+        chosen = self._addressing("request", place)
+        if not chosen or request.provider is None:
+            return None
+        body = request.body
+        if body is None:
+            self._refuse(chosen, "the body of that request cannot be seen before it is sent")
+            return None
+        operation = request.operation or answering.operation_of(request.url)
+        for n in chosen:
+            try:
+                new = amend(operation, body, [self._edits[n]])
+            except (Unaddressed, ValueError) as error:
+                self._refuse([n], str(error))
+                continue
+            _check_editable(request, self._edits[n])
+            body = new
+            self._count_made(n)
+        return None if body is request.body or body == request.body else body
+
+    # -- what comes back -------------------------------------------------------------------
+
+    def result(
+        self, entry: Entry | None, call: WireRequest | ToolCall, place: Place
+    ) -> EditedAnswer | EditedResult | None:
+        """What is given in place of the recorded or live answer; None where no edit addresses the call."""
+        chosen = self._addressing("result", place)
+        if not chosen:
+            return None
+        if isinstance(call, WireRequest):
+            if call.provider is None:
+                return None
+            answers = [n for n in chosen if self._edits[n].root == "answer"]
+            return self._answer(answers, entry, call, place) if answers else None
+        tools = [n for n in chosen if self._edits[n].root == "tool" and self._edits[n].path[0] == call.tool]
+        return self._tool_result(tools, entry, call) if tools else None
+
+    def tool_input(self, call: ToolCall, place: Place, *, count: bool = True) -> dict[str, Any] | None:
+        """The arguments a tool is to be called with instead; None where no edit addresses the call."""
+        value: dict[str, Any] = {"input": call.input}
+        made = False
+        for n in self._addressing("input", place):
+            edit = self._edits[n]
+            if edit.path[0] != call.tool:
+                continue
+            try:
+                value = change(value, edit.path[1:], edit.operator, edit.value)
+            except Unaddressed as error:
+                self._refuse([n], str(error))
+                continue
+            if count:
+                self._count_made(n)
+            made = True
+        return value["input"] if made else None
+
+    def unused(self) -> list[tuple[Edit, str]]:
+        """The edits that changed nothing, each with what is known of why."""
+        return [
+            (edit, self._refused.get(n, "no call after the fork point that it speaks of"))
+            for n, edit in enumerate(self._edits)
+            if n >= self._own and not self._made[n]
+        ]
+
+    # -- which ones --------------------------------------------------------------------------
+
+    def _addressing(self, side: str, place: Place) -> list[int]:
+        return [
+            n
+            for n, edit in enumerate(self._edits)
+            if edit.side == side and self._addresses(edit, side, place)
+        ]
+
+    def _addresses(self, edit: Edit, side: str, place: Place) -> bool:
+        scope = edit.scope
+        if scope.agent is not None and scope.agent != (place.agent or _agent_here()):
+            return False
+        if scope.at is not None:
+            return place.seq is not None and place.seq == self._fork.call_of(scope.at)
+        here = side == "result" and place.seq is not None and place.seq == self._fork.call
+        if not (place.after_fork or here):
+            return False
+        if scope.start is not None and place.seq is not None and place.seq < scope.start:
+            return False
+        return bool(
+            scope.agent is not None or scope.everywhere or place.live or self._fork.follows(place.lane)
+        )
+
+    def _count_made(self, n: int) -> None:
+        with self._lock:
+            self._made[n] += 1
+
+    def _refuse(self, which: Sequence[int], why: str) -> None:
+        with self._lock:
+            for n in which:
+                self._refused[n] = why
+
+    # -- answers -----------------------------------------------------------------------------
+
+    def _answer(
+        self, chosen: Sequence[int], entry: Entry | None, request: WireRequest, place: Place
+    ) -> EditedAnswer | None:
+        operation = request.operation or answering.operation_of(request.url)
+        found: EditedAnswer | None = None
+        for n in chosen:
+            edit = self._edits[n]
+            try:
+                if edit.operator == "!=":
+                    found = _failure(operation, request, str(edit.value))
+                else:
+                    found = self._reworded(edit, found, operation, entry, request)
+            except (Unaddressed, ValueError) as error:
+                self._refuse([n], str(error))
+                continue
+            self._count_made(n)
+        return found
+
+    def _reworded(
+        self,
+        edit: Edit,
+        before: EditedAnswer | None,
+        operation: str,
+        entry: Entry | None,
+        request: WireRequest,
+    ) -> EditedAnswer:
+        """The answer with one more edit made."""
+        recorded = before if before is not None else self._recorded(entry)
+        if edit.path[:1] == ("body",):
+            return _rewritten(recorded, edit)
+        with self._lock:
+            self._count += 1
+            tag = f"lctl{entry.seq if entry is not None else f'new{self._count}'}"
+        speaking = answering.dialect(operation)
+        whole = None if recorded is None else _whole(operation, recorded)
+        given = edit.operator == "=" and not edit.path
+        if whole is None:
+            if not given:
+                raise Unaddressed("there is no recorded answer to change; give it whole: answer={...}")
+            whole = speaking.made(_asked_model(request.body), tag)
+        old = speaking.read(whole)
+        if given:
+            new = _given(edit.value, old)
+        else:
+            new = change({"answer": old}, ("answer", *edit.path), edit.operator, edit.value)["answer"]
+        return _spoken(operation, answering.written(operation, whole, new, tag), recorded, request)
+
+    def _recorded(self, entry: Entry | None) -> EditedAnswer | None:
+        """The recorded answer; None where there is none, or it is a failure."""
+        if entry is None or entry.status is None or entry.status >= 400:
+            return None
+        data = self._tape.data(entry)
+        chunks = tuple(chunk for _, chunk in self._tape.chunks(entry))
+        return EditedAnswer(entry.status, dict(data.get("headers") or {}), chunks)
+
+    # -- tools -------------------------------------------------------------------------------
+
+    def _tool_result(self, chosen: Sequence[int], entry: Entry | None, call: ToolCall) -> EditedResult | None:
+        found: EditedResult | None = None
+        for n in chosen:
+            edit = self._edits[n]
+            if edit.operator == "!=":
+                found = EditedResult(None, failing.exception(*failing.split(str(edit.value))))
+            else:
+                try:
+                    base = self._output(
+                        found, entry, call, whole=edit.operator == "=" and len(edit.path) == 2
+                    )
+                    value = change(base, edit.path[1:], edit.operator, edit.value)["output"]
+                except Unaddressed as error:
+                    self._refuse([n], str(error))
+                    continue
+                found = EditedResult(value)
+            self._count_made(n)
+        return found
+
+    def _output(
+        self, found: EditedResult | None, entry: Entry | None, call: ToolCall, *, whole: bool
+    ) -> dict[str, Any]:
+        """What an edit of a tool's output starts from."""
+        if found is not None:
+            return {"output": found.value}
+        if whole:
+            return {}
+        data = self._tape.data(entry) if entry is not None else {}
+        if data.get("tool") != call.tool or "output" not in data:
+            raise Unaddressed(f"there is no recorded result of {call.tool} to change; give it whole")
+        return {"output": data["output"]}
+
+
+# -- making answers ----------------------------------------------------------------------------
+
+
+def _check_editable(request: WireRequest, edit: Edit) -> None:
+    signed = str(request.headers.get("authorization", "")).startswith("AWS4-HMAC") or (
+        "x-amz-signature=" in request.url.lower()
+    )
+    if signed:
+        raise RerunStopped(
+            f"{edit}: this request cannot be edited: it is signed (AWS SigV4) over its body before it gets "
+            "here, and the service refuses another body; edit what comes back (--result), or change the "
+            "program and rerun it with --on-miss live"
+        )
+    if not request.editable:
+        raise RerunStopped(f"{edit}: {request.http} sends this request in a way that cannot be edited")
+
+
+def _failure(operation: str, request: WireRequest, text: str) -> EditedAnswer:
+    name, message = failing.split(text)
+    if name.isdigit():
+        headers = {"content-type": "application/json"}
+        return EditedAnswer(int(name), headers, (failing.error_body(operation, int(name), message),))
+    return EditedAnswer(None, {}, (), failing.transport_error(request.http, name, message))
+
+
+def _whole(operation: str, recorded: EditedAnswer) -> dict[str, Any]:
+    from lctl.instrument.codecs.bodies import read_object
+
+    body = b"".join(recorded.chunks)
+    kind = recorded.headers.get("content-type", "")
+    if "amazon.eventstream" in kind:
+        raise Unaddressed("an answer in AWS event stream frames can only be replaced by a failure")
+    return answering.gathered(operation, body) if _is_stream(recorded) else read_object(body)
+
+
+def _is_stream(answer: EditedAnswer) -> bool:
+    return "event-stream" in answer.headers.get("content-type", "")
+
+
+def _given(value: Any, old: dict[str, Any]) -> dict[str, Any]:
+    """A whole answer: what it leaves out is empty, not as recorded."""
+    if not isinstance(value, dict):
+        value = {"content": None if value is None else str(value)}
+    calls = value.get("tool_calls")
+    usual: dict[str, Any] = {
+        "content": None,
+        "tool_calls": [],
+        "finish_reason": "tool_calls" if calls else "stop",
+    }
+    return {**usual, "model": old.get("model"), **value}
+
+
+def _spoken(
+    operation: str, whole: dict[str, Any], recorded: EditedAnswer | None, request: WireRequest
+) -> EditedAnswer:
+    """The response that says `whole`, streamed if the program reads it so."""
+    asked = _asked(request.body)
+    streamed = _is_stream(recorded) if recorded is not None else asked.get("stream") is True
+    headers = {
+        key: value
+        for key, value in (recorded.headers if recorded is not None else {}).items()
+        if key not in ("content-length", "content-encoding", "transfer-encoding")
+    }
+    if streamed:
+        options = asked.get("stream_options")
+        counted = isinstance(options, dict) and options.get("include_usage") is True
+        headers["content-type"] = headers.get("content-type", _EVENT_STREAM)
+        chunks = streaming.events(operation, whole, counted=counted)
+        return EditedAnswer(200, headers, tuple(chunks))
+    headers["content-type"] = headers.get("content-type", "application/json")
+    return EditedAnswer(200, headers, (_json(whole, recorded),))
+
+
+def _json(whole: dict[str, Any], recorded: EditedAnswer | None) -> bytes:
+    from lctl.patch import rewrite
+
+    return rewrite(b"{}" if recorded is None else b"".join(recorded.chunks), whole)
+
+
+def _rewritten(recorded: EditedAnswer | None, edit: Edit) -> EditedAnswer:
+    """The JSON of a response edited as it is."""
+    from lctl.instrument.codecs.bodies import loads
+    from lctl.patch import rewrite
+
+    if edit.operator == "=" and len(edit.path) == 1 and recorded is None:
+        return EditedAnswer(200, {"content-type": "application/json"}, (rewrite(b"{}", edit.value),))
+    if recorded is None or _is_stream(recorded):
+        raise Unaddressed("there is no recorded JSON response whose body could be changed")
+    body = b"".join(recorded.chunks)
+    new = change({"body": loads(body)}, edit.path, edit.operator, edit.value)["body"]
+    return recorded._replace(chunks=(rewrite(body, new),))
+
+
+def _asked(body: bytes | None) -> dict[str, Any]:
+    from lctl.instrument.codecs.bodies import loads_or_none
+
+    value = loads_or_none(body) if body else None
+    return value if isinstance(value, dict) else {}
+
+
+def _asked_model(body: bytes | None) -> str:
+    return str(_asked(body).get("model") or "")
+
+
+def _agent_here() -> str:
+    """Who is at work in the code that makes the call."""
+    from lctl.session.default import get_session
+
+    session = get_session()
+    return session.frame().agent if session is not None else ""

@@ -1,0 +1,257 @@
+"""A rerun of this process: what is put in place for it, and taken away at its end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from lctl.clock import system_clock, system_ids
+from lctl.errors import RerunError
+from lctl.record.journal import Durability, JournalStore
+from lctl.rerun import forking, siblings, stopping
+from lctl.rerun.auditing import Guard
+from lctl.rerun.certificate import Certificate, Difference
+from lctl.rerun.conductor import Conductor
+from lctl.rerun.echo import EchoStore
+from lctl.rerun.halting import Halt
+from lctl.rerun.ordering import together
+from lctl.rerun.player import Rules, TapePlayer
+from lctl.rerun.routing import Router
+from lctl.rerun.settings import Settings
+from lctl.rerun.tape import Tape
+from lctl.rerun.waiting import Order
+from lctl.session import border, lanes, naming, opening
+
+#: How many unused crossings are named.
+_NAMED = 20
+
+
+class Rerun:
+    """Serves this process from a tape, from `begin` to `end`.
+
+    Attributes:
+        tape: of the program's first session.
+        player: what answers its calls.
+        halt: the end of the rerun.
+        guard: refuses what the program would do to the world outside.
+        on_reached: called in the program's own thread when event `settings.to` has been recorded.
+    """
+
+    def __init__(self, tape: Tape, settings: Settings, rules: Rules | None = None) -> None:
+        self._tapes = siblings.process(tape)
+        #: Which of the program's sessions the log that was asked for is of.
+        self._asked = next((n for n, one in enumerate(self._tapes) if one.log.id == tape.log.id), 0)
+        self.tape = tape = self._tapes[0]
+        self.settings = settings
+        self.order: Order = Conductor(together(self._tapes), realtime=settings.realtime)
+        self.halt = Halt()
+        self.fork = forking.point(tape, settings)
+        if self.fork is None:
+            self.player = TapePlayer(tape, settings, self.order, self.halt, rules)
+        else:
+            self.player = forking.player(tape, settings, self.order, self.halt, self.fork)
+        self.on_reached: Callable[[], None] | None = None
+        self._router = Router(self.player)
+        self.guard = Guard(settings.allow)
+        self.guard.is_live = lambda: self.player.is_live(lanes.current())
+        self._echoes: list[EchoStore] = []
+        self._players: dict[EchoStore, TapePlayer] = {}
+        self._before: Any = None
+        self._redirect: Any = None
+        self._lock = threading.Lock()
+        self._started = monotonic()
+        self._made: dict[EchoStore, Certificate] = {}  # of sessions that are closed
+        self._standing: tuple[str, ...] = ()
+
+    # -- in place --------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Serve from here on.
+
+        Raises:
+            RerunError: another rerun is under way in this process.
+        """
+        if border.player() is not None:
+            raise RerunError("a rerun is under way in this process already; reruns do not nest")
+        self._redirect, opening.redirect = opening.redirect, self._store
+        self.order.install()
+        border.set_player(self._router)
+        self.guard.begin()
+
+    def end(self) -> None:
+        """Put everything back."""
+        self.guard.end()
+        border.set_player(None)
+        self.order.uninstall()
+        opening.redirect = self._redirect
+
+    # -- the new log -------------------------------------------------------------------------
+
+    def _store(self, chain: dict[str, Any], durability: Durability) -> JournalStore:
+        """The log of a session that the program opens: never the one it names, which is the recording."""
+        with self._lock:
+            first = not self._echoes
+            tape = self._tapes[len(self._echoes)] if len(self._echoes) < len(self._tapes) else None
+            name = str(chain.get("name") or chain.get("id") or naming.program())
+            made = {key: value for key, value in chain.items() if key not in ("id", "name")}
+            if not first:
+                made["with"] = {"id": self._echoes[0].chain["id"], "n": len(self._echoes) + 1}
+            made = {
+                "id": system_ids.chain_id(f"{name}-{self._verb}"),
+                "name": name,
+                **made,
+                **self._lineage(tape),
+            }
+            asked = len(self._echoes) == self._asked
+            path = self._path(f"{self._verb}-{name}", asked)
+            player = self.player if first else self._player_of(tape)
+            echo = EchoStore(path, made, tape, player.equivalent, durability=durability)
+            self._players[echo] = player
+            self._router.add(echo, player)
+            echo.closing = self._closing
+            echo.halt = self.halt
+            if tape is not None and tape.log.open:
+                echo.mark, echo.cut = len(tape.log), True  # a recording cut off: no further than that
+            if asked and self.settings.to is not None:
+                echo.mark = self.settings.to
+                echo.cut = not self.settings.pdb
+                echo.reached = self._reached
+            self._echoes.append(echo)
+            return echo
+
+    def _player_of(self, tape: Tape | None) -> TapePlayer:
+        """Of a session after the first. One that the recording does not know is served nothing."""
+        return TapePlayer(tape or Tape.empty(), self.settings, self.order, self.halt)
+
+    @property
+    def _verb(self) -> str:
+        return "rerun" if self.settings.at is None else "fork"
+
+    def _lineage(self, tape: Tape | None) -> dict[str, Any]:
+        if tape is None:
+            return {}
+        if self.fork is None or tape is not self.tape:
+            return {"rerun": {"of": tape.log.id}}
+        return forking.lineage(self.fork, self.settings)
+
+    def _path(self, name: str, asked: bool) -> Path:
+        if asked and self.settings.output:
+            return Path(self.settings.output)
+        path = naming.default_path(name, system_clock)
+        place, n = path, 1
+        while place.exists():
+            n += 1
+            place = naming.with_suffix(path, str(n))
+        return place
+
+    def _reached(self) -> None:
+        if self.settings.pdb:
+            from lctl.rerun import debugging
+
+            debugging.debug(f"event {self.settings.to} is recorded; 'c' goes on, 'q' ends the rerun")
+            return
+        self._standing = stopping.standing()
+        self.halt.stop(f"event {self.settings.to} was reached", reached=True)
+        if self.on_reached is not None:
+            self.on_reached()
+        self.halt.check()
+
+    def _closing(self, echo: EchoStore) -> dict[str, Any]:
+        made = self._made[echo] = self._of(echo)
+        return made.to_dict()
+
+    # -- the certificate ---------------------------------------------------------------------
+
+    def certificate(self) -> Certificate:
+        """How exact this rerun was; complete once the program's session is closed."""
+        return self.certificates()[0]
+
+    def certificates(self) -> list[Certificate]:
+        """Of each session the program opened, the first one's first."""
+        if not self._echoes:
+            return [self._nothing()]
+        return [self._made.get(echo) or self._of(echo) for echo in self._echoes]
+
+    def _of(self, echo: EchoStore) -> Certificate:
+        player = self._players[echo]
+        tally, reached = player.tally, self.halt.reached
+        found = echo.finish(reached)
+        tape = echo.tape or player.tape
+        until = echo.stored if reached else None
+        unused = [] if reached else player.unused()
+        return Certificate(
+            of=tape.log.id,
+            log=str(echo.path),
+            events=echo.stored,
+            recorded=len(tape.log),
+            exact=tally["exact"] + tally["recorded"],
+            reads=tally.reads,
+            drift=tally["drift"],
+            moved=tally["moved"],
+            edited=tally["edited"],
+            live=tally["live"],
+            executed=tally["executed"],
+            dry=tally["dry"],
+            unmatched=tally["unmatched"],
+            unaddressed=tuple(player.unaddressed()),
+            unused=tuple(_named(unused)),
+            blocked=self.guard.blocked,
+            violations=tuple(str(one) for one in self.order.violations),
+            output_equal=self._output_equal(tape, echo, found) if until is None else None,
+            log_equal=found is None,
+            first_difference=found,
+            stopped=str(self.halt.why) if self.halt.why is not None and not reached else None,
+            until=until,
+            standing=self._standing,
+            seconds=round(monotonic() - self._started, 3),
+        )
+
+    def _nothing(self) -> Certificate:
+        """The program recorded nothing this time."""
+        first = next(self.tape.log.events(), None)
+        missing = None
+        if first is not None:
+            missing = Difference(first.seq, f"{first.type} of {first.agent}", None)
+        stopped = self.halt.why
+        return Certificate(
+            of=self.tape.log.id,
+            recorded=len(self.tape.log),
+            unused=tuple(_named(self.player.unused())),
+            log_equal=missing is None,
+            first_difference=missing,
+            stopped=None if stopped is None else str(stopped),
+            unmatched=self.player.tally["unmatched"],
+            seconds=round(monotonic() - self._started, 3),
+        )
+
+    def _output_equal(self, tape: Tape, echo: EchoStore, found: Difference | None) -> bool | None:
+        if not tape.outputs:
+            return None
+        if found is None:
+            return True
+        return [_output(tape, seq) for seq in tape.outputs] == _outputs_of(echo)
+
+
+def _named(unused: list[str]) -> list[str]:
+    if len(unused) <= _NAMED:
+        return unused
+    return [*unused[:_NAMED], f"and {len(unused) - _NAMED} more"]
+
+
+def _output(tape: Tape, seq: int) -> tuple[Any, Any]:
+    data = tape.log.event(seq).data
+    return data.get("stream"), data.get("hash")
+
+
+def _outputs_of(echo: EchoStore) -> list[tuple[Any, Any]]:
+    import orjson
+
+    found = []
+    for line in echo.read():
+        if b'"type":"output"' in line[:64]:
+            data = orjson.loads(line)["data"]
+            found.append((data.get("stream"), data.get("hash")))
+    return found

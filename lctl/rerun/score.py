@@ -1,0 +1,99 @@
+"""The score: the recorded deliveries in their order, and how far it has been played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from lctl.rerun.waiting import Key
+
+
+class Violation(NamedTuple):
+    """A delivery that came later than recorded: when it was due, nobody asked for it."""
+
+    key: Key
+    after: Key
+
+    def __str__(self) -> str:
+        return f"{_named(self.key)} came after {_named(self.after)}: nobody asked for it when it was due"
+
+
+class Score:
+    """Places in the recorded order, counted from 0.
+
+    Attributes:
+        head: the first place that is neither played nor passed over; `length` at the end.
+        length: how many there are.
+    """
+
+    def __init__(self, moments: Iterable[Any]) -> None:
+        """Of (milliseconds, key) or (milliseconds, key, turn)."""
+        self._moments: list[tuple[float, Key, int | None]] = [
+            (one[0], one[1], one[2] if len(one) > 2 else None) for one in moments
+        ]
+        self._places = {moment[1]: place for place, moment in enumerate(self._moments)}
+        self._over = bytearray(len(self._moments))  # played, given up, or passed over
+        self._late: set[int] = set()
+        self.length = len(self._moments)
+        self.head = 0
+
+    def place(self, key: Key) -> int | None:
+        """Where a delivery stands; None if it is over, or was never recorded."""
+        place = self._places.get(key)
+        if place is None or (self._over[place] and place not in self._late):
+            return None
+        return place
+
+    def at(self, place: int) -> float:
+        """Milliseconds from the recording's origin."""
+        return self._moments[place][0]
+
+    def key(self, place: int) -> Key:
+        return self._moments[place][1]
+
+    def turn(self, place: int) -> int | None:
+        """Of its event loop, counted from what reached that before; None if unknown."""
+        return self._moments[place][2]
+
+    def is_over(self, place: int) -> bool:
+        return bool(self._over[place])
+
+    def play(self, place: int) -> bool:
+        """It has been delivered (or will never be asked for). Whether it had been passed over."""
+        late = place in self._late
+        self._late.discard(place)
+        self._end(place)
+        return late
+
+    def pass_over(self, until: int) -> None:
+        """Nobody asked for what comes before `until`: it is late from now on."""
+        for place in range(self.head, until):
+            if not self._over[place]:
+                self._late.add(place)
+                self._over[place] = 1
+        self._advance()
+
+    def forget(self, lane: str, keep: Iterable[int]) -> None:
+        """Give up what is left of a lane, but for the places in `keep`."""
+        kept = set(keep)
+        for place in range(self.length):
+            if self._moments[place][1][0] == lane and place not in kept:
+                self._late.discard(place)
+                self._over[place] = 1
+        self._advance()
+
+    def _end(self, place: int) -> None:
+        self._over[place] = 1
+        if place == self.head:
+            self._advance()
+
+    def _advance(self) -> None:
+        over, head = self._over, self.head
+        while head < self.length and over[head]:
+            head += 1
+        self.head = head
+
+
+def _named(key: Key) -> str:
+    lane, kind, number, part = key
+    return f"{kind} {number} of lane {lane}" + (f" (chunk {part})" if part > 0 else "")

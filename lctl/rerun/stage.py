@@ -1,0 +1,292 @@
+"""Who is on stage, and who goes on next. Everything here is called with the door shut (`Stage.door`)."""
+
+from __future__ import annotations
+
+import threading
+from time import monotonic
+from typing import Any
+
+from lctl.errors import RerunStopped
+from lctl.rerun.ordering import START
+from lctl.rerun.pace import Pace
+from lctl.rerun.parties import Alarm, Awaiting, Blocked, Door, Held, refuse
+from lctl.rerun.quiescence import Threads
+from lctl.rerun.score import Score, Violation
+from lctl.rerun.virtualtime import IdleLoop, follows
+from lctl.rerun.waiting import Key
+from lctl.rerun.watching import Watch, has_children
+from lctl.session.turns import FAR
+
+#: Real seconds for which a delivery that nobody asked for is waited for: where threads are blocked in
+#: locks, and where something outside the program may still bring it about.
+_SURE = 0.003
+_PATIENCE = 1.0
+#: Real seconds after which a program that can never go on is told so.
+_END = 0.5
+#: Real seconds for which a thread may compute while deliveries wait, beside three times the recorded gap.
+_COMPUTING = 3.0
+#: Real seconds after which it is looked what became of who was let go on.
+_LATER = 0.001
+#: Places of the score looked at for what is to reach a loop in this turn.
+_AHEAD = 16
+#: Milliseconds by which a timer may be late on virtual time, which leaves out what computing takes.
+_SLACK = 20.0
+_FOREVER = float("inf")
+
+_monotonic = monotonic
+
+
+class Stage:
+    """The parties of one rerun.
+
+    Attributes:
+        blocked: threads that wait here, and `loops` that have nothing to do, by the system's number of their
+            threads.
+        waiting: who waits for a delivery, by its place in the score.
+        hanging: futures of coroutines that wait for ever, with their loops; `never`: such threads.
+        live: how many real calls are in flight.
+    """
+
+    def __init__(self, score: Score, pace: Pace) -> None:
+        self.score = score
+        self.pace = pace
+        self.door = Door()
+        self.blocked: dict[int, Blocked] = {}
+        self.loops: dict[int, IdleLoop] = {}
+        self.waiting: dict[int, Blocked | Awaiting | Held] = {}
+        self.alarms: list[Alarm] = []
+        self.never: list[Blocked] = []
+        self.hanging: dict[Any, Any] = {}
+        self.live = 0
+        self.threads = Threads()
+        self.watch = Watch(self._look)
+        self.violations: list[Violation] = []
+        self._last: Key | None = None
+        self._stalled: tuple[int, float] | None = None
+        self._ending: float | None = None
+        self._computing: float | None = None
+
+    def block(self, party: Blocked) -> None:
+        self.blocked[party.tid] = party
+        self.step()
+
+    def unblock(self, party: Blocked) -> None:
+        """It was interrupted by a signal."""
+        if not party.released:
+            self.blocked.pop(party.tid, None)
+            if party.place is not None:
+                self.waiting.pop(party.place, None)
+
+    def is_alone(self) -> bool:
+        """Whether nothing runs but this thread."""
+        if self.blocked or self.loops or self.alarms or self.live or self.pace.realtime:
+            return False
+        return not self.threads.some((threading.get_native_id(), self.watch.tid))
+
+    def play(self, place: int) -> None:
+        """The delivery is made."""
+        self.pace.jump(self.score.at(place))
+        key = self.score.key(place)
+        if self.score.play(place) and self._last is not None:
+            self.violations.append(Violation(key, self._last))
+        self._last = key
+
+    def is_due(self, loop: IdleLoop, together: bool) -> bool:
+        """Whether the next that reaches this loop is to reach it in this turn, though it is not at rest: as
+        many turns after the one before as in the recording. All before that are being waited for.
+
+        Args:
+            together: something has reached it in this turn, which is to run before others do.
+        """
+        waiting, score = self.waiting, self.score
+        threads = False
+        for place in range(score.head, min(score.head + _AHEAD, score.length)):
+            if score.is_over(place):
+                continue
+            party = waiting.get(place)
+            if isinstance(party, Blocked) or (party is not None and party.loop is not loop.loop):
+                if together:
+                    return False
+                threads = True
+                continue
+            _, kind, _, part = score.key(place)
+            if party is None and not (kind == "wake" and threads):  # which one of the threads will bring
+                return False
+            turn = score.turn(place)
+            if together:
+                return turn == 0
+            if part == START:
+                return True
+            if turn is None or turn >= FAR or loop.reached is None:
+                return False
+            return loop.turn >= loop.reached + turn
+        return False
+
+    # -- who goes on -------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """If all are at rest, let the next go on; else have it looked again."""
+        if not (self.waiting or self.blocked or self.alarms or self.loops):
+            return
+        if self._at_rest():
+            self._computing = None
+            self._release()
+            if self.blocked or self.loops or self.alarms or self.threads.some(self._parked()):
+                # Who goes on may end, or block elsewhere, and never come here again.
+                self.watch.after(_LATER)
+            return
+        self._stalled = self._ending = None
+        now = _monotonic()
+        if self._computing is None:
+            self._computing = now
+        elif now - self._computing > _COMPUTING + 3 * self._gap() / 1000:
+            self._computing = None
+            self.threads.give_up()
+        self.watch.soon()
+
+    def _look(self) -> None:
+        with self.door.lock:
+            self.step()
+
+    def _gap(self) -> float:
+        """Recorded milliseconds from now to the next delivery."""
+        head = self.score.head
+        return max(0.0, self.score.at(head) - self.pace.now) if head < self.score.length else 0.0
+
+    def _at_rest(self) -> bool:
+        if self._is_called():
+            return False
+        parked = self._parked()
+        if self.threads.some(parked) and not self.threads.at_rest(parked, self.watch.tid):
+            return False
+        return not self._is_called()
+
+    def _is_called(self) -> bool:
+        return bool(self.door.arriving) or any(loop.is_called() for loop in self.loops.values())
+
+    def _parked(self) -> set[int]:
+        return {*self.blocked, *self.loops, self.watch.tid, threading.get_native_id()}
+
+    def _release(self) -> None:
+        place, timer = self._first_place(), self._first_timer()
+        if place is None or place > self.score.head:
+            for loop in list(self.loops.values()):
+                if loop.is_paused:  # in vain: what it stands still for does not come
+                    self.loops.pop(loop.tid)
+                    loop.wake()
+                    return
+        if place is None and timer is None:
+            self._end()
+            return
+        self._ending = None
+        at = _FOREVER if place is None else self.score.at(place)
+        if place is not None and place > self.score.head:
+            at += _SLACK  # the one that is due before it may be asked for after the timer
+        if timer is not None and (timer.until or 0.0) <= at:
+            if self._is_time(timer.until or 0.0):
+                self._ring(timer)
+        elif place is not None and (not self.pace.realtime or self._is_time(at)):
+            self._play_for(place)
+
+    def _first_place(self) -> int | None:
+        """The earliest delivery that somebody waits for who can hear."""
+        return min((place for place, party in self.waiting.items() if self._can_hear(party)), default=None)
+
+    def _can_hear(self, party: Blocked | Awaiting | Held) -> bool:
+        """Not so a coroutine whose loop's thread is blocked in a call that another one made."""
+        if isinstance(party, Blocked):
+            return True
+        if follows(party.loop):
+            return party.tid in self.loops
+        return party.tid not in self.blocked
+
+    def _first_timer(self) -> Blocked | IdleLoop | Alarm | None:
+        first: Blocked | IdleLoop | Alarm | None = None
+        soonest = _FOREVER
+        for group in (self.blocked.values(), self.loops.values(), self.alarms):
+            for party in group:
+                until = party.until
+                if until is not None and until < soonest:
+                    first, soonest = party, until
+        return first
+
+    def _is_time(self, until: float) -> bool:
+        """Whether the clock may say `until` now. It goes with the world while that is waited for."""
+        left = self.pace.left(until, not self.pace.realtime and self.is_outside())
+        if left > 0:
+            self.watch.after(left)
+        return left <= 0
+
+    def is_outside(self) -> bool:
+        """Whether something of the world may come in its own time."""
+        if self.live or any(loop.has_traffic() for loop in self.loops.values()) or has_children():
+            return True
+        parked = self._parked()
+        return self.threads.some(parked) and self.threads.any_outside(parked)
+
+    def _play_for(self, place: int) -> None:
+        """Let go on who waits for it, unless an earlier one may still be asked for."""
+        if place > self.score.head and not self._is_settled(place):
+            return
+        party = self.waiting.pop(place)
+        self.play(place)
+        if isinstance(party, Blocked):
+            self._free(party)
+            return
+        loop = self.loops.pop(party.tid, None)
+        if loop is not None:
+            loop.grant(party, self.score.turn(place) is not None)
+        elif isinstance(party, Awaiting):
+            party.wake()
+
+    def _is_settled(self, place: int) -> bool:
+        """Nobody asked for the head of the score: whether that is certain by now."""
+        if self.live:
+            return False
+        now, head = _monotonic(), self.score.head
+        outside = self.is_outside()
+        if outside or self.threads.some(self._parked()):
+            if self._stalled is None or self._stalled[0] != head:
+                self._stalled = head, now
+            enough = _PATIENCE if outside else _SURE
+            if now - self._stalled[1] < enough:
+                self.watch.after(enough / 3)
+                return False
+        self._stalled = None
+        self.score.pass_over(place)
+        return True
+
+    def _ring(self, timer: Blocked | IdleLoop | Alarm) -> None:
+        self.pace.move(timer.until or 0.0)
+        if isinstance(timer, Blocked):
+            self._free(timer)
+        elif isinstance(timer, IdleLoop):
+            self.loops.pop(timer.tid, None)
+            timer.wake()
+        else:
+            self.alarms.remove(timer)
+            timer.ring()
+
+    def _free(self, party: Blocked) -> None:
+        self.blocked.pop(party.tid, None)
+        party.release()
+
+    def _end(self) -> None:
+        """Nothing can happen any more, but from outside."""
+        if not (self.never or self.hanging):
+            return
+        now = _monotonic()
+        if self._ending is None:
+            self._ending = now
+        if now - self._ending < _END or self.is_outside():
+            self.watch.after(_END / 2)
+            return
+        stopped = RerunStopped(
+            "the program waits for the answer to a call that had none in the recording, and for nothing else"
+        )
+        for party in self.never:
+            if not party.released:
+                party.error = stopped
+                self._free(party)
+        for future, loop in list(self.hanging.items()):
+            loop.call_soon_threadsafe(refuse, future, stopped)

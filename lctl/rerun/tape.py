@@ -1,0 +1,422 @@
+"""The tape: what entered a recorded program from outside, by lane, ready to be served.
+
+Made of an opened log. One pass reads what the crossings were and in which order they came; bodies and
+prompts are read from the log when one is served or compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from lctl.codec import Log, open_log
+from lctl.errors import RerunError
+from lctl.instrument.bodies import rebuild_body, rebuild_chunks
+from lctl.payloads.tape import reads_of
+from lctl.rerun.entries import Entry, Read, is_cancellation, lane_of
+from lctl.rerun.ordering import Delivery, deliveries, in_order
+from lctl.session import reported, returns
+
+#: What a line must hold to matter here; all other events are passed over unread.
+_TYPES = {
+    b'"type":"exchange"': "exchange",
+    b'"type":"step_start"': "step_start",
+    b'"type":"step_end"': "step_end",
+    b'"type":"message"': "message",
+    b'"type":"tool_call"': "tool_call",
+    b'"type":"ambient"': "ambient",
+    b'"type":"blob"': "blob",
+    b'"type":"output"': "output",
+    **{f'"type":"{kind}"'.encode(): "reported" for kind in reported.TYPES - {"step_start", "step_end"}},
+}
+
+#: Lines of what is served are kept, up to so many bytes of them; the rest is read when it is wanted.
+_KEPT = frozenset({"exchange", "message", "tool_call"})
+_ROOM = 1 << 26
+
+
+class Tape:
+    """The crossings of one log.
+
+    Attributes:
+        log: the log itself.
+        lanes: entries of each lane by kind ("exchange", "tool"), in order of start.
+        reads: of each lane and source, the recorded reads of its surroundings.
+        pending: model calls of which the log has the beginning only, in order of start.
+        mark: tells the deliveries of several tapes in one process apart.
+        resumed: by seq, what was recorded together with others, and when the program went on with it.
+        outputs: seqs of what the program wrote to its standard streams.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self.log = log
+        self.lanes: dict[tuple[str, str], list[Entry]] = {}
+        self.reads: dict[tuple[str, str], list[Read]] = {}
+        self.pending: list[Entry] = []
+        self.outputs: list[int] = []
+        self.resumed: dict[int, tuple[Entry, float]] = {}
+        self.mark = ""
+        self._messages: dict[str, int] = {}
+        self._parents: dict[str, str | None] = {}
+        self._blobs: dict[str, int] = {}
+        self._tools: dict[str, int] = {}
+        self.entries: list[Entry] = []
+        self._kept: dict[int, bytes] = {}
+        self._newest: tuple[int, dict[str, Any]] = (0, {})
+        self._read()
+
+    @classmethod
+    def load(cls, path: str | Path) -> Tape:
+        """The tape in a file.
+
+        Raises:
+            LogError: it cannot be read.
+            RerunError: it holds nothing that could be served.
+        """
+        tape = cls(open_log(path))
+        tape.check()
+        return tape
+
+    @classmethod
+    def empty(cls) -> Tape:
+        """Of a process that recorded nothing."""
+        return cls(open_log(b'{"lctl":"4.0","chain":{"id":""},"events":[\n]}'))
+
+    def check(self) -> None:
+        """Say at once what can never be served.
+
+        Raises:
+            RerunError: the tape was stripped from the log, or the log was imported from traces.
+        """
+        called = self.calls_without_exchange()
+        if called and not any(entry.kind == "exchange" for entry in self.entries):
+            if called == 1 and self.pending and self.log.open:
+                return  # killed during its only call
+            raise RerunError(
+                f"{self.log.name}: its {called} model call{'' if called == 1 else 's'} cannot be served: "
+                "the log holds no exchange (an imported trace, or its tape was stripped); "
+                "lctl show and lctl replay work on it"
+            )
+
+    def calls_without_exchange(self) -> int:
+        return len(self.pending)
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        starts: dict[int, int] = {}  # step -> position of its next attempt
+        answered: set[int] = set()
+        opened: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+        found: list[Entry] = []
+        resumed: dict[int, float] = {}
+        cancelled: set[int | None] = set()
+        room = _ROOM
+        for line in self.log.lines():
+            kind = _type_of(line)
+            if kind is None:
+                continue
+            if kind == "reported" and b'"lane":"' not in line:
+                continue
+            if kind == "step_end" and b'"cancelled"' not in line and b'"lane":"' not in line:
+                continue
+            event = orjson.loads(line)
+            seq, data = event["seq"], event.get("data")
+            if not isinstance(data, dict):
+                continue
+            if event["type"] in reported.TYPES and "lane" in data and "at" in data:
+                found.append(_reported(event, data))
+                continue
+            if kind in _KEPT and room > 0:
+                self._kept[seq] = line
+                room -= len(line)
+            if kind == "message":
+                self._note_message(seq, data)
+            elif kind == "step_start":
+                if "operation" in data and data.get("kind") in ("llm", "embedding"):
+                    starts[seq] = seq
+                    opened[seq] = event, data
+                if "tool_definitions" in data:
+                    self._tools.setdefault(str(data.get("tools")), seq)
+            elif kind == "exchange":
+                step = event.get("step")
+                begins = seq
+                if data.get("kind") != "http" and step in starts:
+                    begins, starts[step] = starts[step], seq
+                    answered.add(step)
+                found.append(_exchange(event, data, begins))
+            elif kind == "tool_call":
+                if not data.get("derived"):
+                    found.append(_tool(event, data))
+            elif kind == "ambient" and data.get("source") in ("sleep", "wake"):
+                found.append(_waited(event, data))
+            elif kind == "ambient" and data.get("source") == returns.SOURCE:
+                resumed |= {int(seq): float(at) for seq, at in data.get("value") or ()}
+            elif kind == "ambient":
+                lane = lane_of(data)
+                for source, key, value, place in reads_of(data):
+                    self.reads.setdefault((lane, source), []).append(Read(key, value, place, seq))
+            elif kind == "blob":
+                self._blobs.setdefault(str(data.get("hash")), seq)
+            elif kind == "step_end":
+                if data.get("outcome") == "cancelled":
+                    cancelled.add(event.get("step"))
+            elif kind == "output":
+                self.outputs.append(seq)
+        for seq, (event, data) in opened.items():
+            if seq not in answered:
+                self.pending.append(_begun(event, data))
+        for entry in found:
+            if entry.step in cancelled and entry.kind == "exchange" and not (entry.plain or entry.cancelled):
+                entry.lingering = entry.whole
+        _continue_clock(self.log, found)
+        for entry in in_order(found):
+            self.entries.append(entry)
+            row = self.lanes.setdefault((entry.lane, entry.kind), [])
+            row.append(entry)
+            entry.number = len(row)
+            if entry.at is not None and entry.seq in resumed:
+                entry.resumed = resumed[entry.seq]
+                self.resumed[entry.seq] = entry, entry.resumed
+
+    def _note_message(self, seq: int, data: dict[str, Any]) -> None:
+        id = data.get("message_id")
+        if isinstance(id, str):
+            self._messages[id] = seq
+            parent = data.get("parent_id")
+            self._parents[id] = parent if isinstance(parent, str) else None
+
+    # -- what was recorded, in full ------------------------------------------------------------
+
+    def data(self, entry: Entry) -> dict[str, Any]:
+        """The data of the entry's event."""
+        seq, data = self._newest  # a call is asked for its head, then for its body
+        if seq != entry.seq:
+            data = self._data(entry.seq)
+            self._newest = entry.seq, data
+        return data
+
+    def _data(self, seq: int) -> dict[str, Any]:
+        line = self._kept.get(seq) or next(self.log.lines(seq, seq + 1), b'{"data":{}}')
+        data: dict[str, Any] = orjson.loads(line)["data"]
+        return data
+
+    def message(self, id: str) -> dict[str, Any] | None:
+        """The data of a `message` event."""
+        seq = self._messages.get(id)
+        return None if seq is None else self._data(seq)
+
+    def body(self, entry: Entry) -> bytes:
+        """The bytes of the recorded response.
+
+        Raises:
+            RerunError: a message or blob that the body refers to is not in the log.
+        """
+        data = self.data(entry)
+        if data.get("dropped"):
+            raise RerunError(
+                f"{self.log.name}: the answer of event {entry.seq} was too long to be kept whole: "
+                f"{data['dropped']} bytes of it are missing"
+            )
+        named = data.get("body")
+        if isinstance(named, dict) and "blob" in named:
+            return self._blob(str(named["blob"]), entry)
+        try:
+            return rebuild_body(data, _Lazily(self))
+        except KeyError as error:
+            raise RerunError(
+                f"{self.log.name}: the answer of event {entry.seq} cannot be put together again: "
+                f"message {error} is not in the log"
+            ) from None
+
+    def chunks(self, entry: Entry) -> list[tuple[float, bytes]]:
+        """(milliseconds since the request, bytes) of each chunk; one of a response that was no stream."""
+        data = self.data(entry)
+        if "chunks" in data:
+            return rebuild_chunks(data)
+        body = self.body(entry)
+        return [(entry.duration, body)] if body else []
+
+    def is_whole(self, entry: Entry) -> bool:
+        """Whether all of the recorded response is in the log; of a log that was cut off it may not be."""
+        try:
+            self.chunks(entry)
+        except RerunError:
+            return False
+        return True
+
+    def prompt(self, leaf: str) -> list[dict[str, Any]]:
+        """The messages from the root of the conversation to `leaf`, as far as they are in the log."""
+        path: list[dict[str, Any]] = []
+        at: str | None = leaf
+        while at is not None and len(path) <= len(self._messages):
+            message = self.message(at)
+            if message is None:
+                break
+            path.append(message)
+            at = self._parents.get(at)
+        path.reverse()
+        return path
+
+    def tool_definitions(self, name: str) -> list[Any] | None:
+        """The definitions that have this hash."""
+        seq = self._tools.get(name)
+        found = None if seq is None else self.log.event(seq).data.get("tool_definitions")
+        return found if isinstance(found, list) else None
+
+    def _blob(self, hash: str, entry: Entry) -> bytes:
+        import base64
+
+        seq = self._blobs.get(hash)
+        if seq is None:
+            raise RerunError(
+                f"{self.log.name}: the answer of event {entry.seq} is in blob {hash}, which is not in the log"
+            )
+        data = self.log.event(seq).data
+        content = str(data.get("content", ""))
+        return base64.b64decode(content) if data.get("encoding") == "base64" else content.encode()
+
+    # -- order -----------------------------------------------------------------------------------
+
+    @cached_property
+    def deliveries(self) -> list[Delivery]:
+        """Everything that was delivered to the program, in the order in which that happened."""
+        return deliveries(self.entries, self.mark)
+
+    @property
+    def has_ambient(self) -> bool:
+        """Whether reads of clock, random and the like were recorded."""
+        return bool(self.reads)
+
+    @property
+    def full(self) -> bool:
+        """Whether exchanges that are no model call were recorded."""
+        program = self.log.chain.get("program")
+        recorded = program.get("record") if isinstance(program, dict) else None
+        if recorded is not None:
+            return bool(recorded == "full")
+        return any(entry.plain for entry in self.entries) or self.has_ambient
+
+
+def _continue_clock(log: Log, entries: list[Entry]) -> None:
+    """In a fork, moments behind the fork point are of its own clock: put them behind those before it."""
+    above = log.chain.get("parent")
+    if "fork" not in log.chain or not isinstance(above, dict):
+        return
+    at = int(above.get("seq") or 0)
+    before = [one.at + one.duration for one in entries if one.at is not None and one.seq <= at]
+    behind = [one for one in entries if one.at is not None and one.seq > at]
+    shift = max(before, default=0.0) - min((one.at or 0.0 for one in behind), default=0.0)
+    for one in behind if shift > 0 else ():
+        one.at = (one.at or 0.0) + shift
+
+
+class _Lazily(Mapping[str, Mapping[str, Any]]):
+    """The messages of a tape by id, each read when asked for."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+
+    def __getitem__(self, id: str) -> Mapping[str, Any]:
+        data = self._tape.message(id)
+        if data is None:
+            raise KeyError(id)
+        return data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tape._messages)
+
+    def __len__(self) -> int:
+        return len(self._tape._messages)
+
+
+def _type_of(line: bytes) -> str | None:
+    head = line[:64]  # no event's line has anything of the user's before its type
+    for mark, kind in _TYPES.items():
+        if mark in head:
+            return kind
+    return None
+
+
+def _exchange(event: dict[str, Any], data: dict[str, Any], begins: int) -> Entry:
+    request = data.get("request")
+    request = request if isinstance(request, dict) else {}
+    error = data.get("error")
+    chunks = data.get("chunks")
+    entry = Entry("exchange", lane_of(data), event["seq"], begins)
+    entry.step = event.get("step")
+    entry.agent = str(event.get("agent") or "")
+    entry.name = f"{data.get('method')} {data.get('url')}"
+    entry.plain = data.get("kind") == "http"
+    entry.hash = request.get("hash")
+    entry.at = _number(data.get("at"))
+    entry.duration = _number(data.get("duration_ms")) or 0.0
+    entry.timestamp = str(event.get("timestamp") or "")
+    entry.status = data.get("status")
+    entry.turn = _count(data.get("turn"))
+    if isinstance(error, dict):
+        entry.cancelled = is_cancellation(str(error.get("type")))
+    entry.whole = entry.status == 200 and data.get("complete") is True and error is None
+    if isinstance(chunks, list):
+        entry.times = [float(chunk[0]) for chunk in chunks]
+    return entry
+
+
+def _reported(event: dict[str, Any], data: dict[str, Any]) -> Entry:
+    entry = Entry("event", lane_of(data), event["seq"], event["seq"])
+    entry.step = event.get("step")
+    entry.agent = str(event.get("agent") or "")
+    entry.name = str(event["type"])
+    entry.at = _number(data.get("at"))
+    entry.timestamp = str(event.get("timestamp") or "")
+    entry.used = True  # the program itself makes it: there is nothing to serve
+    return entry
+
+
+def _waited(event: dict[str, Any], data: dict[str, Any]) -> Entry:
+    entry = Entry(str(data["source"]), lane_of(data), event["seq"], event["seq"])
+    entry.cancelled = data.get("cancelled") is True
+    entry.used = entry.kind == "wake"  # nobody asks for it
+    entry.turn = _count(data.get("turn"))
+    entry.step = event.get("step")
+    entry.agent = str(event.get("agent") or "")
+    entry.name = str(data.get("key"))
+    entry.at = _number(data.get("at"))
+    entry.duration = _number(data.get("duration_ms")) or 0.0
+    entry.timestamp = str(event.get("timestamp") or "")
+    return entry
+
+
+def _tool(event: dict[str, Any], data: dict[str, Any]) -> Entry:
+    entry = Entry("tool", lane_of(data), event["seq"], event["seq"])
+    entry.step = event.get("step")
+    entry.agent = str(event.get("agent") or "")
+    entry.name = str(data.get("tool"))
+    entry.turn = _count(data.get("turn"))
+    entry.at = _number(data.get("at"))
+    entry.duration = _number(data.get("duration_ms")) or 0.0
+    entry.timestamp = str(event.get("timestamp") or "")
+    error = data.get("error")
+    if isinstance(error, dict):
+        entry.cancelled = is_cancellation(str(error.get("type")).rpartition(".")[2])
+    return entry
+
+
+def _begun(event: dict[str, Any], data: dict[str, Any]) -> Entry:
+    entry = Entry("exchange", lane_of(data), event["seq"], event["seq"])
+    entry.step = event["seq"]
+    entry.agent = str(event.get("agent") or "")
+    entry.name = str(data.get("operation"))
+    entry.cancelled = True
+    return entry
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) else None

@@ -1,0 +1,57 @@
+"""Recorded tool calls: is this one equal, and what does it give?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from lctl.session import toolresults
+from lctl.session.wrapping import Outcome, Served
+
+if TYPE_CHECKING:
+    from lctl.rerun.waiting import Order
+    from lctl.session.tools import ToolCall
+
+
+class GatedServed(Served):
+    """A recorded result, given when its turn in the recorded order has come."""
+
+    __slots__ = ("_endless", "_key", "_order")
+
+    def __init__(self, outcome: Outcome, order: Order, key: tuple[str, str, int], endless: bool) -> None:
+        super().__init__(outcome=outcome)
+        self._order = order
+        self._key = key
+        self._endless = endless
+
+    def wait(self) -> None:
+        if self._endless:
+            self._order.never()
+        else:
+            self._order.wait((*self._key, 0))
+
+    async def wait_async(self) -> None:
+        if self._endless:
+            await self._order.never_async()
+        else:
+            await self._order.wait_async((*self._key, 0))
+
+
+def equal_call(data: Mapping[str, Any], call: ToolCall, clean: Callable[[Any], Any]) -> bool:
+    """Whether the recorded call is of that tool with that input."""
+    given = data.get("asked", data.get("input"))  # a fork may have run it with another
+    return data.get("tool") == call.tool and bool(clean(given) == clean(call.input))
+
+
+def served(
+    data: Mapping[str, Any], call: ToolCall, order: Order, key: tuple[str, str, int], endless: bool
+) -> GatedServed | None:
+    """What the recorded call gave; None where only running the tool gives it.
+
+    Raises:
+        Unfaithful: the result stands for something that cannot be made here.
+    """
+    if endless:
+        return GatedServed(Outcome(), order, key, True)
+    outcome = toolresults.outcome(data, call)
+    return None if outcome is None else GatedServed(outcome, order, key, False)

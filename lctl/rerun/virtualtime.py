@@ -1,0 +1,276 @@
+"""Virtual time on event loops, in `time.sleep` and in timeouts of locks, while a conductor is installed.
+
+A loop with nothing to do asks its selector to wait; there it says so to the conductor, with the moment of
+its next timer. Loops that are not asyncio's own (uvloop, trio) keep the real clock: what they wait for
+comes in the recorded order, what they sleep takes its time.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from time import monotonic
+from types import FrameType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from lctl.rerun.timeouts import lock_factory
+
+if TYPE_CHECKING:
+    from lctl.rerun.conductor import Conductor
+    from lctl.rerun.parties import Awaiting, Held
+
+_real_sleep = time.sleep
+#: Turns of a loop without rest after which it is taken for one that polls.
+_POLLS = 300
+_NOTHING = object()
+
+
+class VirtualTime:
+    """Puts one conductor's time in place, and takes it out."""
+
+    def __init__(self, conductor: Conductor) -> None:
+        self._conductor = conductor
+        self._base = monotonic()
+        self._undo: list[tuple[Any, str, Any]] = []
+        self._attached: list[Any] = []
+
+    def install(self) -> None:
+        """Idempotent."""
+        if self._undo:
+            return
+        from asyncio.base_events import BaseEventLoop
+
+        loop: Any = BaseEventLoop
+        self._base = monotonic()
+        self._replace(loop, "_run_once", self._following(loop._run_once))
+        self._replace(loop, "call_soon_threadsafe", self._holding(loop.call_soon_threadsafe))
+        if self._conductor.pace.realtime:
+            return
+        self._replace(loop, "time", self._time(loop.time))
+        self._replace(time, "sleep", self._sleep)
+        self._replace(threading, "_allocate_lock", lock_factory(self._conductor))
+        self._replace(threading, "_time", self.monotonic)
+        import queue
+        from concurrent.futures import _base
+
+        self._replace(queue, "time", self.monotonic)
+        self._replace(_base, "time", SimpleNamespace(monotonic=self.monotonic))
+
+    def uninstall(self) -> None:
+        while self._undo:
+            owner, name, before = self._undo.pop()
+            setattr(owner, name, before)
+        for idle in self._attached:
+            idle.leave()
+        self._attached.clear()
+
+    def is_first(self, loop: Any, at: float) -> bool:
+        """Whether the running task of this loop may go on with what comes at `at` (ms): no other one could
+        run, and no timer comes before."""
+        idle = _idle_of(loop)
+        if idle is None or loop._ready or idle.has_traffic():
+            return False
+        when = self.reading(at)
+        return all(handle._when > when for handle in loop._scheduled if not handle._cancelled)
+
+    def reached(self, loop: Any) -> None:
+        """Something reaches this loop now, in its own thread."""
+        idle = _idle_of(loop)
+        if idle is not None:
+            idle.reached = idle.turn
+
+    def monotonic(self) -> float:
+        return self._base + self._conductor.pace.read() / 1000
+
+    def reading(self, ms: float) -> float:
+        """What `loop.time()` says at a virtual moment."""
+        return self._base + ms / 1000
+
+    def moment(self, reading: float) -> float:
+        """The virtual moment of a reading of `loop.time()`, in ms."""
+        return (reading - self._base) * 1000
+
+    def _replace(self, owner: Any, name: str, new: Any) -> None:
+        self._undo.append((owner, name, owner.__dict__[name]))
+        setattr(owner, name, new)
+
+    def _following(self, run_once: Callable[[Any], None]) -> Callable[[Any], None]:
+        def _run_once(loop: Any) -> None:
+            if _idle_of(loop) is None:
+                self._attached = [idle for idle in self._attached if not idle.is_over()]
+                self._attached.append(IdleLoop(self, self._conductor, loop))
+            run_once(loop)
+
+        return _run_once
+
+    def _holding(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        conductor = self._conductor
+
+        def call_soon_threadsafe(loop: Any, callback: Any, *args: Any, context: Any = None) -> Any:
+            idle = _idle_of(loop)
+            if idle is not None and idle.tid != threading.get_native_id():
+                held = conductor.hold(idle, lambda: Handle(callback, args, loop, context))
+                if held is not None:
+                    return held
+            return real(loop, callback, *args, context=context)
+
+        from asyncio import Handle
+
+        return call_soon_threadsafe
+
+    def _time(self, real: Callable[[Any], float]) -> Callable[[Any], float]:
+        def virtual(loop: Any) -> float:
+            return self.monotonic()
+
+        return virtual
+
+    def _sleep(self, seconds: float, /) -> None:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_globals.get("__name__", "").startswith("lctl.instrument."):
+            frame = frame.f_back
+        caller = "" if frame is None else frame.f_globals.get("__name__", "").partition(".")[0]
+        ours = caller == "lctl" or (caller in sys.stdlib_module_names and caller != "__main__")
+        if ours or not seconds > 0 or self._conductor.is_stranger():
+            _real_sleep(seconds)
+        else:
+            self._conductor.sleep(seconds)
+
+
+def follows(loop: Any) -> bool:
+    """Whether this loop keeps virtual time."""
+    return _idle_of(loop) is not None
+
+
+def _idle_of(loop: Any) -> IdleLoop | None:
+    selector = getattr(loop, "_selector", None)
+    select = getattr(selector, "__dict__", {}).get("select")
+    idle = getattr(select, "__self__", None)
+    return idle if isinstance(idle, IdleLoop) else None
+
+
+class IdleLoop:
+    """One event loop, in place of its selector's `select`.
+
+    Attributes:
+        loop: the loop.
+        tid: the system's number of its thread.
+        until: virtual ms of its next timer while it waits; None if it has none.
+        turn: how many it has begun.
+        reached: the turn in which something last reached it.
+        is_paused: it stands still though it has something to do.
+    """
+
+    def __init__(self, clock: VirtualTime, conductor: Conductor, loop: Any) -> None:
+        self._clock = clock
+        self._conductor = conductor
+        self._selector = loop._selector
+        self._real: Callable[[float | None], Any] = self._selector.select
+        self._turns = 0
+        self._polls = False
+        self._granted: list[tuple[Awaiting | Held, bool]] = []
+        self.is_paused = False
+        self.turn = 0
+        self.reached: int | None = None
+        self.loop = loop
+        self.tid = threading.get_native_id()
+        self.until: float | None = None
+        self._selector.select = self._select
+
+    def leave(self) -> None:
+        self._selector.__dict__.pop("select", None)
+
+    def is_over(self) -> bool:
+        return self.loop._selector is not self._selector
+
+    def is_called(self) -> bool:
+        """Whether something has come for it that it has not seen."""
+        return bool(self.loop._ready) and not self.is_paused and not self._polls
+
+    def has_traffic(self) -> bool:
+        """Whether it waits for something of the world: any file but the one that wakes it."""
+        try:
+            return len(self._selector.get_map()) > 1
+        except (AttributeError, TypeError, RuntimeError):
+            return False
+
+    def wake(self) -> None:
+        if threading.get_native_id() != self.tid:
+            self.loop._write_to_self()
+
+    def grant(self, party: Awaiting | Held, counts: bool) -> None:
+        """Let `party` have what it waits for. `counts`: its turn was recorded."""
+        self._granted.append((party, counts))
+        self.wake()
+
+    def _select(self, timeout: float | None = None) -> Any:
+        """Begin a turn, with what is to reach the loop in it."""
+        self.tid = threading.get_native_id()
+        self.turn += 1
+        if self._conductor.pace.realtime:
+            events = self._rest(timeout)
+        else:
+            events = self._turn() if timeout is not None and timeout <= 0 else self._rest(timeout)
+        given = self._give()
+        while self.loop._ready and self._conductor.is_due(self, given):
+            events = [*events, *self._pause()]
+            if not self._give():
+                break
+            given = True
+        return events
+
+    def _give(self) -> bool:
+        """Whether anything reached the loop."""
+        given = bool(self._granted)
+        for party, counts in self._granted:
+            party.give()
+            if counts:
+                self.reached = self.turn
+        self._granted.clear()
+        return given
+
+    def _rest(self, timeout: float | None) -> Any:
+        """There is nothing to do before `timeout` has passed."""
+        self._turns = 0
+        realtime = self._conductor.pace.realtime
+        if realtime or self.has_traffic():
+            events = self._real(0)
+            if events or (timeout is not None and timeout <= 0):
+                return events
+        self.until = None
+        if timeout is not None and not realtime:
+            self.until = self._clock.moment(self.loop._scheduled[0]._when)
+        if self._conductor.idle(self):
+            return self._real(0)
+        try:
+            return self._real(timeout if realtime else None)
+        finally:
+            self._conductor.awake(self)
+
+    def _turn(self) -> Any:
+        """There is something to do; is the loop one that polls?"""
+        self._turns += 1
+        if self._turns < _POLLS or not self._conductor.is_waited_for():
+            return self._real(0)
+        self._turns = 0
+        self._polls, self.until = True, None
+        try:
+            if not self._conductor.idle(self):
+                self._conductor.awake(self)
+        finally:
+            self._polls = False
+        return self._real(0)
+
+    def _pause(self) -> Any:
+        """Stand still until the next has reached the loop, or something of the world."""
+        self.is_paused, self.until = True, None
+        try:
+            if self._conductor.idle(self):
+                return self._real(0)
+            try:
+                return self._real(None)
+            finally:
+                self._conductor.awake(self)
+        finally:
+            self.is_paused = False

@@ -1,0 +1,88 @@
+"""The thread that looks again: what blocks in a lock or ends does not say so."""
+
+from __future__ import annotations
+
+import os
+import threading
+from _thread import allocate_lock, start_new_thread
+from collections.abc import Callable
+from time import monotonic
+
+_SOONEST, _LATEST = 0.0001, 0.004
+_monotonic = monotonic
+
+
+class Watch:
+    """Calls `look` in a while, and again as long as that asks for it.
+
+    Its thread is none of `threading`'s: the program's own are all that it sees there.
+
+    Attributes:
+        tid: the system's number of the thread; 0 where there is none.
+    """
+
+    def __init__(self, look: Callable[[], None]) -> None:
+        self._look = look
+        self._bell = allocate_lock()
+        self._bell.acquire()
+        self._delay = _SOONEST
+        self._due: float | None = None
+        self._stopped = False
+        self._running = False
+        self.tid = 0
+
+    def soon(self) -> None:
+        """Look again; the later, the more often it was in vain."""
+        mine = threading.get_native_id() == self.tid
+        self._delay = min(self._delay * 1.5, _LATEST) if mine else _SOONEST
+        self.after(self._delay)
+
+    def after(self, seconds: float) -> None:
+        due = _monotonic() + max(seconds, _SOONEST)
+        if self._due is not None and self._due <= due:
+            return
+        self._due = due
+        if not self._running:
+            self._start()
+        elif threading.get_native_id() != self.tid:
+            self._ring()
+
+    def stop(self) -> None:
+        self._stopped = True
+        self._ring()
+
+    def _ring(self) -> None:
+        try:
+            self._bell.release()
+        except RuntimeError:
+            pass  # it has been rung
+
+    def _start(self) -> None:
+        self._running, self._stopped = True, False
+        started = allocate_lock()
+        started.acquire()
+        start_new_thread(self._run, (started.release,))
+        started.acquire()
+
+    def _run(self, started: Callable[[], None]) -> None:
+        self.tid = threading.get_native_id()
+        started()
+        while not self._stopped:
+            due = self._due
+            left = -1.0 if due is None else due - _monotonic()
+            if due is None or left > 0:
+                self._bell.acquire(True, left)
+                continue
+            self._due = None
+            self._look()
+        self._running = False
+        self.tid = 0
+
+
+def has_children() -> bool:
+    """Whether this process has started others that have not been waited for."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except (AttributeError, OSError):
+        return False
+    return True

@@ -1,0 +1,126 @@
+"""Starting a recorded program a second time, on its tape."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lctl.codec import Log
+from lctl.errors import RerunError
+from lctl.rerun.certificate import Certificate
+from lctl.rerun.results import certificates
+from lctl.rerun.settings import DUMMY_KEY, MAIN, VARIABLE, Settings
+from lctl.run.environment import BOOTSTRAP
+
+#: What SDKs refuse to start without.
+_KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+
+
+class Program(NamedTuple):
+    """What is started: the recorded program, or what the user gives in its place."""
+
+    argv: list[str]
+    cwd: Path | None
+    environment: dict[str, str]
+    warnings: list[str]
+
+
+def program(
+    log: Log, settings: Settings, words: Sequence[str] = (), outer: Mapping[str, str] = os.environ
+) -> Program:
+    """The command, folder and environment to run `log`'s program again.
+
+    Args:
+        words: a command line in place of the recorded one.
+
+    Raises:
+        RerunError: the log does not say how its program was started.
+    """
+    known = log.chain.get("program")
+    known = known if isinstance(known, dict) else {}
+    argv = list(words) or [str(word) for word in known.get("argv") or ()]
+    if not argv:
+        raise RerunError(
+            f"{log.name}: it does not say how its program was started; "
+            "say it after '--': lctl rerun TARGET -- python agent.py"
+        )
+    warnings: list[str] = []
+    if not words:
+        argv[0] = _interpreter(known, warnings)
+    cwd = Path(known["cwd"]) if isinstance(known.get("cwd"), str) else None
+    if cwd is not None and not cwd.is_dir():
+        warnings.append(f"its folder {cwd} is not there; it runs in {Path.cwd()}")
+        cwd = None
+    return Program(argv, cwd, _environment(known, settings, outer), warnings)
+
+
+def run(started: Program, settings: Settings, *, aside: bool = False) -> tuple[list[Certificate], int]:
+    """Run it to its end: its certificate, after it those of its other sessions and of its child processes,
+    and its exit code. No certificate if it did not get to write one.
+
+    Args:
+        aside: what it writes to its standard output goes to our standard error.
+
+    Raises:
+        RerunError: it cannot be started.
+    """
+    with tempfile.TemporaryDirectory(prefix="lctl-rerun-") as folder:
+        told = replace(settings, result=folder)
+        environment = {**started.environment, VARIABLE: told.text()}
+        sys.stdout.flush()
+        sys.stderr.flush()
+        try:
+            process = subprocess.Popen(
+                started.argv, cwd=started.cwd, env=environment, stdout=sys.stderr if aside else None
+            )
+        except OSError as error:
+            what = (error.strerror or str(error)).lower()
+            raise RerunError(f"{started.argv[0]}: cannot be started ({what})") from None
+        code = _wait(process)
+        return certificates(Path(folder)), code
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    """Ctrl-C reaches the program itself, which decides what it means."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        code = process.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return code if code >= 0 else 128 - code
+
+
+def _interpreter(known: dict[str, Any], warnings: list[str]) -> str:
+    executable = str(known.get("executable") or known.get("argv", [""])[0])
+    if Path(executable).exists():
+        return executable
+    warnings.append(f"its interpreter {executable} is not there; {sys.executable} is used")
+    return sys.executable
+
+
+def _environment(known: dict[str, Any], settings: Settings, outer: Mapping[str, str]) -> dict[str, str]:
+    inner = {key: value for key, value in outer.items() if not key.startswith(("LCTL_RUN", "LCTL_PARENT"))}
+    paths = [str(BOOTSTRAP), *filter(None, outer.get("PYTHONPATH", "").split(os.pathsep))]
+    inner["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+    inner[MAIN] = "1"
+    seed = known.get("hashseed")
+    if seed is not None:
+        inner["PYTHONHASHSEED"] = str(seed)
+    recorded = known.get("env")
+    if isinstance(recorded, dict):
+        for name, value in recorded.items():
+            if settings.at is None:
+                inner[str(name)] = str(value)
+            else:
+                inner.setdefault(str(name), str(value))
+    for name in [*_KEYS, *(str(key) for key in known.get("keys") or ())]:
+        if settings.at is None:
+            inner.setdefault(name, DUMMY_KEY)
+    return inner

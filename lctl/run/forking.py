@@ -1,0 +1,203 @@
+"""`lctl.fork`: a recorded program run again, from the tape up to an event and live behind it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from lctl.codec import Log, open_log
+from lctl.errors import RerunError, UsageError
+from lctl.rerun.certificate import Certificate
+from lctl.rerun.entries import Entry
+from lctl.rerun.forking import Edits, edits_of, point
+from lctl.rerun.forkpoint import ForkPoint
+from lctl.rerun.settings import Settings
+from lctl.rerun.tape import Tape
+from lctl.rerun.toolpolicy import ToolPolicy
+from lctl.run import again
+
+if TYPE_CHECKING:
+    from lctl.state.chain import Chain
+
+#: What clients of these providers take their key from.
+_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+
+
+class Prepared(NamedTuple):
+    """A fork that can begin."""
+
+    log: Log
+    tape: Tape
+    point: ForkPoint
+    settings: Settings
+    program: again.Program
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know before it begins."""
+        return [*self.point.notes, *self.program.warnings]
+
+    @property
+    def live_calls(self) -> list[Entry]:
+        """Recorded model calls that lie behind the fork point."""
+        return self.point.live_calls
+
+
+class Forked:
+    """A fork that was run.
+
+    Attributes:
+        certificate: how much of it came from the tape.
+        code: the program's exit code.
+        output: what it wrote to standard output, where that was kept.
+    """
+
+    def __init__(self, certificate: Certificate, code: int, output: bytes = b"") -> None:
+        self.certificate = certificate
+        self.code = code
+        self.output = output
+
+    @property
+    def path(self) -> Path:
+        """Of the fork's own log."""
+        return Path(self.certificate.log)
+
+    @cached_property
+    def chain(self) -> Chain:
+        """The fork, complete in itself."""
+        from lctl.state.chain import Chain
+
+        return Chain.load(self.path)
+
+    @property
+    def ok(self) -> bool:
+        """It ran to its end, and every edit changed something."""
+        made = self.certificate
+        return self.code == 0 and made.stopped is None and not made.unaddressed and bool(made.log)
+
+    def __repr__(self) -> str:
+        return f"<Forked {self.certificate.log}: exit code {self.code}>"
+
+
+def prepare(
+    log: Log,
+    at: int,
+    edits: Edits = (),
+    results: Edits = (),
+    *,
+    tools: Sequence[str] = (),
+    all_live: bool = False,
+    on_miss: Literal["stop", "live"] = "stop",
+    allow: Sequence[str] = (),
+    output: str | os.PathLike[str] | None = None,
+    words: Sequence[str] = (),
+    pdb: bool = False,
+    environ: Mapping[str, str] = os.environ,
+) -> Prepared:
+    """Everything that can be checked before anything runs.
+
+    Raises:
+        UsageError: an edit cannot be read, or cannot be made there; no such event.
+        RerunError: the log holds no tape, not how its program is started, or a key is missing.
+    """
+    if log.path in (None, "-"):
+        raise UsageError("a fork needs the log as a file")
+    tape = Tape(log)
+    tape.check()
+    ToolPolicy.parse(tools)
+    changes = [*edits_of(edits), *edits_of(results, results=True)]
+    settings = Settings(
+        log=str(Path(str(log.path)).resolve()),
+        policy="until-divergence",
+        on_miss=on_miss,
+        at=at,
+        all_live=all_live,
+        edits=tuple(str(edit) for edit in changes),
+        tools=tuple(tools),
+        allow=tuple(allow),
+        output=None if output is None else str(Path(output).resolve()),
+    )
+    found = point(tape, settings)
+    assert found is not None
+    if pdb:
+        settings = replace(settings, to=found.prefix, pdb=True)
+    started = again.program(log, settings, words, environ)
+    _check_keys(log, found, started)
+    return Prepared(log, tape, found, settings, started)
+
+
+def _check_keys(log: Log, found: ForkPoint, started: again.Program) -> None:
+    """A key the recording had, and the calls behind the fork point need, is not there now."""
+    program = log.chain.get("program")
+    had = set(program.get("keys") or ()) if isinstance(program, dict) else set()
+    steps = {entry.step for entry in found.live_calls}
+    providers = {log.event(step).data.get("provider") for step in steps if step is not None}
+    missing = sorted(
+        key
+        for name, key in _KEYS.items()
+        if name in providers and key in had and not started.environment.get(key)
+    )
+    if missing:
+        raise RerunError(
+            f"not set: {', '.join(missing)}; the recording had it, and what comes after event {found.at} is "
+            "asked for real"
+        )
+
+
+def fork(
+    chain: Chain | Log | str | os.PathLike[str],
+    at: int,
+    *,
+    set: Edits = (),
+    result: Edits = (),
+    tools: str | Mapping[str, str] = (),  # type: ignore[assignment]
+    all_live: bool = False,
+    on_miss: Literal["stop", "live"] = "stop",
+    output: str | os.PathLike[str] | None = None,
+    command: Sequence[str] = (),
+) -> Forked:
+    """Run the recorded program again: events up to `at` from the tape, live behind it, with changes.
+
+    Args:
+        chain: the recording, or its path.
+        at: the last event that comes from the tape; 0 for none.
+        set: edits of what the program sends: {"model": "gpt-4.1-mini"}, or texts of the patch language.
+        result: edits of what comes back: {"tool:read_file": {"text": ""}}.
+        tools: how tools run behind `at`: "live", "recorded", "dry-run", "ask", or {name: one of them}.
+        all_live: nothing behind `at` comes from the tape, in no strand of the program.
+        on_miss: "live" sends what the tape does not hold before `at`, too.
+        output: path of the fork's log.
+        command: a command line in place of the recorded one.
+
+    Raises:
+        UsageError, RerunError: as `prepare`; an edit changed nothing.
+        LogError: the log cannot be read.
+    """
+    given: Any = getattr(chain, "log", chain)
+    log = given if isinstance(given, Log) else open_log(given)
+    if isinstance(tools, str):
+        policy = [tools]
+    else:
+        policy = [f"{name}={choice}" for name, choice in dict(tools).items()]
+    prepared = prepare(
+        log,
+        at,
+        set,
+        result,
+        tools=policy,
+        all_live=all_live,
+        on_miss=on_miss,
+        output=output,
+        words=command,
+    )
+    certificates, code = again.run(prepared.program, prepared.settings)
+    if not certificates:
+        raise RerunError("the program was killed, or is no Python that has lctl installed")
+    made = certificates[0]
+    if made.unaddressed:
+        raise UsageError("an edit changed nothing: " + "; ".join(made.unaddressed))
+    return Forked(made, code)

@@ -1,0 +1,127 @@
+"""Programs with deliveries at random moments: first in real time, then conducted.
+
+What a program traces between deliveries is what it did between them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+import time
+from asyncio.base_events import BaseEventLoop
+from collections.abc import Callable
+from typing import Any
+
+from lctl.rerun.conductor import Conductor
+from lctl.session import lanes, threads, turns
+
+Program = Callable[["World"], None]
+
+_sleep = time.sleep
+
+
+class World:
+    """Where a program's answers come from.
+
+    Attributes:
+        trace: what the program did.
+        moments: what reached it, and when.
+    """
+
+    def __init__(self, conductor: Conductor | None = None) -> None:
+        self.conductor = conductor
+        self.trace: list[Any] = []
+        self.moments: list[tuple[float, tuple[str, str, int, int], int | None]] = []
+        self._chance = random.Random()
+        self._started = time.perf_counter()
+        self._lock = threading.Lock()
+
+    def ask(self, what: Any) -> Any:
+        key = self._key()
+        if self.conductor is not None:
+            self.conductor.wait(key)
+            self.trace.append(what)
+        else:
+            turns.crossing(lanes.current())
+            _sleep(self._delay())
+            self.note(key, what)
+        return what
+
+    async def ask_async(self, what: Any) -> Any:
+        key = self._key()
+        if self.conductor is not None:
+            await self.conductor.wait_async(key)
+            self.trace.append(what)
+        else:
+            await asyncio.sleep(self._delay())
+            self.note(key, what)
+        return what
+
+    def note(self, key: tuple[str, str, int, int], *traced: Any) -> None:
+        """Something reaches the program. What that traces at once is one with it: no other thread's comes
+        between."""
+        turn = turns.since()
+        with self._lock:
+            self.moments.append(((time.perf_counter() - self._started) * 1000, key, turn))
+            self.trace += traced
+
+    def _delay(self) -> float:
+        return 0.002 + self._chance.random() * 0.02
+
+    def _key(self) -> tuple[str, str, int, int]:
+        lane = lanes.current()
+        return lane.path, "exchange", lane.number("exchange"), 0
+
+
+def record(program: Program) -> World:
+    """Run in real time."""
+    world = World()
+    real: Any = BaseEventLoop
+    run_once, call = real._run_once, real.call_soon_threadsafe
+
+    def _run_once(loop: Any) -> None:
+        turns.begin(loop)
+        run_once(loop)
+
+    def call_soon_threadsafe(loop: Any, callback: Any, *args: Any, **options: Any) -> Any:
+        lane = turns.crossed.pop(threading.get_ident(), None)
+        if lane is None or turns.running() is loop:
+            return call(loop, callback, *args, **options)
+
+        def woken(*args: Any) -> None:
+            world.note((lane.path, "wake", lane.number("wake"), 0))
+            callback(*args)
+
+        return call(loop, woken, *args, **options)
+
+    real._run_once, real.call_soon_threadsafe = _run_once, call_soon_threadsafe
+    try:
+        _run(program, world)
+    finally:
+        real._run_once, real.call_soon_threadsafe = run_once, call
+        turns.crossed.clear()
+    world.moments.sort(key=lambda moment: moment[0])
+    return world
+
+
+def conduct(program: Program, recorded: World) -> World:
+    """Run on virtual time, in the recorded order."""
+    conductor = Conductor(recorded.moments)
+    world = World(conductor)
+    conductor.install()
+    try:
+        _run(program, world)
+    finally:
+        conductor.uninstall()
+    return world
+
+
+def _run(program: Program, world: World) -> None:
+    token = lanes.enter(lanes.Lane("0"))
+    threads.install()
+    try:
+        program(world)
+    finally:
+        threads.uninstall()
+        lanes.leave(token)

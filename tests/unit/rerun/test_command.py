@@ -1,0 +1,155 @@
+"""`lctl rerun` as a user types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lctl.codec import open_log
+from lctl.testing import ModelServer
+
+pytestmark = pytest.mark.slow
+
+PROGRAM = """\
+import asyncio, threading, random
+from openai import AsyncOpenAI, OpenAI
+
+def ask(client, text):
+    answer = client.chat.completions.create(model="gpt-4o", messages=[{"role": "user", "content": text}])
+    return answer.choices[0].message.content
+
+async def many():
+    async with AsyncOpenAI() as client:
+        async def one(n):
+            message = {"role": "user", "content": f"the same {n % 2}"}
+            made = await client.chat.completions.create(model="gpt-4o", messages=[message])
+            order.append(n)
+            return made.choices[0].message.content
+        return await asyncio.gather(*(one(n) for n in range(10)))
+
+order = []
+client = OpenAI()
+print(ask(client, f"first {random.random()}"))
+print(asyncio.run(many()), order)
+told = []
+threads = [threading.Thread(target=lambda n=n: told.append(ask(client, f"thread {n}"))) for n in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(told)
+"""
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def lctl(tmp_path: Path) -> Run:
+    (tmp_path / "agent.py").write_text(PROGRAM)
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI", "ANTHROPIC", "LCTL"))}
+
+    def run(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "lctl", *words]
+        env = {**clean, **environ}
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+
+    return run
+
+
+@pytest.fixture
+def recorded(lctl: Run) -> str:
+    with ModelServer(random_answers=True, latency=(0.0, 0.05)) as server:
+        made = lctl("run", "-o", "run.lctl.json", "agent.py", **server.environ)
+    assert made.returncode == 0, made.stderr
+    return made.stdout
+
+
+def test_a_program_with_tasks_and_threads_is_the_same_with_the_server_gone(
+    lctl: Run, recorded: str, tmp_path: Path
+) -> None:
+    for n in range(5):
+        again = lctl("rerun", "run.lctl.json", "-o", f"again-{n}.lctl.json")
+        assert again.returncode == 0, again.stderr
+        assert again.stdout == recorded
+        assert "lctl: rerun exact: " in again.stderr
+        assert "log equal, output equal" in again.stderr
+        lines = [
+            list(open_log(tmp_path / name).lines()) for name in ("run.lctl.json", f"again-{n}.lctl.json")
+        ]
+        assert lines[0] == lines[1]
+    assert lctl("rerun", "--verify", "again-0.lctl.json").returncode == 0
+
+
+def test_stops_at_an_event_with_its_state_and_the_users_line(lctl: Run, recorded: str) -> None:
+    stopped = lctl("rerun", "run.lctl.json", "--to", "4")
+    assert stopped.returncode == 0, stopped.stderr
+    assert "State at seq 4: " in stopped.stdout
+    assert "at agent.py:5 in ask:" in stopped.stdout
+    assert "rerun exact: up to event 4" in stopped.stderr
+
+
+def test_says_it_as_json(lctl: Run, recorded: str) -> None:
+    made = json.loads(lctl("rerun", "run.lctl.json", "--json").stdout)
+    assert made["ok"] is True
+    assert made["exact"] == 13
+
+
+def test_an_edited_program_stops_without_a_traceback(lctl: Run, recorded: str, tmp_path: Path) -> None:
+    edited = PROGRAM.replace("thread {n}", "strand {n}")
+    (tmp_path / "agent.py").write_text(edited)
+    stopped = lctl("rerun", "run.lctl.json")
+    assert stopped.returncode == 1
+    assert "Traceback" not in stopped.stderr
+    assert "-  thread " in stopped.stderr
+    assert "+  strand " in stopped.stderr
+
+
+def test_what_cannot_be_run_again_is_said_in_one_line(lctl: Run, tmp_path: Path) -> None:
+    (tmp_path / "old.lctl.json").write_text('{"lctl":"4.0","chain":{"id":"old"},"events":[\n]}\n')
+    refused = lctl("rerun", "old.lctl.json")
+    assert refused.returncode == 3
+    assert "does not say how its program was started" in refused.stderr
+    assert lctl("rerun", "old.lctl.json", "--pdb").returncode == 2
+
+
+def test_a_debugger_in_the_live_program_leaves_no_trace(lctl: Run, tmp_path: Path) -> None:
+    """What is typed and shown there, and what it reads of the clock, is none of the program's."""
+    (tmp_path / "asking.py").write_text(
+        "import random, sys\n"
+        "from openai import OpenAI\n"
+        "text = sys.stdin.readline() + str(random.random())\n"
+        'said = [{"role": "user", "content": text}]\n'
+        'answer = OpenAI().chat.completions.create(model="gpt-4o", messages=said)\n'
+        "print(answer.choices[0].message.content, sys.stdin.readline(), random.random())\n"
+    )
+    with ModelServer(random_answers=True) as server:
+        made = subprocess.run(
+            [sys.executable, "-m", "lctl", "run", "-o", "asking.lctl.json", "asking.py"],
+            cwd=tmp_path,
+            env={**os.environ, **server.environ},
+            input="first\nsecond\n",
+            capture_output=True,
+            text=True,
+        )
+    assert made.returncode == 0, made.stderr
+    recorded = open_log(tmp_path / "asking.lctl.json")
+    seq = next(event.seq for event in recorded.events() if event.type == "exchange")
+    again = subprocess.run(
+        [sys.executable, "-m", "lctl", "rerun", "asking.lctl.json", "--to", str(seq), "--pdb"],
+        cwd=tmp_path,
+        env={k: v for k, v in os.environ.items() if not k.startswith("OPENAI")},
+        input="p text[:5]\np random.random() < 2\np sys.stdin is None\nc\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert again.returncode == 0, (again.stdout, again.stderr)
+    assert "'first'" in again.stdout
+    assert "log equal, output equal" in again.stderr
+    assert again.stdout.endswith(made.stdout)

@@ -1,0 +1,413 @@
+"""The recorded order, whatever runs: threads, tasks, pools, loops within threads, locks, timeouts."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from lctl.errors import RerunStopped
+from lctl.rerun.conductor import Conductor
+from lctl.session import lanes
+from tests.unit.rerun.concurrency import Program, World, conduct, record
+
+
+def raw_threads(world: World) -> None:
+    def run(n: int) -> None:
+        for _ in range(5):
+            world.ask(n)
+
+    _threads(run, range(4))
+
+
+def pool(world: World) -> None:
+    with ThreadPoolExecutor(3) as executor:
+        list(executor.map(lambda n: (world.ask(n), world.ask(-n)), range(8)))
+
+
+def gathered(world: World) -> None:
+    async def one(n: int) -> None:
+        for _ in range(3):
+            await world.ask_async(n)
+
+    async def main() -> None:
+        await asyncio.gather(*[one(n) for n in range(10)])
+
+    asyncio.run(main())
+
+
+def as_completed(world: World) -> None:
+    async def main() -> None:
+        for first in asyncio.as_completed([world.ask_async(n) for n in range(6)]):
+            world.trace.append(("completed", await first))
+        async with asyncio.TaskGroup() as group:
+            for n in range(4):
+                group.create_task(world.ask_async(n))
+
+    asyncio.run(main())
+
+
+def first_completed(world: World) -> None:
+    """Answers that come in the same turn of the loop are taken together."""
+
+    async def main() -> None:
+        for _ in range(4):
+            tasks = [asyncio.create_task(world.ask_async(n)) for n in range(6)]
+            done, rest = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            world.trace.append((sorted(task.result() for task in done), len(rest)))
+            await asyncio.gather(*rest)
+
+    asyncio.run(main())
+
+
+def mixed(world: World) -> None:
+    def run(n: int) -> None:
+        for _ in range(4):
+            world.ask(n)
+
+    async def one(n: int) -> None:
+        for _ in range(2):
+            await world.ask_async(n)
+
+    async def main() -> None:
+        in_threads = [asyncio.to_thread(run, n) for n in (10, 11)]
+        await asyncio.gather(*[one(n) for n in range(5)], *in_threads)
+
+    threads = [threading.Thread(target=run, args=(n,)) for n in (20, 21)]
+    for thread in threads:
+        thread.start()
+    asyncio.run(main())
+    for thread in threads:
+        thread.join()
+
+
+def results_of_threads(world: World) -> None:
+    """What a thread hands to the loop comes between the loop's own answers."""
+
+    async def own(n: int) -> None:
+        await world.ask_async(n)
+        world.trace.append(("own", n))
+
+    async def other(n: int) -> None:
+        await asyncio.to_thread(world.ask, n)
+        world.trace.append(("other", n))
+
+    async def main() -> None:
+        await asyncio.gather(*[one(n) for n in range(5) for one in (own, other)])
+
+    asyncio.run(main())
+
+
+def loops_in_threads(world: World) -> None:
+    async def inner(n: int) -> None:
+        await asyncio.gather(world.ask_async(n), world.ask_async(n + 1))
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        with ThreadPoolExecutor(3) as executor:
+            jobs = [loop.run_in_executor(executor, asyncio.run, inner(10 * n)) for n in range(3)]
+            outer = asyncio.create_task(world.ask_async("outer"))
+            world.ask("blocking the loop")
+            await asyncio.gather(*jobs, outer)
+
+    asyncio.run(main())
+
+
+def consumers(world: World) -> None:
+    jobs: queue.Queue[int | None] = queue.Queue()
+
+    def consume() -> None:
+        while (job := jobs.get()) is not None:
+            world.ask(job)
+
+    consumer = threading.Thread(target=consume)
+    consumer.start()
+    for n in range(6):
+        world.ask(f"made {n}")
+        jobs.put(n)
+    jobs.put(None)
+    consumer.join()
+
+
+PROGRAMS = [
+    raw_threads,
+    pool,
+    gathered,
+    as_completed,
+    first_completed,
+    mixed,
+    results_of_threads,
+    loops_in_threads,
+    consumers,
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_what_happens_between_deliveries_happens_as_recorded(program: Program) -> None:
+    recorded = record(program)
+    for _ in range(3):
+        again = conduct(program, recorded)
+        assert again.trace == recorded.trace
+        assert again.conductor is not None
+        assert again.conductor.violations == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_and_twenty_times_while_the_machine_is_busy(program: Program, busy: None) -> None:
+    for _ in range(3):
+        recorded = record(program)
+        for _ in range(20):
+            assert conduct(program, recorded).trace == recorded.trace
+
+
+@pytest.fixture
+def busy() -> Iterator[None]:
+    import multiprocessing
+
+    loads = [multiprocessing.get_context("spawn").Process(target=_compute, daemon=True) for _ in range(4)]
+    for load in loads:
+        load.start()
+    yield
+    for load in loads:
+        load.kill()
+        load.join()
+
+
+def _compute() -> None:
+    while True:
+        pass
+
+
+# -- time ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def conductor() -> Iterator[Conductor]:
+    """Of one delivery in lane 0 at 100 ms, and one in lane 0.1 at 200 ms."""
+    made = Conductor([(100.0, ("0", "exchange", 1, 0)), (200.0, ("0.1", "exchange", 1, 0))])
+    made.install()
+    yield made
+    made.uninstall()
+
+
+def test_sleeps_are_not_slept_and_end_in_order(conductor: Conductor) -> None:
+    seen: list[str] = []
+
+    async def sleeper(seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        seen.append(f"slept {seconds}")
+
+    async def asker(key: Any) -> None:
+        await conductor.wait_async(key)
+        seen.append(key[0])
+
+    async def main() -> None:
+        keys = [("0", "exchange", 1, 0), ("0.1", "exchange", 1, 0)]
+        await asyncio.gather(sleeper(3600), sleeper(0.15), *[asker(key) for key in keys], sleeper(0.05))
+
+    asyncio.run(main())
+    assert seen == ["slept 0.05", "0", "slept 0.15", "0.1", "slept 3600"]
+
+
+def test_timeouts_fire_at_once_where_nothing_comes(conductor: Conductor) -> None:
+    async def main() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(conductor.never_async(), 3600)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(3600):
+                await conductor.never_async()
+        async with asyncio.timeout(0.05):  # the answer is recorded at 100 ms; 7200 s have passed
+            await conductor.wait_async(("0", "exchange", 1, 0))
+
+    asyncio.run(main())
+    assert threading.Event().wait(3600) is False
+    with pytest.raises(queue.Empty):
+        queue.Queue[int]().get(timeout=3600)
+
+
+def test_a_timeout_does_not_fire_before_what_was_recorded_earlier(conductor: Conductor) -> None:
+    answered = threading.Event()
+
+    def ask() -> None:
+        conductor.wait(("0", "exchange", 1, 0))
+        answered.set()
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    assert answered.wait(0.5)
+    thread.join()
+
+
+def test_threads_sleep_in_the_order_of_their_ends(conductor: Conductor) -> None:
+    seen: list[float] = []
+
+    def run(seconds: float) -> None:
+        time.sleep(seconds)
+        seen.append(seconds)
+
+    _threads(run, (3600.0, 0.01, 60.0))
+    assert seen == [0.01, 60.0, 3600.0]
+
+
+def test_a_loop_that_polls_gets_its_answer(conductor: Conductor) -> None:
+    async def main() -> None:
+        task = asyncio.create_task(conductor.wait_async(("0", "exchange", 1, 0)))
+        while not task.done():  # noqa: ASYNC110  (turns of the loop are what is tested)
+            await asyncio.sleep(0)
+
+    asyncio.run(main())
+
+
+def test_the_clock_is_left_as_it_was() -> None:
+    before = [time.sleep, asyncio.BaseEventLoop.time, threading._allocate_lock, queue.time]  # type: ignore[attr-defined]
+    made = Conductor([])
+    made.install()
+    made.install()
+    made.uninstall()
+    after = [time.sleep, asyncio.BaseEventLoop.time, threading._allocate_lock, queue.time]  # type: ignore[attr-defined]
+    assert after == before
+
+
+def test_realtime_waits_as_long_as_the_recording_did() -> None:
+    made = Conductor([(60.0, ("0", "exchange", 1, 0)), (90.0, ("0", "exchange", 2, 0))], realtime=True)
+    made.install()
+    started = time.monotonic()
+    made.wait(("0", "exchange", 1, 0))
+    asyncio.run(made.wait_async(("0", "exchange", 2, 0)))
+    assert time.monotonic() - started >= 0.089
+    made.uninstall()
+
+
+# -- what does not go as recorded -------------------------------------------------------------------
+
+
+def test_what_nobody_asks_for_is_passed_over_and_told_if_it_comes_late(conductor: Conductor) -> None:
+    conductor.wait(("0.1", "exchange", 1, 0))
+    assert conductor.violations == []
+    conductor.wait(("0", "exchange", 1, 0))
+    assert [str(one) for one in conductor.violations] == [
+        "exchange 1 of lane 0 came after exchange 1 of lane 0.1: nobody asked for it when it was due"
+    ]
+
+
+def test_a_forgotten_lane_holds_nobody_up(conductor: Conductor) -> None:
+    conductor.forget("0")
+    conductor.wait(("0.1", "exchange", 1, 0))
+    conductor.wait(("0", "exchange", 1, 0))  # its lane is live: it waits for nothing
+    assert conductor.violations == []
+
+
+def test_a_cancelled_wait_holds_nobody_up(conductor: Conductor) -> None:
+    async def main() -> None:
+        waits = asyncio.create_task(conductor.wait_async(("0", "exchange", 1, 0)))
+        other = asyncio.create_task(conductor.wait_async(("0.1", "exchange", 1, 0)))
+        waits.cancel()
+        await asyncio.gather(waits, other, return_exceptions=True)
+
+    asyncio.run(main())
+    assert conductor.violations == []
+
+
+def test_a_real_call_in_flight_holds_up_what_may_depend_on_it(conductor: Conductor) -> None:
+    seen: list[str] = []
+    begun = threading.Event()
+
+    def live() -> None:
+        with conductor.live():
+            begun.set()
+            threading.Event().wait(0)
+            seen.append("live")
+        conductor.wait(("0", "exchange", 1, 0))
+        seen.append("0")
+
+    thread = threading.Thread(target=live)
+    thread.start()
+    begun.wait()
+    conductor.wait(("0.1", "exchange", 1, 0))
+    seen.append("0.1")
+    thread.join()
+    assert seen == ["live", "0", "0.1"]
+
+
+def test_a_program_that_can_never_go_on_is_told(conductor: Conductor) -> None:
+    with pytest.raises(RerunStopped, match="had none in the recording"):
+        conductor.never()
+    with pytest.raises(RerunStopped, match="had none in the recording"):
+        asyncio.run(conductor.never_async())
+
+
+def test_unknown_deliveries_come_at_once(conductor: Conductor) -> None:
+    conductor.wait(("0.7", "exchange", 3, 2))
+    asyncio.run(conductor.wait_async(("0.7", "exchange", 3, 2)))
+    assert conductor.violations == []
+
+
+# -- loops of other makers --------------------------------------------------------------------------
+
+
+def test_uvloop_gets_its_answers_in_the_recorded_order() -> None:
+    uvloop = pytest.importorskip("uvloop")
+
+    def program(world: World) -> None:
+        async def one(n: int) -> None:
+            for _ in range(3):
+                await world.ask_async(n)
+
+        async def main() -> None:
+            await asyncio.gather(*[one(n) for n in range(6)])
+
+        uvloop.run(main())
+
+    recorded = record(program)
+    for _ in range(3):
+        assert conduct(program, recorded).trace == recorded.trace
+
+
+def test_trio_gets_its_answers_in_the_recorded_order() -> None:
+    trio = pytest.importorskip("trio")
+    keys = [(f"0.{n}", "exchange", 1, 0) for n in (3, 1, 2)]
+    made = Conductor([(10.0 * n, key) for n, key in enumerate(keys)])
+    made.install()
+    seen: list[str] = []
+
+    async def ask(key: Any) -> None:
+        await made.wait_async(key)
+        seen.append(key[0])
+
+    async def main() -> None:
+        async with trio.open_nursery() as nursery:
+            for key in sorted(keys):
+                nursery.start_soon(ask, key)
+
+    trio.run(main)
+    made.uninstall()
+    assert seen == ["0.3", "0.1", "0.2"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="eager tasks came with Python 3.12")
+def test_eager_tasks() -> None:
+    def program(world: World) -> None:
+        async def main() -> None:
+            asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)  # type: ignore[attr-defined,unused-ignore]
+            await asyncio.gather(*[world.ask_async((n, lanes.current().path)) for n in range(6)])
+
+        asyncio.run(main())
+
+    recorded = record(program)
+    assert conduct(program, recorded).trace == recorded.trace
+
+
+def _threads(run: Any, each: Any) -> None:
+    threads = [threading.Thread(target=run, args=(one,)) for one in each]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
