@@ -20,7 +20,7 @@ from rich.table import Table
 
 from benchmarks import Row
 
-MODULES = ("recording", "calls", "reading", "differing")
+MODULES = ("recording", "calls", "reading", "differing", "rerunning")
 COLUMNS = ("id", "what", "target", "measured", "ratio", "result")
 
 

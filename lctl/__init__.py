@@ -15,9 +15,12 @@ TYPE_CHECKING = False  # typing costs 10 ms to import
 if TYPE_CHECKING:
     from typing import Any
 
+    from lctl.analysis.whatif import what_if
     from lctl.events import Event, EventType
     from lctl.instrument import auto_instrument, uninstrument
     from lctl.replay import ReplayEngine
+    from lctl.rerun.block import rerun
+    from lctl.run.forking import fork
     from lctl.session import LCTLSession, Redactor, export, get_session, tool, traced, traced_step
     from lctl.state.chain import Chain
     from lctl.state.model import State
@@ -32,11 +35,14 @@ _HOMES = {
     "State": "lctl.state.model",
     "auto_instrument": "lctl.instrument",
     "export": "lctl.session",
+    "fork": "lctl.run.forking",
     "get_session": "lctl.session",
+    "rerun": "lctl.rerun",
     "tool": "lctl.session",
     "traced": "lctl.session",
     "traced_step": "lctl.session",
     "uninstrument": "lctl.instrument",
+    "what_if": "lctl.analysis.whatif",
 }
 
 __all__ = [
@@ -50,16 +56,23 @@ __all__ = [
     "__version__",
     "auto_instrument",
     "export",
+    "fork",
     "get_session",
+    "rerun",
     "tool",
     "traced",
     "traced_step",
     "uninstrument",
+    "what_if",
 ]
 
 
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
+    if name == "faithful":
+        from importlib import import_module
+
+        return import_module("lctl.faithful")
     if home is None:
         raise AttributeError(f"module 'lctl' has no attribute {name!r}")
     from importlib import import_module
@@ -81,6 +94,10 @@ def _instrument_sessions() -> None:
 
     if _ensure_installed not in hooks.on_enter:
         hooks.on_enter.append(_ensure_installed)
+        from lctl.instrument import program_header
+
+        if program_header not in hooks.headers:
+            hooks.headers.append(program_header)
 
 
 def _ensure_installed(session: LCTLSession) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from lctl.events import Event
 from lctl.state.chain import Chain
 from lctl.state.model import State
-from lctl.state.times import wall
 
 if TYPE_CHECKING:
     from lctl.analysis.bottleneck import SlowStep
@@ -37,11 +36,11 @@ class ReplayEngine:
         return [event for event in self.chain.log.events() if event.type in ("step_start", "step_end")]
 
     def get_metrics(self) -> dict[str, Any]:
-        """`total_duration` (ms, first moment to last), `total_tokens` and `error_count`; nested steps are
-        not counted twice."""
+        """`total_duration` (ms, earliest timestamp to latest), `total_tokens` and `error_count`; nested
+        steps are not counted twice."""
         state = self.chain.state
         return {
-            "total_duration": wall(state),
+            "total_duration": state.totals.duration_ms,
             "total_tokens": state.totals.tokens.total,
             "error_count": state.totals.errors,
         }

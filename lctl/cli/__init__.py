@@ -33,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except LctlError as error:
-        return _failed(str(error), error.exit_code)
+        text = str(error).partition("\n")[0] if error.detail else str(error)
+        return _failed(text, error.exit_code, error.detail)
     except OSError as error:
         return _failed(_os_error(error), UNREADABLE)
     except MemoryError:
@@ -62,9 +63,10 @@ def _run(arguments: list[str]) -> int:
         return _failed(_sentence(error.format_message()), USAGE)
 
 
-def _failed(text: str, code: int) -> int:
-    """One line on stderr. LCTL_DEBUG=1 adds the traceback of the exception being handled."""
-    from lctl.analysis.wording import plain
+def _failed(text: str, code: int, detail: Sequence[str] = ()) -> int:
+    """One line on stderr, and what belongs beneath it. LCTL_DEBUG=1 adds the traceback of the exception
+    being handled."""
+    from lctl.analysis.wording import block, plain
 
     try:
         sys.stdout.flush()
@@ -75,7 +77,7 @@ def _failed(text: str, code: int) -> int:
             import traceback
 
             traceback.print_exc()
-        sys.stderr.write(f"lctl: {plain(text)}\n")
+        sys.stderr.write("\n".join([f"lctl: {plain(text)}", *(f"  {block(line)}" for line in detail)]) + "\n")
     except OSError:
         pass  # no stderr to write to; the exit code still says it
     return code

@@ -27,12 +27,16 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "replay": Entry("replaying", "Go through the events; on a terminal, step by step."),
         "show": Entry("showing", "Show the state at an event, or one event in full."),
         "ls": Entry("listing", "List recorded runs, newest first."),
+        "runs": Entry("lineage", "Show recordings, reruns and forks as a tree of lineage."),
+        "rerun": Entry("rerunning", "Run a recorded program again on its tape: offline, exact."),
+        "fork": Entry("forking", "Run a program again from any event on, with one thing changed."),
         "tail": Entry("tailing", "Print the last events; -f follows a running program."),
     },
     "Understand": {
         "stats": Entry("statistics", "Sum up duration, tokens, cost and errors."),
         "bottleneck": Entry("statistics", "Find where the time went and what would help."),
         "diff": Entry("comparing", "Compare two runs by what happened in them."),
+        "what-if": Entry("whatif", "Change an event and see what follows, without running."),
     },
     "Check": {
         "verify": Entry("checking", "Check that the events are the ones that were written."),
@@ -84,7 +88,7 @@ class Application(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command = getattr(import_module(f"lctl.cli.{entry.module}"), cmd_name)
+        command = getattr(import_module(f"lctl.cli.{entry.module}"), cmd_name.replace("-", "_"))
         assert isinstance(command, click.Command)
         return command
 

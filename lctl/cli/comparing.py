@@ -16,6 +16,7 @@ from lctl.cli.text import plural
 if TYPE_CHECKING:
     from lctl.analysis.changes import FieldChange
     from lctl.analysis.diff import Diff, Difference
+    from lctl.codec import Log
 
 _MOST = 20
 _MOST_LINES = 24
@@ -42,12 +43,28 @@ def diff(screen: Screen, first: str, second: str, full: bool) -> int:
 
     if first == second == "-":
         raise UsageError("standard input ('-') can be only one of the two")
-    found = compared(opened(first), opened(second))
+    left, right = opened(first), opened(second)
+    found, parted = compared(left, right), fork_point(left, right)
     if screen.json:
-        screen.json_value(_document(found))
+        screen.json_value(_document(found) | ({} if parted is None else {"fork": parted}))
     else:
+        if parted is not None:
+            screen.line((f"Forked at event {parted['seq']}", "bold"), _changed(parted))
         _say(screen, found, full)
     return DIFFERENCE if found else OK
+
+
+def fork_point(left: Log, right: Log) -> dict[str, Any] | None:
+    """Where one of the runs was forked from the other, and with which edits; None where neither was."""
+    for one, other in ((right, left), (left, right)):
+        parent, made = one.chain.get("parent"), one.chain.get("fork")
+        if isinstance(parent, dict) and isinstance(made, dict) and other.id and parent.get("id") == other.id:
+            return {"seq": parent.get("seq"), "fork": one.id, "edits": made.get("edits") or []}
+    return None
+
+
+def _changed(parted: dict[str, Any]) -> str:
+    return "".join(f"; {plain(edit, 80)}" for edit in parted["edits"])
 
 
 def _say(screen: Screen, found: Diff, full: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lctl.analysis.wording import count, plain, seconds
+from lctl.analysis.wording import plain, seconds
 from lctl.cli.options import screened
 from lctl.cli.screen import Column, Piece, Screen, Style
 from lctl.cli.text import plural, wrap
@@ -29,8 +29,9 @@ def demo(screen: Screen, seed: int, output: str | None) -> None:
     this machine. Needs no network and no key (pip install 'lctl[demo]').
     """
     from lctl.demo import run_demo
+    from lctl.session import border
 
-    if output is not None and Path(output).exists():
+    if output is not None and Path(output).exists() and border.player() is None:  # a rerun writes elsewhere
         from lctl.errors import UsageError
 
         raise UsageError(f"{output}: exists already; choose another --output, or remove it first")
@@ -67,7 +68,7 @@ def _say(screen: Screen, result: DemoResult, output: str | None) -> None:
     screen.line(
         f"{plural(result.events, 'event')} in {seconds(value.duration_ms)}: "
         f"{plural(result.model_calls, 'model call')}, {plural(result.tool_calls, 'tool call')}, "
-        f"{count(result.tokens)} tokens",
+        f"{plural(result.tokens, 'token')}",
         (f", {plural(retried, 'failed request')} retried" if retried else "", "yellow"),
     )
     _facts(screen, result)
@@ -110,6 +111,7 @@ def _next(screen: Screen, result: DemoResult, target: str) -> None:
             [f"lctl replay{here}", ("step through it, forward and back", "dim")],
             [f"lctl stats{here}", ("tokens, cost and time by agent, model and tool", "dim")],
             [f"lctl bottleneck{here}", ("where the time went", "dim")],
+            [f"lctl rerun{here}", ("run it again on its tape: offline, exact", "dim")],
             [other, (last, "dim")],
         ],
         indent=2,

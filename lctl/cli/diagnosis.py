@@ -41,6 +41,28 @@ def libraries(*, try_patches: bool) -> list[dict[str, Any]]:
         registry.uninstall()
 
 
+#: Distributions whose traffic passes no transport of ours, and what it is.
+_UNSEEN = {
+    "grpcio": "gRPC",
+    "pycurl": "libcurl",
+    "websocket-client": "WebSockets",
+    "websockets": "WebSockets",
+}
+
+
+def unrecorded() -> list[dict[str, str]]:
+    """Libraries installed here whose traffic is not recorded."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = []
+    for name, what in _UNSEEN.items():
+        try:
+            found.append({"name": name, "version": version(name), "traffic": what})
+        except PackageNotFoundError:
+            pass
+    return found
+
+
 def _imported(entry: Any) -> None:
     """Import the library and the modules its patches wait for."""
     try:
@@ -68,6 +90,7 @@ def recording(log: Log) -> dict[str, Any]:
         "missed": _missed(kept),
         "other_traffic": _counts(kept.get("other_traffic")),
         "telemetry": _counts(kept.get("telemetry")),
+        "run_again": _counts(kept.get("executed")),
         "open_calls": _open_calls(log),
     }
 

@@ -23,6 +23,7 @@ _STYLES: dict[str, Style] = {
     "exchange": "dim",
     "blob": "dim",
     "ambient": "dim",
+    "output": "dim",
     "stream_chunk": "dim",
 }
 

@@ -19,21 +19,71 @@ from lctl.cli.text import plural, size
 from lctl.errors import LctlError
 
 
-@click.command()
+class _TargetOrProgram(click.Command):
+    """With --repeat, what follows our options is a program and its own arguments."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not any(word == "--repeat" or word.startswith("--repeat=") for word in _until_dashes(args)):
+            return super().parse_args(ctx, args)
+        from lctl.cli.running import split, with_value
+
+        ours, words, is_command = split(args, with_value(self, ctx))
+        rest = super().parse_args(ctx, ours)
+        ctx.meta["lctl.words"], ctx.meta["lctl.command"] = words, is_command
+        return rest
+
+
+def _until_dashes(args: list[str]) -> list[str]:
+    return args[: args.index("--")] if "--" in args else args
+
+
+@click.command(cls=_TargetOrProgram)
 @click.argument("target", required=False)
 @click.option("--no-import", is_flag=True, help="Do not import the libraries to try their patches.")
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Run a program N times, live, and say what differs from run to run.",
+)
+@click.option("-m", "module", metavar="MODULE", help="With --repeat: a module, as 'python -m MODULE' does.")
 @screened()
-def doctor(screen: Screen, target: str | None, no_import: bool) -> None:
+@click.pass_context
+def doctor(
+    ctx: click.Context,
+    screen: Screen,
+    target: str | None,
+    no_import: bool,
+    repeat: int | None,
+    module: str | None,
+) -> None:
     """Say what is installed, what is patched, and what a run failed to record.
 
     The libraries found are imported and patched here to see whether that works, then restored. With
     TARGET (default: the last run), what its recording missed and why.
+
+    \b
+      lctl doctor --repeat 2 agent.py ARGS    what in this program is not reproducible
+
+    runs the program N times, and once more with another hash seed: real calls, which cost what they
+    cost. Then it names every answer from outside that differed, by line of the program where it is
+    known. Exits with 1 if something did.
     """
+    if repeat is not None:
+        from lctl.cli.repeating import examine
+        from lctl.run.program import program
+
+        words = ctx.meta.get("lctl.words", [])
+        argv = program(words, module=module, command=bool(ctx.meta.get("lctl.command")))
+        ctx.exit(examine(screen, argv, repeat))
+    if module is not None:
+        raise click.UsageError("-m goes with --repeat", ctx)
     from lctl.cli import diagnosis
 
     report: dict[str, Any] = {
         "lctl": _installation(),
         "libraries": diagnosis.libraries(try_patches=not no_import),
+        "unrecorded": diagnosis.unrecorded(),
         "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith("LCTL_")},
         "folder": _folder(),
         "run": _run(target),
@@ -92,6 +142,14 @@ def _print(screen: Screen, report: dict[str, Any]) -> None:
     for name, value in report["environment"].items():
         screen.line("  ", (f"{plain(name)}={plain(value, 200)}", "dim"))
     _print_libraries(screen, report["libraries"])
+    some = ", ".join(f"{one['name']} {one['version']}" for one in report["unrecorded"])
+    screen.line(
+        "  ",
+        (
+            "never recorded: WebSockets, gRPC, raw sockets" + (f"; installed here: {some}" if some else ""),
+            "dim",
+        ),
+    )
     if report["run"] is not None:
         _print_run(screen, report["run"])
 
@@ -142,6 +200,7 @@ def _print_run(screen: Screen, run: dict[str, Any]) -> None:
     for what, hosts in (
         ("not model calls", run["other_traffic"]),
         ("telemetry, never recorded", run["telemetry"]),
+        ("tools that a rerun has to run again, for what they gave cannot be kept", run["run_again"]),
     ):
         if hosts:
             some = ", ".join(f"{plain(host, 60)} ({n})" for host, n in list(hosts.items())[:8])

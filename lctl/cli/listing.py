@@ -72,7 +72,9 @@ class Costs:
         self._prices: Any = None
 
     def of(self, run: Run) -> float | None:
-        """None when nothing, or not everything, has a known price."""
+        """None when nothing, or not everything, has a known price. Of a rerun or fork: of what it sent."""
+        if "fork" in run.chain or "rerun" in run.chain:
+            return _spent(run)
         total = None
         for name, usage in _models(run).items():
             tokens = usage.get("tokens")
@@ -93,6 +95,17 @@ class Costs:
         at = datetime.fromtimestamp(run.started, UTC).isoformat()
         cost = None if counted is None else self._prices.cost(model, counted, at=at)
         return float(cost) if cost is not None else None
+
+
+def _spent(run: Run) -> float | None:
+    from lctl.analysis.stats import stats
+    from lctl.codec import open_log
+    from lctl.errors import LctlError
+
+    try:
+        return stats(open_log(run.path)).cost
+    except LctlError:
+        return None
 
 
 def _models(run: Run) -> dict[str, dict[str, Any]]:
@@ -136,7 +149,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
     sums = run.summary
     errors = _whole(sums.get("errors"))
     failed = sums.get("outcome") in ("error", "failed", "aborted", "cancelled")
-    mark: Piece = ("●", "yellow") if run.open else ("✗", "red") if failed else ("✓", "green")
+    mark: Piece = _open_mark(run) if run.open else ("✗", "red") if failed else ("✓", "green")
     lineage = "  " * (depth - 1) + "└ " if depth else ""
     duration = sums.get("duration_ms")
     tokens = sums.get("tokens")
@@ -155,6 +168,11 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
         "" if cost is None else dollars(cost),
         _note(run, errors, depth),
     ]
+
+
+def _open_mark(run: Run) -> Piece:
+    """Full while somebody writes, hollow where the writer is gone."""
+    return ("●", "green") if is_live(run.path) else ("○", "yellow")
 
 
 def _note(run: Run, errors: int | None, depth: int) -> Piece:

@@ -30,7 +30,10 @@ def totals(state: State) -> Iterator[Line]:
         tokens = sums.tokens
         cached = f", {count(tokens.cache_read)} of it cached" if tokens.cache_read else ""
         yield [
-            f"{count(tokens.total)} tokens (in: {count(tokens.input)}{cached} / out: {count(tokens.output)})"
+            (
+                f"{plural(tokens.total, 'token')} "
+                f"(in: {count(tokens.input)}{cached} / out: {count(tokens.output)})"
+            )
         ]
     if sums.errors:
         yield [(plural(sums.errors, "error"), "red"), f" at seq {_some(state.errors)}"]
@@ -76,7 +79,7 @@ def step_line(step: Step, *, is_current: bool = False) -> Line:
         line.append((f"  {seconds(step.duration_ms)}" if step.duration_ms is not None else "", "dim"))
         line.append(_outcome(step.outcome))
     if step.tokens is not None and step.tokens.total:
-        line.append((f"  {count(step.tokens.total)} tokens", "dim"))
+        line.append((f"  {plural(step.tokens.total, 'token')}", "dim"))
     if step.errors:
         line.append((f"  {plural(step.errors, 'error')}", "red"))
     return line

@@ -63,7 +63,7 @@ def replay(
         step_through(log, start=log.first_seq if from_seq is None else from_seq)
         return
     if to_seq is not None and not (full or chosen or from_seq is not None):
-        _state_at(screen, log, to_seq)
+        state_at(screen, log, to_seq)
         return
     _events(screen, log, from_seq, to_seq, chosen, full)
 
@@ -84,7 +84,7 @@ def _chosen(wanted: str | None, types: str | None) -> Test | None:
     return (lambda event: all(test(event) for test in tests)) if tests else None
 
 
-def _state_at(screen: Screen, log: Log, seq: int) -> None:
+def state_at(screen: Screen, log: Log, seq: int) -> None:
     from lctl.state.reducer import fold
 
     state = fold(log.events(stop=seq + 1))

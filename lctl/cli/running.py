@@ -11,18 +11,20 @@ class _ProgramCommand(click.Command):
     """Takes options up to the program; what follows is the program's, untouched, `--` included."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ours, words, is_command = _split(args, self._with_value(ctx))
+        ours, words, is_command = split(args, with_value(self, ctx))
         rest = super().parse_args(ctx, ours)
         ctx.params["words"] = tuple(words)
         ctx.meta["lctl.command"] = is_command
         return rest
 
-    def _with_value(self, ctx: click.Context) -> set[str]:
-        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
-        return {name for option in options if not option.is_flag for name in option.opts}
+
+def with_value(command: click.Command, ctx: click.Context) -> set[str]:
+    """Names of the options that take a value."""
+    options = [param for param in command.get_params(ctx) if isinstance(param, click.Option)]
+    return {name for option in options if not option.is_flag for name in option.opts}
 
 
-def _split(args: list[str], with_value: set[str]) -> tuple[list[str], list[str], bool]:
+def split(args: list[str], with_value: set[str]) -> tuple[list[str], list[str], bool]:
     """Our options, the program's words, and whether they are a command line (after `--`)."""
     at = 0
     while at < len(args):
@@ -53,8 +55,17 @@ def _split(args: list[str], with_value: set[str]) -> tuple[list[str], list[str],
 @click.option("--no-redact", is_flag=True, help="Keep keys, tokens and passwords as they are.")
 @click.option(
     "--record",
-    type=click.Choice(["calls", "full"]),
-    help="Record model calls (default), or also every other HTTP exchange.",
+    type=click.Choice(["model", "full", "calls"]),
+    metavar="[model|full]",
+    help="Record model calls only, or all that running again needs (default): also every other HTTP "
+    "exchange, clocks, chance, environment, output.",
+)
+@click.option(
+    "--tool",
+    "tools",
+    multiple=True,
+    metavar="MODULE:FUNCTION",
+    help="Record this function's calls as tool calls, as @lctl.tool does. May be repeated.",
 )
 @click.argument("words", nargs=-1, metavar="PROGRAM [ARGS]...", type=click.UNPROCESSED)
 @click.pass_context
@@ -66,6 +77,7 @@ def run(
     durability: str | None,
     no_redact: bool,
     record: str | None,
+    tools: tuple[str, ...],
     words: tuple[str, ...],
 ) -> None:
     """Run a program and record it, with no change to the program.
@@ -79,16 +91,20 @@ def run(
     Child processes record runs of their own, linked to this one. Options of 'lctl run' come before
     the program.
     """
+    from lctl.instrument.wrapat import parsed
     from lctl.run.environment import Recording, environment
     from lctl.run.launch import launch
     from lctl.run.program import program
 
+    for tool in tools:
+        parsed(tool)
     argv = program(words, module=module, command=bool(ctx.meta["lctl.command"]))
     recording = Recording(
         name=chain,
         path=Path(output).absolute() if output else None,
         durability=durability,
         redact=not no_redact,
-        record=record,
+        record="model" if record == "calls" else record,
+        tools=tools,
     )
     launch(argv, environment(recording))

@@ -51,6 +51,24 @@ class Run(NamedTuple):
         parent = self.chain.get("parent")
         return parent if isinstance(parent, dict) else {}
 
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """How exact a rerun or fork was, as the end of its log says; {} of a recording."""
+        if self.open or not ({"fork", "rerun"} & self.chain.keys()):
+            return {}
+        from lctl.codec import open_log
+
+        try:
+            found = (open_log(self.path).tail or {}).get("rerun")
+        except LctlError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def is_child(self) -> bool:
+        """It is of a process that the program of another run started; a fork has a parent, too."""
+        return bool(self.parent) and "fork" not in self.chain and not self.parent.get("fork")
+
 
 def folders() -> list[Path]:
     """Where runs are looked for: LCTL_DIR, then `.lctl` under the working directory."""
@@ -100,9 +118,27 @@ def is_live(path: Path) -> bool:
             os.kill(pid, 0)
     except PermissionError:
         return True  # there is such a process, of another user
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return False
-    return True
+    return _has_open(pid, path)
+
+
+def _has_open(pid: int, path: Path) -> bool:
+    """Whether the process has the file open, as the holder of its lock has; True where that cannot be seen.
+    A writer that was killed leaves its note, and its number may be another process's by now."""
+    try:
+        log = path.stat()
+        with os.scandir(f"/proc/{pid}/fd") as opened:
+            return any(_is(entry, log) for entry in opened)
+    except OSError:
+        return True
+
+
+def _is(entry: os.DirEntry[str], log: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(entry.stat(), log)
+    except OSError:
+        return False  # closed meanwhile, or no file
 
 
 def _closed(path: Path, started: float, data: FileBytes) -> Run | None:

@@ -19,9 +19,9 @@ _LAST = re.compile(r"last(?:~(\d{0,9}))?")
 _CHECKED = 64_000_000
 
 
-def opened(target: str, *, problems: bool = True) -> Log:
+def opened(target: str, *, problems: bool = True, reruns: bool = True) -> Log:
     """The log `target` names. What had to be recovered is said on stderr, and, unless the command says it
-    itself (`problems=False`), what is wrong in it.
+    itself (`problems=False`), what is wrong in it; `reruns` as in `resolve`.
 
     Raises:
         LogNotFound: nothing of that name.
@@ -30,19 +30,19 @@ def opened(target: str, *, problems: bool = True) -> Log:
     """
     from lctl.codec import open_log
 
-    log = open_log("-") if target == "-" else open_log(resolve(target))
+    log = open_log("-") if target == "-" else open_log(resolve(target, reruns=reruns))
     _report(log, problems)
     return log
 
 
-def resolve(target: str) -> Path:
-    """The path of the log that `target` names."""
+def resolve(target: str, *, reruns: bool = True) -> Path:
+    """The path of the log that `target` names; `reruns=False`: `last` passes over logs of reruns."""
     path = Path(target)
     if target and path.exists():
         return path
     last = _LAST.fullmatch(target)
     if last is not None:
-        return _newest(int(last[1] or (1 if target.endswith("~") else 0)))
+        return _newest(int(last[1] or (1 if target.endswith("~") else 0)), reruns)
     if target == "-":
         raise UsageError("standard input ('-') cannot be used here; give a path")
     if "/" in target or os.sep in target or path.suffix.lower() in _SUFFIXES:
@@ -76,15 +76,17 @@ def completions(start: str) -> list[str]:
     return [name for name in names if name.startswith(start)]
 
 
-def _newest(back: int) -> Path:
+def _newest(back: int, reruns: bool) -> Path:
     """The newest run, or the one `back` runs before it; runs of child processes are not counted."""
     from lctl.cli.runs import folders, runs
 
     seen = 0
     children = []
     for run in runs():
-        if run.parent and not run.parent.get("fork"):
+        if run.is_child:
             children.append(run.path)
+            continue
+        if "rerun" in run.chain and not reruns:
             continue
         if seen == back:
             return run.path

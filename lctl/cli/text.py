@@ -1,10 +1,10 @@
-"""What the command line adds to `analysis.wording`: fitting text into cells, sizes, plurals, safe JSON."""
+"""What the command line adds to `analysis.wording`: fitting text into cells, sizes, safe JSON."""
 
 from __future__ import annotations
 
 import re
 
-from lctl.analysis.wording import plain, width
+from lctl.analysis.wording import plain, plural, width
 
 # In JSON, C0 is escaped already; the rest of what drives or reorders a terminal is not.
 _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -51,11 +51,6 @@ def wrap(text: str, room: int) -> list[str]:
             line = word
         lines.append(line)
     return lines
-
-
-def plural(number: int, noun: str, nouns: str | None = None) -> str:
-    """`1 fact`, `5 facts`, `1,200 facts`."""
-    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def size(octets: float) -> str:

@@ -11,16 +11,20 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Coroutine
+from contextvars import copy_context
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lctl.errors import MissingExtra
 
 if TYPE_CHECKING:
     from lctl import LCTLSession
     from lctl.testing import ModelServer
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,9 @@ class DemoResult:
 
 
 def run_demo(seed: int = 7, path: str | Path | None = None) -> DemoResult:
-    """Run and record the demo; under `.lctl/` when no path is given. Takes about a second.
+    """Run and record the demo; under `.lctl/` when no path is given.
+
+    Takes about a second. A loop that is running in this thread waits as long.
 
     Raises:
         MissingExtra: openai or anthropic is not installed.
@@ -80,15 +86,30 @@ def _agents_at_work(server: ModelServer, session: LCTLSession, turns: Any) -> st
     from lctl.demo import review
 
     async def analysis() -> dict[str, Any]:
-        async with openai.AsyncOpenAI(base_url=server.openai_url, api_key="demo") as client:
+        wire = openai.DefaultAsyncHttpxClient(event_hooks={"request": [turns.sending]})
+        async with openai.AsyncOpenAI(base_url=server.openai_url, api_key="demo", http_client=wire) as client:
             return await review.analyze_all(client, session, turns)
 
-    facts = asyncio.run(analysis())
+    facts = _completed(analysis())
+    if not facts:  # in a fork whose tools find nothing
+        return "Nothing was found."
     with anthropic.Anthropic(base_url=server.anthropic_url, api_key="demo") as claude:
         facts = review.review(claude, session, facts)
     session.checkpoint()
     with openai.OpenAI(base_url=server.openai_url, api_key="demo") as client:
         return review.fix(client, session, facts)
+
+
+def _completed(work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, also where a loop is running already (a notebook): then in a thread beside it."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as beside:
+        return beside.submit(copy_context().run, asyncio.run, work).result()
 
 
 def _read_back(path: Path, seed: int, answer: str) -> DemoResult:

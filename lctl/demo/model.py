@@ -49,15 +49,18 @@ _FIXES = (
 )
 
 
+_CONFIDENCE = "(confidence "  # only the reviewer is told any
+
+
 def teach(server: ModelServer, turns: Turns) -> None:
-    """Write the rules by which `server` answers the three agents."""
+    """Write the rules by which `server` answers the three agents, whatever model a fork of theirs asks."""
     seed = server.seed
     for area in AREAS:
         said = f"review the {area}"
-        server.when(model=ANALYST, contains=said).reply(lambda r, a=area: _analyst(r, seed, a, turns))
-    server.when(model=REVIEWER).fault(429, retry_after=0.05, times=1)
-    server.when(model=REVIEWER).reply(lambda r: _reviewer(r, seed))
-    server.when(model=FIXER).reply(lambda r: _fixer(r, seed))
+        server.when(contains=said).reply(lambda r, a=area: _analyst(r, seed, a, turns))
+    server.when(contains=_CONFIDENCE).fault(429, retry_after=0.05, times=1)
+    server.when(contains=_CONFIDENCE).reply(lambda r: _reviewer(r, seed))
+    server.when(contains="Fix this").reply(lambda r: _fixer(r, seed))
 
 
 def _analyst(request: Request, seed: int, area: str, turns: Turns) -> Reply:
@@ -105,6 +108,9 @@ def _fixer(request: Request, seed: int) -> Reply:
         found = re.search(r"\((\w+\.py):(\d+)\)", request.last_text)
         file, line = (found[1], int(found[2])) if found else ("users.py", 5)
         return Reply(tool_calls=[("apply_fix", {"file": file, "line": line, "replacement": replacement})])
-    before, after = orjson.loads(request.tool_results[-1])["exploit_rows"]
+    tried = orjson.loads(request.tool_results[-1])
+    if not (isinstance(tried, dict) and "exploit_rows" in tried):  # of a fork that did not run the tool
+        return Reply("The fix was not applied.")
+    before, after = tried["exploit_rows"]
     closing = random.choice(("The query takes a parameter now", "The name is bound, not concatenated"))
     return Reply(f"{closing}: the exploit returned {before} rows before and {after} after.")

@@ -51,15 +51,15 @@ def arguments_of(call_id: str, arguments: str) -> dict[str, Any]:
 async def analyze_all(client: openai.AsyncOpenAI, session: LCTLSession, turns: Turns) -> dict[str, Finding]:
     """Both analyses at once; facts by id."""
 
-    async def analysis(area: str, first_fact: int, after: str | None = None) -> dict[str, Finding]:
-        if after is not None:
-            await turns.begun(after)
+    async def analysis(area: str, first_fact: int, *, is_second: bool = False) -> dict[str, Finding]:
+        if is_second:
+            await turns.begun()
         try:
             return await analyze(client, session, area, first_fact)
         finally:
             turns.done(area)
 
-    code, settings = await asyncio.gather(analysis("code", 1), analysis("settings", 3, after="code"))
+    code, settings = await asyncio.gather(analysis("code", 1), analysis("settings", 3, is_second=True))
     return code | settings
 
 
@@ -120,15 +120,21 @@ def review(
                     "agreement": 1.0 if confirmed else 0.5,
                 },
             )
-        session.handoff("fix-implementer", facts=["F1"])
+        session.handoff("fix-implementer", facts=[worst(facts)])
     return facts
+
+
+def worst(facts: dict[str, Finding]) -> str:
+    """The id of the finding to repair: analysts name theirs in this order."""
+    return min(facts)
 
 
 def fix(client: openai.OpenAI, session: LCTLSession, facts: dict[str, Finding]) -> str:
     """Repairs the worst finding with a tool, and tells what came of it."""
-    workspace = Workspace()
-    with session.step("fix-implementer", "repair F1"):
-        asked: list[Any] = [{"role": "user", "content": f"Fix this: {facts['F1']['text']}"}]
+    workspace, fact = Workspace(), worst(facts)
+    with session.step("fix-implementer", f"repair {fact}"):
+        rows = None
+        asked: list[Any] = [{"role": "user", "content": f"Fix this: {facts[fact]['text']}"}]
         while True:
             answer = client.responses.create(model=FIXER, input=asked, tools=[APPLY_FIX])
             calls = [item for item in answer.output if item.type == "function_call"]
@@ -137,10 +143,10 @@ def fix(client: openai.OpenAI, session: LCTLSession, facts: dict[str, Finding]) 
             for call in calls:
                 done = workspace.apply_fix(**arguments_of(call.call_id, call.arguments))
                 asked.append(call.model_dump(exclude_none=True))
-                output = json.dumps(done)
+                output, rows = json.dumps(done), done.get("exploit_rows", [None])[-1]
                 asked.append({"type": "function_call_output", "call_id": call.call_id, "output": output})
-        rows = workspace.injected_rows()
-        session.modify_fact(
-            "F1", f"FIXED: {answer.output_text}", confidence=0.99, reason=f"exploit returns {rows} rows"
-        )
+        if rows is not None:
+            session.modify_fact(
+                fact, f"FIXED: {answer.output_text}", confidence=0.99, reason=f"exploit returns {rows} rows"
+            )
     return answer.output_text

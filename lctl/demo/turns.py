@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from typing import Any
 
 _PATIENCE = 10.0  # seconds; should an agent fail, the other one still goes on
+_MOMENT = 0.001
 
 
 class Turns:
@@ -22,6 +24,7 @@ class Turns:
         self._asked = {first: 0, second: 0}
         self._done = {first: False, second: False}
         self._changed = threading.Condition()
+        self._sent = asyncio.Event()
 
     def wait(self, name: str) -> None:
         """Called by the model server with a question of `name`; returns when it may be answered."""
@@ -34,15 +37,17 @@ class Turns:
             self._changed.wait_for(lambda: self._done[other] or self._asked[other] >= needed, _PATIENCE)
 
     def done(self, name: str) -> None:
-        """`name` asks nothing more."""
+        """`name` asks nothing more. Called in the agents' loop."""
+        self._sent.set()
         with self._changed:
             self._done[name] = True
             self._changed.notify_all()
 
-    async def begun(self, name: str) -> None:
-        """Wait until `name` has asked its first question (or failed to)."""
-        await asyncio.to_thread(self._until_begun, name)
+    async def sending(self, request: Any) -> None:
+        """A request hook of the first one's HTTP client; asked in a rerun, too, where no server is."""
+        self._sent.set()
 
-    def _until_begun(self, name: str) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: self._asked[name] or self._done[name], _PATIENCE)
+    async def begun(self) -> None:
+        """Wait until the first one has asked its first question, or is done without."""
+        await self._sent.wait()
+        await asyncio.sleep(_MOMENT)  # the hook comes just before the request leaves

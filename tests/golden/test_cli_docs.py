@@ -15,7 +15,7 @@ from tests.unit.cli.conftest import Cli, lctl, place
 __all__ = ["lctl", "place"]  # fixtures
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
-_BLOCK = re.compile(r"<!-- help: (lctl[ a-z]*) -->\n(?:```\n.*?\n```\n)?", re.DOTALL)
+_BLOCK = re.compile(r"<!-- help: (lctl[ a-z-]*) -->\n(?:```\n.*?\n```\n)?", re.DOTALL)
 
 
 def with_help(page: str, run: Cli) -> str:
@@ -40,7 +40,7 @@ def test_the_page_is_the_help(
         PAGE.write_text(expected, encoding="utf-8")
         return
     assert page == expected, "write it anew with: pytest tests/golden/test_cli_docs.py --update-golden"
-    assert {name.split()[1] for name in re.findall(r"help: (lctl \w+)", page)} == set(COMMANDS)
+    assert {name.split()[1] for name in re.findall(r"help: (lctl \w[\w-]*)", page)} == set(COMMANDS)
 
 
 def test_the_table_of_contents(lctl: Cli) -> None:

@@ -27,6 +27,6 @@ def test_commands_and_runs_complete(place: Path) -> None:
         got = process(cwd=place, _LCTL_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(count))
         return [line.split(",", 1)[1] for line in got.out.splitlines()]
 
-    assert offered("lctl re", 1) == ["replay"]
+    assert offered("lctl re", 1) == ["replay", "rerun"]
     assert "--to-seq" in offered("lctl replay --", 2)
     assert offered("lctl show ag", 2)[0] == "agent-1"

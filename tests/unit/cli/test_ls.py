@@ -88,16 +88,37 @@ def test_a_long_summary(folder: Path) -> None:
 
 
 def test_live(folder: Path) -> None:
-    """A log is live while the process that its writer's note names runs."""
+    """A log is live while the process that its writer's note names runs and has it open."""
     path = record(folder, "live", closed=False)
     assert not is_live(path)
     note = path.parent / f".{path.name}.lock"
     note.write_bytes(orjson.dumps({"pid": os.getpid()}))
-    assert is_live(path)
+    with path.open("rb"):
+        assert is_live(path)
     note.write_bytes(orjson.dumps({"pid": 2**22 + 1}))
     assert not is_live(path)
     note.write_bytes(b"junk")
     assert not is_live(path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+def test_a_number_that_is_another_process_by_now_is_no_writer(folder: Path) -> None:
+    """Killed, a writer leaves its note; some later process may be given its number."""
+    path = record(folder, "killed", closed=False)
+    (path.parent / f".{path.name}.lock").write_bytes(orjson.dumps({"pid": os.getpid()}))
+    assert not is_live(path)
+
+
+def test_a_live_run_and_one_whose_writer_is_gone_have_marks_of_their_own(folder: Path, lctl: Cli) -> None:
+    """Also where colours and notes are cut off."""
+    from lctl.record.journal import JournalStore
+
+    record(folder, "gone", closed=False)
+    store = JournalStore(folder / "20260101-000009-now.lctl.json", {"id": "now"})
+    _, now, gone = lctl("ls").out.splitlines()
+    store.close({})
+    assert (now.split()[0], now.split()[-1]) == ("●", "live")
+    assert gone.startswith("○") and gone.rstrip().endswith("not closed by its program")
 
 
 def test_live_with_the_real_writer(place: Path) -> None:

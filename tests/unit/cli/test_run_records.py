@@ -59,7 +59,8 @@ def test_children_have_chains_of_their_own(agent: Path) -> None:
     child = open_log(path)
     assert parent.id == "mine"
     assert child.id.startswith("agent-")
-    assert child.chain["parent"] == {"id": "mine", "seq": parent.last_seq}
+    # The second thing the program started: a process, after the thread of its model server.
+    assert child.chain["parent"] == {"id": "mine", "seq": parent.last_seq, "lane": "0.2"}
     said = [
         e.data["content"] for log in (parent, child) for e in log.events() if e.data.get("role") == "user"
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import subprocess
@@ -46,6 +47,8 @@ def content(result: DemoResult) -> list[Any]:
     """The events of a demo without times. Stream chunks keep their bytes and lose their arrival."""
     events = [e.to_dict() for e in open_log(result.path).events()]
     for event in events:
+        if event["type"] in ("exchange", "tool_call"):
+            event["data"].pop("at", None)
         if "chunks" in event["data"]:
             event["data"]["chunks"] = rebuild_body(event["data"], {}).decode()
             event["data"].pop("around", None)
@@ -114,6 +117,21 @@ def test_printing_and_bad_arguments(tmp_path: Path) -> None:
         [*command, "x"], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
     )
     assert (wrong.returncode, wrong.stderr) == (2, "usage: python -m lctl.demo [SEED]\n")
+
+
+def test_it_runs_inside_a_running_loop(logs: list[DemoResult], tmp_path: Path) -> None:
+    """As in a notebook cell; the recording is the same."""
+
+    async def cell() -> DemoResult:
+        return run_demo(7, tmp_path / "x.lctl.json")
+
+    result = asyncio.run(cell())
+    assert (result.events, result.agents, result.facts) == (logs[0].events, logs[0].agents, logs[0].facts)
+    recorded, expected = (
+        [bare(event.to_dict()) for event in open_log(path).events() if event.type == "step_start"]
+        for path in (result.path, logs[0].path)
+    )
+    assert [step.get("step") for step in recorded] == [step.get("step") for step in expected]
 
 
 def test_without_the_sdks_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,0 +1,175 @@
+"""`lctl runs`: recordings, and the reruns, forks and child processes that came of each, as a tree."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lctl.analysis.wording import count, dollars, plain, seconds
+from lctl.cli.listing import Costs, _ago
+from lctl.cli.options import screened
+from lctl.cli.screen import Column, Piece, Screen, Style
+
+if TYPE_CHECKING:
+    from lctl.cli.runs import Run
+
+_ON_A_TERMINAL = 40
+
+_COLUMNS = [
+    Column(),
+    Column("RUN", flexible=True),
+    Column("STARTED"),
+    Column("EVENTS", right=True),
+    Column("LIVE", right=True),
+    Column("COST", right=True),
+    Column("TIME", right=True),
+    Column("WHAT", flexible=True),
+]
+
+
+@click.command()
+@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False))
+@click.option("-n", "--limit", type=click.IntRange(1), metavar="N", help="Of the newest N runs.")
+@click.option(
+    "--all", "everything", is_flag=True, help=f"All, also on a terminal (default there: {_ON_A_TERMINAL})."
+)
+@screened("Print one JSON line a run.")
+def runs(screen: Screen, folder: str | None, limit: int | None, everything: bool) -> None:
+    """Show the runs in FOLDER (default: LCTL_DIR and .lctl) as a tree: what came of which.
+
+    Under a recording stand its forks (where they part, what was changed), its reruns (how exact) and the
+    runs of its child processes. LIVE are the model calls that were really sent, COST is of those alone.
+    """
+    from lctl.cli.runs import files, read_run
+
+    if limit is None and screen.terminal and not everything and not screen.json:
+        limit = _ON_A_TERMINAL
+    known = [read_run(path, started) for started, path in islice(files(folder), limit)]
+    if not known and not screen.json:
+        screen.line("No recorded runs here.")
+        return
+    costs, placed = Costs(), list(tree(known))
+    if screen.json:
+        for run, depth in placed:
+            screen.json_line(_document(run, depth, costs))
+        return
+    screen.table(_COLUMNS, [_row(run, depth, costs) for run, depth in placed])
+
+
+def origin(run: Run) -> str:
+    """The id of the run it came of; "" for a recording."""
+    again = run.chain.get("rerun")
+    if isinstance(again, dict):
+        return str(again.get("of") or "")
+    return str(run.parent.get("id") or "")
+
+
+def tree(known: list[Run]) -> list[tuple[Run, int]]:
+    """Each run with its depth: newest recording first, under each what came of it, oldest first."""
+    ids = {run.id for run in known}
+    below: dict[str, list[Run]] = {}
+    tops = []
+    for run in known:
+        above = origin(run)
+        if above in ids and above != run.id:
+            below.setdefault(above, []).insert(0, run)
+        else:
+            tops.append(run)
+    placed: list[tuple[Run, int]] = []
+    seen: set[str] = set()
+    waiting = [(run, 0) for run in reversed(tops)]
+    while waiting:
+        run, depth = waiting.pop()
+        if str(run.path) not in seen:
+            seen.add(str(run.path))
+            placed.append((run, depth))
+            waiting += [(one, depth + 1) for one in reversed(below.pop(run.id, []))]
+    # Runs that are each other's origin have no top.
+    return placed + [(run, 0) for run in known if str(run.path) not in seen]
+
+
+def facts(run: Run) -> str:
+    """In a line: what was changed and where, or how exact it was."""
+    made = run.chain.get("fork")
+    if isinstance(made, dict):
+        edits = [str(edit) for edit in made.get("edits") or ()]
+        said = "; ".join(plain(edit, 60) for edit in edits) or "nothing changed"
+        return f"fork at {plain(run.parent.get('seq'), 12)}: {said}{_loose_ends(run)}"
+    if isinstance(run.chain.get("rerun"), dict):
+        ending = run.certificate
+        if not ending:
+            return "rerun, not finished"
+        if ending.get("ok"):
+            return "rerun, exact"
+        return f"rerun, not exact{_loose_ends(run)}"
+    if run.is_child:
+        return f"child process, started at {plain(run.parent.get('seq'), 12)}"
+    return f"of {plain(origin(run), 60)}" if origin(run) else ""
+
+
+def _loose_ends(run: Run) -> str:
+    ending = run.certificate
+    said = [
+        f"{count(len(value) if isinstance(value, list) else value)} {word}"
+        for key, word in (
+            ("drift", "drifted"),
+            ("unmatched", "refused"),
+            ("dry", "dry-run"),
+            ("violations", "out of order"),
+        )
+        if (value := ending.get(key))
+    ]
+    stopped = ending.get("stopped")
+    return f" ({', '.join([*said, *(['stopped'] if stopped else [])])})" if said or stopped else ""
+
+
+def _live(run: Run) -> int | None:
+    """Model calls that were sent."""
+    calls = run.summary.get("llm_calls")
+    if "fork" in run.chain or "rerun" in run.chain:
+        calls = run.certificate.get("live", 0)
+    return calls if isinstance(calls, int) else None
+
+
+def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
+    outcome = run.summary.get("outcome")
+    mark: tuple[str, Style] = ("✓", "green")
+    if run.problem or outcome in ("error", "failed", "aborted", "cancelled"):
+        mark = ("✗", "red")
+    elif run.open:
+        mark = ("●", "yellow")
+    cost, live, took = costs.of(run), _live(run), run.summary.get("duration_ms")
+    if "seconds" in run.certificate:  # its first events have the times of the recording
+        took = run.certificate["seconds"] * 1000
+    return [
+        mark,
+        ("  " * (depth - 1) + "└ " if depth else "") + plain(run.id, 200),
+        (_ago(run.started), "dim"),
+        "" if run.events is None else count(run.events),
+        count(live) if live else "",
+        "" if cost is None else dollars(cost),
+        seconds(took) if isinstance(took, int | float) else "",
+        (plain(run.problem, 200), "red") if run.problem else (facts(run), "dim"),
+    ]
+
+
+def _document(run: Run, depth: int, costs: Costs) -> dict[str, Any]:
+    made = run.chain.get("fork")
+    return {
+        "id": run.id,
+        "path": str(run.path),
+        "of": origin(run) or None,
+        "depth": depth,
+        "kind": "fork" if "fork" in run.chain else "rerun" if "rerun" in run.chain
+        else "child" if run.is_child else "recording",
+        "parted_at": run.parent.get("seq") if "fork" in run.chain else None,
+        "edits": made.get("edits") if isinstance(made, dict) else None,
+        "events": run.events,
+        "live": _live(run),
+        "cost": costs.of(run),
+        "outcome": run.summary.get("outcome"),
+        "certificate": run.certificate or None,
+        "problem": run.problem or None,
+    }  # fmt: skip

@@ -1,0 +1,149 @@
+"""What at least one other tool gets wrong (RERUN.md, last list): each is recorded once and run again."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.rerun.harness import RERUNS, Result, World, record, rerun
+
+pytestmark = pytest.mark.slow
+
+#: Program, how often it is run again, what it needs.
+ALONE = [
+    "tool_loop_openai.py",
+    "tool_loop_anthropic.py",
+    "ambient_reads.py",
+    "subprocess_agents.py",
+    "errors_429_400.py",
+    "embeddings_binary.py",
+    "plain_http.py",
+    "hash_seed.py",
+    "secrets_around.py",
+    "tools_and_errors.py",
+    "two_recordings.py",
+]
+CONCURRENT = [
+    "gather_identical.py",
+    "gather_different.py",
+    "streams_early_close.py",
+    "threads_chained.py",
+    "planner_workers.py",
+    "completion_order.py",
+    "anyio_groups.py",
+    "nested_loops.py",
+    "mixed_agents.py",
+    "uvloop_gather.py",
+    "eager_tasks.py",
+    "through_litellm.py",
+]
+_NEEDS = {"uvloop_gather.py": "uvloop", "through_litellm.py": "litellm", "anyio_groups.py": "anyio"}
+
+
+def _skip_without(program: str) -> None:
+    needed = _NEEDS.get(program)
+    if needed is not None and importlib.util.find_spec(needed) is None:
+        pytest.skip(f"{needed} is not installed")
+    if program == "eager_tasks.py" and sys.version_info < (3, 12):
+        pytest.skip("eager tasks came with Python 3.12")
+
+
+def _recorded(program: str, folder: Path) -> Result:
+    with World() as world:
+        environ = {
+            **world.environ,
+            "SERVICE_API_KEY": "sk-proj-" + "a1B2" * 12,
+            "LEDGER": str(folder / "ledger"),
+        }
+        result = record(program, folder, environ, stdin="Ada\n")
+        assert world.count > 0
+    assert result.code == 0, result.err
+    return result
+
+
+def _same(first: Result, again: Result) -> None:
+    assert again.code == 0, again.err
+    assert again.out == first.out
+    assert again.events == first.events
+
+
+@pytest.mark.parametrize("program", ALONE)
+def test_a_program_is_the_same_again(program: str, tmp_path: Path) -> None:
+    _skip_without(program)
+    first = _recorded(program, tmp_path)
+    for _ in range(3):
+        _same(first, rerun(first.log, tmp_path))
+
+
+@pytest.mark.parametrize("program", CONCURRENT)
+def test_a_concurrent_program_is_the_same_twenty_times(program: str, tmp_path: Path) -> None:
+    _skip_without(program)
+    first = _recorded(program, tmp_path)
+    for _ in range(RERUNS):
+        _same(first, rerun(first.log, tmp_path))
+
+
+def test_a_rerun_runs_again(tmp_path: Path) -> None:
+    first = _recorded("gather_identical.py", tmp_path)
+    second = rerun(first.log, tmp_path)
+    kept = second.log.rename(tmp_path / "second.lctl.json")
+    _same(first, rerun(kept, tmp_path))
+
+
+def test_a_race_for_jobs_is_the_same_or_reported(tmp_path: Path) -> None:
+    """Which thread takes which job nothing orders: never another answer in silence."""
+    first = _recorded("shared_queue.py", tmp_path)
+    for _ in range(RERUNS):
+        again = rerun(first.log, tmp_path)
+        if again.out != first.out:
+            assert again.code != 0
+            assert "drift" in again.err or "holds no" in again.err or "moved" in again.err
+
+
+def test_a_tool_that_writes_does_not_write_again(tmp_path: Path) -> None:
+    first = _recorded("tools_and_errors.py", tmp_path)
+    before = (tmp_path / "ledger").read_bytes()
+    for _ in range(RERUNS):
+        _same(first, rerun(first.log, tmp_path))
+    assert (tmp_path / "ledger").read_bytes() == before
+
+
+def test_an_undecorated_tool_is_refused_and_named(tmp_path: Path) -> None:
+    first = _recorded("undecorated_tool.py", tmp_path)
+    before = (tmp_path / "ledger").read_bytes()
+    again = rerun(first.log, tmp_path)
+    assert again.code != 0
+    assert "undecorated_tool.py" in again.err
+    assert "pay" in again.err
+    assert (tmp_path / "ledger").read_bytes() == before
+
+
+def test_a_named_tool_is_served_with_no_change_to_the_program(tmp_path: Path) -> None:
+    with World() as world:
+        environ = {**world.environ, "LEDGER": str(tmp_path / "ledger")}
+        first = record("undecorated_tool.py", tmp_path, environ, "--tool", "__main__:pay")
+    assert first.code == 0, first.err
+    before = (tmp_path / "ledger").read_bytes()
+    _same(first, rerun(first.log, tmp_path))
+    assert (tmp_path / "ledger").read_bytes() == before
+
+
+def test_what_a_killed_program_recorded_runs_again(tmp_path: Path) -> None:
+    with World() as world:
+        first = record("crash_midway.py", tmp_path, {**world.environ, "CRASH": "1"})
+    assert first.code != 0
+    again = rerun(first.log, tmp_path)
+    assert again.out.startswith(first.out)
+    assert again.events[: len(first.events)] == first.events
+    assert again.code != 0  # it asked for a fourth answer, which nobody ever gave
+
+
+def test_secrets_are_nowhere_on_disk(tmp_path: Path) -> None:
+    first = _recorded("secrets_around.py", tmp_path)
+    _same(first, rerun(first.log, tmp_path))
+    secret = b"sk-proj-" + b"a1B2" * 12
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or secret not in path.read_bytes(), path

@@ -1,0 +1,63 @@
+"""Agent frameworks that lctl has no integration of: recorded at the wire, run again from it."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.rerun.harness import RERUNS, Result, World, record, rerun
+
+pytestmark = pytest.mark.frameworks
+
+#: Program, the modules it imports.
+PROGRAMS = {
+    "framework_langchain.py": ("langchain", "langchain_openai"),
+    "framework_langgraph.py": ("langgraph", "langchain_openai"),
+    "framework_agents.py": ("agents",),
+    "framework_pydantic_ai.py": ("pydantic_ai", "anthropic"),
+    "framework_crewai.py": ("crewai",),
+    "through_litellm.py": ("litellm",),
+}
+TIMES = min(RERUNS, 5)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_of_a_framework_is_the_same_again(program: str, tmp_path: Path) -> None:
+    for name in PROGRAMS[program]:
+        if importlib.util.find_spec(name) is None:
+            pytest.skip(f"{name} is not installed")
+    first = _recorded(program, tmp_path)
+    assert sum(event["type"] == "exchange" for event in first.events) > 3
+    home = tmp_path / "home"
+    for _ in range(TIMES):
+        again = rerun(first.log, tmp_path, "--allow", f"write:{home}", environ=_environ(home))
+        assert again.code == 0, again.err
+        assert again.out == first.out
+        assert again.events == first.events
+
+
+def _environ(home: Path) -> dict[str, str]:
+    """CrewAI keeps a database in the user's home, and behaves otherwise when it finds one: files are not on
+    the tape. Here the home is a folder of the test's, where a rerun may write too, and every run finds it
+    empty. litellm does not fetch its prices, and CrewAI does not complain on stderr that nobody takes its
+    telemetry, which it could not in a rerun."""
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir()
+    return {
+        "HOME": str(home),
+        "XDG_DATA_HOME": str(home),
+        "CREWAI_DISABLE_TELEMETRY": "true",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    }
+
+
+def _recorded(program: str, folder: Path) -> Result:
+    with World() as world:
+        nowhere = {"HTTPS_PROXY": "http://127.0.0.1:9"}  # what frameworks report to their makers
+        first = record(program, folder, {**world.environ, **_environ(folder / "home"), **nowhere})
+        assert world.count > 0
+    assert first.code == 0, first.err
+    return first
