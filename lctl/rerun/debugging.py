@@ -17,6 +17,7 @@ class Debugger(pdb.Pdb):
     def __init__(self, notice: str) -> None:
         piped = None if sys.stdin.isatty() else open(0, closefd=False)  # noqa: SIM115  (as long as the program)
         super().__init__(skip=["lctl", "lctl.*"], stdin=piped)
+        self.use_rawinput = piped is None  # else it would read what the program has not read yet
         self.prompt = "(lctl) "
         self._notice = notice
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -22,7 +23,10 @@ class Router:
 
     Attributes:
         first: of the first session, and of code outside any.
+        moment: how far the tape has come, in milliseconds from the recording's origin.
     """
+
+    moment: Callable[[], float] | None = None
 
     def __init__(self, first: TapePlayer) -> None:
         self.first = first
@@ -36,10 +40,15 @@ class Router:
         guard = auditing.active()
         if isinstance(answer, Live) and guard is not None:
             guard.permit(urlsplit(request.url).hostname or "")
+        if isinstance(answer, Live):
+            self._catch_up()
         return answer
 
     def tool(self, call: ToolCall, lane: Lane, number: int) -> Served | None:
-        return self._here().tool(call, lane, number)
+        found = self._here().tool(call, lane, number)
+        if found is None:
+            self._catch_up()
+        return found
 
     def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
         return self._here().ambient(source, key, lane, number)
@@ -55,6 +64,13 @@ class Router:
 
     def resumed(self, seq: int) -> float | None:
         return self._here().resumed(seq)
+
+    def _catch_up(self) -> None:
+        """What happens now comes after what was served, also in the times that the new log says of it: a
+        tape goes by faster than its recording did."""
+        session = get_session()
+        if session is not None and self.moment is not None:
+            session.under_way.reach(self.moment())
 
     def _here(self) -> TapePlayer:
         if len(self._by_store) > 1:

@@ -46,7 +46,8 @@ class Rerun:
         self._asked = next((n for n, one in enumerate(self._tapes) if one.log.id == tape.log.id), 0)
         self.tape = tape = self._tapes[0]
         self.settings = settings
-        self.order: Order = Conductor(together(self._tapes), realtime=settings.realtime)
+        conductor = Conductor(together(self._tapes), realtime=settings.realtime)
+        self.order: Order = conductor
         self.halt = Halt()
         self.fork = forking.point(tape, settings)
         if self.fork is None:
@@ -55,6 +56,7 @@ class Rerun:
             self.player = forking.player(tape, settings, self.order, self.halt, self.fork)
         self.on_reached: Callable[[], None] | None = None
         self._router = Router(self.player)
+        self._router.moment = lambda: conductor.pace.now
         self.guard = Guard(settings.allow)
         self.guard.is_live = lambda: self.player.is_live(lanes.current())
         self._echoes: list[EchoStore] = []

@@ -256,6 +256,10 @@ class UnderWay:
         """Milliseconds from the beginning of the recording."""
         return (self._now() - self.origin_ns) // 1000 / 1000
 
+    def reach(self, at: float) -> None:
+        """Let it be at least `at` milliseconds now: so long the recording had taken to come here."""
+        self.origin_ns = min(self.origin_ns, self._now() - round(at * 1e6))
+
     def since(self, moment: Moment) -> float:
         """Milliseconds from the beginning of a call until now."""
         return (self._now() - moment.ns) // 1000 / 1000

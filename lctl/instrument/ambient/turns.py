@@ -63,21 +63,20 @@ def _noted(callback: Callable[..., Any]) -> Callable[..., Any]:
     session = reads.session_here()
     if session is None:
         return callback
-    frame = session.frame()
 
     def woken(*args: Any) -> Any:
-        _note(session, lane.path, frame.agent, frame.step)
+        _note(session, lane.path)
         return callback(*args)
 
     return woken
 
 
-def _note(session: LCTLSession, lane: str, agent: str, step: int | None) -> None:
+def _note(session: LCTLSession, lane: str) -> None:
     try:
         moment = Moment(lane, session.clock.monotonic_ns())
         moment.turn = turns.since()
         made: dict[str, Any] = {"source": SOURCE, "key": "call_soon_threadsafe"}
         made |= session.under_way.fields(moment, True)
-        session.emit("ambient", made, agent=agent, step=step)
+        session.record_read(session.agent, made, None)  # of no step: whose the thread was by then is chance
     except Exception as error:
         reads.failed("a thread's result", error)
