@@ -38,9 +38,8 @@ CONCURRENT = [
     "mixed_agents.py",
     "uvloop_gather.py",
     "eager_tasks.py",
-    "through_litellm.py",
 ]
-_NEEDS = {"uvloop_gather.py": "uvloop", "through_litellm.py": "litellm", "anyio_groups.py": "anyio"}
+_NEEDS = {"uvloop_gather.py": "uvloop", "anyio_groups.py": "anyio"}
 
 
 def _skip_without(program: str) -> None:
