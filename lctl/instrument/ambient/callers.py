@@ -42,6 +42,8 @@ _INSTALLED_BETWEEN = tuple(
     )
 )
 _FROZEN_BETWEEN = ("<frozen os>", "<frozen _collections_abc>")
+#: Where `tempfile` looks for a folder: once a process, and not in a rerun, which has a folder of its own.
+_CHOOSING = frozenset({"_candidate_tempdir_list", "_get_default_tempdir"})
 _DEPTH = 16
 
 
@@ -96,7 +98,7 @@ def own(frame: FrameType | None) -> FrameType | None:
             kind = _of_text(frame)
         if kind == OWN:
             return frame
-        if kind == LIBRARY:
+        if kind == LIBRARY or (kind == BETWEEN and frame.f_code.co_name in _CHOOSING):
             return None
         frame = frame.f_back
     return None

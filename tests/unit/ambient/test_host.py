@@ -87,7 +87,8 @@ def test_the_machine(run: Run) -> None:
 def test_temporary_names(run: Run, tmp_path: Path) -> None:
     """The same again, also where the recording left its folder behind; which is as it was afterwards."""
     code = (
-        "import os, tempfile\n"
+        "import os, tempfile, time\n"
+        "time.time()  # there is a log\n"
         "folder = tempfile.mkdtemp(prefix='work-')\n"
         "print(folder, os.listdir(folder))\n"
         "open(os.path.join(folder, 'notes'), 'a').write('one line')\n"
