@@ -166,7 +166,8 @@ def _lines(made: Certificate, prepared: Prepared) -> list[str]:
     said = ", ".join(counts) or "nothing asked"
     where = f"event {prepared.point.prefix} of {plain(made.of, 80)}"
     found.append(f"lctl: forked at {where}: {said} ({made.seconds:.2f} s)")
-    found += [f"  an edit changed nothing: {plain(one, 300)}" for one in made.unaddressed]
+    if made.stopped is None:
+        found += [f"  an edit changed nothing: {plain(one, 300)}" for one in made.unaddressed]
     found += [f"  unused: {one}" for one in made.unused[:5]]
     found += [f"  blocked: {one}" for one in made.blocked[:5]]
     if made.log:

@@ -92,7 +92,7 @@ class Ambient(Payload, frozen=True):
 
     Attributes:
         source: clock, random, uuid, environment, ...; "several" of reads that differ in it; "wake" of a
-            thread's result that reached an event loop, after a call the thread made in `lane`.
+            thread's result that reached an event loop: of the pool job or last call made in `lane`.
         key: which one: the function's or the variable's name.
         value: what it gave. Of a clock, nanoseconds or the wall's date and time.
         place: of the program's code, `agent.py:12`.

@@ -25,6 +25,8 @@ from lctl.rerun.score import Score, Violation
 from lctl.rerun.stage import Stage
 from lctl.rerun.virtualtime import IdleLoop, VirtualTime, follows
 from lctl.rerun.waiting import Key
+from lctl.session import turns
+from lctl.session.lanes import Lane
 
 #: Deliveries in a row that a coroutine takes without giving its loop a turn.
 _ROW = 50
@@ -45,22 +47,33 @@ class Conductor:
     def __init__(self, moments: Iterable[Any], *, realtime: bool = False) -> None:
         self.pace = Pace(realtime)
         self._score = Score(moments)
+        self._marks = sorted({lane.partition(":")[0] + ":" for lane in self._score.lanes() if ":" in lane})
         self._stage = Stage(self._score, self.pace)
         self._door = self._stage.door
         self._clock = VirtualTime(self)
-        self._crossed: dict[int, str] = {}  # lane of a thread's last call, until it wakes a loop
+        self._crossed: dict[int, str] = {}  # lane of a thread's job or last call, until it wakes a loop
         self._wakes: Counter[str] = Counter()
         self._row = 0
 
     def install(self) -> None:
         """Event loops, `time.sleep` and timeouts of locks follow virtual time from here on."""
         self.pace.start()
+        turns.on_job.append(self._begin_job)
+        turns.on_submit.append(self._stage.note_job)
         self._clock.install()
 
     def uninstall(self) -> None:
         self._clock.uninstall()
+        turns.on_job.remove(self._begin_job)
+        turns.on_submit.remove(self._stage.note_job)
         self._stage.watch.stop()
         self._stage.threads.close()
+
+    def _begin_job(self, lane: Lane) -> None:
+        if lane.index:
+            self._crossed[threading.get_native_id()] = lane.path
+        else:
+            self._crossed.pop(threading.get_native_id(), None)
 
     @property
     def violations(self) -> list[Violation]:
@@ -218,21 +231,31 @@ class Conductor:
         """Whether this thread is not the program's: real time is its."""
         return threading.get_native_id() in self._stage.threads.strangers
 
-    def hold(self, loop: IdleLoop, make: Callable[[], Any]) -> Any:
+    def hold(self, loop: IdleLoop, job: Lane | None, make: Callable[[], Any]) -> Any:
         """What `make` makes is handed to a loop by this thread, and kept back if its turn is known; None
-        if it is not."""
+        if it is not. `job`: the one whose result it is, where that is known."""
+        mine = threading.get_native_id()
+        if job is None and mine == loop.tid:
+            return None
         with self._door:
-            lane = self._crossed.pop(threading.get_native_id(), None)
+            lane = self._crossed.pop(mine, None) if mine != loop.tid else None
+            lane = lane if job is None else job.path
             if lane is None:
                 return None
             self._wakes[lane] += 1
-            place = self._score.place((lane, "wake", self._wakes[lane], 0))
+            place = self._wake(lane, self._wakes[lane])
             if place is None:
                 return None
             handle = make()
             self._stage.waiting[place] = Held(place, loop.loop, loop.tid, handle)
             self._stage.watch.soon()
             return handle
+
+    def _wake(self, lane: str, number: int) -> int | None:
+        """Where a lane's `number`th wake stands. A job does not know whose it is of several sessions."""
+        marks = self._marks if lane[:1] == "0" else ()
+        places = (self._score.place((mark + lane, "wake", number, 0)) for mark in ("", *marks))
+        return next((place for place in places if place is not None), None)
 
     def add(self, seconds: float, ring: Callable[[], None]) -> Alarm:
         """Have `ring` called when virtual time has gone on by `seconds`."""

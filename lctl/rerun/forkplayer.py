@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lctl.errors import RerunStopped
 from lctl.rerun.answers import RecordedAnswer
 from lctl.rerun.matching import Match
 from lctl.rerun.player import TapePlayer, _spawned
@@ -50,7 +51,7 @@ class ForkPlayer(TapePlayer):
             for part in range(1, len(entry.times or ()) + 1):  # its own chunks come in its place
                 self.order.drop((self.tape.mark + entry.lane, entry.kind, entry.number, part))
             return self._edited(answer, (self.tape.mark + entry.lane, "exchange", entry.number), entry.at)
-        body = self.rules.request(entry, request, self._place_of(entry, request.lane, leaving=True))
+        body = self._changed(entry, request, self._place_of(entry, request.lane, leaving=True))
         if body is not None:
             self._take(match)
             return self._live(request.lane, body)
@@ -65,7 +66,14 @@ class ForkPlayer(TapePlayer):
         if isinstance(answer, EditedAnswer):
             self._leave_tape(request.lane)
             return self._edited(answer, ("", "", 0))
-        return self._live(request.lane, self.rules.request(entry, request, place))
+        return self._live(request.lane, self._changed(entry, request, place))
+
+    def _changed(self, entry: Entry | None, request: WireRequest, place: Place) -> bytes | None:
+        """The body in place of the program's. Raises RerunStopped where the request cannot be edited."""
+        try:
+            return self.rules.request(entry, request, place)
+        except RerunStopped as refused:
+            raise self.halt.stop(str(refused)) from None
 
     def _edited(
         self, answer: EditedAnswer, key: tuple[str, str, int], at: float | None = None
@@ -90,7 +98,7 @@ class ForkPlayer(TapePlayer):
         """`leaving`: for a request, which an edit reaches only if it left behind the fork point."""
         if entry is None:
             return Place(None, "", lane.path, True, live)
-        after = self.fork.is_after(entry) and not (leaving and entry.begins <= self.fork.at)
+        after = self.fork.is_after(entry) and not (leaving and self.fork.has_left(entry))
         return Place(entry.seq, entry.agent, lane.path, after or live, live)
 
     def _in_prefix(self, entry: Entry | None) -> bool:

@@ -72,6 +72,13 @@ class ForkPoint:
         """Whether a recorded crossing lies behind the fork point."""
         return entry.seq > self.at and entry.seq not in self.batch
 
+    def has_left(self, entry: Entry) -> bool:
+        """Whether the request of a crossing behind the fork point was sent before it. A call sent again
+        after a failure was not: the failure comes before it, and so does what its lane did until then."""
+        if entry.begins != entry.seq and entry.begins in self._crossings:
+            return entry.begins < self.at and not self.follows(entry.lane)
+        return entry.begins <= self.at
+
     def goes_live(self, entry: Entry) -> bool:
         """Whether the recorded answer is dropped though the request is the recorded one."""
         return self.is_after(entry) and (self.all_live or self.follows(entry.lane))

@@ -13,15 +13,19 @@ _PROGRAM = "program.json"
 
 
 def leave(folder: Path, made: list[Certificate], *, is_program: bool) -> None:
-    """Write this process's. A process that had nothing to do with the tape leaves none."""
+    """Write this process's. A process that had nothing to do with the tape leaves none, nor does one that
+    outlived the program: nobody reads it any more, and the folder is gone."""
     if not is_program:
         made = [one for one in made if one.events or one.recorded or one.stopped]
         if not made:
             return
     name = _PROGRAM if is_program else f"{os.getpid()}.json"
     part = folder / f".{name}.part"
-    part.write_bytes(orjson.dumps([one.to_dict() for one in made]))
-    part.replace(folder / name)
+    try:
+        part.write_bytes(orjson.dumps([one.to_dict() for one in made]))
+        part.replace(folder / name)
+    except FileNotFoundError:
+        pass
 
 
 def certificates(folder: Path) -> list[Certificate]:

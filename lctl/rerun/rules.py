@@ -147,8 +147,13 @@ class Rules:
 
     def unused(self) -> list[tuple[Edit, str]]:
         """The edits that changed nothing, each with what is known of why."""
+        why = "no call after the fork point that it speaks of"
+        others = sum(not self._fork.follows(entry.lane) for entry in self._fork.live_calls)
+        if others:
+            strands = "1 call of another strand" if others == 1 else f"{others} calls of other strands"
+            why += f"; {strands} after it: 'all EDIT' or 'agent=NAME EDIT' reaches them"
         return [
-            (edit, self._refused.get(n, "no call after the fork point that it speaks of"))
+            (edit, self._refused.get(n, why))
             for n, edit in enumerate(self._edits)
             if n >= self._own and not self._made[n]
         ]

@@ -115,6 +115,8 @@ class Rerun:
             self._router.add(echo, player)
             echo.closing = self._closing
             echo.halt = self.halt
+            if self.fork is not None:
+                echo.shared = self.fork.prefix if tape is self.tape else 0
             if tape is not None and tape.log.open:
                 echo.mark, echo.cut = len(tape.log), True  # a recording cut off: no further than that
             if asked and self.settings.to is not None:

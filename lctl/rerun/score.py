@@ -44,6 +44,9 @@ class Score:
             return None
         return place
 
+    def lanes(self) -> set[str]:
+        return {key[0] for key in self._places}
+
     def at(self, place: int) -> float:
         """Milliseconds from the recording's origin."""
         return self._moments[place][0]

@@ -15,6 +15,8 @@ from lctl.rerun.score import Score, Violation
 from lctl.rerun.virtualtime import IdleLoop, follows
 from lctl.rerun.waiting import Key
 from lctl.rerun.watching import Watch, has_children
+from lctl.session import turns
+from lctl.session.lanes import Lane
 from lctl.session.turns import FAR
 
 #: Real seconds for which a delivery that nobody asked for is waited for: where threads are blocked in
@@ -58,6 +60,7 @@ class Stage:
         self.never: list[Blocked] = []
         self.hanging: dict[Any, Any] = {}
         self.live = 0
+        self._jobs: dict[str, Any] = {}  # lane of a pool job -> the event loop that handed it in
         self.threads = Threads()
         self.watch = Watch(self._look)
         self.violations: list[Violation] = []
@@ -91,6 +94,11 @@ class Stage:
             self.violations.append(Violation(key, self._last))
         self._last = key
 
+    def note_job(self, lane: Lane) -> None:
+        loop = turns.running()
+        if loop is not None:
+            self._jobs[lane.path] = loop
+
     def is_due(self, loop: IdleLoop, together: bool) -> bool:
         """Whether the next that reaches this loop is to reach it in this turn, though it is not at rest: as
         many turns after the one before as in the recording. All before that are being waited for.
@@ -109,7 +117,12 @@ class Stage:
                     return False
                 threads = True
                 continue
-            _, kind, _, part = score.key(place)
+            lane, kind, _, part = score.key(place)
+            if party is None and kind == "wake" and self._jobs.get(lane, loop.loop) is not loop.loop:
+                if together:
+                    return False
+                threads = True
+                continue
             if party is None and not (kind == "wake" and threads):  # which one of the threads will bring
                 return False
             turn = score.turn(place)
@@ -136,6 +149,9 @@ class Stage:
                 self.watch.after(_LATER)
             return
         self._stalled = self._ending = None
+        for loop in self.loops.values():
+            if loop.is_called():
+                loop.wake()  # what the garbage collector made it do, while it went to rest, woke nobody
         now = _monotonic()
         if self._computing is None:
             self._computing = now

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import threading
@@ -73,12 +74,13 @@ def approved(tool: str, input: Any, approvals: dict[str, bool]) -> bool:
         if known is not None:
             return known
         try:
-            with open("/dev/tty", "r+") as terminal:  # noqa: PTH123  (the program's own streams are its own)
-                terminal.write(
+            shown, typed = ("CONOUT$", "CONIN$") if os.name == "nt" else ("/dev/tty", "/dev/tty")
+            with open(shown, "w") as screen, open(typed) as keys:  # noqa: PTH123  (the program's streams are its own)
+                screen.write(
                     f"lctl: run {plain(tool, 60)}({plain(input, 200)})? [y]es [n]o [a]lways ne[v]er: "
                 )
-                terminal.flush()
-                answer = terminal.readline().strip().lower()[:1]
+                screen.flush()
+                answer = keys.readline().strip().lower()[:1]
         except OSError:
             return False
         if answer in ("a", "v"):

@@ -16,6 +16,7 @@ from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.timeouts import lock_factory
+from lctl.session.turns import job_in
 
 if TYPE_CHECKING:
     from lctl.rerun.conductor import Conductor
@@ -110,8 +111,8 @@ class VirtualTime:
 
         def call_soon_threadsafe(loop: Any, callback: Any, *args: Any, context: Any = None) -> Any:
             idle = _idle_of(loop)
-            if idle is not None and idle.tid != threading.get_native_id():
-                held = conductor.hold(idle, lambda: Handle(callback, args, loop, context))
+            if idle is not None:
+                held = conductor.hold(idle, job_in(args), lambda: Handle(callback, args, loop, context))
                 if held is not None:
                     return held
             return real(loop, callback, *args, context=context)

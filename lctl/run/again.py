@@ -71,7 +71,8 @@ def run(started: Program, settings: Settings, *, aside: bool = False) -> tuple[l
     Raises:
         RerunError: it cannot be started.
     """
-    with tempfile.TemporaryDirectory(prefix="lctl-rerun-") as folder:
+    # A process that the program leaves running may still write into the folder while it is removed.
+    with tempfile.TemporaryDirectory(prefix="lctl-rerun-", ignore_cleanup_errors=True) as folder:
         told = replace(settings, result=folder)
         environment = {**started.environment, VARIABLE: told.text()}
         sys.stdout.flush()

@@ -134,7 +134,7 @@ def _prompt(log: Log, event: Event, data: dict[str, Any], keys: list[str]) -> li
 
 def _index(log: Log, event: Event) -> int:
     """Where the message stands among those a request sends."""
-    from lctl.state.chain import Chain
+    from lctl.chain import Chain
 
     chain = Chain.of(log)
     path = chain.path(str(event.data.get("message_id") or f"#{event.seq}"), strict=False)

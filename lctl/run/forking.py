@@ -21,7 +21,7 @@ from lctl.rerun.toolpolicy import ToolPolicy
 from lctl.run import again
 
 if TYPE_CHECKING:
-    from lctl.state.chain import Chain
+    from lctl.chain import Chain
 
 #: What clients of these providers take their key from.
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
@@ -69,7 +69,7 @@ class Forked:
     @cached_property
     def chain(self) -> Chain:
         """The fork, complete in itself."""
-        from lctl.state.chain import Chain
+        from lctl.chain import Chain
 
         return Chain.load(self.path)
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 def begin() -> None:
     """Instrument this process as its environment says; its log is opened at its first event."""
+    if any("multiprocessing.resource_tracker import main" in word for word in sys.orig_argv):
+        return  # a helper of Python's own: it runs nothing of the program, and outlives it
     if os.environ.get("LCTL_RERUN"):
         from lctl.rerun import bootstrap
 

@@ -30,6 +30,9 @@ _born_next: str | None = None
 #: Called in a forked child first: locks that another thread held stay held there for ever.
 renewals: list[Callable[[], None]] = []
 
+#: Opens the session that a process started now belongs to; None where one is only opened by an event.
+opens: Callable[[], object] | None = None
+
 _sessions: weakref.WeakSet[LCTLSession] = weakref.WeakSet()
 _watching = False
 _told: list[tuple[LCTLSession, str | None]] = []  # session, what the variable held before it
@@ -113,6 +116,8 @@ def _start(original: Callable[..., None], self: Any, *args: Any, **kwargs: Any) 
         try:
             lane = spawning.child_process()
             token = lanes.enter(lane)
+            if not _told and opens is not None and lane.index:  # else the child knows of no parent
+                opens()
             if _told:
                 kwargs = _with_newest(_told[-1][0], lane, kwargs)
         except Exception:  # the link is then to an older seq of the same chain

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from lctl.session import context, lanes, processes, spawning, tasks
+from lctl.session import context, lanes, processes, spawning, tasks, turns
 from lctl.session.lanes import Lane
 
 _users = 0
@@ -74,6 +74,8 @@ def carry(function: Callable[..., Any], lane: Lane | None = None) -> Callable[..
         token = context.enter(frame)
         place = lanes.enter(there)
         before = lanes.own(there)
+        if turns.active:
+            turns.job(there)
         try:
             return function(*args, **kwargs)
         finally:
@@ -101,6 +103,8 @@ def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
         context.set_current(frame)
         lanes.enter(lane)
         lanes.own(lane)
+        if turns.active:
+            turns.job(lane)
         run()
 
     thread.run = run_in_place  # type: ignore[method-assign]
@@ -122,7 +126,13 @@ def _submit(original: Callable[..., Any], pool: Any, function: Any, /, *args: An
     if type(pool).__module__ == "concurrent.futures.interpreter":  # it pickles the function
         return original(pool, function, *args, **kwargs)
     # Without a step too: the worker thread may carry the one of whoever started it.
-    return original(pool, carry(function, spawning.child()), *args, **kwargs)
+    lane = spawning.child()
+    if turns.active:
+        turns.submitted(lane)
+    future = original(pool, carry(function, lane), *args, **kwargs)
+    if turns.active and lane.index:
+        setattr(future, turns.LANE, lane)
+    return future
 
 
 def _reach() -> None:

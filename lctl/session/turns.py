@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from _thread import get_ident
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,11 +19,20 @@ if TYPE_CHECKING:
 #: Turns that are not told apart from more.
 FAR = 99
 
+#: Where the future of a pool job has the job's lane.
+LANE = "_lctl_lane"
+
 #: Whether turns are counted.
 active = False
 
-#: The lane of the last call a thread without a loop made, until it wakes a loop.
+#: By thread: the lane of its job, or of the last call it made without a loop, until it wakes a loop.
 crossed: dict[int, Lane] = {}
+
+#: Called with its lane where a pool job is handed in.
+on_submit: list[Callable[[Lane], object]] = []
+
+#: Called with its lane, in a thread that begins a job.
+on_job: list[Callable[[Lane], object]] = []
 
 
 def begin(loop: Any) -> None:
@@ -46,6 +56,35 @@ def crossing(lane: Lane) -> None:
     """A call is made in `lane`."""
     if running() is None:
         crossed[get_ident()] = lane
+
+
+def job(lane: Lane) -> None:
+    """This thread begins a job of the program's, or one that a library runs for itself, which is not noted.
+    What the thread called before, or another one that had its number, is not what it will hand to a loop."""
+    if lane.index:
+        crossed[get_ident()] = lane
+    else:
+        crossed.pop(get_ident(), None)
+    for told in on_job:
+        told(lane)
+
+
+def submitted(lane: Lane) -> None:
+    """A pool job is handed in by this thread, and will run in `lane`."""
+    for told in on_submit:
+        told(lane)
+
+
+def job_in(args: tuple[Any, ...]) -> Lane | None:
+    """The lane of the pool job whose future is among `args`: its result is handed to a loop. In the thread of
+    the job, or of the loop if the job was done before the loop asked for it."""
+    futures = sys.modules.get("concurrent.futures._base")
+    if futures is not None:
+        for one in args:
+            if isinstance(one, futures.Future):
+                lane: Lane | None = one.__dict__.get(LANE)
+                return lane
+    return None
 
 
 def running() -> Any:

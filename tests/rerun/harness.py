@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
 
 from lctl.codec import open_log
 
@@ -61,6 +64,36 @@ class World:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+class Silence:
+    """Listens where the servers of a recording were: `connections` counts who still comes there."""
+
+    def __init__(self, recorded: Result) -> None:
+        urls = (e["data"]["url"] for e in recorded.events if e["type"] == "exchange")
+        ports = {urlsplit(url).port or 0 for url in urls if urlsplit(url).hostname == "127.0.0.1"}
+        self.connections = 0
+        # Port 9 is nobody's: other tests' recordings knock there, too.
+        self._listeners = [socket.create_server(("127.0.0.1", port)) for port in sorted(ports) if port > 1023]
+        assert self._listeners
+        for listener in self._listeners:
+            threading.Thread(target=self._count, args=(listener,), daemon=True).start()
+
+    def _count(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for listener in self._listeners:
+            listener.close()
 
 
 def record(

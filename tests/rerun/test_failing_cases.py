@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rerun.harness import RERUNS, Result, World, record, rerun
+from tests.rerun.harness import RERUNS, Result, Silence, World, record, rerun
 
 pytestmark = pytest.mark.slow
 
@@ -38,6 +38,7 @@ CONCURRENT = [
     "mixed_agents.py",
     "uvloop_gather.py",
     "eager_tasks.py",
+    "pool_then_loop.py",
 ]
 _NEEDS = {"uvloop_gather.py": "uvloop", "anyio_groups.py": "anyio"}
 
@@ -73,16 +74,20 @@ def _same(first: Result, again: Result) -> None:
 def test_a_program_is_the_same_again(program: str, tmp_path: Path) -> None:
     _skip_without(program)
     first = _recorded(program, tmp_path)
-    for _ in range(3):
-        _same(first, rerun(first.log, tmp_path))
+    with Silence(first) as silence:
+        for _ in range(3):
+            _same(first, rerun(first.log, tmp_path))
+    assert silence.connections == 0
 
 
 @pytest.mark.parametrize("program", CONCURRENT)
 def test_a_concurrent_program_is_the_same_twenty_times(program: str, tmp_path: Path) -> None:
     _skip_without(program)
     first = _recorded(program, tmp_path)
-    for _ in range(RERUNS):
-        _same(first, rerun(first.log, tmp_path))
+    with Silence(first) as silence:
+        for _ in range(RERUNS):
+            _same(first, rerun(first.log, tmp_path))
+    assert silence.connections == 0
 
 
 def test_a_rerun_runs_again(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lctl.state.chain import Chain
+from lctl.chain import Chain
 from lctl.testing import ModelServer
 
 pytest_plugins = ("pytester",)

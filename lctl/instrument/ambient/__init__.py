@@ -34,8 +34,9 @@ def install() -> None:
         sleeps,
         turns,
     )
-    from lctl.session import hooks
+    from lctl.session import default, hooks, processes
 
+    processes.opens = default.get_session
     if _opened not in hooks.on_open:
         hooks.on_open.append(_opened)
         hooks.on_closing.append(_closing)
@@ -52,7 +53,9 @@ def uninstall() -> None:
         return
     _installed = False
     from lctl.instrument.ambient import chance, host, identifiers, inputs, outputs
+    from lctl.session import processes
 
+    processes.opens = None
     reads.activate(False)
     chance.uninstall()
     identifiers.uninstall()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.instrument.ambient import reads, slots
 from lctl.session import turns
-from lctl.session.lanes import Moment
+from lctl.session.lanes import Lane, Moment
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession
@@ -51,15 +51,16 @@ def _counting(real: Callable[[Any], None]) -> Callable[[Any], None]:
 
 def _noting(real: Callable[..., Any]) -> Callable[..., Any]:
     def call_soon_threadsafe(loop: Any, callback: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        if get_ident() in turns.crossed and turns.running() is not loop and reads.active():
-            callback = _noted(callback)
+        lane = turns.crossed.pop(get_ident(), None) if turns.running() is not loop else None
+        lane = turns.job_in(args) or lane
+        if lane is not None and reads.active():
+            callback = _noted(callback, lane)
         return real(loop, callback, *args, **options)
 
     return slots.like(call_soon_threadsafe, real)
 
 
-def _noted(callback: Callable[..., Any]) -> Callable[..., Any]:
-    lane = turns.crossed.pop(get_ident())
+def _noted(callback: Callable[..., Any], lane: Lane) -> Callable[..., Any]:
     session = reads.session_here()
     if session is None:
         return callback

@@ -1,7 +1,8 @@
 """Loaded by every Python that starts with this folder on its PYTHONPATH, which `lctl run` sees to.
 
 It takes its folder off `sys.path` again, loads the `sitecustomize` it stands in front of, if there is
-one, and turns recording on. Whatever goes wrong here, the program starts.
+one, and turns recording on. Whatever goes wrong here, the program starts; but a rerun that cannot begin
+ends at once, for without its tape the program would make its calls and changes in earnest.
 """
 
 import sys
@@ -25,24 +26,33 @@ def _step_aside() -> None:
             sys.modules.setdefault(__name__, mine)
 
 
-def _record() -> None:
+def _record() -> str | None:
+    """What kept it from beginning, if anything did."""
     try:
         from lctl.run.recording import begin
-    except ImportError as error:
-        if error.name != "lctl" and not (error.name or "").startswith("lctl."):
-            raise
-        sys.stderr.write(
-            f"lctl: {sys.executable} has no lctl installed, so this program is not recorded; "
-            f"install it with: {sys.executable} -m pip install lctl\n"
-        )
-        return
-    begin()
+
+        begin()
+    except Exception as error:
+        name = getattr(error, "name", None) or ""
+        if isinstance(error, ImportError) and (name == "lctl" or name.startswith("lctl.")):
+            return (
+                f"{sys.executable} has no lctl installed, or another version of it; "
+                f"install it with: {sys.executable} -m pip install lctl"
+            )
+        return f"{type(error).__name__}: {error}"
+    return None
 
 
 try:
     _step_aside()
 finally:
-    try:
-        _record()
-    except Exception as error:
-        sys.stderr.write(f"lctl: this program is not recorded ({type(error).__name__}: {error})\n")
+    import os
+
+    rerunning = bool(os.environ.get("LCTL_RERUN"))
+    what = _record()
+    if what is not None and rerunning:
+        sys.stderr.write(f"lctl: this program is not started, as its tape cannot be served ({what})\n")
+        sys.stderr.flush()
+        os._exit(3)
+    if what is not None:
+        sys.stderr.write(f"lctl: this program is not recorded ({what})\n")

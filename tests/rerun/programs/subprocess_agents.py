@@ -1,4 +1,4 @@
-"""Two child programs that are agents themselves, and a pool of processes."""
+"""Two child programs that are agents themselves, before the parent has called anything; a pool of processes."""
 
 import multiprocessing
 import subprocess
@@ -20,13 +20,13 @@ def work(n):
 
 
 if __name__ == "__main__":
-    print(ask(OpenAI(), "Parent before"))
     children = [
         subprocess.Popen([sys.executable, "-c", CHILD, str(n)], stdout=subprocess.PIPE, text=True)
         for n in range(2)
     ]
     for child in children:
         print(child.communicate()[0].strip(), child.returncode)
+    print(ask(OpenAI(), "Parent between"))
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         print(pool.map(work, [1, 2]))
     print(ask(OpenAI(), "Parent after"))
