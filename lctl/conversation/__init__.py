@@ -2,6 +2,8 @@
 
     tree = Chain.load("run.lctl.json").tree
     tree.at(120).path("m17")
+    tree.view(limit=50).messages()
 
-`Forest` folds events into columns; `Tree` is a cursor on it; `Node` one message as a cursor sees it.
+`Forest` folds events into columns; `Tree` is a cursor on it; `Node` one message as a cursor sees it;
+`View` one path, for a window or a model.
 """

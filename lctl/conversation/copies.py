@@ -13,7 +13,7 @@ Data = Mapping[str, Any]
 def copy(forest: Forest, number: int, seq: int, data: Data) -> None:
     """What `copy_of` and `carry` ask for."""
     source = data.get("copy_of")
-    if source is not None:
+    if isinstance(source, str):
         found = forest.find(source)
         if found < 0 or found == number:
             forest.note(seq, "bad_carry", f"message {forest.ids[number]} copies {source}, which is not there")
@@ -36,12 +36,13 @@ def _carry(forest: Forest, number: int, seq: int, carried: Any) -> None:
     own = forest.ids[number]
     conversation = forest.conversations.get(number)
     parent = number
+    add, roles, contents, origins = forest.add, forest.roles, forest.contents, forest.origins
+    statuses = forest.statuses
     for count, original in enumerate(way, 1):
-        parent = forest.add(f"{own}+{count}", seq, forest.roles[original], parent, forest.contents[original])
-        forest.origins[parent] = forest.origins.get(original, original)
-        status = forest.status_at(original, seq)
-        if status != "complete":
-            forest.statuses.record(parent, seq, status)
+        parent = add(f"{own}+{count}", seq, roles[original], parent, contents[original])
+        origins[parent] = origins.get(original, original)
+        if original in statuses and (status := forest.status_at(original, seq)) != "complete":
+            statuses.record(parent, seq, status)
         if conversation is not None:
             forest.conversations[parent] = conversation
     forest.lead(conversation or "main", parent, seq)

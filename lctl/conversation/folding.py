@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lctl.conversation import copies, streams
+from lctl.conversation.fitting import fitting
 from lctl.conversation.forest import Forest
-from lctl.conversation.placing import hang, join, place, reorder
+from lctl.conversation.placing import hang, join, number_message, place, reorder, sample
 
 Data = Mapping[str, Any]
 
@@ -22,16 +23,25 @@ PLACE_KEYS = frozenset(
         "message_number",
         "serial",
         "status",
+        "exact",
     }
 )
 
 
-def fold_event(forest: Forest, seq: int, type: str, agent: str, data: Data) -> None:
-    """Take one event. Events come in the order of seq; of types without messages nothing is kept."""
-    forest.seq = seq
+#: What is folded as it stands: its keys are none of a message's.
+_NOT_MESSAGES = frozenset(
+    {"step_start", "step_end", "exchange", "session_start", "fact_added", "fact_modified", "blob"}
+)
+
+
+def fold_event(forest: Forest, seq: int, type: str, agent: str, data: Data, step: int | None = None) -> None:
+    """Take one event, which happened in `step`. Events come in the order of seq; of what is not about
+    messages nothing is kept."""
     handler = HANDLERS.get(type)
     if handler is not None:
-        handler(forest, seq, agent, data)
+        forest.step = step
+        handler(forest, seq, agent, data if type in _NOT_MESSAGES else fitting(data))
+    forest.publish(seq)
 
 
 def message(forest: Forest, seq: int, agent: str, data: Data) -> None:
@@ -49,13 +59,13 @@ def message(forest: Forest, seq: int, agent: str, data: Data) -> None:
     if status is not None and status != "complete":
         forest.statuses.record(number, seq, status)
         if status == "streaming":
-            streams.open_text(forest, number)
+            streams.open_text(forest, number, data.get("content"))
+            forest.starts[number] = seq
     if data.get("sampled") is True:
-        forest.sampled.add(number)
+        sample(forest, number, seq, data)
     if "copy_of" in data or "carry" in data:
         copies.copy(forest, number, seq, data)
-    if forest.listeners:
-        forest.tell("message", number, seq)
+    forest.tell("message", number)
 
 
 def _delivered(forest: Forest, data: Data) -> int:
@@ -73,13 +83,16 @@ def _again(forest: Forest, number: int, seq: int, data: Data) -> None:
     """A message that is there already: its end, a delivery repeated, its serial, or a contradiction."""
     serial = data.get("serial")
     changed = False
-    if serial is not None and number not in forest.serials:
+    if not data.keys() - PLACE_KEYS:
+        _claim(forest, number, seq, data)
+    if isinstance(serial, str | int) and number not in forest.serials:
         forest.serials.record(number, seq, serial)
         parent = forest.parents[number]
         if parent >= 0:
             reorder(forest, parent, seq)
+        forest.news.moved.append(number)
         changed = True
-    if forest.statuses.last(number, "complete") == "streaming":
+    if streams.is_open(forest, number, data):
         streams.finish(forest, number, seq, data)
         changed = True
     elif not _same(forest, number, data):
@@ -88,24 +101,40 @@ def _again(forest: Forest, number: int, seq: int, data: Data) -> None:
             "msg_conflict",
             f"message {forest.ids[number]} was complete at {forest.contents[number]}; that one stands",
         )
-        return
+        if not changed:
+            return
     if not changed:
         forest.repeats += 1
-    elif forest.listeners:
-        forest.tell("update", number, seq)
+    else:
+        forest.tell("update", number)
+
+
+def _claim(forest: Forest, number: int, seq: int, data: Data) -> None:
+    """An event that says of a message no more than whose it is: it is that session's, and where its
+    conversation has got to."""
+    key = (data.get("session_id"), data.get("message_number"))
+    if None in key or key in forest.by_number:
+        return
+    number_message(forest, number, seq, data)
+    conversation = data.get("conversation_id")
+    if conversation is not None:
+        forest.lead(str(conversation), number, seq)
 
 
 def _same(forest: Forest, number: int, data: Data) -> bool:
     """Whether a delivery says what the first one said, place and order aside."""
-    known = forest.data_at(forest.contents[number]) if forest.contents[number] else {}
-    keys = (known.keys() | data.keys()) - PLACE_KEYS
+    if not data.keys() - PLACE_KEYS:
+        return True  # it only says whose the message is
+    seq = forest.contents[number]
+    known = fitting(forest.data_at(seq)) if seq else forest.placed_by(number)
+    keys = (known.keys() | data.keys() if seq else data.keys()) - PLACE_KEYS
     if any(_filled(known.get(key)) != _filled(data.get(key)) for key in keys):
         return False
     if "parent_id" not in data or "parent_id" not in known:
         return True
     one, other = known["parent_id"], data["parent_id"]
-    if one is None or other is None:
-        return one is other
+    if not isinstance(one, str) or not isinstance(other, str):
+        return bool(one == other)
     return forest.resolve(one) == forest.resolve(other)
 
 
@@ -149,14 +178,58 @@ def alias(forest: Forest, seq: int, agent: str, data: Data) -> None:
         hang(forest, waiter, number, seq)
     for waiter in forks:
         join(forest, waiter, number, seq)
-    if forest.listeners:
-        forest.tell("alias", number, seq)
+    forest.tell("alias", number)
 
 
 def select(forest: Forest, seq: int, agent: str, data: Data) -> None:
     id = data.get("message_id")
     if id:
         forest.selections.setdefault(str(data.get("view") or "main"), []).append((seq, str(id)))
+
+
+# -- model calls, facts ----------------------------------------------------------------------
+
+
+def call_begins(forest: Forest, seq: int, agent: str, data: Data) -> None:
+    forest.calls.begin(seq, data)
+
+
+def call_ends(forest: Forest, seq: int, agent: str, data: Data) -> None:
+    named = data.get("messages") or data.get("message")
+    ids = named if isinstance(named, list) else [named] if named else []
+    numbers = [number for id in ids if (number := forest.find(str(id))) in forest.sampled]
+    forest.calls.end(seq, forest.step, data, numbers)
+
+
+def exchange(forest: Forest, seq: int, agent: str, data: Data) -> None:
+    forest.calls.exchange(seq, forest.step)
+
+
+def session_begins(forest: Forest, seq: int, agent: str, data: Data) -> None:
+    forest.calls.define(data.get("tools"))
+
+
+def fact_added(forest: Forest, seq: int, agent: str, data: Data) -> None:
+    forest.ratings.added(seq, data)
+
+
+def fact_modified(forest: Forest, seq: int, agent: str, data: Data) -> None:
+    forest.ratings.modified(seq, data)
+
+
+def blob(forest: Forest, seq: int, agent: str, data: Data) -> None:
+    forest.blobs.setdefault(str(data.get("hash")), seq)
+
+
+def is_read_again(type: str, data: Data) -> bool:
+    """Whether the data of an event is asked for after it has been folded."""
+    if type == "step_start":
+        return data.get("kind") == "llm"
+    if type == "step_end":
+        return "message" in data or "messages" in data
+    return type in ("message", "stream_start") or (
+        type == "blob" and data.get("media_type") == "application/json"
+    )
 
 
 HANDLERS: dict[str, Callable[[Forest, int, str, Data], None]] = {
@@ -166,4 +239,11 @@ HANDLERS: dict[str, Callable[[Forest, int, str, Data], None]] = {
     "stream_start": streams.start,
     "stream_chunk": streams.chunk,
     "stream_end": streams.end,
+    "step_start": call_begins,
+    "step_end": call_ends,
+    "exchange": exchange,
+    "session_start": session_begins,
+    "fact_added": fact_added,
+    "fact_modified": fact_modified,
+    "blob": blob,
 }

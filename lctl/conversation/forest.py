@@ -9,31 +9,38 @@ then changes for an older message is kept in a `History`. Nothing here recurses.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lctl.conversation.alternatives import ROOT, UNKNOWN, Alternatives
+from lctl.conversation.calls import Calls
+from lctl.conversation.fitting import fitting
+from lctl.conversation.news import News
 from lctl.conversation.numbers import History
+from lctl.conversation.ratings import Ratings
 from lctl.conversation.texts import Chunks
 from lctl.conversation.toolsets import ToolSet
 from lctl.state.model import Diagnostic
 
-#: In place of a parent: none, it begins a conversation; one that the log does not hold (yet).
-ROOT = -1
-UNKNOWN = -2
+__all__ = ["NO_MESSAGE", "ROOT", "UNKNOWN", "Forest"]
+
+#: In place of a message: the stream is of none.
+NO_MESSAGE = -1
 
 Data = Mapping[str, Any]
-Listener = Callable[[str, str, int], None]
 _COUNTED = frozenset({"user", "assistant"})
 
 
-class Forest:
+class Forest(Alternatives):
     """All messages of a log. Filled by `lctl.conversation.folding`, in the order of seq.
 
     Args:
         data_at: the `data` of the event at a seq; texts are read through it when asked for.
+        name: of the log, for messages to people.
 
     Attributes:
-        seq: of the newest event folded.
+        seq: of the newest event folded whole: who reads up to it, in any thread, sees no half of one.
         ids, numbers: message id by number, and back.
         seqs: seq of the event that made it.
         parents: number of the message before it now, or ROOT or UNKNOWN; `moves` has what it was.
@@ -42,36 +49,28 @@ class Forest:
         repeats: deliveries that changed nothing.
     """
 
-    def __init__(self, data_at: Callable[[int], Data]) -> None:
+    def __init__(self, data_at: Callable[[int], Data], name: str = "") -> None:
+        super().__init__()
         self.data_at = data_at
+        self.name = name
         self.seq = 0
         self.ids: list[str] = []
         self.numbers: dict[str, int] = {}
-        self.seqs = array("q")
-        self.parents = array("q")
         self.contents = array("q")
         self.roles: list[str] = []
         self.origins: dict[int, int] = {}
-        self.moves: History[int] = History()
         self.statuses: History[str] = History()
-        self.serials: History[str | int] = History()
         self.finals: History[int] = History()  # of streamed messages: when the whole one came
-        self.sampled: set[int] = set()
+        self.sampled: dict[int, int] = {}  # message -> seq that said so
         self.repeats = 0
         self.diagnostics: list[Diagnostic] = []
-        self.listeners: list[Listener] = []
-        #: number -> its children so far, also those that have been moved away since.
-        self._child = array("q")
-        self._children: dict[int, list[int]] = {}
+        self.news = News()
         self.roots: list[int] = []
         #: conversation -> (seqs, numbers) whenever another message became its last by order.
-        self.tips: dict[str, tuple[list[int], list[int]]] = {}
-        self.conversations: dict[int, str] = {}  # of messages not in "main"
+        self.tips: dict[str, tuple[array[int], array[int]]] = {}
         #: id that is waited for -> numbers that wait for it as their parent.
         self.waiting: dict[str, list[int]] = {}
         self.aliases: dict[str, tuple[str, int]] = {}
-        self.groups: History[int] = History()
-        self.versions: dict[int, list[int]] = {}  # first of its versions -> all that ever were
         self.forks_waiting: dict[str, list[int]] = {}
         self.tool_sets: dict[int, ToolSet] = {}
         self.set_of: dict[int, int] = {}  # member of a tool set -> the assistant message above it
@@ -82,19 +81,38 @@ class Forest:
         self.by_number: dict[tuple[Any, Any], int] = {}  # (session, message_number) -> number
         self.high_water: dict[Any, int] = {}
         self.texts: dict[int, Chunks] = {}
-        self.streaming: dict[str, int] = {}  # agent -> the message it streams
-        self.unnamed: dict[str, int] = {}  # agent -> its stream that belongs to no message
+        self.streaming: dict[str, list[int]] = {}  # agent -> its open streams: messages, NO_MESSAGE
+        self.streams: dict[int | str, int] = {}  # seq of a start, or stream_id -> message, NO_MESSAGE
+        self.starts: dict[int, int] = {}  # streamed message -> seq of the event that began it
         self.named: dict[int, int] = {}  # placeholders -> seq of the event that said whose they are
         self.selections: dict[str, list[tuple[int, str]]] = {}
+        self.step: int | None = None  # that the event being folded happened in
+        self.calls = Calls()
+        self.ratings = Ratings()
+        self.blobs: dict[str, int] = {}  # hash -> seq of the event that holds it
+        self.reordered: set[int] = set()  # tool results that a serial has put elsewhere
         # Right as long as nothing was attached or moved late; else paths are walked.
         self._depth = array("q")
 
     def note(self, seq: int, code: str, text: str) -> None:
         self.diagnostics.append(Diagnostic(seq, code, text))
 
-    def tell(self, kind: str, number: int, seq: int) -> None:
-        for listener in self.listeners:
-            listener(kind, self.ids[number], seq)
+    def tell(self, kind: str, number: int) -> None:
+        """Keep for `publish` what the event at hand does; kinds: message, update, alias."""
+        self.news.tell(kind, number)
+
+    def publish(self, seq: int) -> None:
+        """Event `seq` is folded whole: readers see it, listeners are told."""
+        self.seq = seq
+        if self.news.listeners or self.news.watch is not None:
+            self.news.publish(self.ids, seq)
+        elif self.news.moved:
+            self.news.moved = []
+
+    def placed_by(self, number: int) -> Data:
+        """The data of the event that says where a message belongs; {} while only chunks of it have come."""
+        seq = self.starts.get(number) or self.contents[number]
+        return fitting(self.data_at(seq)) if seq else {}
 
     # -- ids ---------------------------------------------------------------------------------
 
@@ -120,12 +138,12 @@ class Forest:
         """One more message below `parent` (ROOT, UNKNOWN, or a number); its number."""
         number = len(self.ids)
         self.ids.append(id)
-        self.numbers[id] = number
         self.seqs.append(seq)
         self.roles.append(role)
         self.contents.append(content)
         self.parents.append(parent)
         self._child.append(-1)
+        self.numbers[id] = number  # last: who finds it finds all of it
         counted = 1 if role in _COUNTED else 0
         if parent >= 0:
             self._adopt(parent, number)
@@ -137,14 +155,14 @@ class Forest:
 
     def attach(self, number: int, parent: int, seq: int) -> None:
         """A message whose parent was not known has found it (`parent` may be ROOT)."""
-        self.moves.record(number, 0, UNKNOWN)
         self.moves.record(number, seq, parent)
         self.parents[number] = parent
+        self.news.moved.append(number)
         if parent == ROOT:
             self.roots.append(number)
             return
         self._adopt(parent, number)
-        at = parent
+        at = parent if self._child[number] >= 0 else ROOT  # what has no children closes no circle
         while at >= 0 and at != number and not (self.cyclic and at in self.cyclic):
             at = self.parents[at]
         if at == number:
@@ -157,19 +175,11 @@ class Forest:
         if number not in self.moves:
             self.moves.record(number, 0, self.parents[number])
         self.moves.record(number, seq, parent)
+        self.reordered.add(number)
         self.parents[number] = parent
-        self._adopt(parent, number)
-
-    def _adopt(self, parent: int, number: int) -> None:
-        only = self._child[parent]
-        if only == number:
-            return
-        if only < 0:
-            self._child[parent] = number
-            return
-        children = self._children.setdefault(parent, [only])
-        if number not in self.moves or number not in children:
-            children.append(number)
+        self.news.moved.append(number)
+        if number not in self._children.get(parent, ()):
+            self._adopt(parent, number)
 
     def _close(self, number: int, seq: int) -> None:
         """`number` is its own ancestor: none of the circle's messages can be reached from a root."""
@@ -189,61 +199,18 @@ class Forest:
         self.newest[conversation] = number
         tips = self.tips.get(conversation)
         if tips is None:
-            self.tips[conversation] = ([seq], [number])
+            self.tips[conversation] = (array("q", (seq,)), array("q", (number,)))
             return
         seqs, numbers = tips
         if self.serials and self.order_key(number, seq) < self.order_key(numbers[-1], seq):
             return
         if seqs[-1] == seq:
             numbers[-1] = number
-        else:
-            seqs.append(seq)
+        else:  # the number first: a reader in another thread counts by the seqs
             numbers.append(number)
+            seqs.append(seq)
 
     # -- reading -----------------------------------------------------------------------------
-
-    def parent_at(self, number: int, seq: int) -> int:
-        """The message before it after event `seq`: a number, ROOT or UNKNOWN."""
-        parent = self.parents[number]
-        if number in self.moves:
-            parent = self.moves.at(number, seq, parent)
-        return UNKNOWN if parent >= 0 and self.seqs[parent] > seq else parent
-
-    def children_at(self, number: int, seq: int) -> list[int]:
-        """Its children after event `seq`, in order (D5)."""
-        only = self._child[number]
-        if only < 0:
-            return []
-        ever = self._children.get(number)
-        if ever is None:
-            return [only] if self.seqs[only] <= seq and self.parent_at(only, seq) == number else []
-        seqs = self.seqs
-        found = [n for n in ever if seqs[n] <= seq and self.parent_at(n, seq) == number]
-        return self.sorted_at(found, seq)
-
-    def sorted_at(self, numbers: list[int], seq: int) -> list[int]:
-        """By order key. Without serials that is as they came: by number."""
-        if self.serials and any(n in self.serials for n in numbers):
-            numbers.sort(key=lambda n: self.order_key(n, seq))
-        else:
-            numbers.sort()
-        return numbers
-
-    def order_key(self, number: int, seq: int) -> tuple[Any, ...]:
-        """Messages with a serial first, by it; the others as they came (D5)."""
-        serial = self.serials.at(number, seq, "") if number in self.serials else None
-        if serial is None or serial == "":
-            return (1, 0, 0, number)
-        return (0, isinstance(serial, str), serial, number)
-
-    def versions_at(self, number: int, seq: int) -> list[int]:
-        """The message and its other versions after event `seq`, in order."""
-        first = self.groups.at(number, seq, number)
-        ever = self.versions.get(first)
-        if ever is None:
-            return [number]
-        found = [n for n in ever if self.seqs[n] <= seq and self.groups.at(n, seq, n) == first]
-        return self.sorted_at(found, seq)
 
     def depth_at(self, number: int, seq: int) -> int:
         """User and assistant messages from the root to this one."""
@@ -254,19 +221,22 @@ class Forest:
     def up(self, number: int, seq: int) -> list[int]:
         """From a message to the top of what is known of its path; a circle is walked once."""
         way = []
-        parents, seqs, moves = self.parents, self.seqs, self.moves
-        seen: set[int] | None = set() if number in self.cyclic or self.cyclic else None
+        parents, moves = self.parents, self.moves
         at = number
-        plain = not moves
+        if not moves:  # every parent came before its children
+            while at >= 0:
+                way.append(at)
+                at = parents[at]
+            # Another thread may have moved one meanwhile, for the first time.
+            return self.up(number, seq) if moves else way
+        seen: set[int] | None = set() if self.cyclic else None
         while at >= 0:
             if seen is not None:
                 if at in seen:
                     break
                 seen.add(at)
             way.append(at)
-            at = parents[at] if plain else self.parent_at(at, seq)
-            if plain and at >= 0 and seqs[at] > seq:
-                break
+            at = self.parent_at(at, seq)
         return way
 
     def role_at(self, number: int, seq: int) -> str:
@@ -276,10 +246,15 @@ class Forest:
     def status_at(self, number: int, seq: int) -> str:
         return self.statuses.at(number, seq, "complete") if number in self.statuses else "complete"
 
+    def finished_at(self, number: int) -> int:
+        """Seq of the event that made it what it is now: of a streamed message that of its end
+        or its last piece."""
+        text = self.texts.get(number)
+        piece = 0 if text is None else text.last
+        return max(self.seqs[number], self.contents[number], self.statuses.since(number), piece)
+
     def tip_at(self, conversation: str, seq: int) -> int:
         """The conversation's last message by order after event `seq`; -1 before its first."""
-        from bisect import bisect_right
-
-        seqs, numbers = self.tips.get(conversation, ((), ()))
-        n = bisect_right(seqs, seq)
-        return numbers[n - 1] if n else -1
+        tips = self.tips.get(conversation)
+        n = bisect_right(tips[0], seq) if tips is not None else 0
+        return tips[1][n - 1] if tips is not None and n else -1

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from lctl.conversation.keeping import Kept
+
 if TYPE_CHECKING:
     from lctl.conversation.tree import Tree
 
@@ -13,8 +15,11 @@ LOG_KEYS = frozenset(
     {
         *("message_id", "parent_id", "conversation_id", "turn_id", "session_id", "message_number", "serial"),
         *("status", "sampled", "fork_of", "copy_of", "carry", "nested_in", "call", "is_new", "details"),
+        *("expected_chunks", "stream", "stream_id", "timestamp", "exact", "continues", "wire"),
     }
 )
+#: A provider's own value of such a name is kept under "wire".
+RESERVED = LOG_KEYS
 
 
 class Node:
@@ -47,7 +52,7 @@ class Node:
     @property
     def sampled(self) -> bool:
         """Whether a model call produced it whose prompt was exactly the path to its parent."""
-        return self.number in self.tree.forest.sampled
+        return self.tree.forest.sampled.get(self.number, self.tree.seq + 1) <= self.tree.seq
 
     @property
     def conversation(self) -> str:
@@ -91,16 +96,8 @@ class Node:
     @property
     def siblings(self) -> list[Node]:
         """The alternatives at this place, itself among them, in order."""
-        forest, seq = self.tree.forest, self.tree.seq
-        parent = forest.parent_at(self.number, seq)
-        if parent >= 0:
-            return [Node(self.tree, number) for number in forest.children_at(parent, seq)]
-        own = forest.conversations.get(self.number)
-        if parent == -1:
-            roots = self.tree.roots
-            versions = set(forest.versions_at(self.number, seq))
-            return [n for n in roots if n.number in versions or forest.conversations.get(n.number) == own]
-        return [self]
+        found = self.tree.forest.siblings_at(self.number, self.tree.seq)
+        return [Node(self.tree, number) for number in found]
 
     @property
     def versions(self) -> list[Node]:
@@ -128,6 +125,12 @@ class Node:
         """As `Tree.nested`."""
         return self.tree.nested(self.id)
 
+    @property
+    def subchat(self) -> list[Node]:
+        """The conversation of the sub-agent whose work this tool result is, to its last message; [] where
+        there was none. Of a message that asks for tools: that of its newest sub-agent."""
+        return subchat_of(self)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Node):
             return NotImplemented
@@ -141,15 +144,63 @@ class Node:
         return f"<{self.role or '?'} {self.id}: {words[:40]!r}{'...' if len(words) > 40 else ''}>"
 
 
+def subchat_of(node: Node) -> list[Node]:
+    tree = node.tree
+    call_id = node.data.get("tool_call_id") if node.role == "tool" else None
+    host: Node | None = node.origin or node
+    seen: set[int] = set()
+    while host is not None and host.number not in seen:
+        seen.add(host.number)
+        roots = [root for root in host.nested if call_id is None or _call_of(root) == call_id]
+        if roots:
+            conversation = roots[-1].conversation
+            last = tree.tip(conversation) if conversation != "main" else None
+            return (last or roots[-1]).path
+        if call_id is None:
+            break
+        host = host.parent
+        host = host.origin or host if host is not None else None
+    return []
+
+
+def _call_of(root: Node) -> Any:
+    nested = root.data.get("nested_in")
+    return nested.get("tool_call_id") if isinstance(nested, Mapping) else None
+
+
 def data_of(tree: Tree, number: int) -> Mapping[str, Any]:
     """What a message's event says of it as of the tree's seq."""
     forest = tree.forest
     origin = forest.origins.get(number)
     if origin is None:
         return _own(tree, number)
-    said = {key: value for key, value in data_of(tree, origin).items() if key not in LOG_KEYS}
+    said = {
+        key: value for key, value in data_of(tree, origin).items() if key not in LOG_KEYS or key == "wire"
+    }
     if forest.contents[number] not in (0, forest.contents[origin]):
         said |= _own(tree, number)  # the event that copies may say more
+    return said
+
+
+def messages_of(tree: Tree, numbers: list[int]) -> list[dict[str, Any]]:
+    """`message_of` of each."""
+    forest = tree.forest
+    if forest.origins or forest.texts:
+        return [message_of(tree, number) for number in numbers]
+    contents = forest.contents
+    data_at = forest.data_at.events.__getitem__ if isinstance(forest.data_at, Kept) else forest.data_at
+    said: list[dict[str, Any]] = []
+    last: tuple[str, ...] = ()
+    drop: list[str] = []
+    for data in map(data_at, [contents[number] for number in numbers]):
+        message = {**data}
+        keys = tuple(message)
+        if keys != last:  # most messages have the keys of the one before
+            last = keys
+            drop = [key for key in keys if key in LOG_KEYS]
+        for key in drop:
+            del message[key]
+        said.append(message)
     return said
 
 
@@ -161,9 +212,25 @@ def _own(tree: Tree, number: int) -> Mapping[str, Any]:
     final = forest.finals.at(number, seq, 0)
     if final:
         return forest.data_at(final)
-    return {"role": forest.role_at(number, seq), "content": text.text(seq)}
+    start = forest.starts.get(number, 0)
+    began = forest.data_at(start) if 0 < start <= seq else {}
+    return {**began, "role": forest.role_at(number, seq), **text.said(seq)}
 
 
 def message_of(tree: Tree, number: int) -> dict[str, Any]:
-    """The message alone, without what the log adds."""
-    return {key: value for key, value in data_of(tree, number).items() if key not in LOG_KEYS}
+    """The message alone, without what the log adds; the caller's to change."""
+    data = data_of(tree, number)
+    said = {key: copied(value) for key, value in data.items() if key not in LOG_KEYS}
+    theirs = data.get("wire")
+    if isinstance(theirs, Mapping):
+        said.update(copied(dict(theirs)))
+    return said
+
+
+def copied(value: Any) -> Any:
+    """A JSON value that shares nothing with this one."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    return value

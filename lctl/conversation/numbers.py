@@ -1,48 +1,122 @@
-"""Columns of whole numbers, and numbers that change at some seq."""
+"""Columns of whole numbers and of few names, and what changes at some seq."""
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, overload
 
 T = TypeVar("T")
+
+
+class Names:
+    """A column of few different names, of which most are the default; reads as a dict of the others."""
+
+    __slots__ = ("_codes", "_known", "_names")
+
+    def __init__(self) -> None:
+        self._codes = array("i")
+        self._names: list[str | None] = [None]
+        self._known: dict[str, int] = {}
+
+    def __setitem__(self, key: int, name: str) -> None:
+        code = self._known.get(name)
+        if code is None:
+            code = len(self._names)
+            self._names.append(name)
+            self._known[name] = code
+        missing = key - len(self._codes)
+        if missing < 0:
+            self._codes[key] = code
+            return
+        if missing:
+            self._codes.frombytes(bytes(missing * self._codes.itemsize))
+        self._codes.append(code)
+
+    @overload
+    def get(self, key: int) -> str | None: ...
+    @overload
+    def get(self, key: int, otherwise: str) -> str: ...
+    def get(self, key: int, otherwise: str | None = None) -> str | None:
+        if 0 <= key < len(self._codes):
+            code = self._codes[key]
+            if code:
+                return self._names[code]
+        return otherwise
+
+
+Few = tuple[int, ...]
+_FEW = 16
+
+
+def joined(members: Few | array[int], number: int) -> Few | array[int]:
+    """The members and one more, in order. Few are a tuple, at which the garbage collector does not look."""
+    if isinstance(members, tuple):
+        if len(members) < _FEW:
+            return (*members, number) if number > members[-1] else tuple(sorted({*members, number}))
+        members = array("q", members)
+    if number > members[-1]:
+        members.append(number)
+        return members
+    return array("q", sorted({*members, number}))  # another one, as a reader may be going through this one
 
 
 class History(Generic[T]):
     """What a few keys were, and since which seq. Keys without an entry never changed.
 
-    `record(key, seq, value)` must be called with growing seq for one key.
+    `record(key, seq, value)` must be called with growing seq for one key. Most keys change once: that is
+    one tuple, which the garbage collector does not look at.
     """
 
-    __slots__ = ("_seqs", "_values")
+    __slots__ = ("_changes", "_first")
 
     def __init__(self) -> None:
-        self._seqs: dict[int, list[int]] = {}
-        self._values: dict[int, list[T]] = {}
+        self._first: dict[int, tuple[int, T]] = {}
+        self._changes: dict[int, tuple[list[int], list[T]]] = {}
 
     def __contains__(self, key: int) -> bool:
-        return key in self._seqs
+        return key in self._first
 
     def __len__(self) -> int:
-        return len(self._seqs)
+        return len(self._first)
 
     def record(self, key: int, seq: int, value: T) -> None:
-        seqs = self._seqs.setdefault(key, [])
-        values = self._values.setdefault(key, [])
-        if seqs and seqs[-1] == seq:
+        first = self._first.get(key)
+        if first is None or (first[0] == seq and key not in self._changes):
+            self._first[key] = (seq, value)
+            return
+        changes = self._changes.get(key)
+        if changes is None:
+            self._changes[key] = ([first[0], seq], [first[1], value])
+            return
+        seqs, values = changes
+        if seqs[-1] == seq:
             values[-1] = value
-        else:
-            seqs.append(seq)
+        else:  # the value first: a reader in another thread counts by the seqs
             values.append(value)
+            seqs.append(seq)
 
     def at(self, key: int, seq: int, otherwise: T) -> T:
         """The value of `key` after event `seq`; `otherwise` before its first entry."""
-        seqs = self._seqs.get(key)
-        if seqs is None:
-            return otherwise
-        n = bisect_right(seqs, seq)
-        return self._values[key][n - 1] if n else otherwise
+        changes = self._changes.get(key)
+        if changes is not None:
+            seqs, values = changes
+            n = bisect_right(seqs, seq)
+            return values[n - 1] if n else otherwise
+        first = self._first.get(key)
+        return otherwise if first is None or first[0] > seq else first[1]
+
+    def since(self, key: int) -> int:
+        """Seq of the last change of `key`; 0 if it never changed."""
+        changes = self._changes.get(key)
+        if changes is not None:
+            return changes[0][-1]
+        first = self._first.get(key)
+        return first[0] if first is not None else 0
 
     def last(self, key: int, otherwise: T) -> T:
-        values = self._values.get(key)
-        return values[-1] if values else otherwise
+        changes = self._changes.get(key)
+        if changes is not None:
+            return changes[1][-1]
+        first = self._first.get(key)
+        return otherwise if first is None else first[1]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lctl.conversation.forest import ROOT, UNKNOWN, Forest
+from lctl.conversation.numbers import joined
 from lctl.conversation.toolsets import ToolSet
 
 Data = Mapping[str, Any]
@@ -14,22 +15,17 @@ Data = Mapping[str, Any]
 def place(forest: Forest, id: str, seq: int, data: Data, content: int) -> int:
     """A new message where its event says it belongs; its number."""
     role = data.get("role") or ""
-    conversation = data.get("conversation_id") or "main"
-    declared: str | None = None
-    if "parent_id" not in data:
-        parent = forest.newest.get(conversation, ROOT)
-    else:
-        declared = data["parent_id"]
-        parent = ROOT if declared is None else forest.find(declared)
-        if declared is not None and parent < 0:
-            parent = UNKNOWN
+    conversation, declared, parent = _above(forest, id, data)
     call_id = data.get("tool_call_id") if role == "tool" else None
     above = parent
-    if parent >= 0 and (call_id is not None or parent in forest.tool_sets or parent in forest.set_of):
-        parent = _in_set(forest, parent, len(forest.ids), data, call_id)
+    chained = call_id is not None or parent in forest.tool_sets or parent in forest.set_of
+    if parent >= 0 and chained and data.get("exact") is not True:
+        parent = _in_set(forest, parent, len(forest.ids), seq, call_id)
     number = forest.add(id, seq, role, parent, content)
+    if parent == ROOT:
+        forest.roots_in.setdefault(conversation, []).append(number)
     serial = data.get("serial")
-    if serial is not None:
+    if isinstance(serial, str | int):
         forest.serials.record(number, seq, serial)
         if above >= 0:
             reorder(forest, above, seq)
@@ -37,24 +33,84 @@ def place(forest: Forest, id: str, seq: int, data: Data, content: int) -> int:
         forest.conversations[number] = conversation
     if parent == UNKNOWN and declared is not None:
         _wait(forest, number, seq, id, str(declared))
-    nested = data.get("nested_in")
-    if isinstance(nested, Mapping):
-        forest.nested_under(number, str(nested.get("message_id") or ""))
-    turn = data.get("turn_id")
-    if turn is not None:
-        forest.turns.setdefault(turn, []).append(number)
-    if "message_number" in data:
-        _number(forest, number, seq, data)
-    forest.lead(conversation, number, seq)
+    _describe(forest, number, seq, data, conversation)
     if forest.waiting:
-        _arrived(forest, id, number, seq)
-    fork_of = data.get("fork_of")
-    if fork_of is not None:
-        _fork(forest, number, seq, fork_of)
+        arrived(forest, id, number, seq)
     if forest.forks_waiting and id in forest.forks_waiting:
         for waiter in forest.forks_waiting.pop(id):
             join(forest, waiter, number, seq)
     return number
+
+
+def fill(forest: Forest, number: int, seq: int, data: Data) -> None:
+    """Pieces of a message came before the event that says whose they are and where they belong."""
+    id = forest.ids[number]
+    forest.roles[number] = data.get("role") or "assistant"
+    forest.named[number] = seq
+    conversation, declared, parent = _above(forest, id, data)
+    if conversation != "main":
+        forest.conversations[number] = conversation
+    if forest.parents[number] == UNKNOWN:
+        if declared is None and parent >= 0 and number in forest.up(parent, seq):
+            parent = ROOT  # what came last is below it
+        if parent == ROOT:
+            forest.attach(number, ROOT, seq)
+            forest.roots_in.setdefault(conversation, []).append(number)
+        elif parent >= 0:
+            hang(forest, number, parent, seq, data)
+        else:
+            _wait(forest, number, seq, id, str(declared))
+    serial = data.get("serial")
+    if serial is not None and number not in forest.serials:
+        forest.serials.record(number, seq, serial)
+        if forest.parents[number] >= 0:
+            reorder(forest, forest.parents[number], seq)
+    _describe(forest, number, seq, data, conversation)
+
+
+def _above(forest: Forest, id: str, data: Data) -> tuple[str, str | None, int]:
+    """Conversation, the parent that is named, and its number, ROOT or UNKNOWN.
+
+    What names no conversation is in its parent's; a sub-agent's first message begins one of its own.
+    """
+    conversation = data.get("conversation_id")
+    if not conversation and isinstance(data.get("nested_in"), Mapping):
+        conversation = id
+    if "parent_id" not in data:
+        conversation = conversation or "main"
+        return conversation, None, forest.newest.get(conversation, ROOT)
+    declared = data["parent_id"]
+    if declared is None:
+        return conversation or "main", None, ROOT
+    parent = forest.find(declared)
+    if parent < 0:
+        return conversation or "main", declared, UNKNOWN
+    return conversation or forest.conversations.get(parent, "main"), declared, parent
+
+
+def _describe(forest: Forest, number: int, seq: int, data: Data, conversation: str) -> None:
+    """What else the event says of a message that has its place."""
+    nested = data.get("nested_in")
+    if isinstance(nested, Mapping):
+        forest.nested_under(number, str(nested.get("message_id") or ""))
+    turn = data.get("turn_id")
+    if isinstance(turn, str):
+        forest.turns.setdefault(turn, []).append(number)
+    if "message_number" in data:
+        number_message(forest, number, seq, data)
+    forest.lead(conversation, number, seq)
+    fork_of = data.get("fork_of")
+    if isinstance(fork_of, str):
+        _fork(forest, number, seq, fork_of)
+
+
+def sample(forest: Forest, number: int, seq: int, data: Data) -> None:
+    """A model call produced this message."""
+    forest.sampled.setdefault(number, seq)
+    parent = forest.parents[number]
+    prompt = forest.calls.prompt(forest.step) if forest.step is not None else None
+    last = -1 if prompt is None else forest.find(prompt)
+    forest.calls.sampled(number, forest.step, data, parent >= 0 and last >= 0 and last != parent)
 
 
 # -- parents ---------------------------------------------------------------------------------
@@ -68,39 +124,43 @@ def _wait(forest: Forest, number: int, seq: int, id: str, parent: str) -> None:
     forest.waiting.setdefault(wanted, []).append(number)
 
 
-def _arrived(forest: Forest, id: str, number: int, seq: int) -> None:
+def arrived(forest: Forest, id: str, number: int, seq: int) -> None:
     """Messages may have been waiting for this one."""
     for waiter in forest.waiting.pop(id, ()):
         hang(forest, waiter, number, seq)
 
 
-def hang(forest: Forest, number: int, parent: int, seq: int) -> None:
-    """Attach a message that waited, as if its parent had been there first."""
+def hang(forest: Forest, number: int, parent: int, seq: int, data: Data | None = None) -> None:
+    """Attach a message that waited, as if its parent had been there first; `data` placed it."""
     role = forest.roles[number]
     call_id = None
     if role == "tool" or parent in forest.tool_sets or parent in forest.set_of:
-        data = forest.data_at(forest.contents[number]) if forest.contents[number] else {}
+        if data is None:
+            data = forest.placed_by(number)
         call_id = data.get("tool_call_id") if role == "tool" else None
-        if call_id is not None or parent in forest.tool_sets or parent in forest.set_of:
-            target = _in_set(forest, parent, number, data, call_id)
+        call_id = None if call_id is None else str(call_id)
+        chained = call_id is not None or parent in forest.tool_sets or parent in forest.set_of
+        if chained and data.get("exact") is not True:
+            target = _in_set(forest, parent, number, seq, call_id)
             forest.attach(number, target, seq)
             reorder(forest, parent, seq)
             return
     forest.attach(number, parent, seq)
 
 
-def _in_set(forest: Forest, parent: int, number: int, data: Data, call_id: str | None) -> int:
+def _in_set(forest: Forest, parent: int, number: int, seq: int, call_id: str | None) -> int:
     above = forest.set_of.get(parent, parent)
     found = forest.tool_sets.get(above)
     if found is None:
         found = forest.tool_sets[above] = ToolSet(above)
         # Children that were there before are told, in case a serial puts them after.
-        found.below += [(child, None) for child in forest.children_at(above, forest.seq)]
-    found.below.append((number, call_id))
+        for child in forest.children_at(above, seq):
+            found.tell(child, None)
+    found.tell(number, call_id)
     target = found.place(number, call_id)
     if call_id is not None:
         forest.set_of.setdefault(number, above)
-        if found.parents.get(number) is None:
+        if found.tail != number:
             del forest.set_of[number]  # another answer to a call: a branch of its own
     return target
 
@@ -122,7 +182,7 @@ def reorder(forest: Forest, parent: int, seq: int) -> None:
 # -- order, numbers, versions ----------------------------------------------------------------
 
 
-def _number(forest: Forest, number: int, seq: int, data: Data) -> None:
+def number_message(forest: Forest, number: int, seq: int, data: Data) -> None:
     session, count = data.get("session_id"), data["message_number"]
     forest.by_number[(session, count)] = number
     before = forest.high_water.get(session)
@@ -154,8 +214,8 @@ def join(forest: Forest, number: int, target: int, seq: int) -> None:
     mine = forest.groups.last(number, number)
     if first == mine:
         return
-    members = forest.versions.setdefault(first, [first])
-    for member in forest.versions.get(mine, [mine]):
+    members = forest.versions.get(first, (first,))
+    for member in forest.versions.get(mine, (mine,)):
         forest.groups.record(member, seq, first)
-        members.append(member)
-    members.sort()
+        members = joined(members, member)
+    forest.versions[first] = members

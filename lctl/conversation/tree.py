@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import orjson
-
-from lctl.conversation.folding import fold_event
+from lctl.conversation.folding import fold_event, is_read_again
 from lctl.conversation.forest import ROOT, UNKNOWN, Forest
-from lctl.conversation.node import Node, message_of
+from lctl.conversation.hashing import hash_of
+from lctl.conversation.keeping import Kept, Writer
+from lctl.conversation.node import Node, messages_of
+from lctl.conversation.view import Follow, View
 from lctl.errors import BrokenChain, UsageError
 from lctl.events import Event
 from lctl.state.model import Diagnostic
 
-
-class Kept:
-    """The data of message events, in memory."""
-
-    __slots__ = ("events",)
-
-    def __init__(self) -> None:
-        self.events: dict[int, Mapping[str, Any]] = {}
-
-    def __call__(self, seq: int) -> Mapping[str, Any]:
-        return self.events[seq]
+__all__ = ["Kept", "Tree", "Writer"]
 
 
 class Tree:
@@ -38,11 +29,24 @@ class Tree:
     Cheap to make: `at` copies nothing.
     """
 
-    __slots__ = ("_forest", "_seq")
+    __slots__ = ("_forest", "_seq", "_writer")
 
-    def __init__(self, forest: Forest, seq: int | None = None) -> None:
+    def __init__(self, forest: Forest, seq: int | None = None, writer: Writer | None = None) -> None:
         self._forest = forest
         self._seq = seq
+        self._writer = writer
+
+    @property
+    def writer(self) -> Writer:
+        """Where events of this tree are recorded.
+
+        Raises:
+            UsageError: it was read from a log, or is fixed at a seq: there is nothing to write to.
+        """
+        if self._writer is None:
+            where = f" of {self._forest.name}" if self._forest.name else ""
+            raise UsageError(f"this tree{where} can only be read; write through session.tree")
+        return self._writer
 
     @classmethod
     def of(cls, events: Iterable[Event | Mapping[str, Any]]) -> Tree:
@@ -56,17 +60,21 @@ class Tree:
         """Fold one more event, whose seq is greater than all before. Cursors that `at` fixed stay."""
         forest = self._forest
         if isinstance(event, Event):
-            seq, type, agent, data = event.seq, event.type, event.agent, event.data
+            seq, type, agent, data, step = event.seq, event.type, event.agent, event.data, event.step
         else:
             seq, type, agent = event["seq"], event["type"], event.get("agent", "")
-            data = event.get("data") or {}
-        if type == "message" and isinstance(forest.data_at, Kept):
+            data, step = event.get("data") or {}, event.get("step")
+        if isinstance(forest.data_at, Kept) and is_read_again(type, data):
             forest.data_at.events[seq] = data
-        fold_event(forest, seq, type, agent, data)
+        fold_event(forest, seq, type, agent, data, step)
 
     @property
     def forest(self) -> Forest:
         return self._forest
+
+    @property
+    def _named(self) -> str:
+        return f"{self._forest.name}: " if self._forest.name else ""
 
     @property
     def seq(self) -> int:
@@ -81,11 +89,9 @@ class Tree:
 
     def __len__(self) -> int:
         """How many messages there are, copies included."""
-        if self._seq is None or self._seq >= self._forest.seq:
-            return len(self._forest.ids)
-        from bisect import bisect_right
-
-        return bisect_right(self._forest.seqs, self._seq)
+        seqs, seq = self._forest.seqs, self.seq
+        count = len(seqs)
+        return count if not count or seqs[count - 1] <= seq else bisect_right(seqs, seq)
 
     def __contains__(self, id: object) -> bool:
         return isinstance(id, str) and self._forest.find(id, self.seq) >= 0
@@ -131,7 +137,7 @@ class Tree:
     @property
     def conversations(self) -> list[str]:
         """Ids of conversations, in the order they began."""
-        return [name for name, (seqs, _) in self._forest.tips.items() if seqs[0] <= self.seq]
+        return [name for name, (seqs, _) in list(self._forest.tips.items()) if seqs[0] <= self.seq]
 
     def tip(self, conversation: str = "main") -> Node | None:
         """The last message of a conversation by order, None before its first (D6)."""
@@ -144,7 +150,7 @@ class Tree:
         forest, seq = self._forest, self.seq
         return [
             Node(self, n)
-            for n in forest.texts
+            for n in list(forest.texts)
             if forest.seqs[n] <= seq and forest.status_at(n, seq) == "streaming"
         ]
 
@@ -167,10 +173,13 @@ class Tree:
             UsageError: there is no such message.
             BrokenChain: the way to a root is broken, or goes in a circle. With strict=False, what there is.
         """
+        return [Node(self, n) for n in self.way(self._number(id), strict=strict)]
+
+    def _number(self, id: str) -> int:
         number = self._forest.find(id, self.seq)
         if number < 0:
-            raise UsageError(f"there is no message {id} at event {self.seq}")
-        return [Node(self, n) for n in self.way(number, strict=strict)]
+            raise UsageError(f"{self._named}there is no message {id} at event {self.seq}")
+        return number
 
     def way(self, number: int, *, strict: bool = True) -> list[int]:
         """`path`, by numbers."""
@@ -195,14 +204,19 @@ class Tree:
     def _refuse(self, top: int, found: list[int], circle: bool) -> None:
         forest = self._forest
         missing = self.declared_parent(top) or forest.ids[top]
-        why = "goes in a circle" if circle else f"lacks message {missing}"
-        text = f"the way to message {forest.ids[found[-1]]} {why}; strict=False gives the rest"
+        if circle:
+            text = f"message {missing} is its own ancestor; strict=False gives one round of it"
+        else:
+            text = (
+                f"message {forest.ids[top]} hangs on {missing}, which is not in the log; "
+                "strict=False gives what there is"
+            )
+        text = self._named + text
         raise BrokenChain(text, missing, [Node(self, n) for n in found])
 
     def declared_parent(self, number: int) -> str | None:
         """The parent its event names, whether or not it is in the log."""
-        seq = self._forest.contents[number]
-        value = self._forest.data_at(seq).get("parent_id") if seq else None
+        value = self._forest.placed_by(number).get("parent_id")
         return None if value is None else str(value)
 
     def transcript(self, id: str, *, strict: bool = True) -> list[dict[str, Any]]:
@@ -211,7 +225,7 @@ class Tree:
         Raises:
             UsageError, BrokenChain: as `path`.
         """
-        return [node.message for node in self.path(id, strict=strict)]
+        return messages_of(self, self.way(self._number(id), strict=strict))
 
     def common(self, one: str, other: str) -> Node | None:
         """The last message both paths share; None where they share none."""
@@ -228,46 +242,55 @@ class Tree:
         own = forest.resolve(id, seq)
         names = [
             own,
-            *(alias for alias in forest.nested if alias != own and forest.resolve(alias, seq) == own),
+            *(alias for alias in list(forest.nested) if alias != own and forest.resolve(alias, seq) == own),
         ]
         return [Node(self, n) for name in names for n in forest.nested.get(name, ()) if forest.seqs[n] <= seq]
 
     # -- the whole ---------------------------------------------------------------------------
 
+    def view(
+        self,
+        conversation: str = "main",
+        *,
+        limit: int | None = None,
+        follow: Follow = "own",
+        name: str = "main",
+    ) -> View:
+        """One path through a conversation: where `view_select` events lead, else to the last message.
+
+        The view of a tree that grows follows it; of a tree that `at` fixed it stays what it is.
+
+        Args:
+            limit: how many of the newest messages are shown at first, a few more where a tool call would be
+                parted from its results; None for all.
+            follow: what the view does about messages of others. "own": it goes on with what comes below its
+                last message, and stays where it is when there are alternatives to what it shows. "latest":
+                it goes to the newest alternative. "pinned": it stays even at its last message. To what is
+                sent, edited or regenerated through the view itself it goes in any case.
+            name: of its selections in the log (`View.select`, durable).
+
+        Raises:
+            UsageError: `limit` is negative, or there is no such `follow`.
+        """
+        live = self._seq is None
+        tree = self if live else self.at(self.seq)
+        return View(tree, conversation, limit=limit, follow=follow, name=name, live=live)
+
     def subscribe(self, listener: Callable[[str, str, int], None]) -> Callable[[], None]:
         """Call `listener(kind, message_id, seq)` once for each event that changed something, on whatever
         branch; kinds: message, update, alias. Gives what ends it."""
-        self._forest.listeners.append(listener)
-        return lambda: self._forest.listeners.remove(listener)
+        listeners = self._forest.news.listeners
+        listeners.append(listener)
+
+        def stop() -> None:
+            if listener in listeners:
+                listeners.remove(listener)
+
+        return stop
 
     def state_hash(self) -> str:
         """Hash of what can be seen: places, order and contents, the same in every process."""
-        forest, seq = self._forest, self.seq
-        digest = hashlib.sha256()
-        for id in sorted(forest.ids[: len(self)]):
-            number = forest.numbers[id]
-            parent = forest.parent_at(number, seq)
-            below = [forest.ids[n] for n in forest.children_at(number, seq)]
-            versions = [forest.ids[n] for n in forest.versions_at(number, seq)]
-            above = forest.ids[parent] if parent >= 0 else parent
-            said = message_of(self, number)
-            status = forest.status_at(number, seq)
-            line = [
-                id,
-                forest.role_at(number, seq),
-                above,
-                below,
-                versions,
-                status,
-                number in forest.sampled,
-                said,
-            ]
-            digest.update(
-                orjson.dumps(line, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
-            )
-        aliases = sorted(alias for alias, (_, since) in forest.aliases.items() if since <= seq)
-        digest.update(orjson.dumps([[alias, forest.resolve(alias, seq)] for alias in aliases]))
-        return "sha256:" + digest.hexdigest()
+        return hash_of(self)
 
     def __repr__(self) -> str:
         return f"<Tree at {self.seq}: messages {len(self)}, conversations {len(self.conversations)}>"

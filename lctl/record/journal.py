@@ -260,6 +260,13 @@ class JournalStore:
         if rest and start <= _seq(rest) and (stop is None or _seq(rest) < stop):
             yield rest
 
+    def since(self, position: int) -> tuple[list[bytes], int]:
+        with self.lock:
+            self.flush()
+            end = self.ending().events_end
+        found = b"".join(self.blocks(max(position, self._begin), end))
+        return [line.rstrip(b",") for line in found.split(b"\n") if line not in (b"", b",")], end
+
     def count(self) -> int:
         """Number of events; differs from `last_seq` only in a log that does not begin at 1."""
         ending = self.ending()

@@ -37,6 +37,11 @@ class EventStore(Protocol):
         """Lines with start <= seq < stop (None: to the end), in order. From any thread."""
         ...
 
+    def since(self, position: int) -> tuple[list[bytes], int]:
+        """Lines stored after a position, and the position after them. 0 is before the first; other
+        positions are those given here. From any thread."""
+        ...
+
     def flush(self) -> None:
         """Make everything appended as durable as this store ever makes it."""
         ...
@@ -66,6 +71,10 @@ class MemoryStore:
 
     def read(self, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
         yield from self.lines[max(start, 1) - 1 : None if stop is None else stop - 1]
+
+    def since(self, position: int) -> tuple[list[bytes], int]:
+        lines = self.lines[position:]
+        return lines, position + len(lines)
 
     def flush(self) -> None:
         return None

@@ -8,13 +8,13 @@ and no way to lose a node. What waits for a parent is counted in `parked`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from msgspec import UNSET, UnsetType
 
 from lctl.state import intake
 from lctl.state.builder import Builder
-from lctl.state.model import Message, State
+from lctl.state.model import Message
 
 #: A message with this status may still change; any other is final.
 STREAMING = "streaming"
@@ -185,21 +185,6 @@ def _leads_to(state: Builder, start: str, id: str) -> bool:
         node = state.messages.get(at)
         at = None if node is None else node.parent
     return False
-
-
-def up(state: State, id: str) -> Iterator[Message | str]:
-    """From a message to its root, the message first. Ends with an id where the way is broken: a parent
-    the log does not have, or one met before."""
-    seen: set[str] = set()
-    at: str | None = known_id(state.aliases, id)
-    while at is not None:
-        node = state.messages.get(at)
-        if node is None or at in seen:
-            yield at
-            return
-        seen.add(at)
-        yield node
-        at = None if node.parent is None else known_id(state.aliases, node.parent)
 
 
 def known_id(aliases: Mapping[str, str], id: str) -> str:

@@ -40,8 +40,10 @@ def reasoning_of(data: Data) -> str:
     """What the model thought, as far as the provider shows it; parts are paragraphs."""
     thought = [_first_text(data, ("reasoning_content", "reasoning", "thinking"))]
     for part in _parts(data):
-        if isinstance(part, Mapping) and (part.get("type") in _REASONING or part.get("thought") is True):
-            thought.append(_first_text(part, ("thinking", "text")) or _texts(part.get("summary")))
+        if isinstance(part, Mapping) and (_kind(part) in _REASONING or part.get("thought") is True):
+            thought.append(
+                _first_text(part, ("thinking", "text", "reasoning")) or _texts(part.get("summary"))
+            )
             thought.append(_texts(part.get("content")))
     return "\n\n".join(one for one in thought if one)
 
@@ -56,7 +58,7 @@ def tool_calls_of(data: Data) -> list[dict[str, Any]]:
     for part in _parts(data):
         if not isinstance(part, Mapping):
             continue
-        if part.get("type") in _CALLS:
+        if _kind(part) in _CALLS:
             arguments = part["input"] if "input" in part else part.get("arguments")
             calls.append(_call(part.get("call_id") or part.get("id"), part.get("name"), arguments))
         elif isinstance(part.get("functionCall"), Mapping):
@@ -75,8 +77,8 @@ def tool_results_of(data: Data) -> list[dict[str, Any]]:
     for part in _parts(data):
         if not isinstance(part, Mapping):
             continue
-        kind = part.get("type")
-        if kind in _RESULTS or (isinstance(kind, str) and kind.endswith("_tool_result")):
+        kind = _kind(part)
+        if kind in _RESULTS or kind.endswith("_tool_result"):
             output = part["output"] if "output" in part else part.get("content")
             failed = part.get("is_error") or _is_error(part.get("content"))
             results.append(_result(part.get("call_id") or part.get("tool_use_id"), output, failed))
@@ -121,12 +123,17 @@ def _all_parts(data: Data) -> Iterator[Mapping[str, Any]]:
                     yield inner
 
 
+def _kind(part: Mapping[str, Any]) -> str:
+    kind = part.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
 def _words(part: Any) -> str:
     if isinstance(part, str):
         return part
     if not isinstance(part, Mapping) or part.get("thought") is True:
         return ""
-    if part.get("type") in _TEXT or "type" not in part:
+    if _kind(part) in _TEXT or "type" not in part:
         text = part.get("text")
         return text if isinstance(text, str) else ""
     refusal = part.get("refusal")
@@ -178,7 +185,7 @@ def _is_error(content: Any) -> bool:
 
 
 def _is_image(part: Mapping[str, Any]) -> bool:
-    if part.get("type") in _IMAGES:
+    if _kind(part) in _IMAGES:
         return True
     media = part.get("inlineData") or part.get("fileData")
     return isinstance(media, Mapping) and str(media.get("mimeType", "")).startswith("image/")

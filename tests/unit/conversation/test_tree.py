@@ -65,6 +65,7 @@ def test_t2_conversations_stay_apart() -> None:
     ]
 
 
+@settings(deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_t3_any_arrival_is_the_same_tree(r: random.Random) -> None:
     log = Log()
@@ -207,6 +208,7 @@ def test_t9_another_parent_is_no_version() -> None:
     assert ids(tree["u9"].versions) == ["u9"]
 
 
+@settings(deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_t10_nothing_is_ever_lost(r: random.Random) -> None:
     events = history(r)

@@ -8,8 +8,8 @@ import pytest
 
 from lctl import Chain
 from lctl.errors import BrokenChain, UsageError
-from lctl.state.forest import up
-from lctl.state.model import Message, State
+from lctl.state.forest import known_id
+from lctl.state.model import State
 from lctl.state.reducer import fold
 from tests.unit.state.logs import events
 
@@ -22,7 +22,16 @@ def said(id: str, parent: Any = ABSENT, **more: Any) -> tuple[str, dict[str, Any
 
 
 def path(state: State, id: str) -> list[str]:
-    return [step.id if isinstance(step, Message) else f"!{step}" for step in up(state, id)][::-1]
+    """The way from the root to a message; "!" before an id that breaks it."""
+    found: dict[str, None] = {}
+    at: str | None = known_id(state.aliases, id)
+    while at is not None:
+        node = state.messages.get(at)
+        if node is None or at in found:
+            return [f"!{at}", *reversed(found)]
+        found[at] = None
+        at = None if node.parent is None else known_id(state.aliases, node.parent)
+    return list(reversed(found))
 
 
 def codes(state: State) -> list[str]:

@@ -11,22 +11,18 @@ import orjson
 
 from lctl.codec import Log, open_log, write_log
 from lctl.codec.conversion import form
-from lctl.errors import BrokenChain, UsageError
+from lctl.conversation.folding import fold_event
+from lctl.conversation.forest import Forest
+from lctl.conversation.node import Node
+from lctl.conversation.reading import Events, Reader
+from lctl.conversation.sessions import Sessions, sessions_of
+from lctl.conversation.tree import Tree
 from lctl.events import VERSION, Event
-from lctl.state.forest import STREAMING, up
-from lctl.state.model import Message, State
+from lctl.state.model import State
 from lctl.state.summary import tail_of
 from lctl.state.timeline import Timeline
 
 Path = str | os.PathLike[str]
-
-#: Keys of a message event that are the log's, not the provider's.
-_OURS = frozenset(
-    {
-        *("message_id", "parent_id", "conversation_id", "turn_id", "session_id", "message_number", "serial"),
-        *("status", "sampled", "fork_of", "copy_of", "carry", "nested_in", "call", "is_new", "details"),
-    }
-)
 
 
 class Chain:
@@ -114,26 +110,24 @@ class Chain:
         """The state at the end."""
         return self.timeline.last
 
-    def path(self, message_id: str, *, strict: bool = True) -> list[Message]:
+    @cached_property
+    def tree(self) -> Tree:
+        """Every branch of every conversation, at any seq."""
+        return tree_of(self.log)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """The sessions of the chain, at any seq."""
+        return sessions_of(self.log, self.tree.forest)
+
+    def path(self, message_id: str, *, strict: bool = True) -> list[Node]:
         """The messages from the root of a conversation to one of them.
 
         Raises:
             UsageError: there is no such message.
             BrokenChain: a message on the way is not in the log. With strict=False, what there is below it.
         """
-        found: list[Message] = []
-        for step in up(self.state, message_id):
-            if isinstance(step, Message):
-                found.append(step)
-                continue
-            found.reverse()
-            if not found:
-                raise UsageError(f"{self.log.name}: there is no message {step}")
-            if strict:
-                raise BrokenChain(_broken(self.log.name, found, step), step, found)
-            return found
-        found.reverse()
-        return found
+        return self.tree.path(message_id, strict=strict)
 
     def transcript(self, message_id: str, *, strict: bool = True) -> list[dict[str, Any]]:
         """What a model reads whose context ends with that message: each one as its provider wrote it.
@@ -141,25 +135,7 @@ class Chain:
         Raises:
             UsageError, BrokenChain: as `path`.
         """
-        return [self._content(message) for message in self.path(message_id, strict=strict)]
-
-    def _content(self, message: Message) -> dict[str, Any]:
-        event = self.log.event(message.seq)
-        data = {key: value for key, value in event.data.items() if key not in _OURS}
-        if event.type == "stream_start":
-            data = {"role": message.role, "content": self._streamed(message)}
-        return data
-
-    def _streamed(self, message: Message) -> str:
-        """The text of a message of which there are only chunks."""
-        stream = next((one for one in self.state.streams.values() if one.message_id == message.id), None)
-        stop = None if stream is None or message.status == STREAMING else stream.end_seq
-        chunks = (
-            event.data.get("content")
-            for event in self.log.events(message.seq, stop)
-            if event.type == "stream_chunk" and event.data.get("message_id") == message.id
-        )
-        return "".join(chunk for chunk in chunks if isinstance(chunk, str))
+        return self.tree.transcript(message_id, strict=strict)
 
     def __len__(self) -> int:
         return len(self.log)
@@ -172,10 +148,14 @@ def _opened(document: Mapping[str, Any]) -> Log:
     return open_log(orjson.dumps(dict(document), option=orjson.OPT_NON_STR_KEYS))
 
 
-def _broken(name: str, found: list[Message], missing: str) -> str:
-    if any(message.id == missing for message in found):
-        return f"{name}: message {missing} is its own ancestor; strict=False gives one round of it"
-    return (
-        f"{name}: message {found[0].id} hangs on {missing}, which is not in the log; "
-        "strict=False gives what there is"
-    )
+def tree_of(log: Events) -> Tree:
+    """The conversations of an opened log. A message's text is read from the log when asked for."""
+    forest = Forest(Reader(log), str(getattr(log, "name", "")))
+    for event in log.events():
+        fold_event(forest, event.seq, event.type, event.agent, event.data, event.step)
+    return Tree(forest)
+
+
+def load(path: Path) -> Chain:
+    """As `Chain.load`."""
+    return Chain.load(path)

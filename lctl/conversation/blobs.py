@@ -1,0 +1,102 @@
+"""Large binary content of messages: stored once by hash, named where it stood.
+
+Where a message holds base64 (an image, audio, a file) of more than `LIMIT` characters, the value
+becomes `{"$blob": "sha256:..."}`; a data URL keeps its head beside it as `"prefix"`, so that the value
+can be put together again to the byte: prefix + the blob's content.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from hashlib import sha256
+from typing import Any
+
+#: Longest base64 text that stays in its message.
+LIMIT = 4096
+
+_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?[^,]{0,200};base64,")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{64}")
+# Keys whose long values are base64 in some provider's content parts.
+_BINARY_KEYS = frozenset({"data", "file_data", "result", "b64_json", "partial_image_b64"})
+_MEDIA_KEYS = ("media_type", "mime_type", "mimeType")
+_FORMATS = {"wav": "audio/wav", "mp3": "audio/mpeg", "flac": "audio/flac", "opus": "audio/opus"}
+
+#: Payload of one `blob` event.
+Blob = dict[str, Any]
+
+
+def take_blobs(message: dict[str, Any]) -> tuple[dict[str, Any], list[Blob]]:
+    """The message with its large binary values named by hash, and those values.
+
+    The message itself is not changed; one without such values comes back as it is.
+    """
+    found: list[Blob] = []
+    replaced = message
+    try:
+        for key, value in message.items():
+            if value and isinstance(value, (list, dict)):
+                new = _replace(value, key, message, found)
+                if new is not value:
+                    replaced = {**replaced, key: new}
+    except RecursionError:  # nobody's content parts are nested like that
+        return message, []
+    return replaced, found
+
+
+def put_back(value: Any, content_of: dict[str, str]) -> Any:
+    """The inverse: `value` with every name replaced by what it names (`content_of` is by hash)."""
+    if isinstance(value, list):
+        return [put_back(item, content_of) for item in value]
+    if not isinstance(value, dict):
+        return value
+    name = value.get("$blob")
+    if isinstance(name, str) and name in content_of:
+        return str(value.get("prefix", "")) + content_of[name]
+    return {key: put_back(item, content_of) for key, item in value.items()}
+
+
+def _replace(value: Any, key: str, around: dict[str, Any], found: list[Blob]) -> Any:
+    if isinstance(value, str):
+        return _replace_text(value, key, around, found) if len(value) > LIMIT else value
+    if isinstance(value, list):
+        items = [_replace(item, key, around, found) for item in value]
+        return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
+    if isinstance(value, dict):
+        fields = {name: _replace(item, name, value, found) for name, item in value.items()}
+        return fields if any(fields[name] is not item for name, item in value.items()) else value
+    return value
+
+
+def _replace_text(text: str, key: str, around: dict[str, Any], found: list[Blob]) -> Any:
+    url = _DATA_URL.match(text)
+    if url is None and not (key in _BINARY_KEYS and _BASE64.match(text)):
+        return text
+    content = text[url.end() :] if url else text
+    blob = _blob(content, (url.group(1) if url else None) or _media_type(around))
+    if blob is None:
+        return text
+    found.append(blob)
+    name = {"$blob": blob["hash"]}
+    return {**name, "prefix": url.group()} if url else name
+
+
+def _blob(content: str, media_type: str | None) -> Blob | None:
+    """None where `content` is not base64 after all; the hash is of the bytes it stands for."""
+    try:
+        raw = base64.b64decode(content, altchars=b"-_" if "-" in content or "_" in content else None)
+    except (binascii.Error, ValueError):
+        return None
+    blob: Blob = {"hash": "sha256:" + sha256(raw).hexdigest(), "encoding": "base64"}
+    if media_type:
+        blob["media_type"] = media_type
+    return {**blob, "size": len(raw), "content": content}
+
+
+def _media_type(around: dict[str, Any]) -> str | None:
+    for key in _MEDIA_KEYS:
+        value = around.get(key)
+        if isinstance(value, str):
+            return value
+    return _FORMATS.get(str(around.get("format")))

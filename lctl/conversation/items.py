@@ -1,0 +1,98 @@
+"""Items of OpenAI's Responses API and the messages they form.
+
+An item is smaller than a message. Consecutive items of the assistant's side (reasoning, its messages,
+function calls, server tools) form one message of role "assistant" whose `content` is the list of items
+as they were; a tool's output item is a message of role "tool".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_PLAIN_KEYS = frozenset({"type", "role", "content", "id", "status"})
+
+
+def group(items: list[Any]) -> tuple[list[dict[str, Any]], list[int]]:
+    """The messages of input items, and how many items each was made of."""
+    messages: list[dict[str, Any]] = []
+    spans: list[int] = []
+    run: list[Any] = []
+    for item in items:
+        message = own_message(item)
+        if message is None:
+            run.append(item)
+            continue
+        if run:
+            messages.append(assistant(run))
+            spans.append(len(run))
+            run = []
+        messages.append(message)
+        spans.append(1)
+    if run:
+        messages.append(assistant(run))
+        spans.append(len(run))
+    return messages, spans
+
+
+def own_message(item: Any) -> dict[str, Any] | None:
+    """The message that `item` is by itself; None for an item of the assistant's side."""
+    if not isinstance(item, dict):
+        return {"role": "user", "content": item}
+    kind = item.get("type")
+    role = item.get("role")
+    if kind is None or kind == "message":
+        if role == "assistant":
+            return None
+        return {**item, "role": role if isinstance(role, str) else "unknown"}
+    if isinstance(kind, str) and kind.endswith("_output"):
+        rest = {key: value for key, value in item.items() if key not in ("call_id", "output")}
+        return {"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output"), **rest}
+    if kind == "mcp_approval_response":
+        return {"role": "user", "content": [item]}
+    return None
+
+
+def assistant(run: list[Any]) -> dict[str, Any]:
+    return {"role": "assistant", "content": _plain_text(run) if len(run) == 1 else run}
+
+
+def _plain_text(run: list[Any]) -> Any:
+    """The text itself where the only item is a message of one bare text, else the list."""
+    item = run[0]
+    if item.get("type", "message") != "message" or set(item) - _PLAIN_KEYS:
+        return run
+    content = item.get("content")
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
+        part = content[0]
+        bare = not any(value for key, value in part.items() if key not in ("type", "text"))
+        if bare and part.get("type") == "output_text":
+            content = part.get("text")
+    return content if isinstance(content, str) else run
+
+
+#: Item types beside those that end with "_call" and "_output".
+_ITEMS = frozenset({"message", "reasoning", "item_reference", "mcp_list_tools", "mcp_approval_request"})
+
+
+def is_item(value: Any) -> bool:
+    """Whether it says of itself that it is an item of the Responses API."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    return isinstance(kind, str) and (
+        kind in _ITEMS or kind.endswith(("_call", "_output")) or kind == "mcp_approval_response"
+    )
+
+
+def ungroup(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The items that `group` makes these messages of."""
+    items: list[dict[str, Any]] = []
+    for message in messages:
+        content = message.get("content")
+        kind = message.get("type")
+        if message.get("role") == "tool" and isinstance(kind, str) and kind.endswith("_output"):
+            rest = {key: message[key] for key in message if key not in ("role", "tool_call_id", "content")}
+            items.append({**rest, "call_id": message.get("tool_call_id"), "output": content})
+        elif message.get("role") == "assistant" and isinstance(content, list) and all(map(is_item, content)):
+            items += content
+        else:
+            items.append(message)
+    return items

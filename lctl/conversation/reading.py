@@ -1,0 +1,47 @@
+"""Texts of messages read from a log, in stretches where they are asked for one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from lctl.events import Event
+
+_STRETCH = 64  # reading that many events costs about as much as finding one
+_NEAR = 256
+_MOST = 1024
+
+
+class Events(Protocol):
+    """What a tree is read from: an opened log, or anything that gives its events in order."""
+
+    def events(self, start: int = ..., stop: int | None = ...) -> Iterator[Event]: ...
+
+    def event(self, seq: int) -> Event: ...
+
+
+class Reader:
+    """The `data` of a log's events by seq. An event near the one asked for before is read with its
+    neighbours, which will be asked for next."""
+
+    def __init__(self, log: Events) -> None:
+        self._log = log
+        self._last = -_NEAR
+        self._held: dict[int, Mapping[str, Any]] = {}
+
+    def __call__(self, seq: int) -> Mapping[str, Any]:
+        data = self._held.get(seq)
+        if data is not None:
+            self._last = seq
+            return data
+        near = abs(seq - self._last) < _NEAR
+        self._last = seq
+        if not near:
+            return self._log.event(seq).data
+        first = seq - seq % _STRETCH
+        read = {event.seq: event.data for event in self._log.events(first, first + _STRETCH)}
+        if len(self._held) > _MOST:
+            self._held = {}
+        self._held.update(read)
+        data = read.get(seq)
+        return self._log.event(seq).data if data is None else data

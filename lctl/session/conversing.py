@@ -1,0 +1,71 @@
+"""The conversations of a session, as a tree that grows with it, and the agent sessions in them."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from lctl.conversation.forest import Forest
+from lctl.conversation.sessionfolding import KEPT
+from lctl.conversation.sessions import Sessions
+from lctl.conversation.tree import Kept, Tree
+
+if TYPE_CHECKING:
+    from lctl.session.session import LCTLSession
+
+
+class Follower:
+    """Folds the events of a session into a tree: all so far, then each one as it has been recorded.
+
+    Events are taken from the log, so that the tree is what a reader of the log will see.
+
+    Attributes:
+        sessions: the agent sessions of the log so far.
+        writing: held by whoever numbers what it records by what there is.
+    """
+
+    def __init__(self, session: LCTLSession) -> None:
+        self._store = session.store
+        self._position = 0
+        self._lock = threading.RLock()
+        self._lines: deque[bytes] = deque()
+        self.writing = threading.RLock()
+        self._kept: dict[int, Mapping[str, Any]] = {}
+        self.tree = Tree(Forest(Kept()), writer=session)
+        self.sessions = Sessions(self.tree.forest, self._kept.__getitem__)
+
+    def follow(self) -> None:
+        """Take what was recorded since the last time.
+
+        Who is told of an event may record another: then that one's turn takes what is left, in order.
+        """
+        with self._lock:
+            lines, self._position = self._store.since(self._position)
+            self._lines += lines
+            while self._lines:
+                event = orjson.loads(self._lines.popleft())
+                if event["type"] in KEPT:
+                    self._kept[event["seq"]] = event.get("data") or {}
+                self.tree.append(event)
+                self.sessions.append(event)
+
+
+def tree_of(session: LCTLSession) -> Tree:
+    """The session's tree. From the first time it is asked for, every event costs its folding as well."""
+    return follower_of(session).tree
+
+
+def follower_of(session: LCTLSession) -> Follower:
+    """What folds the session's events, from now on."""
+    follower = session.follower
+    if follower is None:
+        follower = session.follower = Follower(session)
+        session.after_event = follower.follow
+        follower.follow()
+        if session.on_follow is not None:
+            session.on_follow(follower.tree)
+    return follower
