@@ -1,11 +1,19 @@
-"""`ReplayEngine`: a chain played to any event, compared, and asked where its time went."""
+"""`ReplayEngine`: a chain played to any event, compared, and asked where its time went.
+
+The module is called like the function of `lctl` that runs a session's agent again: calling the module
+does that.
+
+    lctl.replay(session.fork(at=4), agent, tools="dry-run").diff().show()
+"""
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from lctl.chain import Chain
 from lctl.events import Event
-from lctl.state.chain import Chain
 from lctl.state.model import State
 
 if TYPE_CHECKING:
@@ -67,3 +75,14 @@ class ReplayEngine:
         from lctl.analysis.bottleneck import bottleneck
 
         return list(bottleneck(self.chain.log).slowest[:top])
+
+
+class _Callable(ModuleType):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        from lctl.rerun.replaying import replay
+
+        return replay(*args, **kwargs)
+
+
+replay = sys.modules[__name__]
+replay.__class__ = _Callable

@@ -130,7 +130,7 @@ class Cassette:
 
     def _extend(self) -> None:
         """The replay's own log, which holds what was served and what was made, is the cassette now."""
-        from lctl.state.chain import Chain
+        from lctl.chain import Chain
 
         document = Chain.load(self._part).to_dict()
         document["chain"] = Chain.load(self.path).to_dict()["chain"]

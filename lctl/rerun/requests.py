@@ -13,10 +13,11 @@ from typing import Any
 
 import orjson
 
+from lctl.conversation.blobs import take_blobs
+from lctl.conversation.identity import identity
+from lctl.conversation.node import RESERVED
 from lctl.instrument import codecs
-from lctl.instrument.codecs.blobs import take_blobs
 from lctl.instrument.codecs.model import ModelRequest
-from lctl.instrument.identity import identity
 from lctl.rerun.entries import Entry
 from lctl.rerun.settings import DUMMY_KEY
 from lctl.rerun.tape import Tape
@@ -26,7 +27,6 @@ from lctl.state.messages import reasoning_of, text_of, tool_calls_of, tool_resul
 
 #: Fields of a body that are new in each run and change nothing.
 _VOLATILE = frozenset({"idempotency_key", "request_id", "client_request_id", "trace_id", "traceparent"})
-_OURS = frozenset({"message_id", "parent_id", "sampled", "status", "continues", "wire"})
 #: The digits of a placeholder are keyed anew in each run; and a rerun has other secrets, if any.
 _PLACEHOLDER = re.compile(rf"\[redacted:[\w-]+(?::[0-9a-f]{{4}})?\]|{DUMMY_KEY}")
 _SECRET = "[redacted]"
@@ -182,7 +182,7 @@ def _tools(tools: list[Any] | None) -> str | None:
 
 def _theirs(message: dict[str, Any]) -> dict[str, Any]:
     """A recorded message as the provider wrote it."""
-    data = {key: value for key, value in message.items() if key not in _OURS}
+    data = {key: value for key, value in message.items() if key not in RESERVED}
     theirs = message.get("wire")
     return {**data, **theirs} if isinstance(theirs, dict) else data
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -20,6 +20,9 @@ from lctl.payloads.tape import reads_of
 from lctl.rerun.entries import Entry, Read, is_cancellation, lane_of
 from lctl.rerun.ordering import Delivery, deliveries, in_order
 from lctl.session import reported, returns
+
+if TYPE_CHECKING:
+    from lctl.conversation.tree import Tree
 
 #: What a line must hold to matter here; all other events are passed over unread.
 _TYPES = {
@@ -62,6 +65,7 @@ class Tape:
         self.mark = ""
         self._messages: dict[str, int] = {}
         self._parents: dict[str, str | None] = {}
+        self._has_copies = False  # messages that repeat others: only the tree knows what they say
         self._blobs: dict[str, int] = {}
         self._tools: dict[str, int] = {}
         self.entries: list[Entry] = []
@@ -186,6 +190,7 @@ class Tape:
         id = data.get("message_id")
         if isinstance(id, str):
             self._messages[id] = seq
+            self._has_copies = self._has_copies or "carry" in data or "copy_of" in data
             parent = data.get("parent_id")
             self._parents[id] = parent if isinstance(parent, str) else None
 
@@ -250,6 +255,9 @@ class Tape:
 
     def prompt(self, leaf: str) -> list[dict[str, Any]]:
         """The messages from the root of the conversation to `leaf`, as far as they are in the log."""
+        if self._has_copies:
+            tree = self._tree
+            return [node.message for node in tree.path(leaf, strict=False)] if leaf in tree else []
         path: list[dict[str, Any]] = []
         at: str | None = leaf
         while at is not None and len(path) <= len(self._messages):
@@ -260,6 +268,12 @@ class Tape:
             at = self._parents.get(at)
         path.reverse()
         return path
+
+    @cached_property
+    def _tree(self) -> Tree:
+        from lctl.chain import tree_of
+
+        return tree_of(self.log)
 
     def tool_definitions(self, name: str) -> list[Any] | None:
         """The definitions that have this hash."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from lctl.record.recorder import Draft
 from lctl.session import jsonable
+from lctl.session.messagegraph.registry import Graphs
+
+if TYPE_CHECKING:
+    from lctl.session.messagegraph.lineage import Lineage
+    from lctl.session.messagegraph.planning import Plan
 
 _TOKENS = {
     "input": ("input", "input_tokens", "prompt_tokens", "prompt_token_count"),
@@ -24,13 +29,24 @@ class Prompts:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str | None, bytes], str] = {}
+        self.graphs = Graphs()
+        self._plan: Plan | None = None  # of the message graph that the newest prompt is
+        self._lineage: Lineage | None = None
+        self._model: str | None = None
 
     def drafts(
-        self, messages: Any, first: int, agent: str, step: int | None
+        self, messages: Any, first: int, agent: str, step: int | None, model: str | None = None
     ) -> tuple[list[Draft], str | None]:
         """`message` drafts for what is new, numbered from `first`; the id of the prompt's last message."""
         drafts: list[Draft] = []
         leaf: str | None = None
+        self._plan = self._lineage = None
+        if hasattr(messages, "plan_call") and messages.bind() is not None and messages.graphs is self.graphs:
+            plan: Plan = messages.plan_call(first, (agent, step))
+            self._plan, self._lineage = plan, messages.lineage
+            self._model = model
+            messages.called(model, None)
+            return plan.drafts, messages.route.tip
         for message in _listed(messages):
             known = self._known.get(key := (leaf, _content(message)))
             if known is None:
@@ -42,8 +58,18 @@ class Prompts:
     def sampled(self, message: dict[str, Any], leaf: str | None, seq: int) -> dict[str, Any]:
         """The answer as a node under `leaf`; a later prompt that repeats it is that node."""
         name = f"m{seq}"
-        self._known[leaf, _content(message)] = name
+        if self._plan is not None and self._lineage is not None:
+            self._plan.undo.append(self._lineage.learn(leaf, name, message, self._model, None))
+            message = {**self._lineage.fields, **message}
+        else:
+            self._known[leaf, _content(message)] = name
         return {"message_id": name, "parent_id": leaf, **message, "sampled": True, "status": "complete"}
+
+    def take_back(self) -> None:
+        """What was drafted last has not been stored."""
+        plan, self._plan = self._plan, None
+        for undo in reversed(plan.undo if plan is not None else ()):
+            undo()
 
 
 def response_message(response: Any) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextvars import Token
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lctl.clock import Clock, IdSource, system_clock, system_ids
 from lctl.guard import guard
@@ -36,6 +36,12 @@ from lctl.session.scrub import MAX_STRING, Scrubber
 from lctl.session.stepping import Stepping
 from lctl.session.verbs import Verbs
 
+if TYPE_CHECKING:
+    from lctl.conversation.tree import Tree
+    from lctl.session.conversing import Follower
+    from lctl.session.durable.replies import ReplyChains
+    from lctl.session.messagegraph.registry import Graphs
+
 
 class LCTLSession(Stepping, Verbs):
     """Records one chain. Every recording call returns a seq, or 0 when it could not record; none raises.
@@ -46,15 +52,23 @@ class LCTLSession(Stepping, Verbs):
         lost: events that could not be recorded (disk full, session closed).
         on_tool_call: given the data of each tool call that is reported, so that capture does not derive
             the same call from the messages.
+        on_follow: called with the tree when it is first asked for, so that capture knows what the program
+            records itself.
         on_close: called before the log is closed, so that capture can record what is still open.
         under_way: the calls that have begun and not ended.
         returns: when the program went on after calls that ended at the same time.
         before_event: called before each event but ambient reads, which it writes if some were gathered.
+        after_event: called after each event but ambient reads.
+        follower: what folds the events into `tree`, once that was asked for.
     """
 
     on_tool_call: Callable[[dict[str, Any]], None] | None = None
+    on_follow: Callable[[Tree], None] | None = None
     on_close: Callable[[], None] | None = None
     before_event: Callable[[], None] | None = None
+    after_event: Callable[[], None] | None = None
+    follower: Follower | None = None
+    _conversations: ReplyChains | None = None
 
     def __init__(
         self,
@@ -157,6 +171,11 @@ class LCTLSession(Stepping, Verbs):
         return self._redactor
 
     @property
+    def max_string(self) -> int:
+        """Characters of one string that are kept."""
+        return self._max_string
+
+    @property
     def origin_ns(self) -> int:
         """The clock's monotonic reading when the recording began; `at` counts from it."""
         return self.under_way.origin_ns
@@ -165,6 +184,10 @@ class LCTLSession(Stepping, Verbs):
     def last_seq(self) -> int:
         """Seq of the newest event; 0 before the first."""
         return self._recorder.seq
+
+    def is_open(self, step: int) -> bool:
+        """Whether this process has begun that step and not ended it."""
+        return step in self._frames
 
     # -- the low-level door, for integrations ------------------------------------------------
 
@@ -202,6 +225,8 @@ class LCTLSession(Stepping, Verbs):
             return self._failed(error, 1)
         if inside is not None:
             inside.append((seq, seq))
+        if self.after_event is not None:
+            self._tell(self.after_event)
         return seq
 
     def _emit_tool_call(self, draft: Draft, listen: Callable[[dict[str, Any]], None]) -> int:
@@ -226,13 +251,20 @@ class LCTLSession(Stepping, Verbs):
         if inside is not None:
             build = _noting(build, inside)
         try:
-            return recorder.record_many(build, finite)
+            seq = recorder.record_many(build, finite)
         except Exception as error:
             return self._failed(error, recorder.refused)
+        if self.after_event is not None:
+            self._tell(self.after_event)
+        return seq
 
     def _prepare(self, before: Callable[[], None]) -> None:
         with guard("reads of the surroundings"):
             before()
+
+    def _tell(self, after: Callable[[], None]) -> None:
+        with guard("the tree of conversations"):
+            after()
 
     def _session(self) -> LCTLSession:
         return self
@@ -272,6 +304,33 @@ class LCTLSession(Stepping, Verbs):
             made |= {name: value for name, value in given.items() if value is not None}
             return self.emit("checkpoint", made | data, agent=agent)
         return 0
+
+    @property
+    def graphs(self) -> Graphs:
+        """What is known of the message graphs that record into this log; another one after a fork()."""
+        return self._prompts.graphs
+
+    @property
+    def tree(self) -> Tree:
+        """The conversations so far; grows with the session, and is written through (`tree.view().send`)."""
+        from lctl.session.conversing import tree_of
+
+        return tree_of(self)
+
+    @property
+    def conversations(self) -> ReplyChains:
+        """Conversations by what replies to what."""
+        found = self._conversations
+        if found is None:
+            from lctl.session.durable.replies import ReplyChains
+
+            found = self._conversations = ReplyChains(self)
+        return found
+
+    def _is_alias(self, alias: str, message_id: str) -> bool:
+        forest = self.tree.forest
+        known = forest.aliases.get(alias)
+        return known is not None and forest.resolve(known[0]) == forest.resolve(message_id)
 
     def lines(self) -> Iterator[bytes]:
         """The events so far, one JSON text each."""
@@ -352,6 +411,8 @@ class LCTLSession(Stepping, Verbs):
         if self.closed:
             return
         self._forked = True
+        self.follower = self._conversations = None
+        self.after_event = None
         self._frames.clear()
         self._streams.clear()
         self.under_way = UnderWay(self._clock)

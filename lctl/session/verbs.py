@@ -133,6 +133,16 @@ class Verbs:
 
         return self.emit_many(build)
 
+    def alias(self, alias: str, message_id: str) -> int:
+        """A message goes by another name too: as an outer system knows it. It need not be there yet; an alias
+        that is recorded already is not recorded again."""
+        if self._is_alias(alias, message_id):
+            return 0
+        return self.emit("message_alias", {"alias": alias, "message_id": message_id})
+
+    def _is_alias(self, alias: str, message_id: str) -> bool:
+        raise NotImplementedError
+
     def llm_trace(
         self,
         messages: Any = None,
@@ -160,7 +170,7 @@ class Verbs:
 
         def build(first: int) -> list[Draft]:
             nonlocal step
-            drafts, leaf = self._prompts.drafts(messages, first, who, parent)
+            drafts, leaf = self._prompts.drafts(messages, first, who, parent, model)
             step = first + len(drafts)
             start = {"kind": "llm", "intent": "llm", "model": model, "provider": provider, "prompt": leaf}
             drafts.append(("step_start", who, _given(**start) | data, parent))
@@ -174,7 +184,10 @@ class Verbs:
             drafts.append(("step_end", who, end, step))
             return drafts
 
-        return step if self.emit_many(build) else 0
+        if self.emit_many(build):
+            return step
+        self._prompts.take_back()
+        return 0
 
     # -- streams ---------------------------------------------------------------------------
 

@@ -1,0 +1,316 @@
+"""`session.fork`: another session that begins with this one's messages, in a log of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from lctl.clock import system_clock, system_ids
+from lctl.conversation.dangling import unanswered
+from lctl.conversation.node import Node
+from lctl.errors import UsageError
+from lctl.record.journal import JournalStore
+from lctl.record.recorder import Draft
+from lctl.session import naming
+from lctl.session.durable import beginning
+from lctl.session.durable.tooling import tools_data
+from lctl.session.session import LCTLSession
+
+if TYPE_CHECKING:
+    from lctl.session.durable.reading import Reading, Repair, SystemPatch
+
+#: What stands for the result of a tool call that the fork cuts off.
+NOT_RUN = "[not executed: the session was forked before this tool had answered]"
+
+
+R = TypeVar("R", bound="Reading")
+
+
+class Cut(NamedTuple):
+    """Where a fork leaves its source.
+
+    Attributes:
+        number: of the last message it keeps.
+        seq: of the last event it keeps.
+        calls: tool calls whose results it has to make up.
+        streaming: id of a message it has to end.
+    """
+
+    number: int
+    seq: int
+    calls: list[dict[str, Any]]
+    streaming: str | None = None
+
+
+def fork(
+    source: R,
+    at: int | str | None,
+    seq: int | None,
+    *,
+    model: Any,
+    system_patch: SystemPatch,
+    tools: Any,
+    repair: Repair,
+    path: str | os.PathLike[str] | None,
+    session_id: str | None,
+    conversation_id: str | None,
+) -> R:
+    if repair not in ("error", "truncate", "synthesize"):
+        raise UsageError(f"repair={repair!r}: it is one of error, truncate, synthesize")
+    cut = find_cut(source, at, seq, repair)
+    view = source.at(cut.seq)
+    place, chain = _place(source, view, cut, path)
+    id = session_id or beginning.new_id("sess")
+    data = {
+        key: view.start_data[key]
+        for key in ("trigger", "model", "policy", "tool_names", "tools", "seed_messages")
+        if view.start_data.get(key) is not None
+    }
+    data |= {
+        "session_id": id,
+        "conversation_id": conversation_id or beginning.new_id("conv"),
+        "parent_conversation_id": view.conversation,
+        **tools_data(tools),
+        "forked_from": {
+            "chain_id": chain["parent"]["id"],
+            "session_id": view.id,
+            "message_number": cut.number,
+            "seq": cut.seq,
+        },
+    }
+    if model is not None:
+        data["model"] = {"id": model} if isinstance(model, str) else dict(model)
+    for key, value in (("state", view.state), ("state_version", view.state_version)):
+        if value is not None:
+            data[key] = value
+    patched = _patch(view, cut, data, system_patch)
+    log = _copy(source, cut.seq, place, chain)
+    try:
+        log.emit_many(lambda first: _drafts(log, data, patched, cut))
+        made = type(source).live(log, id)
+        made.owns = True
+        made.source = source.at(None)
+        if cut.calls:
+            made.record(*_made_up(view, cut.calls), details={"synthesized": True})
+    except BaseException:
+        log.close()
+        raise
+    return made
+
+
+# -- where ---------------------------------------------------------------------------------------
+
+
+def find_cut(source: Reading, at: int | str | None, seq: int | None, repair: Repair) -> Cut:
+    """Where `at` (a message's number or id, "#41" for event 41), or the event `seq`, lets a fork leave.
+
+    Raises:
+        UsageError: there is no such message, or it may not end there.
+    """
+    number, end = _wanted(source, at, seq)
+    if number < source.seed_count:
+        raise UsageError(
+            f"session {source.id} begins with {source.seed_count} seed messages; it cannot be forked at "
+            f"message {number}"
+        )
+    if number > source.high_water:
+        raise UsageError(
+            f"session {source.id} has {source.high_water} messages; there is no message {number}"
+        )
+    end = _end_of(source, number) if end is None else end
+    view = source.at(end)
+    nodes = [node for n, node in view.numbered() if n <= number]
+    last = nodes[-1] if nodes else None
+    if last is not None and last.status != "complete":
+        return _in_stream(source, number, end, last, repair)
+    calls = unanswered(node.data for node in nodes)
+    if not calls or repair == "synthesize":
+        return Cut(number, end, calls)
+    names = ", ".join(f"{call['name']} ({call['id']})" for call in calls)
+    if repair == "error":
+        raise UsageError(
+            f"message {number} of session {source.id} leaves tool calls without a result: {names}; "
+            "repair='truncate' forks before them, repair='synthesize' makes up results"
+        )
+    ids = {call["id"] for call in calls}
+    before = [n for n, node in view.numbered() if ids & _called(node)]
+    return find_cut(source, min(before) - 1, None, repair)
+
+
+def _wanted(source: Reading, at: int | str | None, seq: int | None) -> tuple[int, int | None]:
+    if seq is not None:
+        if not source.start_seq <= seq <= source.seq:
+            raise UsageError(
+                f"session {source.id} has events {source.start_seq} to {source.seq}; there is no event {seq}"
+            )
+        return source.at(seq).high_water, seq
+    if at is None:
+        return source.high_water, source.seq
+    if isinstance(at, int):
+        return at, None
+    number = source.number_of(at)
+    if number is None and at.startswith("#") and at[1:].isdigit():
+        return _wanted(source, None, int(at[1:]))
+    if number is None:
+        raise UsageError(f"session {source.id} has no message {at}")
+    return number, None
+
+
+def _end_of(source: Reading, number: int) -> int:
+    """The event after which message `number` is whole; that of its step's end, where it is its last one."""
+    node = source.node(number)
+    if node is None:
+        return source.start_seq + (source.seed_count if number else 0)
+    seq = max(source.start_seq, node.tree.forest.finished_at(node.number))
+    return max(seq, source.step_end_after(seq, number))
+
+
+def _called(node: Node) -> set[Any]:
+    from lctl.state.messages import tool_calls_of
+
+    return {call["id"] for call in tool_calls_of(node.data)}
+
+
+def _in_stream(source: Reading, number: int, end: int, node: Node, repair: Repair) -> Cut:
+    if repair == "error":
+        raise UsageError(
+            f"message {number} of session {source.id} is not whole ({node.status}); repair='truncate' forks "
+            "before it, repair='synthesize' keeps what there is of it"
+        )
+    if repair == "truncate":
+        return find_cut(source, number - 1, None, repair)
+    return Cut(number, end, [], node.id if node.status == "streaming" else None)
+
+
+# -- the new log ---------------------------------------------------------------------------------
+
+
+def _place(
+    source: Reading, view: Reading, cut: Cut, path: str | os.PathLike[str] | None
+) -> tuple[Path | None, dict[str, Any]]:
+    origin = source.recording
+    header: Mapping[str, Any] = origin.store.chain if origin is not None else source.origin_chain.log.chain
+    where = origin.path if origin is not None else _path_of(source.origin_chain.log.path)
+    tip = view.node(cut.number)
+    parent: dict[str, Any] = {"id": str(header.get("id") or ""), "seq": cut.seq}
+    if tip is not None:
+        parent["message_id"] = tip.id
+    name = str(header.get("name") or naming.program())
+    chain: dict[str, Any] = {"id": system_ids.chain_id(name), "name": name, "parent": parent}
+    place = Path(path) if path is not None else None
+    if place is not None and place.exists():
+        raise UsageError(f"{place}: there is a file already; a fork has a log of its own")
+    if where is not None:
+        folder = place.parent if place is not None else where.parent
+        parent["log"] = Path(os.path.relpath(where, folder)).as_posix()
+    if place is None and where is not None:
+        place = naming.with_suffix(where, "fork")
+    return place, chain
+
+
+def _path_of(path: str | None) -> Path | None:
+    return Path(path) if path is not None and path != "-" else None
+
+
+def _copy(source: Reading, seq: int, place: Path | None, chain: dict[str, Any]) -> LCTLSession:
+    """A new log that holds the source's events up to `seq`, byte for byte."""
+    if place is None:
+        place = naming.default_path(str(chain["name"]), system_clock)
+    if place.exists():
+        place = _free(place)
+    store = JournalStore(place, chain)
+    for block in _blocks(_lines(source, seq)):
+        store.append(b",\n".join(block), len(block))
+    store.forget()
+    return LCTLSession(path=place)
+
+
+def _free(place: Path) -> Path:
+    n = 2
+    while naming.with_suffix(place, str(n)).exists():
+        n += 1
+    return naming.with_suffix(place, str(n))
+
+
+def _lines(source: Reading, seq: int) -> Iterator[bytes]:
+    if source.recording is not None:
+        return source.recording.store.read(1, seq + 1)
+    return source.origin_chain.log.lines(0, seq + 1)
+
+
+def _blocks(lines: Iterator[bytes]) -> Iterator[list[bytes]]:
+    block: list[bytes] = []
+    for line in lines:
+        block.append(line)
+        if len(block) == 1000:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+# -- what it begins with -------------------------------------------------------------------------
+
+
+def _patch(view: Reading, cut: Cut, data: dict[str, Any], patch: SystemPatch) -> dict[str, Any] | None:
+    """A system prompt that differs is another root, below which the messages are carried."""
+    if patch is None:
+        return None
+    first = view.node(1)
+    seeds = view.seed_messages
+    old = str(seeds[0].get("content") or "") if seeds and seeds[0].get("role") == "system" else None
+    new = patch if isinstance(patch, str) else patch(old or "")
+    if new == old:
+        return None
+    if old is None or first is None:
+        raise UsageError(f"session {view.id} has no system message as its first seed; there is none to patch")
+    root = {**seeds[0], "content": new}
+    id = f"{data['session_id']}/1"
+    message: dict[str, Any] = {"message_id": id, "parent_id": None, "fork_of": first.id, **root}
+    message["conversation_id"] = data["conversation_id"]
+    last = view.node(cut.number)
+    ids = [id]
+    if last is not None and last.number != first.number:
+        way = view.tree.way(last.number)
+        message["carry"] = [view.tree.node(way[1]).id, last.id]
+        ids += [f"{id}+{n}" for n in range(1, len(way))]
+    data["seed_messages"] = [{"message_id": one} for one in ids[: view.seed_count]]
+    data["forked_from"]["message_id"] = ids[-1]
+    return message
+
+
+def _drafts(log: LCTLSession, data: dict[str, Any], patched: dict[str, Any] | None, cut: Cut) -> list[Draft]:
+    drafts: list[Draft] = []
+    if cut.streaming is not None:
+        drafts.append(("stream_end", log.agent, {"message_id": cut.streaming, "status": "aborted"}, None))
+    if patched is not None:
+        drafts.append(("message", log.agent, patched, None))
+    drafts.append(("session_start", log.agent, data, None))
+    return drafts
+
+
+def _made_up(view: Reading, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Results of tool calls, in the dialect the calls were made in."""
+    tip = view.tip
+    chat = [call for call in calls if tip is None or not _is_part(view, call["id"])]
+    parts = [
+        {"type": "tool_result", "tool_use_id": call["id"], "content": NOT_RUN, "is_error": True}
+        for call in calls
+        if call not in chat
+    ]
+    made = [{"role": "tool", "tool_call_id": call["id"], "content": NOT_RUN} for call in chat]
+    return made + ([{"role": "user", "content": parts}] if parts else [])
+
+
+def _is_part(view: Reading, call_id: Any) -> bool:
+    """Whether a tool was called by a part of a message's content (Anthropic) and not beside it."""
+    for node in reversed(view.nodes):
+        content = node.data.get("content")
+        if isinstance(content, list) and any(
+            isinstance(part, Mapping) and part.get("type") == "tool_use" and part.get("id") == call_id
+            for part in content
+        ):
+            return True
+    return False

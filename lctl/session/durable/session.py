@@ -1,0 +1,379 @@
+"""`lctl.Session`: one run of an agent, kept in the log so that any process can take it up again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import orjson
+
+from lctl.conversation.ledger import RUNNING, Ledger
+from lctl.conversation.sessions import Sessions
+from lctl.conversation.updates import derive
+from lctl.errors import UsageError
+from lctl.record.recorder import Draft
+from lctl.session import jsonable
+from lctl.session.conversing import follower_of
+from lctl.session.durable import beginning
+from lctl.session.durable.reading import Reading
+from lctl.session.durable.turn import Turn
+from lctl.session.durable.writing import as_stored, captured, message_data, same_message
+from lctl.session.session import LCTLSession
+from lctl.session.steps import error_data
+from lctl.session.tools import call_tool
+
+if TYPE_CHECKING:
+    from lctl.chain import Chain
+
+T = TypeVar("T")
+Reduce = Callable[[Any, Mapping[str, Any]], Any]
+
+
+class Session(Reading):
+    """A session that is being recorded, or one read from a log.
+
+        with lctl.Session.start(model="gpt-x", seed_messages=[system]) as s:
+            s.record({"role": "user", "content": "2+2?"})
+            with s.step("answer") as step:
+                reply = client.chat.completions.create(model=s.model, messages=s.context)
+                s.record(reply.choices[0].message, sampled=True)
+                step.update(tokens={"input": 20, "output": 3})
+
+    Leaving the block ends it: completed, or failed by the exception that left it. Everything it tells of
+    itself (`messages`, `totals`, `status`, ...) is read from the log, so that a session hydrated from the log
+    at any event is what this one was then.
+    """
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        ledger: Ledger,
+        seq: int | None = None,
+        *,
+        recording: LCTLSession | None = None,
+        chain: Chain | None = None,
+        live: bool = False,
+    ) -> None:
+        """
+        Args:
+            live: it records into `recording`.
+        """
+        super().__init__(sessions, ledger, seq, recording=recording, chain=chain)
+        self._log = recording if live else None
+        self.owns = False
+        self._entered = 0
+        self._reduce: Reduce | None = None
+        self._version: Any = None
+        self.turns: list[Turn] = []
+        self._base: Any = None
+        self._state: Any = None
+        self._noted = b""
+        if live:
+            self._keep(super().state)
+            self._version = super().state_version
+
+    # -- beginning ---------------------------------------------------------------------------
+
+    @classmethod
+    def start(
+        cls,
+        *,
+        conversation_id: str | None = None,
+        trigger: Any = None,
+        model: Any = None,
+        seed_messages: Iterable[Any] = (),
+        session_id: str | None = None,
+        tools: Any = None,
+        state: Any = None,
+        log: beginning.Log = None,
+        policy: Any = None,
+        parent_conversation_id: str | None = None,
+        state_version: Any = None,
+        reduce: Reduce | None = None,
+        agent: str | None = None,
+    ) -> Session:
+        """Begin a session, or take up the one of that id: one that is there is not begun twice.
+
+        Args:
+            conversation_id: the conversation it belongs to; a new one when None.
+            trigger: what started it: (type, id), any type.
+            model: id, or {id, context_window}.
+            seed_messages: exactly what the model sees first. They have the numbers 1 to n.
+            session_id: made up when None.
+            tools: names, definitions, functions, or a mapping by name.
+            state: the program's own, as JSON holds it.
+            log: a recording, or the path of one (gone on with if it is there); else the running recording,
+                else a new one.
+            state_version: of the schema of `state`; kept with each snapshot.
+            reduce: `(state, update) -> state`: the state follows from what the tool results of each step
+                report (`updates`).
+
+        Raises:
+            UsageError: there is a session of that id which began otherwise.
+            LogLocked: another process is writing this log.
+        """
+        recording, owns = beginning.opened(log)
+        try:
+            extra = {
+                "parent_conversation_id": parent_conversation_id,
+                "policy": policy,
+                "state_version": state_version,
+            }
+            data = beginning.start_data(
+                session_id or beginning.new_id("sess"),
+                conversation_id=conversation_id,
+                trigger=trigger,
+                model=model,
+                tools=tools,
+                state=None if state is None else jsonable.plain(state),
+                extra=extra,
+            )
+            follower = follower_of(recording)
+            begun = beginning.begin(follower, recording, data, list(seed_messages), agent)
+        except BaseException:
+            if owns:
+                recording.close()
+            raise
+        made = cls.live(recording, begun.id)
+        made.owns, made._reduce = owns, reduce
+        made._version = state_version if state_version is not None else made._version
+        return made
+
+    # -- recording ---------------------------------------------------------------------------
+
+    @property
+    def log(self) -> LCTLSession:
+        """What it is recorded into.
+
+        Raises:
+            UsageError: it was read from a log.
+        """
+        if self._log is None:
+            raise UsageError(
+                f"session {self.id} can only be read here; fork it, or start it with its log to go on"
+            )
+        return self._log
+
+    @property
+    def writing(self) -> Any:
+        """Held while something is numbered by what there is.
+
+        Raises:
+            UsageError: as `log`.
+        """
+        return follower_of(self.log).writing
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether messages can be recorded through this object."""
+        return self._log is not None
+
+    def check_running(self) -> None:
+        """Raises UsageError where nothing more can be recorded."""
+        _ = self.log
+        if self.status != RUNNING:
+            raise UsageError(f"session {self.id} is {self.status}; fork it, or start one with another id")
+
+    def record(self, *messages: Any, number: int | None = None, **data: Any) -> int:
+        """Record messages after those there are, all or none; the number of the last one, 0 if they could not
+        be.
+
+        Args:
+            messages: dicts, SDK objects, or a user's words.
+            number: of the first of them. One that is there already is not recorded again.
+            data: more keys for each of them: `sampled=True` for what the model of this session answered to
+                its `context`, `details` of a tool's result, `call`, `status`, ...
+
+        Raises:
+            UsageError: the session has ended, or another message has that number.
+        """
+        with self.writing:
+            self.check_running()
+            fresh, done = self._fresh([{**message_data(one), **data} for one in messages], number)
+            if not fresh:
+                return done
+            first = self.high_water + 1 if number is None else max(number, self.high_water + 1)
+            if not self.log.emit_many(lambda seq: self._drafts(fresh, first)):
+                return 0
+            return self.high_water
+
+    def _fresh(self, messages: list[dict[str, Any]], number: int | None) -> tuple[list[dict[str, Any]], int]:
+        """Those that are not there yet, and the number of the last one that is."""
+        fresh: list[dict[str, Any]] = []
+        done = 0
+        for offset, message in enumerate(messages):
+            there = None if fresh else self._there(message, None if number is None else number + offset)
+            if there is None:
+                fresh.append(message)
+            else:
+                done = there
+        return fresh, done
+
+    def _there(self, message: dict[str, Any], number: int | None) -> int | None:
+        if number is not None:
+            if number > self.high_water:
+                return None
+            known = self.between(number - 1, number)
+            if known and not same_message(known[0], _seen(as_stored(self.log, message))):
+                raise UsageError(
+                    f"message {number} of session {self.id} says something else; the next one is "
+                    f"{self.high_water + 1}"
+                )
+            return number
+        for turn in reversed(self.turns):
+            if turn.redelivery is not None:
+                n = turn.redelivery.take(_seen(message))
+                return None if n is None else turn.from_number + n + 1
+        return None
+
+    def _drafts(self, messages: list[dict[str, Any]], first: int) -> list[Draft]:
+        place, tip = self.log.frame(), self.tip
+        above = None if tip is None else tip.id
+        drafts: list[Draft] = []
+        for number, message in enumerate(messages, first):
+            seen = None if tip is None else captured(self.log, tip, message)
+            if seen is not None:
+                tip, above = seen, seen.id
+                drafts.append(("message", place.agent, self._claimed(seen.id, number), place.step))
+                continue
+            tip = None
+            placed = {
+                "message_id": f"{self.id}/{number}",
+                "parent_id": above,
+                "conversation_id": self.conversation,
+                "session_id": self.id,
+                "message_number": number,
+            }
+            drafts.append(("message", place.agent, {**placed, **message}, place.step))
+            above = str(drafts[-1][2]["message_id"])
+        return drafts
+
+    def _claimed(self, id: str, number: int) -> dict[str, Any]:
+        """A message that is in the log already: only whose it is."""
+        return {
+            "message_id": id,
+            "conversation_id": self.conversation,
+            "session_id": self.id,
+            "message_number": number,
+        }
+
+    def step(self, intent: str | None = None, *, agent: str | None = None, **data: Any) -> Turn:
+        """One step as a block: what is recorded in it is in the log before its end is. See `Turn`."""
+        if intent is not None:
+            data["intent"] = intent
+        return Turn(self, agent, data)
+
+    def call_tool(
+        self, name: str, input: dict[str, Any], run: Callable[[], T], *, call_id: str | None = None
+    ) -> T:
+        """Call `run()` as the tool `name`: recorded, and answered for in a replay."""
+        return call_tool(name, input, run, call_id=call_id)
+
+    def leave_open_step(self) -> int | None:
+        """End a step that a process left open; the number of the last message before it, None where there is
+        no such step."""
+        step = self.pending_step
+        if step is None or self.log.is_open(step):
+            return None
+        before = self.at(step).high_water
+        self._base = self.at(step).state
+        self.log.emit("step_end", {"outcome": "aborted", "session_id": self.id}, step=step)
+        return before
+
+    # -- state -------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> Any:
+        """The program's own state: while recording to be changed, in place or as a whole. Recorded when it is
+        set, and when a step ends that changed it."""
+        return super().state if self._log is None else self._state
+
+    @state.setter
+    def state(self, value: Any) -> None:
+        with self.writing:
+            self.check_running()
+            self._state = jsonable.plain(value)
+            self._snapshot()
+
+    def snapshot(self) -> None:
+        """Record the state if it has changed; at the end of a step also what its tools report."""
+        if self._reduce is not None and self.turns:
+            turn = self.turns[-1]
+            found = derive(self.between(turn.from_number))
+            state = self._base if turn.repeats else orjson.loads(self._noted or b"null")
+            for update in found:
+                state = self._reduce(state, update)
+            self._state = jsonable.plain(state)
+            turn.update(updates=found)
+        self._snapshot()
+
+    def _snapshot(self) -> None:
+        text = _text(self._state)
+        if text == self._noted:
+            return
+        data = {"session_id": self.id, "state": self._state}
+        if self._version is not None:
+            data["state_version"] = self._version
+        if self.log.emit("checkpoint", data):
+            self._noted = text
+
+    def _keep(self, state: Any) -> None:
+        self._noted = _text(state)
+        self._state = orjson.loads(self._noted)
+
+    # -- ending ------------------------------------------------------------------------------
+
+    def end(self, status: Literal["completed", "failed"] = "completed", error: Any = None) -> None:
+        """Record the session's end; a second one is not recorded. A failed session may be started again, and
+        then goes on."""
+        with self.writing:
+            if self.status != RUNNING:
+                return
+            self._snapshot()
+            data: dict[str, Any] = {"session_id": self.id, "status": status}
+            if error is not None:
+                said = error_data(error) if isinstance(error, BaseException) else None
+                data["error"] = error if said is None else {key: said[key] for key in ("type", "message")}
+            self.log.emit("session_end", data)
+
+    def close(self) -> None:
+        """Let go of the log, if it was opened for this session. The session itself goes on running."""
+        if self.owns and self._log is not None and not self._log.closed:
+            self._log.close()
+
+    def __enter__(self) -> Session:
+        if self.owns and not self._entered:
+            self.log.__enter__()
+        self._entered += 1
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._entered -= 1
+        if self._entered or self._log is None:
+            return
+        if not self._log.closed:
+            self.end("completed" if error is None else "failed", error)
+        if self.owns:
+            self._log.__exit__(kind, error, trace)
+
+    async def __aenter__(self) -> Session:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+
+def _seen(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A message as `messages` shows it."""
+    from lctl.conversation.hydrated import PLACE_KEYS
+
+    return {key: value for key, value in message.items() if key not in PLACE_KEYS}
+
+
+def _text(state: Any) -> bytes:
+    return orjson.dumps(state, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)

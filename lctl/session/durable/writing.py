@@ -1,0 +1,109 @@
+"""Messages as events of a session: numbered, placed, and not written twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from lctl.session import jsonable
+from lctl.session.scrub import Scrubber
+
+if TYPE_CHECKING:
+    from lctl.conversation.node import Node
+    from lctl.session.session import LCTLSession
+
+#: Keys of a message event that a message's own keys must not take the place of.
+_OURS = frozenset(
+    {
+        *("message_id", "parent_id", "conversation_id", "turn_id", "session_id", "message_number"),
+        *("serial", "fork_of", "copy_of", "carry"),
+    }
+)
+
+
+def message_data(given: Any) -> dict[str, Any]:
+    """A message of any shape as the keys of its event: a dict, an SDK's object, or a user's words."""
+    if isinstance(given, str):
+        return {"role": "user", "content": given}
+    made = jsonable.plain(given)
+    if not isinstance(made, dict):
+        return {"role": "user", "content": made}
+    if not isinstance(given, Mapping):  # an SDK's object has a field for everything there might be
+        made = {key: value for key, value in made.items() if value is not None or key == "content"}
+    taken = _OURS & made.keys()
+    if not taken:
+        return made
+    theirs = {key: made[key] for key in made if key in taken}
+    return {key: value for key, value in made.items() if key not in taken} | {"wire": theirs}
+
+
+def as_stored(log: LCTLSession, data: dict[str, Any]) -> dict[str, Any]:
+    """What the log would hold of a message: JSON, without secrets."""
+    event = {
+        "seq": 0,
+        "type": "message",
+        "timestamp": "2000-01-01T00:00:00.000000Z",
+        "agent": "",
+        "data": data,
+    }
+    try:
+        line = orjson.dumps(event, jsonable.default)
+    except TypeError:
+        line = jsonable.encode(event)
+    stored = orjson.loads(Scrubber(log.redactor, log.max_string)(line, event))
+    return dict(stored["data"])
+
+
+def same_message(known: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    """Whether a recorded message says what another one would; null, [] and {} say nothing."""
+    return _said(known) == _said(given)
+
+
+def _said(message: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in message.items() if value not in (None, [], {})}
+
+
+def captured(log: LCTLSession, tip: Node, message: Mapping[str, Any]) -> Node | None:
+    """The answer to a prompt that ends with `tip`, where the model call itself has been recorded and was
+    answered by this message."""
+    if message.get("role") != "assistant" or message.keys() & _NOTED:
+        return None
+    for node in reversed(tip.children):
+        free = node.sampled and node.status == "complete" and "session_id" not in node.data
+        if free and _spoken(node.message) == _spoken(as_stored(log, dict(message))):
+            return node
+    return None
+
+
+#: What a program notes of a message has no place in one that was recorded without it.
+_NOTED = frozenset({"details", "is_new", "timestamp", "call"})
+_SPOKEN = ("content", "tool_calls", "function_call", "reasoning", "reasoning_content", "refusal")
+
+
+def _spoken(message: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: message[key] for key in _SPOKEN if message.get(key) not in (None, "", [], {})}
+
+
+class Redelivery:
+    """Follows messages that are recorded once more, because what recorded them runs again.
+
+    As long as they say what is there already, in order from the first, nothing is written. The first
+    that says something else is new, and so are all after it.
+    """
+
+    def __init__(self, log: LCTLSession, there: list[dict[str, Any]]) -> None:
+        self._log = log
+        self._there = there
+        self._next = 0
+
+    def take(self, message: dict[str, Any]) -> int | None:
+        """Which of them this is, from 0; None for a new one."""
+        if self._next >= len(self._there):
+            return None
+        if not same_message(self._there[self._next], as_stored(self._log, message)):
+            self._next = len(self._there)
+            return None
+        self._next += 1
+        return self._next - 1

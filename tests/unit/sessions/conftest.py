@@ -1,0 +1,17 @@
+"""Every test lets go of what it has opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from lctl.session import ending
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_open() -> Iterator[None]:
+    yield
+    left = [str(session.path) for session in ending._open]
+    ending.close_all()
+    assert left == []

@@ -1,0 +1,95 @@
+"""Sessions whose model calls are seen on the wire as well: every message is in the log once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lctl
+from lctl.session import Session
+from lctl.testing import ModelServer, ToolCall
+
+openai = pytest.importorskip("openai")
+
+SEEDS = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "How many?"}]
+
+
+def agent(s: Session, client: Any) -> None:
+    while True:
+        with s.step():
+            answer = client.chat.completions.create(model="m", messages=s.context).choices[0].message
+            s.record(answer, sampled=True)
+            if not answer.tool_calls:
+                return
+            for call in answer.tool_calls:
+                s.record({"role": "tool", "tool_call_id": call.id, "content": "12"})
+
+
+@pytest.fixture
+def client() -> Any:
+    with ModelServer() as server:
+        server.reply(tool_calls=[ToolCall("count", {"fruit": "apples"})])
+        server.reply("Twelve.")
+        server.reply("Still twelve.")
+        yield openai.OpenAI(base_url=server.openai_url, api_key="x")
+
+
+def test_s10_a_message_that_both_record_is_one_message(client: Any, tmp_path: Path) -> None:
+    with lctl.Session.start(log=tmp_path / "w.lctl.json", session_id="S", seed_messages=SEEDS) as s:
+        agent(s, client)
+        live = (s.context, s.totals, s.high_water)
+    chain = lctl.load(tmp_path / "w.lctl.json")
+    s = lctl.Session.hydrate(chain, "S")
+    assert [n.role for n in chain.tree] == ["system", "user", "assistant", "tool", "assistant"]
+    assert [n.id for n in s.nodes] == [n.id for n in chain.tree][2:]
+    assert [n.sampled for n in chain.tree] == [False, False, True, False, True]
+    assert chain.tree.diagnostics == [] and chain.sessions.diagnostics == []
+    assert (s.context, s.totals, s.high_water) == live
+    assert s.totals.turns == 2 and s.totals.input > 0
+    tip = chain.tree.tip(s.conversation)
+    assert tip is not None and tip.text == "Twelve." and tip.path == list(chain.tree)
+    ends = [e.data["message"] for e in chain.events if e.type == "step_end" and "message" in e.data]
+    assert ends == [s.nodes[0].id, s.nodes[2].id]
+    (call,) = [e.data for e in chain.events if e.type == "tool_call"]
+    assert (call["tool"], call["output"], call["derived"]) == ("count", "12", True)
+    for n in range(1, chain.sessions.seq + 1):
+        told = lctl.Chain(events=chain.events[:n]).sessions["S"]
+        assert told.context == chain.sessions.at(n)["S"].context
+
+
+def test_s4_taken_up_again_nothing_is_recorded_twice(client: Any, tmp_path: Path) -> None:
+    path = tmp_path / "w.lctl.json"
+    with lctl.LCTLSession(path=path) as log:
+        s = lctl.Session.start(log=log, session_id="S", seed_messages=SEEDS)
+        agent(s, client)
+    with (
+        lctl.LCTLSession(path=path) as log,
+        lctl.Session.start(log=log, session_id="S", seed_messages=SEEDS) as s,
+    ):
+        s.record("Sure?")
+        agent(s, client)
+    chain = lctl.load(path)
+    assert [n.text for n in chain.tree][-2:] == ["Sure?", "Still twelve."]
+    assert len(chain.tree) == chain.sessions["S"].high_water == 7
+    assert chain.tree.diagnostics == []
+
+
+def test_s13_a_fork_goes_on_without_a_second_copy(client: Any, tmp_path: Path) -> None:
+    with lctl.Session.start(log=tmp_path / "w.lctl.json", session_id="S", seed_messages=SEEDS) as s:
+        agent(s, client)
+    with Session.hydrate(tmp_path / "w.lctl.json").fork(at=4, system_patch="Be long.") as f:
+        agent(f, client)
+    chain = lctl.load(f.log.path)
+    assert chain.sessions[f.id].context[-1]["content"] == "Still twelve."
+    assert [n.text for n in chain.tree if n.role == "system"] == ["Be brief.", "Be long."]
+    assert len(chain.tree) == 4 + 1 + 3 + 1  # the source's, the other root, the carried, the answer
+    assert f.tip is not None and f.tip.sampled and len(f.tip.path) == 5
+
+
+def test_s6_what_a_program_notes_of_an_answer_is_kept(client: Any, tmp_path: Path) -> None:
+    with lctl.Session.start(log=tmp_path / "w.lctl.json", session_id="S", seed_messages=SEEDS) as s:
+        answer = client.chat.completions.create(model="m", messages=s.context).choices[0].message
+        s.record(answer, details={"type": "asked"})
+    assert lctl.Session.hydrate(tmp_path / "w.lctl.json").messages[0]["details"] == {"type": "asked"}
