@@ -21,6 +21,7 @@ from lctl.instrument import failures
 from lctl.instrument.attempts import CANCELLATIONS, Attempt, kept_headers, never_raises, text_of
 from lctl.instrument.conversation import Conversations
 from lctl.instrument.digests import BodyDigests
+from lctl.record.recorder import Build
 
 if TYPE_CHECKING:
     from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
@@ -39,8 +40,11 @@ class Recording:
     __slots__ = ("conversations", "digests", "open", "pid")
 
     def __init__(self, session: LCTLSession) -> None:
-        self.conversations = Conversations(session.clock)
+        self.conversations = Conversations(session.clock, session.graphs)
         session.on_tool_call = self.conversations.note_tool_event
+        session.on_follow = self.conversations.follow
+        if session.follower is not None:
+            self.conversations.follow(session.tree)
         self.digests = BodyDigests()
         self.pid = getpid()
         self.open: dict[int, Attempt] = {}  # by id; attempts whose response has not ended
@@ -195,10 +199,32 @@ class Call:
         stored = 0
         self._deferred = True
         try:
-            stored = self.session.emit_many(build, True)
+            stored = self._store(build)
         finally:
             if not stored:
                 self.step = None  # nothing may refer to what is not in the log
+
+    def _store(self, build: Build) -> int:
+        """Record what `build` drafts; where that cannot be, the conversation is as it was before."""
+        planned: list[int] = []
+
+        def noting(first: int) -> list[Draft]:
+            planned.append(first)
+            return build(first)
+
+        stored = 0
+        try:
+            stored = self.session.emit_many(noting, True)
+        except Exception:
+            self._forget(planned)
+            raise
+        if not stored:
+            self._forget(planned)
+        return stored
+
+    def _forget(self, planned: list[int]) -> None:
+        if planned:
+            self._recording.conversations.rollback(planned[0])
 
     def ended(self, attempt: Attempt) -> None:
         """An attempt is over (called by the attempt)."""
@@ -320,7 +346,7 @@ class Call:
             drafts.append(self._end_draft(end, attempt, error))
             return drafts
 
-        first = self.session.emit_many(build, True)
+        first = self._store(build)
         return 0 if attempt is None else first
 
     def _write_success(self, attempt: Attempt, answer: ModelAnswer) -> int:
@@ -340,7 +366,7 @@ class Call:
             messages.append(self._end_draft(end, attempt, None))
             return messages
 
-        return self.session.emit_many(build, True)
+        return self._store(build)
 
     def _write_bare_end(self, attempt: Attempt | None, error: BaseException | None) -> None:
         """The answer could not be written; that the call is over still can."""

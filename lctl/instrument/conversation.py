@@ -7,7 +7,7 @@ is confirmed, and changed back when the write failed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -15,17 +15,23 @@ from typing import Any
 import orjson
 
 from lctl.clock import Clock, system_clock
-from lctl.instrument.codecs.blobs import take_blobs
+from lctl.conversation.blobs import take_blobs
+from lctl.conversation.identity import identity
+from lctl.conversation.node import RESERVED
+from lctl.conversation.node import Node as Recorded
+from lctl.conversation.tree import Tree
+from lctl.instrument import graphs
 from lctl.instrument.codecs.bodies import read_object
 from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
 from lctl.instrument.forest import Forest, Node
-from lctl.instrument.identity import identity
 from lctl.instrument.prefixes import SMALL, Prefixes, Reading, locate
 from lctl.instrument.toolcalls import ToolCalls, results_in
 from lctl.record.recorder import Draft
+from lctl.session.messagegraph.registry import Graphs, marked
+from lctl.session.messagegraph.route import position_of
 
-# Keys of a `message` event that are ours; a provider's own value of that name goes under "wire".
-_RESERVED = frozenset({"message_id", "parent_id", "sampled", "status", "continues", "wire"})
+# They read a prompt and say nothing.
+_COUNTING = frozenset({"messages.count_tokens", "responses.input_tokens"})
 
 
 class PromptPlan:
@@ -63,13 +69,15 @@ class Conversations:
     `record_many`'s build function); `read_request` may run anywhere.
     """
 
-    def __init__(self, clock: Clock = system_clock) -> None:
+    def __init__(self, clock: Clock = system_clock, graphs: Graphs | None = None) -> None:
+        self._graphs = graphs or Graphs()
         self._monotonic_ns = clock.monotonic_ns
         self._forest = Forest()
         self._prefixes = Prefixes()
         self._tools = ToolCalls()
         self._tips: dict[str, Node] = {}  # response or stored conversation -> its last message
-        self._blobs: set[str] = set()
+        self._blobs = self._graphs.blobs
+        self._results: list[Any] = []  # of tools, in messages the program recorded itself
         self._toolsets: set[str] = set()
         self._toolset: tuple[Any, str] = (None, "")  # the list hashed last, and its hash
         self._pending: _Pending | None = None
@@ -105,8 +113,19 @@ class Conversations:
         """
         pending = self._begin(first_seq)
         plan = PromptPlan()
+        prompted = None
+        if self._graphs.used or marked() is not None:
+            prompted = graphs.find(self._graphs, self._forest, request, first_seq, agent, step)
+            plan.drafts += prompted.drafts
+            pending.nodes += prompted.nodes
+            pending.undo += prompted.undo
+            self._derive_tool_calls(plan.drafts, prompted.fresh, agent, step, pending)
         if request.continues is not None:
             parent = self._plan_continued(plan, request, first_seq, agent, step, pending)
+        elif prompted is not None and prompted.graph is not None:
+            parent = prompted.leaf()
+            if request.operation not in _COUNTING:
+                prompted.graph.called(request.model, self.tools_name(request))
         else:
             place = request.known if request.known is not None else self._forest.root.place
             messages = request.messages
@@ -126,8 +145,9 @@ class Conversations:
                     plan.drafts, message, key or identity(message), parent, first_seq, agent, step, pending
                 )
                 key = b""
-            if fresh:
-                self._derive_tool_calls(plan.drafts, agent, step, pending)
+            self._derive_tool_calls(plan.drafts, fresh, agent, step, pending)
+        results, self._results = self._results, []
+        self._derive(results, plan.drafts, agent, step, pending)
         plan.leaf = parent.id
         if request.read_from is not None:
             pending.request, pending.leaf = request, parent
@@ -158,8 +178,7 @@ class Conversations:
             parent = self._add(plan.drafts, message, key, parent, first_seq, agent, step, pending)
             if tip is None and parent.parent is self._forest.root:
                 plan.drafts[-1][2]["continues"] = request.continues
-        if fresh:
-            self._derive_tool_calls(plan.drafts, agent, step, pending)
+        self._derive_tool_calls(plan.drafts, fresh, agent, step, pending)
         return parent
 
     def plan_answer(
@@ -194,6 +213,12 @@ class Conversations:
             )
             tip = node if not ids else tip
             ids.append(str(node.id))
+            if prompt.home is not None:
+                pending.undo.append(
+                    prompt.home.learn(
+                        prompt.id, str(node.id), message, request.model, self.tools_name(request)
+                    )
+                )
             self._tools.ask(message, now)
         if request.operation == "responses" and answer.response_id:
             self._set_tip(answer.response_id, tip, pending)
@@ -203,9 +228,21 @@ class Conversations:
 
     def tools_fields(self, request: ModelRequest) -> dict[str, Any]:
         """`tools` (a hash) and, the first time in this chain, `tool_definitions`; {} without tools."""
+        tools, name = request.tools, self.tools_name(request)
+        if not tools or name is None:
+            return {}
+        if name in self._toolsets:
+            return {"tools": name}
+        self._toolsets.add(name)
+        if self._pending is not None:
+            self._pending.undo.append(lambda: self._toolsets.discard(name))
+        return {"tools": name, "tool_definitions": tools}
+
+    def tools_name(self, request: ModelRequest) -> str | None:
+        """Hash of the request's tool set."""
         tools = request.tools
         if not tools:
-            return {}
+            return None
         known, name = self._toolset
         if known is not tools:
             try:
@@ -214,12 +251,7 @@ class Conversations:
                 text = repr(tools).encode("utf-8", "replace")
             name = "sha256:" + sha256(text).hexdigest()
             self._toolset = (tools, name)
-        if name in self._toolsets:
-            return {"tools": name}
-        self._toolsets.add(name)
-        if self._pending is not None:
-            self._pending.undo.append(lambda: self._toolsets.discard(name))
-        return {"tools": name, "tool_definitions": tools}
+        return name
 
     def note_tool_call(self, call_id: str) -> None:
         """A decorator or integration reported this call: no event will be derived for it."""
@@ -233,6 +265,24 @@ class Conversations:
         else:
             input = data.get("asked", data.get("input"))
             self._tools.report_run(str(data.get("tool")), input, data.get("output"))
+
+    def follow(self, tree: Tree) -> None:
+        """Know the messages that the program records itself, as they come: a prompt that holds them is not
+        recorded again."""
+        for node in tree:
+            self._learn(node)
+        tree.subscribe(lambda kind, id, seq: self._learn(tree[id]))
+
+    def _learn(self, node: Recorded) -> None:
+        if self._forest.knows(node.id) or node.status != "complete":
+            return
+        above = node.parent
+        if above is not None and not self._forest.knows(above.id):
+            return
+        message = node.message
+        parent = self._forest.node(None if above is None else above.id)
+        self._forest.add(node.id, parent, identity(message), sampled=node.sampled)
+        self._results += results_in(message)
 
     def note_blob(self, hash: str) -> bool:
         """True the first time: whoever asks writes the `blob` event."""
@@ -296,31 +346,55 @@ class Conversations:
                 break
         id = f"m{first_seq + len(drafts)}"
         data: dict[str, Any] = {"message_id": id, "parent_id": parent.id, "role": "", "content": None}
+        if parent.home is not None:
+            data.update(parent.home.fields)
         data.update(stored)
-        if not _RESERVED.isdisjoint(stored):
-            theirs = {name: data.pop(name) for name in stored if name in _RESERVED}
+        if not RESERVED.isdisjoint(stored):
+            theirs = {name: data.pop(name) for name in stored if name in RESERVED}
             data = {"message_id": id, "parent_id": parent.id, **data, "wire": theirs}
         if status is not None:
             data["sampled"] = True
             data["status"] = status
         drafts.append(("message", agent, data, step))
+        home = parent.home
+        if (
+            parent.chains and parent.place.children
+            if home is None
+            else home.needs_exact(position_of(parent.id), data)
+        ):
+            data["exact"] = True  # a reader would put it below the last of the tool results
         node = self._forest.add(id, parent, key, sampled=status is not None)
+        if data["role"] == "tool" and data.get("tool_call_id") is not None:
+            node.chains = parent.chains = True
+        if home is not None:
+            node.home = home
+            if status is None:
+                home.meet(parent.id, id, message)
         pending.nodes.append(node)
         return node
 
     def _derive_tool_calls(
-        self, drafts: list[Draft], agent: str, step: int | None, pending: _Pending
+        self,
+        drafts: list[Draft],
+        messages: list[dict[str, Any]],
+        agent: str,
+        step: int | None,
+        pending: _Pending,
+    ) -> None:
+        for message in messages:
+            if not (type(message.get("content")) is str and message.get("role") == "user"):
+                self._derive(results_in(message), drafts, agent, step, pending)
+
+    def _derive(
+        self, results: Iterable[Any], drafts: list[Draft], agent: str, step: int | None, pending: _Pending
     ) -> None:
         now = 0
-        for kind, _, message, _ in list(drafts):
-            if kind != "message" or (type(message["content"]) is str and message["role"] == "user"):
-                continue
-            for result in results_in(message):
-                now = now or self._monotonic_ns()
-                data = self._tools.answer(result, now)
-                if data is not None:
-                    drafts.append(("tool_call", agent, data, step))
-                    pending.undo.append(partial(self._tools.reopen, result.call_id))
+        for result in results:
+            now = now or self._monotonic_ns()
+            data = self._tools.answer(result, now)
+            if data is not None:
+                drafts.append(("tool_call", agent, data, step))
+                pending.undo.append(partial(self._tools.reopen, result.call_id))
 
     def _set_tip(self, name: str, tip: Node, pending: _Pending) -> None:
         before = self._tips.get(name)

@@ -8,6 +8,10 @@ finding a prompt is one dictionary look-up per message, whatever the number of b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lctl.session.messagegraph.lineage import Lineage
 
 
 class Place:
@@ -33,15 +37,22 @@ class Place:
 
 
 class Node:
-    """One message of the log; `id` is None for the root above all roots."""
+    """One message of the log; `id` is None for the root above all roots.
 
-    __slots__ = ("id", "parent", "place", "sampled")
+    Attributes:
+        home: of a message of a `MessageGraph`: what its graph has recorded.
+        chains: a tool result, or what has tool results below it: readers chain those (CONVERSATIONS D3).
+    """
+
+    __slots__ = ("chains", "home", "id", "parent", "place", "sampled")
 
     def __init__(self, id: str | None, parent: Node | None, place: Place, sampled: bool) -> None:
         self.id = id
         self.parent = parent
         self.place = place
         self.sampled = sampled
+        self.home: Lineage | None = None
+        self.chains = False
 
 
 class Forest:
@@ -57,6 +68,12 @@ class Forest:
     def node(self, id: str | None) -> Node:
         """The node of that id; the root for None and for ids this forest never saw."""
         return self.root if id is None else self._by_id.get(id, self.root)
+
+    def knows(self, id: str) -> bool:
+        return id in self._by_id
+
+    def get(self, id: str) -> Node | None:
+        return self._by_id.get(id)
 
     def walk(self, start: Place, identities: Sequence[bytes]) -> list[Place]:
         """The places along the longest known path below `start`."""

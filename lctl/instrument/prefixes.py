@@ -141,7 +141,7 @@ class Prefixes:
         if items and not reading.locate(at + 1, items, request):
             request.read_from = None
         if request.instructions:
-            request.messages = request.messages[1:]
+            request.lead, request.messages = request.messages[0], request.messages[1:]
         return request
 
     def _find(self, codec: Codec, key: str | None, body: bytes) -> tuple[Prefix | None, int]:

@@ -31,6 +31,7 @@ class ModelRequest:
         input: what is embedded or completed, when there are no messages.
         known: set by `Conversations.read_request` alone: the place in the forest which the first part
             of the conversation array leads to; `messages` then holds only what follows it.
+        lead: the instructions message, where `messages` lacks it because of `known`.
         read_from: set by `Conversations.read_request` alone: where the messages stand in the body.
     """
 
@@ -47,6 +48,7 @@ class ModelRequest:
     spans: list[int] | None = None
     input: Any = None
     known: Any = None
+    lead: dict[str, Any] | None = None
     read_from: Any = None
 
 

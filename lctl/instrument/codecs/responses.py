@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lctl.conversation.items import assistant, group
 from lctl.instrument.codecs.bodies import objects, read_error
 from lctl.instrument.codecs.chat import read_head
 from lctl.instrument.codecs.items import StreamedItems
@@ -16,7 +17,6 @@ from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 
 _NOT_PARAMS = frozenset({"input", "model", "tools", "instructions", "previous_response_id", "stream"})
 _FINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
-_PLAIN_KEYS = frozenset({"type", "role", "content", "id", "status"})
 _SUBJECTS = ("input", "prompt", "previous_response_id", "conversation")
 
 
@@ -56,67 +56,6 @@ def _continues(document: dict[str, Any]) -> str | None:
     return stored if isinstance(stored, str) else None
 
 
-# -- items -> messages ---------------------------------------------------------------------
-
-
-def group(items: list[Any]) -> tuple[list[dict[str, Any]], list[int]]:
-    """The messages of input items, and how many items each was made of."""
-    messages: list[dict[str, Any]] = []
-    spans: list[int] = []
-    run: list[Any] = []
-    for item in items:
-        message = _own_message(item)
-        if message is None:
-            run.append(item)
-            continue
-        if run:
-            messages.append(_assistant(run))
-            spans.append(len(run))
-            run = []
-        messages.append(message)
-        spans.append(1)
-    if run:
-        messages.append(_assistant(run))
-        spans.append(len(run))
-    return messages, spans
-
-
-def _own_message(item: Any) -> dict[str, Any] | None:
-    """The message that `item` is by itself; None for an item of the assistant's side."""
-    if not isinstance(item, dict):
-        return {"role": "user", "content": item}
-    kind = item.get("type")
-    role = item.get("role")
-    if kind is None or kind == "message":
-        if role == "assistant":
-            return None
-        return {**item, "role": role if isinstance(role, str) else "unknown"}
-    if isinstance(kind, str) and kind.endswith("_output"):
-        rest = {key: value for key, value in item.items() if key not in ("call_id", "output")}
-        return {"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output"), **rest}
-    if kind == "mcp_approval_response":
-        return {"role": "user", "content": [item]}
-    return None
-
-
-def _assistant(run: list[Any]) -> dict[str, Any]:
-    return {"role": "assistant", "content": _plain_text(run) if len(run) == 1 else run}
-
-
-def _plain_text(run: list[Any]) -> Any:
-    """The text itself where the only item is a message of one bare text, else the list."""
-    item = run[0]
-    if item.get("type", "message") != "message" or set(item) - _PLAIN_KEYS:
-        return run
-    content = item.get("content")
-    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
-        part = content[0]
-        bare = not any(value for key, value in part.items() if key not in ("type", "text"))
-        if bare and part.get("type") == "output_text":
-            content = part.get("text")
-    return content if isinstance(content, str) else run
-
-
 # -- answers -----------------------------------------------------------------------------
 
 
@@ -128,7 +67,7 @@ def read_whole(whole: dict[str, Any]) -> ModelAnswer:
     answer.finish_reason = f"{status}:{reason}" if reason else status if isinstance(status, str) else None
     output = objects(whole.get("output"))
     if output:
-        answer.messages = [_assistant(output)]
+        answer.messages = [assistant(output)]
         answer.finish_reasons = [answer.finish_reason]
     if whole.get("error"):
         answer.error = read_error(200, whole)

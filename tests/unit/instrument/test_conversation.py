@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from lctl.conversation.identity import identity
 from lctl.instrument.codecs import ModelAnswer
-from lctl.instrument.identity import identity
 from tests.unit.instrument.chains import MESSAGES, RESPONSES, Chain, assistant, system, tool_call, user
 
 

@@ -1,0 +1,1 @@
+"""`MessageGraph`: a list of messages that remembers every context it ever was."""
