@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lctl.analysis.wording import plain
 from lctl.cli.options import output_option, target
 from lctl.cli.screen import Screen
 from lctl.errors import LogError
@@ -30,43 +31,122 @@ FORMATS = {
     "transcript": "the newest conversation as text",
     "messages": "the conversations, one a line, as lists of OpenAI messages",
 }
+#: Format of training data -> whose it is.
+TRAINING = {
+    "calls": "all there is: messages, masks, calls, tokens",
+    "openai": "messages with a weight on each answer (Azure, Together, Mistral too)",
+    "hf": "TRL, Unsloth: messages, or prompt and completion",
+    "axolotl": "messages, each with whether it trains",
+    "sharegpt": "human and gpt turns (LLaMA-Factory)",
+    "dpo": "TRL: prompt, chosen, rejected",
+    "dpo-openai": "OpenAI: input, preferred and non-preferred output",
+    "kto": "TRL: prompt, completion, label",
+    "html": "the samples as a page to read",
+}
 _JSON = ("json", "jsonl", "chrome", "messages")
-_LIST = "\n".join(f"  {name:<11} {text}" for name, text in FORMATS.items())
+
+
+def _list(formats: dict[str, str]) -> str:
+    return "\n".join(f"  {name:<11} {text}" for name, text in formats.items())
 
 
 @click.command(
     help=f"""Write TARGET for other tools.
 
     \b
-{_LIST}
+{_list(FORMATS)}
+
+    Training data, a row a line; FILE.manifest.json says what became of each answer of the model:
+
+    \b
+{_list(TRAINING)}
 """
 )
 @target()
-@click.option("--format", "-f", "name", type=click.Choice(list(FORMATS)), default="json", show_default=True)
+@click.option(
+    "--format",
+    "-f",
+    "name",
+    metavar="FORMAT",
+    type=click.Choice([*FORMATS, *TRAINING]),
+    default="json",
+    show_default=True,
+)
+@click.option(
+    "--partial",
+    is_flag=True,
+    help="Of a conversation that lacks a message, write what there is (transcript, messages).",
+)
+@click.option("--to-seq", type=int, metavar="N", help="What the log was after event N.")
 @output_option
-def export(target: str, name: str, output: str | None) -> None:
+def export(target: str, name: str, partial: bool, to_seq: int | None, output: str | None) -> None:
     from lctl.cli.target import opened
     from lctl.cli.target import output as writable
 
-    text = _exported(opened(target), name)
+    log = opened(target)
+    if name in TRAINING:
+        _training(log, name, to_seq, None if output is None else writable(output))
+        return
+    text = _exported(log if to_seq is None else _cut(log, to_seq), name, partial)
     if output is not None:
         _write(writable(output), text)
     else:
         Screen().document(text, json=name in _JSON)
 
 
-def _exported(log: Log, name: str) -> str:
+def _exported(log: Log, name: str, partial: bool) -> str:
     from lctl.analysis import exports
+    from lctl.analysis.transcripts import transcript_text
     from lctl.codec.lines import encode_value
 
     whole: dict[str, Format] = {"json": "json", "yaml": "yaml", "jsonl": "jsonl"}
     if name in whole:
         return _document(log, whole[name])
     if name == "messages":
-        return _messages(log)
+        return _messages(log, partial)
+    if name == "transcript":
+        return transcript_text(log, partial=partial)
     made: Callable[[Log], object] = exports.FORMATS[name]
     value = made(log)
     return value if isinstance(value, str) else encode_value(value).decode() + "\n"
+
+
+def _cut(log: Log, to_seq: int) -> Log:
+    """The log as it was after an event."""
+    from lctl.codec import open_log
+    from lctl.codec.lines import encode_value
+
+    events = [event.to_dict() for event in log.events(0, to_seq + 1)]
+    cut = open_log(encode_value({"lctl": log.version, "chain": log.chain, **log.extra, "events": events}))
+    cut.name = log.name
+    return cut
+
+
+def _training(log: Log, name: str, to_seq: int | None, path: Path | None) -> None:
+    import sys
+
+    from lctl.cli.text import plural
+    from lctl.training.exporting import Export, export_training
+
+    if path is not None:
+        made = export_training(log, path, name, to_seq=to_seq)
+    else:
+        export = Export(log, name, to_seq=to_seq)
+        screen = Screen()
+        for piece in export.pieces():
+            screen.document(piece.decode(), json=name != "html")
+        made = export.manifest("")
+    said = plural(made["rows"], "row")
+    if "calls" in made:
+        said += f", {made['trained']} of {plural(made['calls'], 'answer')} trained"
+    for kind in ("skipped", "excluded", "lost"):
+        if made.get(kind):
+            said += f"; {kind}: " + ", ".join(f"{reason} {number}" for reason, number in made[kind].items())
+    if len(made.get("kinds", ())) > 1:
+        said += "; of two kinds, messages and prompts with completions: a dataset takes one"
+    if made["refused"]:
+        said += f"; refused: {plural(len(made['refused']), 'row')} ({made['refused'][0]['problems'][0]})"
+    sys.stderr.write(f"lctl: {plain(said, 2000)}\n")
 
 
 def _document(log: Log, form: Format) -> str:
@@ -79,12 +159,12 @@ def _document(log: Log, form: Format) -> str:
     return held.getvalue().decode("utf-8", "replace")
 
 
-def _messages(log: Log) -> str:
+def _messages(log: Log, partial: bool) -> str:
     """`{"chain", "leaf", "agent", "messages"}` a line; what conversations share is in each of them."""
     from lctl.analysis.transcripts import transcript_json
     from lctl.codec.lines import encode_value
 
-    lines = ({"chain": log.id, **conversation} for conversation in transcript_json(log))
+    lines = ({"chain": log.id, **conversation} for conversation in transcript_json(log, partial=partial))
     return "".join(encode_value(line).decode() + "\n" for line in lines)
 
 

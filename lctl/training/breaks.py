@@ -1,0 +1,201 @@
+"""Why a row could not go on from an earlier one.
+
+Each row is held against the earlier row with which it shares most of its path. Where they part, the
+first message of each and what follows tell what happened; the log's own word (`fork_of`, `copy_of`) goes
+before what contents suggest.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+
+from lctl.conversation.tree import Tree
+from lctl.training.contents import bare_identity, identity
+
+Marks = tuple[int, bytes, bytes]
+
+#: Every reason there is.
+REASONS = (
+    *("edit", "insert", "delete", "compaction"),
+    *("regenerate", "fork", "tool_retry"),
+    *("tools_changed", "model_changed"),
+    *("reasoning_stripped", "retokenized", "tokens_missing", "subagent"),
+)
+
+
+class Breaks:
+    """Reasons of rows, which must be asked for in the order of the rows.
+
+    Args:
+        key: as in `Walk`.
+        stands_for: as in `Absorbed`.
+        has_tokens: whether token ids of a message's call are in the log.
+        inherited: messages up to this seq belong to the chain this one was forked from.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        key: Callable[[int], int],
+        stands_for: Mapping[int, int],
+        has_tokens: Callable[[int], bool],
+        inherited: int,
+    ) -> None:
+        self._tree = tree
+        self._forest = tree.forest
+        self._key = key
+        self._stands_for = stands_for
+        self._has_tokens = has_tokens
+        self._inherited = inherited
+        self._covered = array("i", [-1]) * len(tree)  # the latest row through a message
+        self._tips: list[int] = []
+
+    def reason(self, path: Sequence[int]) -> str | None:
+        """Why the row with this path is one of its own; None: it begins a conversation."""
+        shared = self._shared(path)
+        found = self._between(path, shared)
+        if found is None and shared and self._forest.seqs[path[shared - 1]] <= self._inherited:
+            found = "fork"
+        row = len(self._tips)
+        self._tips.append(path[-1])
+        covered = self._covered
+        for number in path:
+            covered[number] = row
+        return found
+
+    def _shared(self, path: Sequence[int]) -> int:
+        """How many first messages of the path are in earlier rows, or in the chain forked from."""
+        covered, seqs, inherited = self._covered, self._forest.seqs, self._inherited
+        for place, number in enumerate(path):
+            if covered[number] < 0 and seqs[number] > inherited:
+                return place
+        return len(path)
+
+    def _between(self, path: Sequence[int], shared: int) -> str | None:
+        forest, tree = self._forest, self._tree
+        if not shared:
+            return self._root(path)
+        row = self._covered[path[shared - 1]]
+        if row < 0:
+            return "fork"
+        old = tree.way(self._tips[row], strict=False)
+        if shared == len(path):
+            return self._key_reason(path, old[-1])
+        old = self._nearest(path, shared, old)
+        if len(old) <= shared:
+            return self._key_reason(path, old[-1])
+        return self._parted(path, old, shared, not forest.sampled.keys().isdisjoint(path[:shared]))
+
+    def _root(self, path: Sequence[int]) -> str | None:
+        """Of a path that shares no message with another row."""
+        forest, seq = self._forest, self._tree.seq
+        root = path[0]
+        if "nested_in" in self._tree.node(root).data:
+            return "subagent"
+        before = [n for n in forest.versions_at(root, seq) if n != root and self._covered[n] >= 0]
+        if not before:
+            before = self._copied_from(path)
+        if not before:
+            return None
+        old = self._tree.way(self._tips[self._covered[before[-1]]], strict=False)
+        return self._parted(path, old, 0, False)
+
+    def _copied_from(self, path: Sequence[int]) -> list[int]:
+        """Messages in earlier rows that a path has copies of."""
+        origins = self._forest.origins
+        return [origins[n] for n in path if n in origins and self._covered[origins[n]] >= 0][:1]
+
+    def _nearest(self, path: Sequence[int], shared: int, old: list[int]) -> list[int]:
+        """The earlier path to compare with: the one that the log says was edited, else the latest."""
+        forest, seq = self._forest, self._tree.seq
+        for number in forest.versions_at(path[shared], seq):
+            if number != path[shared] and self._covered[number] >= 0:
+                return self._tree.way(self._tips[self._covered[number]], strict=False)
+        origins = [forest.origins[n] for n in path[shared:] if n in forest.origins]
+        for origin in reversed(origins):
+            other = self._tree.way(origin, strict=False)
+            if len(other) > shared and other[:shared] == list(path[:shared]):
+                row = self._covered[origin]
+                return self._tree.way(self._tips[row], strict=False) if row >= 0 else other
+        return old
+
+    def _key_reason(self, path: Sequence[int], before: int) -> str:
+        """The earlier row ends on this path, and yet the row does not go on from it."""
+        calls = self._forest.calls
+        one = calls.key_named(max(0, self._key(self._stands_for.get(before, before))))
+        other = calls.key_named(max(0, self._key(path[-1])))
+        if one.model != other.model:
+            return "model_changed"
+        if one.tools != other.tools:
+            return "tools_changed"
+        if calls.has_tokens:
+            known = self._has_tokens(before) and self._has_tokens(path[-1])
+            return "retokenized" if known else "tokens_missing"
+        return "fork"
+
+    def _parted(self, path: Sequence[int], old: list[int], shared: int, trained_before: bool) -> str | None:
+        """What happened where two paths part after `shared` messages."""
+        forest, seq = self._forest, self._tree.seq
+        here, there = path[shared], old[shared]
+        sampled = forest.sampled
+        if here in sampled:
+            siblings = old[shared] in sampled or any(
+                n in sampled and n != here and self._covered[n] >= 0
+                for n in (forest.children_at(path[shared - 1], seq) if shared else ())
+            )
+            return "regenerate" if siblings else "fork"
+        new_tail, old_tail = path[shared:-1], old[shared:]
+        if self._is_retry(here, there):
+            return "tool_retry"
+        said = self._tree.node(here).data
+        forked = "fork_of" in said or len(forest.versions_at(here, seq)) > 1
+        edited = self._aligned(new_tail, old_tail, forked)
+        if edited is not None:
+            return edited
+        if forked:
+            return "compaction" if forest.role_at(here, seq) != forest.role_at(there, seq) else "edit"
+        if there in sampled and forest.role_at(here, seq) == "assistant":
+            return "edit"
+        return "fork" if trained_before else None
+
+    def _is_retry(self, here: int, there: int) -> bool:
+        data, other = self._tree.node(here).data, self._tree.node(there).data
+        call = data.get("tool_call_id")
+        return call is not None and data.get("role") == "tool" and call == other.get("tool_call_id")
+
+    def _aligned(self, new: Sequence[int], old: Sequence[int], forked: bool) -> str | None:
+        """What was done to `old` to make `new`, if they meet again."""
+        limit = 64  # edits are near where paths part; a long tail is not read for nothing
+        olds = [self._marks(n) for n in old[:limit]]
+        news = [self._marks(n) for n in new[:limit]]
+        if news and olds and olds[0][2] == news[0][2] and olds[0][1] != news[0][1]:
+            return "reasoning_stripped"
+        while news and olds and _same(news[0], olds[0]):
+            del news[0], olds[0]
+        for added in range(len(news) + 1):
+            for gone in range(len(olds) + 1):
+                if not added and not gone:
+                    continue
+                if not _meets(news[added:], olds[gone:]):
+                    continue
+                if not gone:
+                    return "insert"
+                if not added:
+                    return "delete"
+                return "compaction" if gone >= 2 and added < gone else "edit"
+        return None
+
+    def _marks(self, number: int) -> Marks:
+        """What it is a copy of (itself if of nothing), and what it says, with and without reasoning."""
+        data = self._tree.node(number).data
+        return self._forest.origins.get(number, number), identity(data), bare_identity(data)
+
+
+def _meets(new: list[Marks], old: list[Marks]) -> bool:
+    """Whether both go on with the same messages, until one of them ends."""
+    return bool(new) and bool(old) and all(map(_same, new, old))
+
+
+def _same(one: Marks, other: Marks) -> bool:
+    return one[0] == other[0] or one[1] == other[1]

@@ -1,0 +1,234 @@
+"""`export_training`: rows into a file, and beside it a manifest of what became of every sampled message."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from lctl._version import __version__
+from lctl.errors import LogError, UsageError
+from lctl.training import constraints, pages
+from lctl.training.contents import is_redacted, packed
+from lctl.training.formats import FORMS
+from lctl.training.planning import Paths, Plan
+from lctl.training.preferences import By, PairForm, Preferences
+from lctl.training.restoring import Blobs
+from lctl.training.sample import Sample
+from lctl.training.sampling import rows
+from lctl.training.sources import Source, opened
+
+PAIRED = ("dpo", "dpo-openai", "kto")
+PAGES = ("markdown", "html")
+FORMATS = (*FORMS, *PAIRED, *PAGES)
+
+
+def export_training(
+    log: Source | Iterable[Source],
+    path: str | os.PathLike[str],
+    format: str = "calls",
+    *,
+    paths: Paths = "all",
+    pairs: By | None = None,
+    shared: Literal["first", "every"] = "first",
+    reasoning: Literal["exact", "ignore"] = "exact",
+    min_weight_tokens: int = 1,
+    train_edited: bool = False,
+    max_len: int | None = None,
+    allow_length: bool = False,
+    continuation: bool = False,
+    to_seq: int | None = None,
+) -> dict[str, Any]:
+    """Write the training data of a log, or of several, to `path`; the manifest, which is also written to
+    `path` + ".manifest.json".
+
+        lctl.export_training("run.lctl.json", "train.jsonl", format="openai")
+
+    Of a log and its fork, what both hold is trained once.
+
+    Args:
+        log: a path, an opened log, a chain, a tree, or a list of those.
+        format: "calls", "openai", "hf", "axolotl", "sharegpt", "dpo", "dpo-openai", "kto", "markdown"
+            or "html".
+        paths, shared, reasoning, min_weight_tokens, train_edited, max_len, allow_length: as in `samples`.
+        pairs: what tells the answers of a pair apart: "value", "rating" or "edit"; by default all three.
+        continuation: both sides of a pair go on with what followed.
+        to_seq: what was in the log after that event.
+
+    Raises:
+        UsageError: there is no such format.
+        LogError: a log cannot be read, or the file cannot be written.
+    """
+    export = Export(
+        log,
+        format,
+        pairs=pairs,
+        continuation=continuation,
+        to_seq=to_seq,
+        paths=paths,
+        shared=shared,
+        reasoning=reasoning,
+        min_weight_tokens=min_weight_tokens,
+        train_edited=train_edited,
+        max_len=max_len,
+        allow_length=allow_length,
+    )
+    target = Path(path)
+    write_whole(target, export.pieces())
+    made = export.manifest(target.name)
+    text = packed(made, orjson.OPT_INDENT_2)
+    write_whole(target.with_name(target.name + ".manifest.json"), [text + b"\n"])
+    return made
+
+
+class Export:
+    """One export: `pieces` first, then the `manifest` of what they were."""
+
+    def __init__(
+        self,
+        log: Source | Iterable[Source],
+        format: str = "calls",
+        *,
+        pairs: Any = None,
+        continuation: bool = False,
+        to_seq: int | None = None,
+        **options: Any,
+    ) -> None:
+        if format not in FORMATS:
+            raise UsageError(f"there is no training format {format!r}; there are {', '.join(FORMATS)}")
+        if format == "dpo-openai" and continuation:
+            raise UsageError("dpo-openai takes one assistant message a side: not with continuation=True")
+        self.format = format
+        self._options = options
+        self._pairs = pairs
+        self._continuation = continuation
+        self._opened = opened(log, to_seq)
+        self._counts: Counter[str] = Counter()
+        self._breaks: Counter[str] = Counter()
+        self._skipped: Counter[str] = Counter()
+        self._excluded: Counter[str] = Counter()
+        self._lost: Counter[str] = Counter()
+        self._refused: list[dict[str, Any]] = []
+        self._warned: Counter[str] = Counter()
+        self._kinds: Counter[str] = Counter()
+        self._said = {"to_seq": to_seq, "pairs": pairs, "continuation": continuation or None, **options}
+
+    def pieces(self) -> Iterator[bytes]:
+        """The file's bytes: a row a line, or a page in pieces."""
+        if self.format in PAGES:
+            page = pages.html if self.format == "html" else pages.markdown
+            title = ", ".join(one.chain or one.name for one in self._opened)
+            for text in page(f"Samples of {title}", self._samples()):
+                yield text.encode("utf-8", "replace")
+            return
+        made = self._paired() if self.format in PAIRED else self._formed()
+        for id, trained, row in made:
+            found = constraints.problems(self.format, row)
+            if found:
+                self._refused.append({"row": id, "problems": sorted(set(found))})
+                self._counts["trained"] -= trained
+                self._skipped["refused"] += trained
+                continue
+            if self.format == "openai":
+                self._warned.update(constraints.together(row))
+            if self.format == "hf":
+                self._kinds["messages" if "messages" in row else "prompt and completion"] += 1
+            self._counts["rows"] += 1
+            yield packed(row) + b"\n"
+
+    def manifest(self, name: str) -> dict[str, Any]:
+        """What the pieces were; whole once they have all been taken."""
+        counts = self._counts
+        made: dict[str, Any] = {
+            "lctl": __version__,
+            "format": self.format,
+            "file": name,
+            "rows": counts["rows"],
+        }
+        if self.format in PAIRED:
+            made["excluded"] = dict(sorted(self._excluded.items()))
+        else:
+            made |= {
+                "calls": counts["calls"],
+                "trained": counts["trained"],
+                "merge_ratio": round(counts["planned"] / counts["samples"], 3) if counts["samples"] else None,
+                "breaks": dict(sorted(self._breaks.items())),
+                "skipped": dict(sorted(self._skipped.items())),
+            }
+        made |= {"lost": dict(sorted((+self._lost).items())), "refused": self._refused}
+        if self.format == "hf":
+            made["kinds"] = dict(sorted(self._kinds.items()))
+        if self.format == "openai":
+            made["together"] = dict(sorted(self._warned.items()))
+        said = {
+            key: value if isinstance(value, str | int | bool) else "a function"
+            for key, value in self._said.items()
+            if value is not None
+        }
+        return made | {"options": said, "logs": [one.said for one in self._opened]}
+
+    # -- rows --------------------------------------------------------------------------------
+
+    def _samples(self) -> Iterator[Sample]:
+        for one in self._opened:
+            plan = Plan(one.tree, chain=one.chain, inherited=one.inherited, **self._options)
+            self._counts["calls"] += plan.calls
+            self._counts["trained"] += plan.trained
+            self._counts["planned"] += plan.trained
+            self._counts["samples"] += len(plan)
+            self._breaks.update(plan.breaks)
+            self._skipped.update(plan.skipped)
+            blobs = Blobs(one.tree, self._lost)
+            for sample in rows(plan):
+                self._lost["secret in a row"] += any(map(is_redacted, sample.messages))
+                sample.messages = [blobs.restored(message) for message in sample.messages]
+                if self.format in PAGES:
+                    self._counts["rows"] += 1
+                yield sample
+
+    def _formed(self) -> Iterator[tuple[str, int, dict[str, Any]]]:
+        """(row, messages it trains, what it says)"""
+        form = FORMS[self.format]()
+        for sample in self._samples():
+            made = list(form.rows(sample))
+            for row in made:
+                yield sample.id, sample.trained if len(made) == 1 else 1, row
+        self._lost.update(form.lost)
+
+    def _paired(self) -> Iterator[tuple[str, int, dict[str, Any]]]:
+        form = PairForm()
+        for one in self._opened:
+            found = Preferences(one.tree, by=self._pairs, continuation=self._continuation, chain=one.chain)
+            blobs = Blobs(one.tree, self._lost)
+            prefix = f"{one.chain}:" if one.chain else ""
+            if self.format == "kto":
+                for judged in found.labels():
+                    if one.tree[judged.id].seq > one.inherited:
+                        sides = {side: blobs.restored(getattr(judged, side)) for side in judged._fields[:2]}
+                        yield prefix + judged.id, 0, form.kto(judged._replace(**sides))
+            else:
+                make = form.dpo if self.format == "dpo" else form.openai
+                for pair in found.pairs():
+                    if max(one.tree[id].seq for id in pair.ids) > one.inherited:
+                        sides = {side: blobs.restored(getattr(pair, side)) for side in pair._fields[:3]}
+                        yield prefix + " > ".join(pair.ids), 0, make(pair._replace(**sides))
+            self._excluded.update(found.excluded)
+        self._lost.update(form.lost)
+
+
+def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
+    """The file whole, or not at all."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            for piece in pieces:
+                file.write(piece)
+        part.replace(path)
+    except OSError as error:
+        raise LogError(f"{path}: cannot be written ({(error.strerror or str(error)).lower()})") from None
+    finally:
+        part.unlink(missing_ok=True)

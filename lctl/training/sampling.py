@@ -1,0 +1,179 @@
+"""`samples`: rows of training data, each read from the tree when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from lctl.conversation.node import copied, message_of
+from lctl.conversation.tree import Tree
+from lctl.training.planning import Paths, Plan
+from lctl.training.rewards import Rewards
+from lctl.training.sample import Sample
+from lctl.training.tokens import event_data
+
+
+def samples(
+    tree: Tree,
+    *,
+    paths: Paths = "all",
+    shared: Literal["first", "every"] = "first",
+    reasoning: Literal["exact", "ignore"] = "exact",
+    min_weight_tokens: int = 1,
+    train_edited: bool = False,
+    max_len: int | None = None,
+    allow_length: bool = False,
+    chain: str = "",
+    inherited: int = 0,
+) -> Iterator[Sample]:
+    """Rows of on-policy training data as of the tree's seq, ordered by the seq of their last message.
+
+    Consecutive calls are one row if the later prompt holds the earlier prompt and completion unchanged as
+    its beginning, under the same model and tools. Each sampled message is trained in one row.
+
+    Args:
+        paths: "all" branches, those that are "final" (each conversation's newest), or those whose last
+            node the function accepts.
+        shared: a message on several rows is trained in the "first" of them, or in "every" one.
+        reasoning: whether a prompt that left out the reasoning of earlier answers still goes on from
+            them ("ignore"); such answers are then trained without it.
+        min_weight_tokens: rows that train fewer tokens are dropped; 0 keeps those that train nothing.
+        train_edited: also train what a person wrote in place of a sampled message.
+        max_len: rows of more tokens are dropped. Tokens are the provider's own count, else one for four
+            characters.
+        allow_length: also train answers that a token limit cut off.
+        chain: id of the chain, for the ids of rows.
+        inherited: messages up to this seq are another chain's, which this one was forked from; they are
+            context here.
+    """
+    plan = Plan(
+        tree,
+        paths=paths,
+        shared=shared,
+        reasoning=reasoning,
+        min_weight_tokens=min_weight_tokens,
+        train_edited=train_edited,
+        max_len=max_len,
+        allow_length=allow_length,
+        chain=chain,
+        inherited=inherited,
+    )
+    return rows(plan)
+
+
+def rows(plan: Plan) -> Iterator[Sample]:
+    """The rows of a plan, in order."""
+    writer = _Writer(plan)
+    before: list[int] = []
+    read: list[dict[str, Any]] = []
+    for row, tip in enumerate(plan.tips):
+        path = plan.tree.way(tip, strict=False)
+        same = _common(path, before)
+        del read[same:]  # most rows begin as the one before them
+        read += [message_of(plan.tree, number) for number in path[same:]]
+        before = path
+        yield writer.sample(row, path, [copied(message) for message in read])
+
+
+class _Writer:
+    """Makes samples of a plan's rows."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._tree = plan.tree
+        self._forest = plan.tree.forest
+        self._rewards = Rewards(plan.tree, plan.chain)
+
+    def sample(self, row: int, path: list[int], messages: list[dict[str, Any]]) -> Sample:
+        forest, tip = self._forest, path[-1]
+        stands_for = self._plan.found.stands_for
+        weights, calls, skipped = [0] * len(path), [], {}
+        trained: list[int] = []
+        eligible = set(self._plan.trainable(path)) if self._plan.every else None
+        for place, number in enumerate(path):
+            sampled = stands_for.get(number, number)
+            if self._plan.key(sampled) < 0:
+                continue
+            mine = self._plan.trains[sampled] == row if eligible is None else sampled in eligible
+            if mine:
+                weights[place] = 1
+                trained.append(sampled)
+            calls.append(self._call(place, sampled))
+            why = self._plan.why_skipped(sampled)
+            if why is not None:
+                skipped[forest.ids[sampled]] = why
+        key = forest.calls.key_named(self._plan.key(tip))
+        root = self._plan.trajectory(path[0])
+        prefix = f"{self._plan.chain}:" if self._plan.chain else ""
+        counts = [forest.calls.counts(number)[1] for number in trained]
+        sample = Sample(
+            id=prefix + forest.ids[tip],
+            messages=messages,
+            weights=weights,
+            message_ids=[forest.ids[number] for number in path],
+            calls=calls,
+            break_reason=self._plan.reasons[row],
+            tools=forest.calls.definitions.get(key.tools) if key.tools else None,
+            model=key.model or None,
+            trajectory_id=prefix + forest.ids[root],
+            n_samples=self._plan.trajectories[root],
+            reward=self._rewards.of(path, root),
+            skipped=skipped,
+            input_tokens=forest.calls.counts(tip)[0],
+            trained_tokens=None if None in counts else sum(count or 0 for count in counts),
+            seq=forest.seqs[tip],
+        )
+        if forest.calls.has_tokens:
+            self._add_tokens(sample, tip, trained)
+        return sample
+
+    def _call(self, place: int, number: int) -> dict[str, Any]:
+        forest, tree = self._forest, self._tree
+        data = tree.node(number).data
+        started, ended, _ = forest.calls.events(number)
+        start = event_data(tree, started)
+        end = event_data(tree, ended) if ended <= tree.seq else {}
+        own = data.get("call")
+        own = own if isinstance(own, dict) else {}
+        call = {
+            "message_index": place,
+            "message_id": forest.ids[number],
+            "seq": forest.seqs[number],
+            "model": forest.calls.key_named(self._plan.key(number)).model or None,
+            "params": own.get("params", start.get("params")),
+            "usage": own.get("usage", end.get("tokens")),
+            "finish_reason": own.get("finish_reason", end.get("finish_reason")),
+        }
+        value = self._rewards.about(forest.ids[number])
+        return call if value is None else {**call, "value": value}
+
+    def _add_tokens(self, sample: Sample, tip: int, trained: list[int]) -> None:
+        last = self._plan.tokens(tip)
+        if last is None:
+            return
+        sample.token_ids = [*last.prompt, *last.completion]
+        sample.token_mask = [0] * last.end
+        logprobs: list[float] | None = [0.0] * last.end
+        for number in trained:
+            tokens = self._plan.tokens(number)
+            if tokens is None:
+                continue
+            stretch = slice(len(tokens.prompt), tokens.end)
+            sample.token_mask[stretch] = [1] * len(tokens.completion)
+            if tokens.logprobs is None or logprobs is None:
+                logprobs = None
+            else:
+                logprobs[stretch] = tokens.logprobs
+        sample.logprobs = logprobs
+        sample.input_tokens = len(last.prompt)
+        sample.trained_tokens = sum(sample.token_mask)
+
+
+def _common(one: list[int], other: list[int]) -> int:
+    """How many first members two lists share."""
+    count = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        count += 1
+    return count

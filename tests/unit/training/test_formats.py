@@ -1,0 +1,325 @@
+"""Forms of samples: what each row says, what is lost, what readers would refuse (row G16)."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from lctl.training.constraints import CHECKS, problems, together
+from lctl.training.exporting import FORMATS, PAGES, Export, export_training
+from lctl.training.formats import FORMS
+from tests.unit.training import fixtures
+from tests.unit.training.fixtures import Talk, start
+from tests.unit.training.histories import History
+from tests.unit.training.talks import DIALECTS, IMAGE, WORDS, talk_of
+
+ROWS = tuple(FORMS)
+Messages = list[dict[str, Any]]
+
+
+def exported(talk: Talk, format: str, **options: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The rows and the manifest."""
+    export = Export(talk.tree, format, **options)
+    rows = [orjson.loads(piece) for piece in export.pieces()]
+    return rows, export.manifest("x")
+
+
+def call(id: str, arguments: Any) -> dict[str, Any]:
+    return {"id": id, "type": "function", "function": {"name": "grep", "arguments": arguments}}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_g16_openai(dialect: str) -> None:
+    """The same conversation of three providers is the same row."""
+    messages, tools = DIALECTS[dialect]
+    [row], made = exported(talk_of(messages, tools), "openai")
+    assert [message["role"] for message in row["messages"]] == [
+        *("system", "user", "assistant", "tool", "tool", "assistant")
+    ]
+    system, user, asks, one, two, says = row["messages"]
+    assert system == {"role": "system", "content": "Be brief."}
+    assert user["content"] == [
+        {"type": "text", "text": "Where?"},
+        {"type": "image_url", "image_url": {"url": IMAGE}},
+    ]
+    assert [orjson.loads(c["function"]["arguments"]) for c in asks["tool_calls"]] == [{"q": "a"}, {"q": "b"}]
+    assert (asks["content"], asks["weight"]) == (None, 1)
+    assert one == {"role": "tool", "tool_call_id": "c1", "content": "a.py"}
+    assert two == {"role": "tool", "tool_call_id": "c2", "content": "b.py"}
+    assert says == {"role": "assistant", "content": WORDS, "weight": 1}
+    assert [tool["function"]["name"] for tool in row["tools"]] == ["grep"]
+    assert row["tools"][0]["function"]["parameters"]["type"] == "object"
+    assert (made["rows"], made["trained"], made["refused"]) == (1, 2, [])
+
+
+def test_g16_what_is_lost_is_counted() -> None:
+    def lost(dialect: str, format: str) -> dict[str, int]:
+        found: dict[str, int] = exported(talk_of(*DIALECTS[dialect]), format)[1]["lost"]
+        return found
+
+    assert lost("chat", "openai") == {"input_audio": 1, "reasoning": 1}
+    assert lost("chat", "hf") == {"input_audio": 1}
+    assert lost("responses", "hf") == {
+        "encrypted reasoning": 1,
+        "input_file": 1,
+        "server tool": 1,
+        "tool web_search": 1,
+    }
+    assert lost("anthropic", "hf") == {
+        "cache_control": 1,
+        "document": 1,
+        "image in a tool result": 1,
+        "is_error of a tool result": 1,
+        "tool web_search_20250305": 1,
+    }
+    assert lost("chat", "axolotl") == {"image": 1, "input_audio": 1}
+    assert lost("chat", "calls") == {}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_g16_hf(dialect: str) -> None:
+    """Arguments as objects, reasoning kept, images as parts that templates know."""
+    [row], _ = exported(talk_of(*DIALECTS[dialect]), "hf")
+    asks = row["messages"][2]
+    assert asks["reasoning_content"] == "Look first."
+    assert asks["content"] == ""
+    assert asks["tool_calls"] == [call("c1", {"q": "a"}), call("c2", {"q": "b"})]
+    assert row["messages"][1]["content"][1] == {"type": "image", "url": IMAGE}
+
+
+def test_g16_hf_rows_with_context_answers_are_prompts_and_completions() -> None:
+    """`assistant_only_loss` would train every answer: a row for each one that is to be trained."""
+    rows, made = exported(fixtures.model_changed(), "hf")
+    assert [sorted(row) for row in rows] == [["messages"], ["completion", "prompt"]]
+    assert [message["content"] for message in rows[1]["prompt"]] == ["s1", "u1", "a1", "u2", "a2", "u3"]
+    assert rows[1]["completion"] == [{"role": "assistant", "content": "a3"}]
+    assert (made["rows"], made["trained"]) == (2, 3)
+    assert made["kinds"] == {"messages": 1, "prompt and completion": 1}
+
+
+def test_g16_axolotl() -> None:
+    """Every message says whether it trains; content is text."""
+    rows, _ = exported(fixtures.model_changed(), "axolotl")
+    assert [[message["train"] for message in row["messages"]] for row in rows] == [
+        [False, False, True, False, True],
+        [False, False, False, False, False, False, True],
+    ]
+    [row], _ = exported(talk_of(*DIALECTS["anthropic"]), "axolotl")
+    assert row["messages"][1] == {"role": "user", "content": "Where?", "train": False}
+    assert row["messages"][2]["reasoning_content"] == "Look first."
+    assert orjson.loads(row["messages"][2]["tool_calls"][0]["function"]["arguments"]) == {"q": "a"}
+
+
+def test_g16_sharegpt() -> None:
+    """Turns alternate; system and tools stand beside them; parallel calls and results are one turn each."""
+    [row], made = exported(talk_of(*DIALECTS["chat"]), "sharegpt")
+    assert [turn["from"] for turn in row["conversations"]] == ["human", "function_call", "observation", "gpt"]
+    assert orjson.loads(row["conversations"][1]["value"]) == [
+        {"name": "grep", "arguments": {"q": "a"}},
+        {"name": "grep", "arguments": {"q": "b"}},
+    ]
+    assert row["conversations"][2]["value"] == "a.py\nb.py"
+    assert row["system"] == "Be brief."
+    assert orjson.loads(row["tools"])[0]["name"] == "grep"
+    assert made["lost"] == {"border between messages": 1, "image": 1, "input_audio": 1, "reasoning": 1}
+
+
+def test_g16_secrets_in_prompts_are_counted() -> None:
+    """A prompt from which something was taken out is not to the letter what the model read."""
+    talk = Talk().tell("u1", None, content="key [redacted:openai:1a2b]").a("a1", "u1")
+    _, made = exported(talk, "calls")
+    assert (made["trained"], made["lost"]) == (1, {"secret in a row": 1})
+
+
+def test_g16_sharegpt_has_no_weights() -> None:
+    _, made = exported(fixtures.regenerate(), "sharegpt")
+    assert made["lost"] == {"weight 0": 1}
+
+
+def test_g16_calls_loses_nothing() -> None:
+    """Messages in the providers' dialects, with masks and calls; rows come back as they were."""
+    talk = fixtures.retokenized()
+    rows, made = exported(talk, "calls")
+    found = talk.rows()
+    assert [row["messages"] for row in rows] == [row.messages for row in found]
+    assert [row["loss_mask"] for row in rows] == [row.weights for row in found]
+    assert [row["token_ids"] for row in rows] == [row.token_ids for row in found]
+    assert [row["logprobs"] for row in rows] == [row.logprobs for row in found]
+    assert [row["break_reason"] for row in rows] == [None, "retokenized"]
+    assert rows[0]["calls"][0]["message_id"] == "a1"
+    assert {"sample_id", "trajectory_id", "n_samples", "reward", "tools"} <= rows[0].keys()
+    assert made["breaks"] == {"retokenized": 1}
+
+
+def test_g16_legacy_functions_and_google() -> None:
+    legacy: Messages = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
+        {"role": "function", "name": "f", "content": "r"},
+        {"role": "assistant", "content": "done"},
+    ]
+    [row], _ = exported(talk_of(legacy, [{"name": "f", "parameters": {"type": "object"}}]), "openai")
+    assert row["messages"][1]["tool_calls"][0]["id"] == row["messages"][2]["tool_call_id"] == "f"
+    assert row["tools"][0]["function"] == {"name": "f", "parameters": {"type": "object"}}
+    google: Messages = [
+        {"role": "user", "parts": [{"text": "q"}]},
+        {
+            "role": "model",
+            "parts": [{"text": "hm", "thought": True}, {"functionCall": {"name": "f", "args": {}}}],
+        },
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"x": 1}}}]},
+        {"role": "model", "parts": [{"text": "done"}]},
+    ]
+    tools = [{"functionDeclarations": [{"name": "f", "parameters": {"type": "object"}}]}]
+    [row], made = exported(talk_of(google, tools, sampled="model"), "hf")
+    assert [message["role"] for message in row["messages"]] == ["user", "assistant", "tool", "assistant"]
+    assert row["messages"][1]["reasoning_content"] == "hm"
+    assert row["messages"][2]["content"] == '{"x":1}'
+    assert made["refused"] == []
+
+
+# -- constraints -----------------------------------------------------------------------------
+
+
+def test_g16_openai_ends_with_what_it_trains() -> None:
+    """A failed answer at the end is not sent."""
+    [row], _ = exported(start().tell("u3", "a2").a("a3", "u3", status="aborted"), "openai")
+    assert [message["content"] for message in row["messages"]] == ["s1", "u1", "a1", "u2", "a2"]
+
+
+@pytest.mark.parametrize(
+    ("messages", "why"),
+    [
+        ([{"role": "assistant", "content": ""}], "an answer that says nothing"),
+        ([{"role": "user", "content": "u"}, {"role": "tool", "tool_call_id": "x", "content": "r"},
+          {"role": "assistant", "content": "a"}], "a tool message that answers no call before it"),
+        ([{"role": "assistant", "content": "a", "tool_calls": [call("c1", "{}")]},
+          {"role": "user", "content": "u"}, {"role": "assistant", "content": "b"}],
+         "a tool call that is not answered before the conversation goes on"),
+        ([{"role": "assistant", "content": "a", "tool_calls": [
+            {"id": "c", "type": "function", "function": {"name": "no spaces", "arguments": "{}"}}]}],
+         "a function's name that is not letters, digits, - and _"),
+    ],
+)  # fmt: skip
+def test_g16_refused_rows_are_said(messages: list[dict[str, Any]], why: str) -> None:
+    """A row that would be refused is not written; the manifest says which, and why."""
+    rows, made = exported(talk_of(messages), "openai")
+    assert rows == []
+    assert why in made["refused"][0]["problems"]
+    assert made["trained"] == 0
+    assert made["skipped"]["refused"] == made["calls"]
+    assert made["merge_ratio"] == made["calls"]
+
+
+def test_g16_arguments_cut_off() -> None:
+    """Arguments that are no JSON are text for OpenAI, and refused by Axolotl, which decodes them."""
+    cut: Messages = [
+        {"role": "user", "content": "u"},
+        {"role": "assistant", "content": None, "tool_calls": [call("c", '{"q')]},
+    ]
+    [row], _ = exported(talk_of(cut), "openai")
+    assert row["messages"][1]["tool_calls"][0]["function"]["arguments"] == '{"q'
+    assert exported(talk_of(cut), "axolotl")[1]["refused"][0]["problems"] == ["arguments that are no JSON"]
+
+
+def test_g16_together() -> None:
+    """It wants strict alternation: how many rows would fail there is said."""
+    rows, made = exported(start(), "openai")
+    assert (made["together"], together(rows[0])) == ({}, [])
+    talk = start().tell("u3", "a2").tell("u4", "u3").a("a4", "u4")
+    assert exported(talk, "openai")[1]["together"] == {"user and assistant do not alternate": 1}
+    talk = Talk().tell("s1", None).a("a1", "s1")
+    why = "the first message after the system prompt is not the user's"
+    assert exported(talk, "openai")[1]["together"] == {why: 1}
+
+
+def test_g16_hf_prompts_end_with_a_question() -> None:
+    """TRL asks for a generation after people and tools alone; as a whole conversation it takes any."""
+    talk = Talk().tell("u1", None).a("a1", "u1").tell("s1", "a1").a("a2", "s1", model="n")
+    rows, made = exported(talk, "hf")
+    assert [list(row) for row in rows] == [["messages"]]
+    assert made["refused"][0]["problems"] == ["a prompt that ends with the system's message"]
+    assert exported(talk, "openai")[1]["refused"] == []
+
+
+def test_g16_an_answer_to_nothing_has_no_prompt() -> None:
+    talk = talk_of([{"role": "assistant", "content": "a"}, {"role": "user", "content": "u"}])
+    assert exported(talk, "hf")[1]["refused"] == []
+    talk = Talk().a("a1", None).tell("u1", "a1").a("a2", "u1", model="n")
+    assert exported(talk, "hf")[1]["rows"] == 2
+
+
+@pytest.mark.parametrize("format", CHECKS)
+def test_g16_checks_can_fail(format: str) -> None:
+    """Every form's check finds something in a row that is nothing."""
+    empty: dict[str, Any] = {"messages": [], "loss_mask": [1], "completion": [], "prompt": []}
+    assert problems(format, empty)
+
+
+@pytest.mark.parametrize("format", ROWS)
+def test_g16_random_histories(format: str) -> None:
+    """Every answer is trained once over all rows of the form, or in a row that was refused."""
+    for seed in range(60):
+        history = History(random.Random(seed), 25)
+        rows, made = exported(history.talk, format)
+        assert all(problems(format, row) == [] for row in rows)
+        if format not in ("sharegpt", "hf"):
+            assert made["refused"] == [], seed
+        trained = sum(_trained(format, row) for row in rows)
+        lost = made["lost"].get("weight 0", 0)
+        assert trained == made["trained"] or (lost and trained > made["trained"]), seed
+        assert made["calls"] == len(history.asked) == made["trained"] + sum(made["skipped"].values()), seed
+
+
+def _trained(format: str, row: dict[str, Any]) -> int:
+    if format == "calls":
+        return sum(row["loss_mask"])
+    if format == "axolotl":
+        return sum(message["train"] for message in row["messages"])
+    if format == "openai":
+        return sum(message.get("weight", 0) for message in row["messages"])
+    if format == "sharegpt":
+        return sum(turn["from"] == "gpt" for turn in row["conversations"])
+    return Counter(message["role"] for message in row.get("messages") or row["completion"])["assistant"]
+
+
+# -- pages -----------------------------------------------------------------------------------
+
+
+def test_g16_html_is_one_page_and_escapes_everything() -> None:
+    """No scripts, nothing from elsewhere; what the log says is text, whatever it says."""
+    evil = "</pre><script>alert(1)</script>\"'&\x00\x1b[31m\ud800"
+    messages = [{"role": "user", "content": evil}, {"role": "assistant", "content": evil, "reasoning": evil}]
+    talk = talk_of(messages)
+    talk.events[0]["data"]["message_id"] = evil
+    talk.events[1]["data"]["parent_id"] = evil
+    page = b"".join(Export(talk.tree, "html").pieces()).decode()
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert "\x1b" not in page
+    assert "\\x1b[31m" in page
+    assert "default-src 'none'" in page
+    assert page.count("<div") == page.count("</div>") == 4
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_g16_markdown() -> None:
+    talk = talk_of(DIALECTS["chat"][0], DIALECTS["chat"][1])
+    page = b"".join(Export(talk.tree, "markdown").pieces()).decode()
+    assert "### assistant m5 **(trained)**" in page
+    assert 'call of grep:\n\n```text\n{"q": "a"}\n```' in page
+    fenced = talk_of([{"role": "user", "content": "```\n# x"}, {"role": "assistant", "content": "a"}])
+    assert "````text\n```\n# x\n````" in b"".join(Export(fenced.tree, "markdown").pieces()).decode()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_g16_an_empty_log(format: str, tmp_path: Path) -> None:
+    made = export_training(Talk().tree, tmp_path / "out", format)
+    text = (tmp_path / "out").read_bytes()
+    assert made["rows"] == 0
+    assert bool(text) == (format in PAGES)
