@@ -20,7 +20,7 @@ from lctl.analysis.log import Log
 from lctl.analysis.spans import StepSpan
 from lctl.analysis.survey import Survey, survey
 from lctl.analysis.timelanes import lanes
-from lctl.analysis.transcripts import conversations, transcript_text
+from lctl.analysis.transcripts import transcript_text, transcripts
 from lctl.analysis.wording import compact, count, dollars, percent, plain, seconds
 from lctl.codec.lines import encode_value
 from lctl.events import VERSION
@@ -99,8 +99,9 @@ def markdown(log: Log) -> str:
         parts.append("## Advice\n\n" + "\n".join(f"- {_cell(piece.text)}" for piece in slow.advice))
     parts.append(_section("Failures", ("Times", "Category", "Type", "Message", "Events"), _failure_rows(log)))
     parts.append(_section("Facts", ("Fact", "Text", "Confidence"), _facts(log)))
-    for leaf in conversations(log):
-        parts.append(f"## Conversation to {_cell(leaf)}\n\n{_fenced(transcript_text(log, leaf))}")
+    for leaf, said, missing in transcripts(log):
+        broken = f"What came before is missing: there is no message {_cell(missing)}.\n\n" if missing else ""
+        parts.append(f"## Conversation to {_cell(leaf)}\n\n{broken}{_fenced(said)}")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

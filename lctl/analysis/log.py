@@ -6,11 +6,13 @@ Nothing here raises on what an event holds: a value of the wrong type counts as 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 import orjson
 
+from lctl.codec.lines import encode
 from lctl.events import Event
 from lctl.state.model import Tokens
 from lctl.state.times import millis as millis
@@ -22,13 +24,38 @@ class Log(Protocol):
     @property
     def chain(self) -> Mapping[str, Any]: ...
 
-    def events(self, start: int = ...) -> Iterator[Event]: ...
+    def events(self, start: int = ..., stop: int | None = ...) -> Iterator[Event]: ...
 
     def lines(self) -> Iterator[bytes]: ...
 
     def event(self, seq: int) -> Event: ...
 
     def __len__(self) -> int: ...
+
+
+class UpTo:
+    """A log as it was after event `seq`."""
+
+    def __init__(self, log: Log, seq: int) -> None:
+        self._log = log
+        self._seq = seq
+
+    @property
+    def chain(self) -> Mapping[str, Any]:
+        return self._log.chain
+
+    def events(self, start: int = 0, stop: int | None = None) -> Iterator[Event]:
+        last = self._seq if stop is None else min(self._seq, stop - 1)
+        return itertools.takewhile(lambda event: event.seq <= last, self._log.events(start))
+
+    def lines(self) -> Iterator[bytes]:
+        return (encode(event) for event in self.events())
+
+    def event(self, seq: int) -> Event:
+        return self._log.event(seq)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self.events())
 
 
 def raw_events(log: Log) -> Iterator[dict[str, Any]]:

@@ -1,103 +1,107 @@
 """A chain's conversations as text, and as messages in OpenAI's form.
 
-A conversation is a path through the forest of messages, from a root to a leaf; a chain has as many as it
-has leaves. Messages stay in their provider's dialect in the log; `lctl.state.messages` reads them all.
+A conversation is a path through the tree of messages, from a root to a leaf; a chain has as many as it has
+leaves. Messages stay in their provider's dialect in the log; `lctl.state.messages` reads them all. A path
+that is broken raises `BrokenChain`, unless what there is of it is asked for (`partial`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import lctl.state.messages as dialects
-from lctl.analysis.log import Log, raw_events, text
+from lctl.analysis.log import Log, text
 from lctl.analysis.wording import block, compact, plain
-from lctl.errors import UsageError
+from lctl.conversation.node import Node
+from lctl.conversation.tree import Tree
+from lctl.errors import BrokenChain, UsageError
 
-
-class Forest:
-    """Messages by id, with their parents, as far as a transcript needs them."""
-
-    def __init__(self, log: Log) -> None:
-        self.messages: dict[str, dict[str, Any]] = {}
-        self.parents: dict[str, str | None] = {}
-        self.agents: dict[str, str] = {}
-        last: str | None = None
-        for event in raw_events(log):
-            if event.get("type") != "message":
-                continue
-            data = event["data"]
-            id = text(data.get("message_id")) or f"#{event['seq']}"
-            if id in self.messages:
-                continue
-            parent = data.get("parent_id", last)
-            self.messages[id] = data
-            self.parents[id] = parent if isinstance(parent, str) else None
-            self.agents[id] = text(event.get("agent"))
-            last = id
-
-    def leaves(self) -> list[str]:
-        """Messages nothing answers, in the order of the log."""
-        answered = set(self.parents.values())
-        return [id for id in self.messages if id not in answered]
-
-    def path(self, leaf: str) -> list[str]:
-        """From the root to the leaf. A parent that is not in the log ends it; so does a cycle."""
-        path: list[str] = []
-        seen: set[str] = set()
-        at: str | None = leaf
-        while at is not None and at in self.messages and at not in seen:
-            seen.add(at)
-            path.append(at)
-            at = self.parents[at]
-        return path[::-1]
+Data = Mapping[str, Any]
 
 
 def conversations(log: Log) -> list[str]:
     """Ids of the last messages of a chain's conversations, in the order of the log."""
-    return Forest(log).leaves()
+    return [node.id for node in _tree(log).leaves]
 
 
-def openai_messages(log: Log, leaf: str | None = None) -> list[dict[str, Any]]:
+def openai_messages(log: Log, leaf: str | None = None, *, partial: bool = False) -> list[dict[str, Any]]:
     """One conversation as OpenAI chat messages: the one to `leaf`, by default to the newest message.
 
-    Raises UsageError when the log has no message of that id.
+    Raises:
+        UsageError: the log has no message of that id.
+        BrokenChain: a message on the way is not in the log.
     """
-    forest = Forest(log)
-    return [message for id in _path(forest, leaf) for message in _openai(forest.messages[id])]
+    return [message for node in _path(_tree(log), leaf, partial) for message in _openai(node.data)]
 
 
-def transcript_json(log: Log) -> list[dict[str, Any]]:
-    """Every conversation of a chain: `{"leaf", "agent", "messages"}`, messages in OpenAI's form."""
-    forest = Forest(log)
-    return [
-        {
-            "leaf": leaf,
-            "agent": forest.agents[leaf],
-            "messages": [message for id in forest.path(leaf) for message in _openai(forest.messages[id])],
-        }
-        for leaf in forest.leaves()
-    ]
+def transcript_json(log: Log, *, partial: bool = False) -> list[dict[str, Any]]:
+    """Every conversation of a chain: `{"leaf", "agent", "messages"}`, messages in OpenAI's form. One whose
+    path is broken has `"missing"`, too: the message that is not in the log.
+
+    Raises:
+        BrokenChain: there is one, and `partial` is False.
+    """
+    tree = _tree(log)
+    found = []
+    for leaf in tree.leaves:
+        missing = {}
+        try:
+            path = tree.path(leaf.id)
+        except BrokenChain as error:
+            if not partial:
+                raise _told(error) from None
+            path, missing = error.partial, {"missing": error.missing}
+        said = [message for node in path for message in _openai(node.data)]
+        found.append({"leaf": leaf.id, "agent": log.event(leaf.seq).agent, **missing, "messages": said})
+    return found
 
 
-def transcript_text(log: Log, leaf: str | None = None) -> str:
-    """One conversation to read; `leaf` as in `openai_messages`. "" for a log without messages."""
-    forest = Forest(log)
-    if leaf is None and not forest.messages:
-        return ""
-    return "\n".join(part for id in _path(forest, leaf) for part in _readable(forest.messages[id]))
+def transcript_text(log: Log, leaf: str | None = None, *, partial: bool = False) -> str:
+    """One conversation to read; `leaf` and what is raised as in `openai_messages`. "" for a log without
+    messages."""
+    return "\n".join(part for node in _path(_tree(log), leaf, partial) for part in readable(node.data))
 
 
-def _path(forest: Forest, leaf: str | None) -> list[str]:
+def transcripts(log: Log) -> Iterator[tuple[str, str, str]]:
+    """(id of the last message, text, the message that is missing or "") of every conversation."""
+    tree = _tree(log)
+    for leaf in tree.leaves:
+        missing = ""
+        try:
+            path = tree.path(leaf.id)
+        except BrokenChain as error:
+            path, missing = error.partial, error.missing
+        yield leaf.id, "\n".join(part for node in path for part in readable(node.data)), missing
+
+
+def _tree(log: Log) -> Tree:
+    from lctl.chain import tree_of
+
+    return tree_of(log)
+
+
+def _path(tree: Tree, leaf: str | None, partial: bool) -> list[Node]:
     if leaf is None:
-        return forest.path(next(reversed(forest.messages))) if forest.messages else []
-    if leaf not in forest.messages:
-        known = ", ".join(forest.leaves()[:8])
+        if not len(tree):
+            return []
+        leaf = tree.forest.ids[len(tree) - 1]
+    if leaf not in tree:
+        known = ", ".join(node.id for node in tree.leaves[:8])
         raise UsageError(f"no message {leaf!r} in this log; conversations end at {known or 'none'}")
-    return forest.path(leaf)
+    try:
+        return tree.path(leaf, strict=not partial)
+    except BrokenChain as error:
+        raise _told(error) from None
 
 
-def _openai(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _told(error: BrokenChain) -> BrokenChain:
+    """The same in the words of a command."""
+    text = str(error).replace("strict=False gives", "--partial gives")
+    return BrokenChain(text, error.missing, error.partial)
+
+
+def _openai(data: Data) -> Iterator[dict[str, Any]]:
     """A message of any dialect; several tool results in one become one "tool" message each."""
     results = dialects.tool_results_of(data)
     for result in results:
@@ -125,14 +129,15 @@ def _openai(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield message
 
 
-def _role(data: dict[str, Any]) -> str:
+def _role(data: Data) -> str:
     role = text(data.get("role"))
     if not role:
         return "assistant" if text(data.get("type")) in ("function_call", "reasoning") else "user"
     return {"model": "assistant", "human": "user", "ai": "assistant"}.get(role, role)
 
 
-def _readable(data: dict[str, Any]) -> Iterator[str]:
+def readable(data: Data) -> Iterator[str]:
+    """A message to read: who, and what; several tool results in one come one after the other."""
     reasoning = dialects.reasoning_of(data)
     if reasoning:
         yield f"[{_role(data)}, reasoning]\n{block(_as_text(reasoning))}\n"

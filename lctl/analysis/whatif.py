@@ -19,11 +19,11 @@ from lctl.analysis.altering import Altered, Insertion, alter
 from lctl.analysis.gates import gate
 from lctl.analysis.prices import Prices
 from lctl.analysis.views import View, view
+from lctl.chain import Chain
 from lctl.codec import Log, open_log
 from lctl.errors import UsageError
 from lctl.events import Event
 from lctl.patch import Edit, parse_edit
-from lctl.state.chain import Chain
 from lctl.state.model import State
 from lctl.state.reducer import fold
 

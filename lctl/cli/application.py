@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any, NamedTuple
 
 import click
@@ -21,6 +22,7 @@ class Entry(NamedTuple):
 SECTIONS: dict[str, dict[str, Entry]] = {
     "Record": {
         "run": Entry("running", "Run a program and record it."),
+        "import": Entry("importing", "Take a conversation of another program as a log."),
         "demo": Entry("demonstration", "Record a three-agent review against a local model server."),
     },
     "Travel": {
@@ -36,6 +38,9 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "stats": Entry("statistics", "Sum up duration, tokens, cost and errors."),
         "bottleneck": Entry("statistics", "Find where the time went and what would help."),
         "diff": Entry("comparing", "Compare two runs by what happened in them."),
+        "tree": Entry("conversing", "Draw the conversations with all their branches."),
+        "branches": Entry("branching", "List the branches: length, cost, and where each parts."),
+        "transcript": Entry("transcribing", "Print one branch as its model reads it."),
         "what-if": Entry("whatif", "Change an event and see what follows, without running."),
     },
     "Check": {
@@ -46,6 +51,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
     "Take elsewhere": {
         "convert": Entry("converting", "Write a log in another form or from an older version."),
         "export": Entry("exporting", "Write what a log says for other tools."),
+        "samples": Entry("sampling", "List the training samples a log gives."),
         "completion": Entry("completing", "Print the completion script of a shell."),
     },
 }
@@ -88,7 +94,9 @@ class Application(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command = getattr(import_module(f"lctl.cli.{entry.module}"), cmd_name.replace("-", "_"))
+        name = cmd_name.replace("-", "_")
+        module = import_module(f"lctl.cli.{entry.module}")
+        command = getattr(module, f"{name}_" if iskeyword(name) else name)
         assert isinstance(command, click.Command)
         return command
 

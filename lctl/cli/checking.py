@@ -114,11 +114,16 @@ def validate(screen: Screen, target: str, strict: bool, limit: int) -> int:
 
 def _doubts(log: Log) -> list[Problem]:
     """What folding the events could not take at its word, beyond what is wrong in an event by itself."""
+    from lctl.chain import Chain
     from lctl.codec import Problem
     from lctl.state.reducer import fold
 
-    found = fold(log.events()).diagnostics
-    return [Problem(one.seq, None, one.text) for one in found if one.code not in _OF_ONE_EVENT]
+    found = [one for one in fold(log.events()).diagnostics if one.code not in _OF_ONE_EVENT]
+    said = {(one.seq, one.code) for one in found}
+    chain = Chain.of(log)
+    more = [*chain.tree.diagnostics, *chain.sessions.diagnostics]
+    found += [one for one in more if (one.seq, one.code) not in said]
+    return [Problem(one.seq, None, one.text) for one in sorted(found, key=lambda one: one.seq)]
 
 
 #: Diagnostics that `lctl.codec.validate` has already said in its own words.

@@ -12,7 +12,7 @@ import pytest
 from lctl.analysis import exports
 from lctl.analysis.transcripts import conversations, openai_messages, transcript_json, transcript_text
 from lctl.codec import open_log
-from lctl.errors import UsageError
+from lctl.errors import BrokenChain, UsageError
 from tests.unit.analysis.chains import Script, log_of, spec_example
 
 
@@ -185,8 +185,23 @@ def test_a_report_has_everything_once() -> None:
 def test_every_format_takes_any_log(name: str) -> None:
     """Plain logs, empty logs, messages that are none."""
     odd = Script()
-    odd.add("message", message_id=5, role=None, content={"a": 1}, parent_id=7)
-    odd.add("message", message_id="m", parent_id="m", role="user", tool_calls=[None, {"function": "x"}])
+    odd.add("message", message_id=5, role=None, content={"a": 1}, parent_id=None)
+    odd.add("message", message_id="m", parent_id=5, role="user", tool_calls=[None, {"function": "x"}])
     for log in (log_of([]), spec_example().log(), odd.log()):
         value = exports.FORMATS[name](log)
         assert isinstance(value, str) or json.dumps(value)
+
+
+def test_a_conversation_that_lacks_a_message_is_an_error_with_its_name() -> None:
+    """Nothing is cut in silence: the missing message is named, and what there is is given when asked for."""
+    script = Script()
+    script.message("user", "lost", "gone")
+    log = script.log("c")
+    for read in (transcript_text, openai_messages, transcript_json):
+        with pytest.raises(BrokenChain, match="hangs on gone, which is not in the log; --partial gives"):
+            read(log)
+    assert transcript_text(log, partial=True) == "[user]\nlost\n"
+    assert openai_messages(log, partial=True) == [{"role": "user", "content": "lost"}]
+    (only,) = transcript_json(log, partial=True)
+    assert only["missing"] == "gone" and len(only["messages"]) == 1
+    assert "there is no message gone" in exports.markdown(log)

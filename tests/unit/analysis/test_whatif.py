@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import lctl
 from lctl.analysis.whatif import WhatIf
+from lctl.chain import Chain
 from lctl.errors import UsageError
-from lctl.state.chain import Chain
 from lctl.state.reducer import fold
 from tests.unit.analysis.chains import Script
 

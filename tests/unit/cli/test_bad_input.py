@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
+from lctl.chain import Chain
 from tests.golden import logs
 from tests.unit.cli.conftest import Cli, process
 
@@ -117,6 +119,58 @@ def test_doubts(place: Path, lctl: Cli) -> None:
     assert "! event 9: " in got.out
     assert "77" in got.out
     assert lctl("validate", "--strict", "odd.lctl.json").code == 1
+
+
+def test_s3_s8_d10_doubts_about_conversations_and_sessions(place: Path, lctl: Cli) -> None:
+    """Gaps in numbers, ends of nothing and bad copies are told."""
+    events: list[dict[str, object]] = [
+        {"type": "session_end", "data": {"session_id": "S"}},
+        {"type": "message", "data": {"message_id": "u", "role": "user", "content": "x", "carry": ["a", "b"]}},
+        {"type": "session_start", "data": {"session_id": "T"}},
+        {"type": "message", "data": {"session_id": "T", "message_number": 3, "role": "user", "content": "x"}},
+    ]
+    numbered = [
+        {"seq": n, "timestamp": "2026-01-01T00:00:00Z", "agent": "a", **event}
+        for n, event in enumerate(events, 1)
+    ]
+    document = {"lctl": "4.0", "chain": {"id": "c"}, "events": numbered}
+    (place / "odd.lctl.json").write_text(json.dumps(document))
+    got = lctl("validate", "odd.lctl.json")
+    assert got.code == 0
+    assert [line for line in got.out.splitlines() if line.startswith("! ")] == [
+        "! event 1: session S has not begun in this log",
+        "! event 2: message u carries ['a', 'b'], which is no path",
+        "! event 4: the first message of session T is 3, not 1",
+    ]
+
+
+@pytest.mark.parametrize("bad", [{"a": 1}, [1], 3, 1.5, True, None, "", "x"])
+@pytest.mark.parametrize(
+    "type", ["session_start", "session_end", "message", "step_end", "checkpoint", "step_start"]
+)
+def test_s1_values_of_no_sense_are_no_reason_to_fail(place: Path, lctl: Cli, type: str, bad: object) -> None:
+    """Whatever a log holds in the keys of sessions, it can be read."""
+    names = (
+        "session_id conversation_id parent_conversation_id trigger model tools tool_names seed_messages "
+        "state forked_from message_number to_message_number tokens cost updates status error message_id "
+        "parent_id turn_id fork_of copy_of carry serial nested_in tool_calls tool_call_id content role"
+    )
+    keys = names.split()
+    base: dict[str, object] = {"type": "session_start", "data": {"session_id": "S", "conversation_id": "c"}}
+    events: list[dict[str, object]] = [base]
+    events += [{"type": type, "data": {"session_id": "S", "role": "user", key: bad}} for key in keys]
+    events += [{"type": type, "data": {"session_id": f"S{n}", key: bad}} for n, key in enumerate(keys)]
+    numbered = [
+        {"seq": n, "timestamp": "2026-01-01T00:00:00Z", "agent": "a", **event}
+        for n, event in enumerate(events, 1)
+    ]
+    document = {"lctl": "4.0", "chain": {"id": "c"}, "events": numbered}
+    (place / "odd.lctl.json").write_text(json.dumps(document))
+    assert lctl("validate", "odd.lctl.json").code in (0, 1)
+    for session in Chain.load("odd.lctl.json").sessions:
+        told = [session.context, session.state, session.totals, session.pending, session.inherited]
+        told += [session.model, session.tools, session.tool_definitions, session.recorded_updates]
+        assert len(told) == 9 and repr(session)
 
 
 def test_unknown_types_are_fine(place: Path, lctl: Cli) -> None:

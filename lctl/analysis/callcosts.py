@@ -1,0 +1,112 @@
+"""What each message of a log cost: the tokens and dollars of the model call that gave it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from lctl.analysis.log import Log, number
+from lctl.analysis.prices import Prices
+from lctl.analysis.survey import survey
+from lctl.state.model import Tokens
+
+
+class Paid(NamedTuple):
+    """One model call.
+
+    Attributes:
+        key: the same for all messages of one call.
+        cost: US dollars; None where the price of the model is not known.
+    """
+
+    key: str
+    model: str | None
+    tokens: Tokens
+    cost: float | None
+
+
+class CallCosts(NamedTuple):
+    """The calls of a log.
+
+    Attributes:
+        by_message: message id -> the call it came from; a call with several answers is at each.
+        unanswered: calls that gave no message (they failed, or were not model calls with one).
+    """
+
+    by_message: dict[str, Paid]
+    unanswered: list[Paid]
+
+    @property
+    def calls(self) -> list[Paid]:
+        """Each call once."""
+        return [*{paid.key: paid for paid in self.by_message.values()}.values(), *self.unanswered]
+
+
+def call_costs(log: Log) -> CallCosts:
+    """Read a log once for its calls."""
+    prices = Prices()
+    answers = _answers(log)
+    found: dict[str, Paid] = {}
+    unanswered: list[Paid] = []
+    for span in survey(log, prices).model_calls:
+        if span.tokens is None and not answers.get(span.seq):
+            continue
+        paid = Paid(f"step {span.seq}", span.model, span.tokens or Tokens(), span.cost)
+        for id in answers.get(span.seq, ()):
+            found[id] = paid
+        if not answers.get(span.seq):
+            unanswered.append(paid)
+    for id, paid in _beside(log, prices):
+        found.setdefault(id, paid)
+    return CallCosts(found, unanswered)
+
+
+def _answers(log: Log) -> dict[int, list[str]]:
+    """Step of a call -> ids of the messages it gave."""
+    found: dict[int, list[str]] = {}
+    for line in log.lines():
+        if b'"step_end"' not in line[:64]:
+            continue
+        event = orjson.loads(line)
+        data = event.get("data")
+        step = event.get("step")
+        if isinstance(data, dict) and type(step) is int:
+            several = data.get("messages")
+            ids = several if isinstance(several, list) else [data.get("message")]
+            found.setdefault(step, []).extend(id for id in ids if isinstance(id, str))
+    return found
+
+
+def _beside(log: Log, prices: Prices) -> list[tuple[str, Paid]]:
+    """Calls that are told by their messages (`call`), where they have no steps."""
+    found = []
+    for line in log.lines():
+        if b'"call":{' not in line:
+            continue
+        event = orjson.loads(line)
+        data = event.get("data")
+        call = data.get("call") if isinstance(data, dict) and event.get("type") == "message" else None
+        if not isinstance(call, dict):
+            continue
+        id = data.get("message_id") or f"#{event['seq']}"
+        model = call.get("model") if isinstance(call.get("model"), str) else None
+        tokens = _tokens(call.get("usage"))
+        cost = prices.cost(model, tokens, at=str(event.get("timestamp") or "")) if tokens.total else None
+        found.append((str(id), Paid(f"message {id}", model, tokens, cost)))
+    return found
+
+
+def _tokens(usage: object) -> Tokens:
+    """Counts as the protocol has them, or as OpenAI and Anthropic name them."""
+    if not isinstance(usage, Mapping):
+        return Tokens()
+    return Tokens(
+        input=_first(usage, "input", "input_tokens", "prompt_tokens"),
+        output=_first(usage, "output", "output_tokens", "completion_tokens"),
+    )
+
+
+def _first(usage: Mapping[str, Any], *names: str) -> int:
+    return next((int(found) for name in names if (found := number(usage.get(name))) is not None), 0)

@@ -1,0 +1,110 @@
+"""`lctl import`: a conversation of another program as a log."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lctl.cli.options import screened
+from lctl.cli.screen import Screen
+from lctl.cli.text import plain, plural
+from lctl.importing.registry import FORMS
+
+if TYPE_CHECKING:
+    from lctl.importing import Imported
+
+_LIST = "\n".join(f"  {name:<14} {form.about}" for name, form in FORMS.items())
+
+
+@click.command(
+    "import",
+    help=f"""Write the conversations in FILE as a log, which every command opens.
+
+Without -o it goes where recorded runs are kept, and is 'last' then. What FILE holds that a log does
+not is counted and listed. The log is written whole or not at all.
+
+\b
+{_LIST}
+""",
+)
+@click.argument("file", type=click.Path())
+@click.option(
+    "--from", "form", type=click.Choice(["auto", *FORMS]), default="auto", show_default=True, metavar="FORM",
+    help="What FILE is, of the list above; auto finds it out and says by what.",
+)  # fmt: skip
+@click.option("-o", "--output", metavar="LOG", type=click.Path(dir_okay=False), help="Write to LOG.")
+@screened()
+def import_(screen: Screen, file: str, form: str, output: str | None) -> None:
+    from lctl.cli.target import output as writable
+    from lctl.codec import write_log
+    from lctl.importing import load
+    from lctl.state.summary import tail_of
+
+    found = load(file, form)
+    path = writable(output or str(_place(found.log.id)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_log(found.log, path, format="json", tail=tail_of(found.log, found.log.chain))
+    if screen.json:
+        screen.json_value(_document(found, path))
+    else:
+        _say(screen, found, file, path)
+
+
+def _place(id: str) -> Path:
+    """Among the recorded runs."""
+    from lctl.session.naming import folder
+
+    return folder() / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', id)}.lctl.json"
+
+
+def _counts(found: Imported) -> dict[str, int]:
+    from lctl.chain import tree_of
+
+    tree = tree_of(found.log)
+    events = list(found.log.events())
+    return {
+        "messages": len(tree),
+        "conversations": len(tree.roots),
+        "branches": len(tree.leaves),
+        "model_calls": sum(event.type == "step_start" for event in events),
+        "tool_calls": sum(event.type == "tool_call" for event in events),
+        "events": len(events),
+    }
+
+
+def _document(found: Imported, path: Path) -> dict[str, Any]:
+    return {
+        "form": found.form,
+        "shown": found.shown,
+        "log": str(path),
+        "chain": found.log.id,
+        **_counts(found),
+        "lost": [loss.to_dict() for loss in found.lost],
+    }
+
+
+def _say(screen: Screen, found: Imported, file: str, path: Path) -> None:
+    counts = _counts(found)
+    by = f": {found.shown}" if found.shown else ""
+    screen.line((f"{plain(Path(file).name)}", "bold"), f" is {found.form}", (by, "dim"))
+    said = [plural(counts["messages"], "message"), f"in {plural(counts['conversations'], 'conversation')}"]
+    if counts["branches"] > counts["conversations"]:
+        said.append(f"with {plural(counts['branches'], 'branch', 'branches')}")
+    calls = [
+        plural(counts[key], noun)
+        for key, noun in (("model_calls", "model call"), ("tool_calls", "tool call"))
+        if counts[key]
+    ]
+    screen.line("  " + ", ".join([" ".join(said), *calls]))
+    if found.lost:
+        screen.line()
+        screen.line(("Not in the log, or not as it was", "bold"))
+        for loss in found.lost:
+            more = ", ..." if loss.times > len(loss.where) else ""
+            where = f"  ({plain(', '.join(loss.where))}{more})" if loss.where else ""
+            screen.line(f"  {loss.times:>5}  {plain(loss.what)}", (where, "dim"))
+    screen.line()
+    screen.line(f"Written to {plain(str(path))}")

@@ -1,0 +1,150 @@
+"""The file to import: its bytes, and what they are as JSON, as lines of JSON, as an archive."""
+
+from __future__ import annotations
+
+import io
+import sys
+import zipfile
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lctl.codec.bytesource import MemoryBytes
+from lctl.codec.compression import is_compressed, unpack
+from lctl.codec.lines import decode
+from lctl.errors import LogError, LogNotFound, NotImportable
+
+_BOM = b"\xef\xbb\xbf"
+_ZIP = b"PK\x03\x04"
+#: Most bytes one entry of an archive may come to.
+_LARGEST = 1 << 30
+
+
+class Row(NamedTuple):
+    """One object of a file that holds many, and where it is (`line 7`, `item 3`)."""
+
+    where: str
+    value: dict[str, Any]
+
+
+class Source:
+    """A file that may hold conversations.
+
+    Attributes:
+        path: None for standard input.
+        name: for messages to people.
+        broken: places of lines that are no JSON (a torn last line).
+    """
+
+    def __init__(self, data: bytes, name: str, path: Path | None = None) -> None:
+        self.name = name
+        self.path = path
+        self.data = data.removeprefix(_BOM)
+        self.broken: list[str] = []
+
+    @classmethod
+    def open(cls, name: str) -> Source:
+        """The file at a path; "-" is standard input.
+
+        Raises:
+            LogNotFound: no such file.
+            LogError: it cannot be read.
+        """
+        if name == "-":
+            return cls(_unpacked(sys.stdin.buffer.read(), "standard input"), "standard input")
+        path = Path(name)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            raise LogNotFound(f"{name}: no such file") from None
+        except OSError as error:
+            raise LogError(f"{name}: cannot be read ({(error.strerror or str(error)).lower()})") from None
+        return cls(_unpacked(data, name), name, path)
+
+    @cached_property
+    def document(self) -> Any:
+        """The whole as one JSON value; None where it is none."""
+        head = self.data[:64].lstrip()
+        if head[:1] not in (b"{", b"[") or self._first_line_stands_alone():
+            return None
+        try:
+            return decode(self.data)
+        except ValueError:
+            return None
+
+    def _first_line_stands_alone(self) -> bool:
+        """JSON Lines, told without reading them all as one value."""
+        line, _, rest = self.data.lstrip().partition(b"\n")
+        if not rest.strip():
+            return False
+        try:
+            decode(line)
+        except ValueError:
+            return False
+        return True
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Objects: one per line of JSON Lines, the items of a JSON list, or the one document."""
+        whole = self.document
+        if isinstance(whole, dict):
+            return [Row("the document", whole)]
+        if isinstance(whole, list):
+            return [Row(f"item {n}", value) for n, value in enumerate(whole, 1) if isinstance(value, dict)]
+        return self._lines()
+
+    @cached_property
+    def is_lines(self) -> bool:
+        """JSON Lines of more than one line."""
+        return self.document is None and bool(self.rows)
+
+    def _lines(self) -> list[Row]:
+        rows: list[Row] = []
+        if self.data[:64].lstrip()[:1] != b"{":
+            return rows
+        for n, line in enumerate(self.data.split(b"\n"), 1):
+            if not line.strip():
+                continue
+            try:
+                value = decode(line)
+            except ValueError:
+                value = None
+            if isinstance(value, dict):
+                rows.append(Row(f"line {n}", value))
+            else:
+                self.broken.append(f"line {n}")
+        return rows
+
+    @cached_property
+    def entries(self) -> dict[str, int]:
+        """Names in a zip archive and their sizes; {} where it is none."""
+        if not self.data.startswith(_ZIP):
+            return {}
+        try:
+            with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
+                return {entry.filename: entry.file_size for entry in archive.infolist()}
+        except zipfile.BadZipFile:
+            raise NotImportable(f"{self.name}: a zip archive that is damaged or was cut") from None
+
+    def entry(self, name: str) -> Any:
+        """The JSON value of a file in the archive.
+
+        Raises:
+            NotImportable: it cannot be unpacked, or is no JSON.
+        """
+        if self.entries[name] > _LARGEST:
+            raise NotImportable(f"{self.name}: {name} in it comes to more than {_LARGEST >> 30} GiB")
+        try:
+            with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
+                return decode(archive.read(name).removeprefix(_BOM))
+        except NotImplementedError:
+            raise NotImportable(
+                f"{self.name}: {name} in it is packed in a way this Python cannot unpack "
+                "(zstd needs Python 3.14); unpack the archive and give the file"
+            ) from None
+        except (zipfile.BadZipFile, ValueError, RuntimeError, EOFError) as error:
+            raise NotImportable(f"{self.name}: {name} in it cannot be read ({error})") from None
+
+
+def _unpacked(data: bytes, name: str) -> bytes:
+    return unpack(MemoryBytes(data), name)[0] if is_compressed(data[:4]) else data
