@@ -20,7 +20,10 @@ from rich.table import Table
 
 from benchmarks import Row
 
-MODULES = ("recording", "calls", "reading", "differing", "rerunning")
+MODULES = (
+    *("recording", "calls", "reading", "differing", "rerunning"),
+    *("conversing", "graphs", "training"),
+)
 COLUMNS = ("id", "what", "target", "measured", "ratio", "result")
 
 

@@ -16,27 +16,35 @@ if TYPE_CHECKING:
     from typing import Any
 
     from lctl.analysis.whatif import what_if
+    from lctl.chain import Chain, load
     from lctl.events import Event, EventType
     from lctl.instrument import auto_instrument, uninstrument
     from lctl.replay import ReplayEngine
     from lctl.rerun.block import rerun
+    from lctl.rerun.replaying import replay
     from lctl.run.forking import fork
-    from lctl.session import LCTLSession, Redactor, export, get_session, tool, traced, traced_step
-    from lctl.state.chain import Chain
+    from lctl.session import LCTLSession, Redactor, Session, export, get_session, tool, traced, traced_step
+    from lctl.session.messagegraph.graph import MessageGraph
     from lctl.state.model import State
+    from lctl.training.exporting import export_training
 
 _HOMES = {
-    "Chain": "lctl.state.chain",
+    "Chain": "lctl.chain",
     "Event": "lctl.events",
     "EventType": "lctl.events",
     "LCTLSession": "lctl.session",
+    "MessageGraph": "lctl.session.messagegraph.graph",
     "Redactor": "lctl.session",
     "ReplayEngine": "lctl.replay",
+    "Session": "lctl.session",
     "State": "lctl.state.model",
     "auto_instrument": "lctl.instrument",
     "export": "lctl.session",
+    "export_training": "lctl.training.exporting",
     "fork": "lctl.run.forking",
     "get_session": "lctl.session",
+    "load": "lctl.chain",
+    "replay": "lctl.replay",
     "rerun": "lctl.rerun",
     "tool": "lctl.session",
     "traced": "lctl.session",
@@ -50,14 +58,19 @@ __all__ = [
     "Event",
     "EventType",
     "LCTLSession",
+    "MessageGraph",
     "Redactor",
     "ReplayEngine",
+    "Session",
     "State",
     "__version__",
     "auto_instrument",
     "export",
+    "export_training",
     "fork",
     "get_session",
+    "load",
+    "replay",
     "rerun",
     "tool",
     "traced",

@@ -5,6 +5,7 @@
     ├── LogError            a log file cannot be used as asked                          exit 3
     │   ├── LogNotFound     no such file, or no recording of that name                  exit 3
     │   ├── NotALog         the bytes are not an lctl log                               exit 3
+    │   ├── NotImportable   the bytes are no conversation that can be imported          exit 3
     │   ├── UnsupportedVersion  the log's version is newer or unknown                   exit 3
     │   ├── InvalidEvent    an event breaks the protocol in a way that cannot be read   exit 3
     │   ├── BrokenChain     a conversation lacks a message on the way to its root       exit 3
@@ -48,6 +49,10 @@ class LogNotFound(LogError):
 
 class NotALog(LogError):
     """The bytes are not an lctl log."""
+
+
+class NotImportable(LogError):
+    """The bytes are no conversation of a form that `lctl import` reads."""
 
 
 class UnsupportedVersion(LogError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -86,6 +87,19 @@ def test_openai_tool_loop(tmp_path: Path) -> None:
     assert (call["tool"], call["input"], call["output"]) == ("count", {"fruit": "apples"}, "12")
 
 
+def test_message_graph(tmp_path: Path) -> None:
+    """The page about it shows this very program, its output and its events."""
+    said = run(str(EXAMPLES / "message_graph.py"), cwd=tmp_path)
+    page = (ROOT / "docs" / "message-graph.md").read_text()
+    assert said in page
+    told = [
+        {key: value for key, value in event.data.items() if key not in ("refusal", "annotations")}
+        for event in only_log(tmp_path)
+        if event.type == "message"
+    ]
+    assert "\n".join(json.dumps(data) for data in told) in page
+
+
 def test_anthropic_stream(tmp_path: Path) -> None:
     """One stream read to its end, one left early with what had arrived."""
     said = run(str(EXAMPLES / "anthropic_stream.py"), cwd=tmp_path)
@@ -127,3 +141,12 @@ def test_multi_thread(tmp_path: Path) -> None:
             assert agents[event.step or 0] == event.agent == f"{event.data['id'].lower()}-scout"
         if event.type == "step_start" and event.data.get("kind") == "llm":
             assert agents[event.step or 0] == event.agent
+
+
+def test_sessions(tmp_path: Path) -> None:
+    """A run that was left is taken up, forked and replayed; the mail goes out once. The page shows it."""
+    said = run(str(EXAMPLES / "sessions.py"), cwd=tmp_path)
+    assert said.splitlines()[-1] == "mails sent: ['Friday at 10.']"
+    assert said in (ROOT / "docs" / "sessions.md").read_text()
+    assert kinds(recorded(tmp_path / "mail.lctl.json"))["session_start"] == 1
+    assert kinds(recorded(tmp_path / "polite.lctl.json"))["session_start"] == 2

@@ -8,7 +8,17 @@ from lctl.payloads.fields import Count, Milliseconds, Payload
 
 
 class Call(Payload, frozen=True):
-    """The model call behind a sampled message, where it is not a step of its own."""
+    """The model call behind a sampled message, where it is not a step of its own.
+
+    Attributes:
+        tools: hash of the tool definitions it was given; they are in `session_start.tools`, in a
+            `step_start`, or here, once.
+        prompt_hash: of the messages of its prompt, as `lctl.training.contents.prompt_hash` makes it.
+        prompt_token_ids: what the model read, in tokens.
+        token_ids: what it wrote.
+        logprobs: of each of those, as it was sampled.
+        tokens_ref: hash of a `blob` event of JSON that holds the three above.
+    """
 
     model: str | None = None
     params: dict[str, Any] | None = None
@@ -17,6 +27,11 @@ class Call(Payload, frozen=True):
     usage: dict[str, Any] | None = None
     duration_ms: Milliseconds | None = None
     tokens_ref: str | None = None
+    tool_definitions: list[Any] | None = None
+    prompt_hash: str | None = None
+    prompt_token_ids: list[int] | None = None
+    token_ids: list[int] | None = None
+    logprobs: list[float] | None = None
 
 
 class NestedIn(Payload, frozen=True):
@@ -35,6 +50,7 @@ class Message(Payload, frozen=True):
             conversation.
         content: text or a list of parts; absent with `copy_of`.
         conversation_id: "main" when absent.
+        exact: its place is right below its parent, also where results of other tool calls follow that one.
         serial: order key among siblings given by an outer transport.
         status: "streaming", "complete" (when absent), "aborted" or "error".
         sampled: a model call produced it; its prompt was exactly the path to the parent.
@@ -52,6 +68,7 @@ class Message(Payload, frozen=True):
     turn_id: str | None = None
     session_id: str | None = None
     message_number: Count | None = None
+    exact: bool | None = None
     serial: str | int | None = None
     status: str | None = None
     sampled: bool | None = None
@@ -73,13 +90,32 @@ class MessageAlias(Payload, frozen=True):
     message_id: str
 
 
+class ForkedFrom(Payload, frozen=True):
+    """Where a session goes on from another.
+
+    Attributes:
+        chain_id: the chain the other one is in.
+        message_number: of the last message it has from there.
+        seq: of the last event that counts.
+        message_id: the last of those messages, where they are carried below another root.
+    """
+
+    chain_id: str | None = None
+    session_id: str | None = None
+    message_number: Count | None = None
+    seq: Count | None = None
+    message_id: str | None = None
+
+
 class SessionStart(Payload, frozen=True):
     """A session of a conversation begins.
 
     Attributes:
         trigger: what started it: {type, id}.
         model: {id, context_window}, or the model's id.
-        seed_messages: what the model saw first: [{role, content, is_new, timestamp, details}].
+        seed_messages: what the model saw first: [{role, content, is_new, timestamp, details}], or
+            [{message_id}] of messages of the log. They have the numbers 1 to n.
+        state: the program's own; `state_version` of its schema.
     """
 
     session_id: str | None = None
@@ -92,6 +128,8 @@ class SessionStart(Payload, frozen=True):
     tools: dict[str, Any] | None = None
     seed_messages: list[Any] | None = None
     state: Any = None
+    state_version: Any = None
+    forked_from: ForkedFrom | None = None
 
 
 class SessionEnd(Payload, frozen=True):

@@ -102,7 +102,10 @@ class StepEnd(Payload, frozen=True):
         model: the model that answered.
         finish_reason: as the provider wrote it.
         first_chunk_ms: time from the request to the first chunk of a stream.
+        session_id: of the session whose step it is.
         to_message_number: number of the last message the step produced.
+        cost: of the step, in the currency of whoever records it.
+        updates: changes of the session's state that the step made.
     """
 
     outcome: str | None = None
@@ -117,7 +120,10 @@ class StepEnd(Payload, frozen=True):
     finish_reason: str | None = None
     first_chunk_ms: Milliseconds | None = None
     embedding: Embedding | None = None
+    session_id: str | None = None
     to_message_number: Count | None = None
+    cost: float | None = None
+    updates: list[Any] | None = None
 
 
 class FactAdded(Payload, frozen=True):
@@ -206,11 +212,15 @@ class Checkpoint(Payload, frozen=True):
     Attributes:
         state_hash: hash of the state, the same in every process.
         facts_snapshot: fact id to {text, confidence, ...}.
-        state: more of the state, as the writer chose.
+        session_id: of the session whose state it holds.
+        state: more of the state, as the writer chose; of a session the program's own.
+        state_version: of the program's schema of it.
         events_hash: rolling hash of every event line before this one.
     """
 
     state_hash: str | None = None
     facts_snapshot: dict[str, Any] | None = None
-    state: dict[str, Any] | None = None
+    session_id: str | None = None
+    state: Any = None
+    state_version: Any = None
     events_hash: str | None = None

@@ -343,3 +343,56 @@ def written(
     log = open_log(raw)
     write_log(log, path, tail=tail_of(log, log.chain))
     return path
+
+
+def conversation() -> list[Event]:
+    """A tree with everything: versions, an edit, a sub-agent, an aborted and an unfinished stream, a rating,
+    a message whose parent is missing, another conversation."""
+    log = Script()
+
+    def say(
+        at: float, id: str, parent: str | None, role: str, content: Any, agent: str = "helper", **more: Any
+    ) -> None:
+        log.add(at, agent, "message", message_id=id, parent_id=parent, role=role, content=content, **more)
+
+    def answer(at: float, id: str, parent: str, content: Any, tokens: tuple[int, int], **more: Any) -> None:
+        step = log.add(
+            at, "helper", "step_start", kind="llm", model="gpt-4o", provider="openai", prompt=parent
+        )
+        say(at + 1, id, parent, "assistant", content, sampled=True, **more)
+        used = {"input": tokens[0], "output": tokens[1]}
+        log.add(
+            at + 1, "helper", "step_end", step, outcome="success", message=id, model="gpt-4o", tokens=used
+        )
+
+    say(0, "s1", None, "system", "Be brief.")
+    say(0, "u1", "s1", "user", "What is 2+2?")
+    answer(1, "a1", "u1", "4", (20, 1))
+    answer(3, "a2", "u1", "Four.", (20, 2), fork_of="a1")
+    log.add(4, "judge", "fact_added", id="R1", text="thumbs up", about="a2", value=1.0)
+    say(5, "u2", "a2", "user", "Look it up.")
+    call = {"id": "c1", "type": "function", "function": {"name": "ask_agent", "arguments": '{"q":"2+2"}'}}
+    answer(6, "a3", "u2", None, (30, 8), tool_calls=[call])
+    nested = {"message_id": "a3", "tool_call_id": "c1"}
+    say(7, "n1", None, "user", "2+2", "researcher", conversation_id="research", nested_in=nested)
+    say(8, "n2", "n1", "assistant", "It is 4.", "researcher", conversation_id="research")
+    say(9, "t1", "a3", "tool", "4", tool_call_id="c1")
+    log.add(10, "helper", "stream_start", message_id="a4", parent_id="t1", role="assistant")
+    log.add(10, "helper", "stream_chunk", message_id="a4", index=0, content="It is fo")
+    log.add(11, "helper", "stream_end", message_id="a4", status="aborted")
+    say(12, "u1b", "s1", "user", "What is 3+3?", fork_of="u1")
+    answer(13, "a5", "u1b", "6", (20, 1))
+    say(15, "x1", "gone", "user", "Where was I?")
+    say(16, "v1", None, "user", "Something else.", conversation_id="other")
+    log.add(
+        17,
+        "helper",
+        "stream_start",
+        message_id="v2",
+        parent_id="v1",
+        role="assistant",
+        conversation_id="other",
+    )
+    log.add(17, "helper", "stream_chunk", message_id="v2", index=0, content="Well")
+    log.add(18, "helper", "view_select", view="main", message_id="t1")
+    return log.events

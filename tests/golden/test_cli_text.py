@@ -22,6 +22,7 @@ def made(place: Path) -> Path:
     logs.written(place / "chain-v1.lctl.json", first, "v1")
     logs.written(place / "chain-v2.lctl.json", second, "v2")
     logs.written(place / "assistant.lctl.json", logs.assistant(), "assistant-1")
+    logs.written(place / "conversation.lctl.json", logs.conversation(), "conversation-1")
     logs.written(place / "unfinished.lctl.json", logs.assistant()[:5], "assistant-2", closed=False)
     logs.written(place / "empty.lctl.json", [], "empty")
     logs.written(place / "one.lctl.json", logs.security_review()[:1], "one")
@@ -51,6 +52,12 @@ COMMANDS = {
     "validate": "validate chain.lctl.json",
     "convert-jsonl": "convert --to jsonl chain-v1.lctl.json",
     "convert-yaml": "convert --to yaml one.lctl.json",
+    "tree": "tree conversation.lctl.json",
+    "tree-to-seq": "tree --to-seq 20 conversation.lctl.json",
+    "tree-review": "tree assistant.lctl.json",
+    "branches": "branches conversation.lctl.json",
+    "branches-diff": "branches conversation.lctl.json --diff a1 t1",
+    "transcript": "transcript conversation.lctl.json",
     "export-csv": "export --format csv assistant.lctl.json",
     "export-chrome": "export --format chrome assistant.lctl.json",
     "export-markdown": "export --format markdown assistant.lctl.json",
@@ -69,7 +76,9 @@ def test_into_a_pipe(name: str, made: Path, lctl: Cli, golden: Golden) -> None:
     golden(f"{name}.txt", got.out)
 
 
-@pytest.mark.parametrize("name", ["stats", "show", "show-call", "diff", "validate", "tail"])
+@pytest.mark.parametrize(
+    "name", ["stats", "show", "show-call", "diff", "validate", "tail", "tree", "branches"]
+)
 def test_on_a_terminal(
     name: str, made: Path, lctl: Cli, golden: Golden, monkeypatch: pytest.MonkeyPatch
 ) -> None:
