@@ -85,8 +85,9 @@ def record(program: Program) -> World:
         run_once(loop)
 
     def call_soon_threadsafe(loop: Any, callback: Any, *args: Any, **options: Any) -> Any:
-        lane = turns.crossed.pop(threading.get_ident(), None)
-        if lane is None or turns.running() is loop:
+        lane = turns.crossed.pop(threading.get_ident(), None) if turns.running() is not loop else None
+        lane = turns.job_in(args) or lane
+        if lane is None:
             return call(loop, callback, *args, **options)
 
         def woken(*args: Any) -> None:
@@ -120,8 +121,10 @@ def conduct(program: Program, recorded: World) -> World:
 def _run(program: Program, world: World) -> None:
     token = lanes.enter(lanes.Lane("0"))
     threads.install()
+    before, turns.active = turns.active, True
     try:
         program(world)
     finally:
+        turns.active = before
         threads.uninstall()
         lanes.leave(token)
