@@ -294,3 +294,18 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"<Tree at {self.seq}: messages {len(self)}, conversations {len(self.conversations)}>"
+
+    def __str__(self) -> str:
+        """Its conversations, a line each: the end of the active path, and how many branches are beside it."""
+        leaves: dict[str, int] = {}
+        for node in self.leaves:
+            leaves[node.conversation] = leaves.get(node.conversation, 0) + 1
+        lines = [repr(self)]
+        for name in self.conversations:
+            tip = self.tip(name)
+            path = [] if tip is None else self.way(tip.number, strict=False)
+            ids = ["..."] * (len(path) > 4) + [self._forest.ids[number] for number in path[-4:]]
+            others = leaves.get(name, 1) - 1
+            also = f"  (+{others} branch{'' if others == 1 else 'es'})" if others > 0 else ""
+            lines.append(f"  {name}: {' > '.join(ids)}{also}")
+        return "\n".join(lines)

@@ -230,6 +230,10 @@ class ReplyTurn:
         """A text to be sent, with the conversation's depth in front: `[depth:N] `."""
         return render_depth(text, self.depth)
 
+    def __repr__(self) -> str:
+        ids = " > ".join(node.id for node in self.nodes)
+        return f"<ReplyTurn {ids}, depth {self.depth}>"
+
 
 #: Of what is recorded, what `messages` does not show.
 _HIDDEN = frozenset({"sampled", "status", "call", "message_id"})

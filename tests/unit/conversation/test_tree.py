@@ -311,3 +311,10 @@ def test_x4_a_million_deep() -> None:
     assert tree["u99999"].depth == 100_000
     assert len(pickle.loads(pickle.dumps(tree.at(1000)))) == 1000
     assert "100000" in repr(tree)
+
+
+def test_a_tree_prints_its_conversations() -> None:
+    log = chain("u1", "a1", "u2", "a2", "u3", "a3")
+    log.say("a4", "u1").say("x", None, "user", conversation_id="side")
+    assert str(log.tree).splitlines()[1:] == ["  main: u1 > a4  (+1 branch)", "  side: x"]
+    assert str(log.tree.at(6)).splitlines()[1:] == ["  main: ... > u2 > a2 > u3 > a3"]

@@ -484,6 +484,7 @@ def test_r13_the_same_message_again_is_the_same_turn(log: LCTLSession) -> None:
     count = log.last_seq
     again = log.conversations.reply(to="elsewhere", text="x", message_id="in1")
     assert again.id == first.id and log.last_seq == count
+    assert repr(again) == "<ReplyTurn in1, depth 1>"
 
 
 def test_r13_a_reply_to_a_message_that_was_not_finished(log: LCTLSession) -> None:
