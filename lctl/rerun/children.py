@@ -25,9 +25,9 @@ def is_followed(event: str, args: tuple[Any, ...], by: Caller) -> bool:
     """Whether this event starts a process that is part of the rerun."""
     if event == "os.posix_spawn" and by.passes("multiprocessing"):
         return True
-    if event != "subprocess.Popen" or VARIABLE not in os.environ:
+    if event not in ("subprocess.Popen", "os.posix_spawn") or VARIABLE not in os.environ:
         return False
-    executable, command, _, env = args
+    executable, command, env = args[0], args[1], args[-1]  # Popen has the folder between them
     if isinstance(command, str | bytes | os.PathLike):
         words = [os.fsdecode(command)]
     else:
