@@ -111,7 +111,7 @@ FORMATS: dict[str, Callable[[Log], Any]] = {
     "csv": events_csv,
     "steps-csv": steps_csv,
     "chrome": chrome,
-    "markdown": markdown,
+    "report": markdown,
     "transcript": transcript_text,
 }
 

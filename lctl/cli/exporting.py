@@ -27,7 +27,7 @@ FORMATS = {
     "csv": "one event a row, for spreadsheets and data frames",
     "steps-csv": "one step a row, with its times, tokens and cost",
     "chrome": "a trace for ui.perfetto.dev or chrome://tracing",
-    "markdown": "a report to read",
+    "report": "a report of the run to read, in Markdown",
     "transcript": "the newest conversation as text",
     "messages": "the conversations, one a line, as lists of OpenAI messages",
 }
@@ -41,7 +41,8 @@ TRAINING = {
     "dpo": "TRL: prompt, chosen, rejected",
     "dpo-openai": "OpenAI: input, preferred and non-preferred output",
     "kto": "TRL: prompt, completion, label",
-    "html": "the samples as a page to read",
+    "markdown": "the samples to read, in Markdown",
+    "html": "the same as a page",
 }
 _JSON = ("json", "jsonl", "chrome", "messages")
 
@@ -134,7 +135,7 @@ def _training(log: Log, name: str, to_seq: int | None, path: Path | None) -> Non
         export = Export(log, name, to_seq=to_seq)
         screen = Screen()
         for piece in export.pieces():
-            screen.document(piece.decode(), json=name != "html")
+            screen.document(piece.decode(), json=name not in ("html", "markdown"))
         made = export.manifest("")
     said = plural(made["rows"], "row")
     if "calls" in made:

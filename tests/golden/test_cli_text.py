@@ -60,7 +60,7 @@ COMMANDS = {
     "transcript": "transcript conversation.lctl.json",
     "export-csv": "export --format csv assistant.lctl.json",
     "export-chrome": "export --format chrome assistant.lctl.json",
-    "export-markdown": "export --format markdown assistant.lctl.json",
+    "export-report": "export --format report assistant.lctl.json",
     "export-transcript": "export --format transcript assistant.lctl.json",
     "export-steps": "export --format steps-csv assistant.lctl.json",
     "export-messages": "export --format messages assistant.lctl.json",
@@ -103,7 +103,7 @@ def test_unusual_logs(log: str, made: Path, lctl: Cli, golden: Golden) -> None:
         "bottleneck",
         "verify",
         "validate",
-        "export --format markdown",
+        "export --format report",
     ):
         got = lctl(*command.split(), f"{log}.lctl.json")
         assert got.code == 0, (command, got.err)

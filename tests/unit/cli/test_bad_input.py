@@ -29,7 +29,7 @@ READING = [
     "validate {}",
     "convert {}",
     "export --format csv {}",
-    "export --format markdown {}",
+    "export --format report {}",
     "doctor --no-import {}",
 ]
 
@@ -259,7 +259,7 @@ def test_content_cannot_drive_the_terminal(place: Path, lctl: Cli) -> None:
 def test_output_that_is_not_utf8(place: Path, lctl: Cli) -> None:
     """What an encoding cannot show becomes `?`; JSON stays JSON."""
     logs.written(place / "a.lctl.json", logs.assistant(), "晴れ")
-    for command in ("replay {}", "show {}", "stats {}", "validate {}", "export --format markdown {}"):
+    for command in ("replay {}", "show {}", "stats {}", "validate {}", "export --format report {}"):
         got = lctl(*command.replace("{}", "a.lctl.json").split(), encoding="ascii")
         assert got.code == 0, (command, got.err)
     got = lctl("show", "a.lctl.json", "--json", encoding="latin-1")

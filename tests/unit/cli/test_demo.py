@@ -23,7 +23,7 @@ EVERY = [
     "verify",
     "validate --strict",
     "convert --to yaml",
-    "export -f markdown",
+    "export -f report",
     "export -f chrome",
     "export -f messages",
     "ls",

@@ -89,7 +89,7 @@ def test_g16_export_into_a_file(lctl: Cli, place: Path) -> None:
     cut = json.loads(lctl("export", log, "--to-seq", "5").out)
     assert ([event["seq"] for event in cut["events"]], cut["chain"]["id"]) == ([1, 2, 3, 4, 5], "run-1")
     assert len(lctl("export", log, "-f", "csv", "--to-seq", "5").out.splitlines()) == 6
-    assert "not here" not in lctl("export", log, "-f", "markdown", "--to-seq", "0").out
+    assert "not here" not in lctl("export", log, "-f", "report", "--to-seq", "0").out
 
 
 def test_g16_export_html(lctl: Cli, place: Path) -> None:

@@ -143,7 +143,7 @@ def test_the_event_stream_of_part_2(place: Path, lctl: Cli) -> None:
     assert "[4] code-analyzer: step_end (success, 30.0s, 700 tokens)" in replayed
     assert replayed.endswith("Final state has 1 fact.\n")
     assert "0.85  F1  SQL query constructed" in lctl("show", "stream.yaml").out
-    for command in ("stats", "bottleneck", "tail", "verify", "validate", "export --format markdown"):
+    for command in ("stats", "bottleneck", "tail", "verify", "validate", "export --format report"):
         got = lctl(*command.split(), "stream.yaml")
         assert (got.code, got.err) == (0, ""), command
 

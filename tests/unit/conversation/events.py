@@ -80,8 +80,9 @@ def codes(tree: Tree) -> list[str]:
     return [found.code for found in tree.diagnostics]
 
 
-def history(r: random.Random, most: int = 25) -> Events:
-    """A log of everything at once: orphans, circles, aliases, serials, streams, edits, copies, repeats."""
+def history(r: random.Random, most: int = 25, *, nested: float = 0) -> Events:
+    """A log of everything at once: orphans, circles, aliases, serials, streams, edits, copies, repeats; and
+    conversations inside tool calls, which `nested` of its messages begin."""
     log = Log()
     names = [f"m{n}" for n in range(r.randint(1, most))]
     parents: dict[str, str | None] = {}
@@ -95,11 +96,13 @@ def history(r: random.Random, most: int = 25) -> Events:
     if r.random() < 0.5:
         r.shuffle(arrival)
     for name in arrival:
-        _arrive(log, r, name, parents[name], names)
+        _arrive(log, r, name, parents[name], names, nested)
     return log.events
 
 
-def _arrive(log: Log, r: random.Random, name: str, parent: str | None, names: list[str]) -> None:
+def _arrive(
+    log: Log, r: random.Random, name: str, parent: str | None, names: list[str], nested: float
+) -> None:
     role = r.choice(["user", "assistant", "tool", "assistant", "system"])
     data: dict[str, Any] = {"message_id": name, "parent_id": parent, "role": role, "content": name}
     if role == "tool":
@@ -112,6 +115,8 @@ def _arrive(log: Log, r: random.Random, name: str, parent: str | None, names: li
         data["fork_of"] = r.choice(names)
     if r.random() < 0.1:
         data["conversation_id"] = "side"
+    if nested and r.random() < nested:
+        data |= {"nested_in": {"message_id": r.choice(names), "tool_call_id": "c1"}, "parent_id": None}
     if r.random() < 0.06:
         data["carry"] = [r.choice(names), r.choice(names)]
     if r.random() < 0.04:

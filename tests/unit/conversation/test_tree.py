@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lctl.conversation.tree import Tree
 from lctl.errors import BrokenChain, UsageError
-from tests.unit.conversation.events import Log, chain, codes, history, ids
+from tests.unit.conversation.events import Events, Log, chain, codes, history, ids
 
 
 def test_t1_every_message_is_a_node() -> None:
@@ -68,6 +68,16 @@ def test_t2_conversations_stay_apart() -> None:
 @settings(deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_t3_any_arrival_is_the_same_tree(r: random.Random) -> None:
+    _check_arrivals(r)
+
+
+@pytest.mark.slow
+def test_t3_any_arrival_ten_thousand_times() -> None:
+    for seed in range(10_000):
+        _check_arrivals(random.Random(seed))
+
+
+def _check_arrivals(r: random.Random) -> None:
     log = Log()
     names = [f"m{n}" for n in range(r.randint(1, 30))]
     for n, name in enumerate(names):
@@ -292,7 +302,17 @@ def test_t14_a_complete_message_does_not_change() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_x2_at_any_seq_is_the_fold_up_to_there(r: random.Random) -> None:
-    events = history(r)
+    _check_every_seq(history(r, nested=0.05))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_x2_at_any_seq_of_ten_thousand_histories(part: int) -> None:
+    for seed in range(1000 * part, 1000 * (part + 1)):
+        _check_every_seq(history(random.Random(seed), 12, nested=0.05))
+
+
+def _check_every_seq(events: Events) -> None:
     tree = Tree.of(events)
     for seq in range(len(events) + 1):
         assert tree.at(seq).state_hash() == Tree.of(events[:seq]).state_hash()
