@@ -10,10 +10,14 @@ order = []
 
 
 async def inner(n):
-    client = AsyncOpenAI()
-    pair = await asyncio.gather(ask_async(client, f"Inner {n} a"), ask_async(client, f"Inner {n} b"))
+    async with AsyncOpenAI() as client:
+        return await asyncio.gather(ask_async(client, f"Inner {n} a"), ask_async(client, f"Inner {n} b"))
+
+
+async def done(job, n):
+    result = await job
     order.append(n)
-    return pair
+    return result
 
 
 def in_thread(n):
@@ -28,7 +32,8 @@ async def main():
         jobs = [loop.run_in_executor(pool, in_thread, n) for n in range(3)]
         outer = asyncio.create_task(ask_async(client, "Outer"))
         print(ask(sync, "Blocking, while others run"))
-        print(await asyncio.gather(*jobs), await outer)
+        print(await asyncio.gather(*(done(job, n) for n, job in enumerate(jobs))), await outer)
+    await client.close()
     print(order)
 
 

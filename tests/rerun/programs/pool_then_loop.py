@@ -16,15 +16,16 @@ def plain(n):
     return n * n
 
 
-async def worker(n, pool):
-    told = await ask_async(AsyncOpenAI(), f"Worker {n}")
+async def worker(n, pool, models):
+    told = await ask_async(models, f"Worker {n}")
     made = await asyncio.get_running_loop().run_in_executor(pool, plain, n)
     order.append((n, made))
-    return told, await asyncio.to_thread(plain, n), await ask_async(AsyncOpenAI(), f"Worker {n} again")
+    return told, await asyncio.to_thread(plain, n), await ask_async(models, f"Worker {n} again")
 
 
 async def main(pool):
-    return await asyncio.gather(*(worker(n, pool) for n in range(4)))
+    async with AsyncOpenAI() as models:
+        return await asyncio.gather(*(worker(n, pool, models) for n in range(4)))
 
 
 with ThreadPoolExecutor(3) as pool:
