@@ -31,6 +31,27 @@ def test_importing_lctl_loads_nothing_heavy() -> None:
     assert not loaded_by("import lctl") & HEAVY
 
 
+def test_recording_a_call_loads_nothing_that_reads_logs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trees, states and message graphs are loaded by who uses them, not by each recorded program."""
+    monkeypatch.setenv("LCTL_DIR", str(tmp_path))
+    monkeypatch.setenv("LCTL_QUIET", "1")
+    code = (
+        "import lctl; lctl.auto_instrument()\n"
+        "from openai import OpenAI\n"
+        "from lctl.testing import ModelServer\n"
+        "with ModelServer() as server:\n"
+        "    OpenAI(base_url=server.openai_url, api_key='x').chat.completions.create(\n"
+        "        model='m', messages=[{'role': 'user', 'content': 'Hello'}])\n"
+    )
+    reading = ("lctl.analysis", "lctl.chain", "lctl.state", "lctl.conversation.forest")
+    loaded = loaded_by(code)
+    assert "lctl.instrument.calls" in loaded
+    assert not [name for name in loaded if name.startswith((*reading, "lctl.session.messagegraph.graph"))]
+    assert len(list(tmp_path.glob("*.lctl.json"))) == 1
+
+
 def test_every_public_name_exists() -> None:
     """Each name of __all__ can be fetched, and dir() shows it."""
     for name in lctl.__all__:

@@ -12,6 +12,7 @@ dies is in the log; `exchange`, answer and `step_end` after. A failed attempt is
 from __future__ import annotations
 
 from contextvars import ContextVar, Token
+from functools import partial
 from os import getpid
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
@@ -42,9 +43,9 @@ class Recording:
     def __init__(self, session: LCTLSession) -> None:
         self.conversations = Conversations(session.clock, session.graphs)
         session.on_tool_call = self.conversations.note_tool_event
-        session.on_follow = self.conversations.follow
+        session.on_follow = partial(self.conversations.follow, lock=session.store.lock)
         if session.follower is not None:
-            self.conversations.follow(session.tree)
+            session.on_follow(session.tree)
         self.digests = BodyDigests()
         self.pid = getpid()
         self.open: dict[int, Attempt] = {}  # by id; attempts whose response has not ended

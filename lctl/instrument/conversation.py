@@ -8,9 +8,10 @@ is confirmed, and changed back when the write failed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -18,9 +19,6 @@ from lctl.clock import Clock, system_clock
 from lctl.conversation.blobs import take_blobs
 from lctl.conversation.identity import identity
 from lctl.conversation.node import RESERVED
-from lctl.conversation.node import Node as Recorded
-from lctl.conversation.tree import Tree
-from lctl.instrument import graphs
 from lctl.instrument.codecs.bodies import read_object
 from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
 from lctl.instrument.forest import Forest, Node
@@ -29,6 +27,10 @@ from lctl.instrument.toolcalls import ToolCalls, results_in
 from lctl.record.recorder import Draft
 from lctl.session.messagegraph.registry import Graphs, marked
 from lctl.session.messagegraph.route import position_of
+
+if TYPE_CHECKING:
+    from lctl.conversation.node import Node as Recorded
+    from lctl.conversation.tree import Tree
 
 # They read a prompt and say nothing.
 _COUNTING = frozenset({"messages.count_tokens", "responses.input_tokens"})
@@ -115,6 +117,8 @@ class Conversations:
         plan = PromptPlan()
         prompted = None
         if self._graphs.used or marked() is not None:
+            from lctl.instrument import graphs  # here: most programs have none, and it is slow to load
+
             prompted = graphs.find(self._graphs, self._forest, request, first_seq, agent, step)
             plan.drafts += prompted.drafts
             pending.nodes += prompted.nodes
@@ -266,12 +270,22 @@ class Conversations:
             input = data.get("asked", data.get("input"))
             self._tools.report_run(str(data.get("tool")), input, data.get("output"))
 
-    def follow(self, tree: Tree) -> None:
+    def follow(self, tree: Tree, lock: AbstractContextManager[Any]) -> None:
         """Know the messages that the program records itself, as they come: a prompt that holds them is not
-        recorded again."""
-        for node in tree:
-            self._learn(node)
-        tree.subscribe(lambda kind, id, seq: self._learn(tree[id]))
+        recorded again.
+
+        Args:
+            lock: the recorder's; messages come from whatever thread records them.
+        """
+
+        def learn(kind: str, id: str, seq: int) -> None:
+            with lock:
+                self._learn(tree[id])
+
+        with lock:
+            for node in tree:
+                self._learn(node)
+        tree.subscribe(learn)
 
     def _learn(self, node: Recorded) -> None:
         if self._forest.knows(node.id) or node.status != "complete":

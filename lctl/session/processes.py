@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from lctl.guard import guard
 from lctl.session import lanes, spawning
 
 if TYPE_CHECKING:
@@ -113,16 +114,16 @@ _starting = threading.RLock()  # the environment is the process's: one start aft
 
 def _start(original: Callable[..., None], self: Any, *args: Any, **kwargs: Any) -> None:
     with _starting:
-        try:
+        lane = lanes.current()  # where its own cannot be told
+        with guard("the lane of a process"):
             lane = spawning.child_process()
-            token = lanes.enter(lane)
-            if not _told and opens is not None and lane.index:  # else the child knows of no parent
-                opens()
-            if _told:
-                kwargs = _with_newest(_told[-1][0], lane, kwargs)
-        except Exception:  # the link is then to an older seq of the same chain
-            return original(self, *args, **kwargs)
+        token = lanes.enter(lane)
         try:
+            with guard("what a process is told of its parent"):  # else it knows of none, or of an older seq
+                if not _told and opens is not None and lane.index:
+                    opens()
+                if _told:
+                    kwargs = _with_newest(_told[-1][0], lane, kwargs)
             return original(self, *args, **kwargs)
         finally:
             lanes.leave(token)

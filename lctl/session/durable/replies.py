@@ -201,7 +201,11 @@ class ReplyTurn:
         return self._chains.store.transcript(self.tail.id, strict=strict)
 
     def record(self, *messages: Any, **data: Any) -> Node:
-        """Record what the agent says and does; in the log when this returns. The turn's last message then."""
+        """Record what the agent says and does; in the log when this returns. The turn's last message then.
+
+        Raises:
+            RecordingError: it could not be recorded.
+        """
         with follower_of(self._log).writing:
             for message in messages:
                 given = {**message_data(message), **data}
@@ -211,16 +215,10 @@ class ReplyTurn:
 
     def _append(self, message: dict[str, Any]) -> None:
         nodes = self.nodes
-        self._log.emit(
-            "message",
-            {
-                "message_id": f"{self._first}/{len(nodes)}",
-                "parent_id": nodes[-1].id,
-                "conversation_id": self.conversation,
-                "turn_id": self.id,
-                **message,
-            },
-        )
+        id = f"{self._first}/{len(nodes)}"
+        placed = {"message_id": id, "parent_id": nodes[-1].id, "conversation_id": self.conversation}
+        if not self._log.emit("message", {**placed, "turn_id": self.id, **message}):
+            raise RecordingError(f"{self._log.path}: message {id} could not be recorded")
 
     def alias(self, outbound: str) -> int:
         """The agent's answer was sent under this id: replies to it are replies to this turn."""

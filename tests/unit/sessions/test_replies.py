@@ -390,6 +390,14 @@ def told(log: LCTLSession) -> dict[str, Any]:
     }
 
 
+def test_r10_what_cannot_be_recorded_is_said(tmp_path: Path) -> None:
+    session = LCTLSession(path=tmp_path / "x.lctl.json")
+    turn = session.conversations.send("x", message_id="in1")
+    session.close()
+    with pytest.raises(RecordingError, match="in1/1 could not be recorded"):
+        turn.record(HI)
+
+
 def test_r10_killed_after_any_event_and_run_again_nothing_is_doubled(tmp_path: Path) -> None:
     whole = tmp_path / "whole.lctl.json"
     done = work(whole)
