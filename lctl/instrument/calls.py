@@ -216,16 +216,10 @@ class Call:
         stored = 0
         try:
             stored = self.session.emit_many(noting, True)
-        except Exception:
-            self._forget(planned)
-            raise
-        if not stored:
-            self._forget(planned)
+        finally:
+            if planned and not stored:
+                self._recording.conversations.rollback(planned[0])
         return stored
-
-    def _forget(self, planned: list[int]) -> None:
-        if planned:
-            self._recording.conversations.rollback(planned[0])
 
     def ended(self, attempt: Attempt) -> None:
         """An attempt is over (called by the attempt)."""
