@@ -1,0 +1,130 @@
+"""The tables of a log beside `facts`: steps, tools, messages, errors, events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import orjson
+
+from lctl.events import Event
+from lctl.facts.sandbox import Sandbox
+from lctl.state.reducer import fold, initial
+
+Row = tuple[Any, ...]
+
+#: table -> its columns
+TABLES = {
+    "steps": (
+        "seq INTEGER PRIMARY KEY, agent TEXT, kind TEXT, intent TEXT, parent INTEGER, started TEXT,"
+        " ended TEXT, outcome TEXT, duration_ms REAL, model TEXT, role TEXT, profile TEXT, tool TEXT,"
+        " input_tokens INTEGER, output_tokens INTEGER, errors INTEGER, tool_calls INTEGER"
+    ),
+    "tools": (
+        "seq INTEGER PRIMARY KEY, step INTEGER, agent TEXT, tool TEXT, input TEXT, output TEXT, error TEXT,"
+        " duration_ms REAL, call_id TEXT, timestamp TEXT"
+    ),
+    "messages": (
+        "seq INTEGER PRIMARY KEY, id TEXT, step INTEGER, agent TEXT, role TEXT, parent TEXT, content TEXT,"
+        " sampled INTEGER, status TEXT, timestamp TEXT"
+    ),
+    "errors": (
+        "seq INTEGER PRIMARY KEY, step INTEGER, agent TEXT, category TEXT, type TEXT, message TEXT,"
+        " recoverable INTEGER, suggested_action TEXT, context TEXT, timestamp TEXT"
+    ),
+    "events": ("seq INTEGER PRIMARY KEY, type TEXT, agent TEXT, step INTEGER, timestamp TEXT, data TEXT"),
+}
+
+
+def fill(sandbox: Sandbox, table: str, events: Iterable[Event]) -> None:
+    """Create one of the tables with the rows the events give."""
+    columns = TABLES[table]
+    sandbox.define(table, columns)
+    marks = ", ".join("?" * (columns.count(",") + 1))
+    sandbox.fill(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", _ROWS[table](events))
+
+
+def _steps(events: Iterable[Event]) -> Iterator[Row]:
+    said: dict[int, tuple[str | None, str | None]] = {}
+
+    def noted() -> Iterator[Event]:
+        for event in events:
+            if event.type == "step_start":
+                model, profile = event.data.get("model"), event.data.get("agent_profile")
+                said[event.seq] = (_key(model, "role"), _key(profile, "type"))
+            yield event
+
+    for step in fold(noted(), initial()).steps.values():
+        tokens = step.tokens
+        yield (
+            step.seq, step.agent, step.kind, step.intent, step.parent, step.start, step.end, step.outcome,
+            step.duration_ms, step.model, *said.get(step.seq, (None, None)), step.tool,
+            tokens.input if tokens else None, tokens.output if tokens else None, step.errors, step.tool_calls,
+        )  # fmt: skip
+
+
+def _tools(events: Iterable[Event]) -> Iterator[Row]:
+    for event in events:
+        if event.type == "tool_call":
+            data = event.data
+            yield (
+                event.seq, event.step, event.agent, _cell(data.get("tool")), _cell(data.get("input")),
+                _cell(data.get("output")), _cell(data.get("error")), _cell(data.get("duration_ms")),
+                _cell(data.get("call_id")), event.timestamp,
+            )  # fmt: skip
+
+
+def _messages(events: Iterable[Event]) -> Iterator[Row]:
+    for event in events:
+        if event.type == "message":
+            data = event.data
+            yield (
+                event.seq, _cell(data.get("message_id")) or f"#{event.seq}", event.step, event.agent,
+                _cell(data.get("role")), _cell(data.get("parent_id")), _cell(data.get("content")),
+                int(data.get("sampled") is True), _cell(data.get("status")) or "complete", event.timestamp,
+            )  # fmt: skip
+
+
+def _errors(events: Iterable[Event]) -> Iterator[Row]:
+    for event in events:
+        if event.type == "error":
+            data = event.data
+            recoverable = data.get("recoverable")
+            yield (
+                event.seq, event.step, event.agent, _cell(data.get("category")), _cell(data.get("type")),
+                _cell(data.get("message")), int(recoverable) if isinstance(recoverable, bool) else None,
+                _cell(data.get("suggested_action")), _cell(data.get("context")), event.timestamp,
+            )  # fmt: skip
+
+
+def _events(events: Iterable[Event]) -> Iterator[Row]:
+    for event in events:
+        yield event.seq, event.type, event.agent, event.step, event.timestamp, _cell(event.data)
+
+
+def _cell(value: Any) -> Any:
+    """A value as SQLite holds it: texts and numbers as they are, the rest as JSON."""
+    if value is None or isinstance(value, str | float):
+        return value
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**63 else str(value)
+    try:
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:
+        return repr(value)
+
+
+def _key(value: Any, name: str) -> str | None:
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else None
+
+
+_ROWS: dict[str, Callable[[Iterable[Event]], Iterator[Row]]] = {
+    "steps": _steps,
+    "tools": _tools,
+    "messages": _messages,
+    "errors": _errors,
+    "events": _events,
+}
