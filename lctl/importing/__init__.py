@@ -51,7 +51,7 @@ def convert(source: Source, form: str = "auto") -> Imported:
         form, shown = detected(source)
     draft = Draft(form)
     importer(form).read(source, draft)
-    if not len(draft):
+    if not len(draft) and not draft.events:
         raise NotImportable(f"{source.name}: no message in it could be read as {form}{_reasons(draft)}")
     for place in source.broken:
         draft.lose("line that is no JSON object (cut short?)", place)

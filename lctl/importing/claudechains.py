@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lctl.importing.draft import Draft
+from lctl.importing.draft import Agent, Draft
 from lctl.importing.source import Row, Source
 from lctl.importing.values import dicts, items, mapping, text
 
@@ -38,6 +38,7 @@ class Chains:
         for row in rows:
             self._take(row)
         self._names = _names(rows)
+        self._types: dict[str, str] = {}  # chain -> the kind of agent that its tool call asked for
         self.nested: dict[str, dict[str, Any]] = {}
         for entry in self.entries:
             entry.parent = self._parent(entry)
@@ -146,6 +147,8 @@ class Chains:
             )
             return
         message, call = found
+        if call and (kind := self._hosts.kind(call)):
+            self._types.setdefault(entry.chain, kind)
         self.nested[entry.id] = {"message_id": message} | ({"tool_call_id": call} if call else {})
 
     def _chain_of(self, id: str) -> str:
@@ -155,8 +158,24 @@ class Chains:
     def conversation(self, entry: Entry) -> str | None:
         return entry.chain or None
 
+    def agents(self) -> dict[str, Agent]:
+        """Each sub-agent's chain, and who and what for it is."""
+        found: dict[str, Agent] = {}
+        for entry in self.entries:
+            if not entry.chain or entry.chain in found:
+                continue
+            named = self._names.get(entry.chain, {})
+            call = text(self.nested.get(entry.id, {}).get("tool_call_id"))
+            intent = self._hosts.described(call) or text(named.get("description"))
+            found[entry.chain] = Agent(self.agent(entry), intent, call)
+        return found
+
     def agent(self, entry: Entry) -> str:
-        return text(self._names.get(entry.chain, {}).get("agentType")) or entry.chain
+        if not entry.chain:
+            return ""
+        return text(self._names.get(entry.chain, {}).get("agentType")) or self._types.get(
+            entry.chain, entry.chain
+        )
 
     # -- parallel tools ----------------------------------------------------------------------
 
@@ -172,7 +191,7 @@ class Chains:
         members: dict[str, str] = {}
         for entry in self.entries:
             above = self._by_id.get(entry.parent or "")
-            calls = _results(entry)
+            calls = results(entry)
             if above is None or not calls:
                 continue
             group = f"{above.chain}/{above.response}" if above.response else members.get(above.id, "")
@@ -188,7 +207,7 @@ class Chains:
             tails[group] = entry.id
             members[entry.id] = group
         for entry in self.entries:
-            if entry.id not in members and not _results(entry) and entry.parent in members:
+            if entry.id not in members and not results(entry) and entry.parent in members:
                 entry.parent = tails[members[entry.parent]]
 
 
@@ -199,17 +218,25 @@ class _Hosts:
         self._by_call: dict[str, str] = {}
         self._by_prompt: dict[str, list[tuple[str, str]]] = {}
         self._by_agent: dict[str, str] = {}  # agent id -> call id, as the tool's result tells
+        self._inputs: dict[str, dict[str, Any]] = {}
         for entry in entries:
             for part in dicts(mapping(entry.row.value.get("message")).get("content")):
                 if part.get("type") == "tool_use" and isinstance(part.get("id"), str):
                     self._by_call.setdefault(part["id"], entry.id)
-                    prompt = text(mapping(part.get("input")).get("prompt"))
+                    self._inputs[part["id"]] = mapping(part.get("input"))
+                    prompt = text(self._inputs[part["id"]].get("prompt"))
                     if prompt:
                         self._by_prompt.setdefault(prompt, []).append((entry.id, part["id"]))
             agent = text(mapping(entry.row.value.get("toolUseResult")).get("agentId"))
-            calls = _results(entry)
+            calls = results(entry)
             if agent and calls:
                 self._by_agent.setdefault(agent, calls[0])
+
+    def described(self, call: str) -> str:
+        return text(self._inputs.get(call, {}).get("description"))
+
+    def kind(self, call: str) -> str:
+        return text(self._inputs.get(call, {}).get("subagent_type"))
 
     def find(self, entry: Entry, named: dict[str, Any]) -> tuple[str, str | None] | None:
         """(message, tool call): as the sub-agent's own file says, by the tool's result, by its prompt."""
@@ -220,7 +247,7 @@ class _Hosts:
         return waiting.pop(0) if waiting else None
 
 
-def _results(entry: Entry) -> list[str]:
+def results(entry: Entry) -> list[str]:
     """Ids of the calls that a row answers, if it does nothing else."""
     parts = items(mapping(entry.row.value.get("message")).get("content"))
     found = [

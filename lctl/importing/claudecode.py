@@ -8,14 +8,16 @@ of the model is several rows with the same `message.id`, and its usage is told i
 
 from __future__ import annotations
 
+import heapq
 from typing import Any
 
 from lctl.errors import NotImportable
 from lctl.importing import claudechains
 from lctl.importing.claudechains import Chains, Entry
-from lctl.importing.draft import Call, Draft
+from lctl.importing.draft import Call, Draft, Edit
 from lctl.importing.source import Row, Source
-from lctl.importing.values import mapping, text, tokens, whole
+from lctl.importing.times import stamp
+from lctl.importing.values import dicts, items, mapping, text, tokens, whole
 
 #: Keys of a row that say where it stands, and those that are told elsewhere.
 _PLACE = frozenset({"uuid", "parentUuid", "timestamp", "type", "message", "isSidechain", "agentId"})
@@ -34,15 +36,31 @@ def read(source: Source, draft: Draft) -> None:
     rows = list(source.rows)
     if not any("parentUuid" in row.value for row in rows):
         raise NotImportable(f"{source.name}: no rows with uuid and parentUuid, as Claude Code writes them")
-    rows += claudechains.beside(source, draft)
+    read_rows(in_time(rows, claudechains.beside(source, draft)), draft)
+
+
+def read_rows(rows: list[Row], draft: Draft) -> None:
+    """As `read`, of the rows of a session, its sub-agents' among them."""
     common = _common(rows)
     draft.about["session"] = common
     chains = Chains(rows, draft)
     for entry in chains.entries:
         _message(draft, chains, entry, common)
+        _edits(draft, entry)
+    draft.agents.update(chains.agents())
     _summaries(draft, rows, chains)
     if draft.said:
         draft.lose("system prompt and tool definitions: a session does not hold them")
+
+
+def in_time(rows: list[Row], others: list[Row]) -> list[Row]:
+    """The rows of several files as they were written, each file's in its own order."""
+    files: dict[str, list[tuple[str, Row]]] = {}
+    for file, row in [("", row) for row in rows] + [(row.where.partition(",")[0], row) for row in others]:
+        told = files.setdefault(file, [])
+        before = told[-1][0] if told else ""
+        told.append((max(before, stamp(row.value.get("timestamp"))), row))
+    return [row for _, row in heapq.merge(*files.values(), key=lambda timed: timed[0])]
 
 
 def _common(rows: list[Row]) -> dict[str, Any]:
@@ -69,6 +87,22 @@ def _message(draft: Draft, chains: Chains, entry: Entry, common: dict[str, Any])
         call=_call(row, own), conversation=chains.conversation(entry), details=details,
         where=entry.row.where, **place,
     )  # fmt: skip
+
+
+def _edits(draft: Draft, entry: Entry) -> None:
+    """The file that a tool's result says was written."""
+    told = mapping(entry.row.value.get("toolUseResult"))
+    path = text(told.get("filePath"))
+    hunks = told.get("structuredPatch")
+    calls = claudechains.results(entry)
+    if not path or not isinstance(hunks, list) or not calls:
+        return
+    lines = [text(line)[:1] for hunk in dicts(hunks) for line in items(hunk.get("lines"))]
+    created = told.get("type") == "create"
+    counts = (lines.count("+"), lines.count("-")) if lines else None
+    if created and counts is None:
+        counts = (len(text(told.get("content")).splitlines()), 0)
+    draft.edits[calls[0]] = Edit(path, created, counts)
 
 
 def _call(row: dict[str, Any], own: dict[str, Any]) -> Call | None:

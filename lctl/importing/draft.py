@@ -45,6 +45,7 @@ class Call:
     response_id: str | None = None
     params: dict[str, Any] | None = None
     error: str | None = None
+    first_chunk_ms: float | None = None
 
 
 @dataclass(slots=True)
@@ -82,6 +83,42 @@ class Failed:
     agent: str
 
 
+@dataclass(slots=True)
+class Agent:
+    """A sub-agent: a conversation that a tool call began.
+
+    Attributes:
+        name: who acts.
+        intent: what it was started for.
+        call: id of that tool call; "" where it is not known.
+        over: it has ended, as the source says.
+    """
+
+    name: str
+    intent: str = ""
+    call: str = ""
+    over: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What a tool call did to a file. `lines` are those added and removed, where the source tells."""
+
+    path: str
+    created: bool
+    lines: tuple[int, int] | None = None
+
+
+@dataclass(slots=True)
+class Noted:
+    """An event that no message tells of."""
+
+    type: str
+    at: str
+    agent: str
+    data: dict[str, Any]
+
+
 class Draft:
     """What an importer fills.
 
@@ -91,6 +128,11 @@ class Draft:
         failed: id of a prompt's last message -> the calls with that prompt that failed.
         losses: what could not be taken over.
         selected: (view, message id) the source was showing.
+        events: of a form that tells of steps: the events, ready; what was said is among them.
+        agents: conversation -> the sub-agent whose it is: a step of its own.
+        durations: tool call id -> milliseconds, where the source measured them.
+        edits: tool call id -> what it did to a file.
+        noted: events that no message tells of, placed among the messages by their times.
     """
 
     def __init__(self, format: str, agent: str = "assistant") -> None:
@@ -102,6 +144,11 @@ class Draft:
         self.facts: list[Fact] = []
         self.failed: dict[str, list[Failed]] = {}
         self.selected: list[tuple[str, str]] = []
+        self.events: list[dict[str, Any]] = []
+        self.agents: dict[str, Agent] = {}
+        self.durations: dict[str, float] = {}
+        self.edits: dict[str, Edit] = {}
+        self.noted: list[Noted] = []
         self._known: dict[str, Said] = {}
 
     def __len__(self) -> int:

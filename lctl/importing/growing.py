@@ -19,8 +19,9 @@ _KEYS = ("role", "content", "parts", "name", "tool_calls", "tool_call_id", "reas
 class Growing:
     """The tree that grows with every call, in the order they were made."""
 
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: Draft, prefix: str = "m") -> None:
         self._draft = draft
+        self._prefix = prefix
         self._newest: str | None = None
         self._below: dict[tuple[str | None, bytes], str] = {}  # (parent, what it says) -> newest such message
 
@@ -33,16 +34,26 @@ class Growing:
     ) -> None:
         """One call: the messages it read (None: not known, it goes on after the newest one), and what it
         answered (several are alternatives)."""
+        parent = self.read(prompt, **about)
+        if not answers and call.error and parent is not None:
+            self._draft.fail(parent, call, at=about.get("at"), agent=about.get("agent", ""))
+        self.gave(answers, parent, call, **about)
+
+    def read(self, prompt: list[dict[str, Any]] | None, **about: Any) -> str | None:
+        """The messages a call read, those that are new added; id of the last."""
         parent = self._newest if prompt is None else None
         for message in prompt or ():
             parent = self._below.get((parent, _said(message))) or self._add(message, parent, None, **about)
-        if not answers and call.error and parent is not None:
-            self._draft.fail(parent, call, at=about.get("at"), agent=about.get("agent", ""))
-        for answer in answers:
-            self._newest = self._add(answer, parent, call, **about)
+        return parent
+
+    def gave(self, answers: list[dict[str, Any]], parent: str | None, call: Call, **about: Any) -> list[str]:
+        """The messages a call answered; their ids."""
+        given = [self._add(answer, parent, call, **about) for answer in answers]
+        self._newest = given[-1] if given else self._newest
+        return given
 
     def _add(self, message: dict[str, Any], parent: str | None, call: Call | None, **about: Any) -> str:
-        id = f"m{len(self._draft) + 1}"
+        id = f"{self._prefix}{len(self._draft) + 1}"
         self._draft.add(id, message, parent, call=call, **about)
         self._below[parent, _said(message)] = id
         return id

@@ -1,108 +1,162 @@
-"""Trace exports of Langfuse: a trace and its observations. Each generation is a model call; its input is
-found again among the messages before it, so that calls of one conversation are one path."""
+"""Exports of Langfuse: a trace and its observations, or a list of observations as its API gives them.
+
+Each observation is a step, a generation is a model call, a tool's run a tool call. A call's input is found
+again among the messages before it, so that calls of one conversation are one path.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from lctl.codec.lines import decode
 from lctl.errors import NotImportable
-from lctl.importing.draft import Call, Draft
-from lctl.importing.growing import Growing
+from lctl.importing import otlp
+from lctl.importing.draft import Draft
 from lctl.importing.source import Source
-from lctl.importing.values import as_json, dicts, mapping, text, tokens, without
-from lctl.state.messages import tool_calls_of
-from lctl.state.moments import elapsed_ms
+from lctl.importing.spans import time_of
+from lctl.importing.values import dicts, mapping, text, without
+from lctl.spans import conventions as names
+from lctl.spans.messages import value_of
+from lctl.spans.span import Span
+
+#: Type of an observation -> a step's kind, as OpenInference names it.
+_KINDS = {
+    "GENERATION": "llm", "EMBEDDING": "embedding", "AGENT": "agent", "TOOL": "tool", "CHAIN": "chain",
+    "RETRIEVER": "retriever", "EVALUATOR": "evaluator", "GUARDRAIL": "guardrail", "SPAN": "chain",
+}  # fmt: skip
+#: Of `usageDetails`, whatever the provider called it.
+_USAGE = {
+    names.INPUT_TOKENS: ("input", "input_tokens", "prompt_tokens", "promptTokens"),
+    names.OUTPUT_TOKENS: ("output", "output_tokens", "completion_tokens", "completionTokens"),
+    names.CACHE_READ: ("input_cached_tokens", "cache_read_input_tokens", "input_cache_read"),
+    names.CACHE_WRITE: ("cache_creation_input_tokens", "input_cache_creation"),
+    names.REASONING: ("output_reasoning_tokens", "output_reasoning"),
+}
 
 
 def sees(source: Source) -> str:
-    whole = mapping(source.document)
-    found = dicts(whole.get("observations")) or dicts(mapping(whole.get("trace")).get("observations"))
+    found = _observations(source)
     return "a trace with observations" if found and "type" in found[0] and "traceId" in found[0] else ""
 
 
 def read(source: Source, draft: Draft) -> None:
-    whole = mapping(source.document)
-    trace = mapping(whole.get("trace")) or whole
-    observations = dicts(whole.get("observations")) or dicts(trace.get("observations"))
+    observations = _observations(source)
     if not observations:
         raise NotImportable(f"{source.name}: no observations, as an export of Langfuse has")
+    whole = mapping(source.document)
+    trace = mapping(whole.get("trace")) or whole
     draft.agent = text(trace.get("name")) or "langfuse"
-    draft.about["trace"] = without(trace, "input", "output", "observations", "metadata", "scores")
-    growing = Growing(draft)
-    calls = {text(one.get("id")) for one in observations if one.get("type") == "GENERATION"} - {""}
-    for one in sorted(observations, key=lambda one: (text(one.get("startTime")), text(one.get("endTime")))):
-        if one.get("type") == "GENERATION" and text(one.get("parentObservationId")) in calls:
-            draft.lose("generation inside another: the same call, told twice", f"observation {one.get('id')}")
-        elif one.get("type") == "GENERATION":
-            _generation(draft, growing, one)
-        elif not _ran(draft, growing, one):
-            draft.lose(
-                f"{text(one.get('type')).lower() or 'untyped'} observation: no message", text(one.get("name"))
-            )
-    last = draft.said[-1].id if draft.said else None
-    for score in dicts(trace.get("scores")):
-        value = score.get("value")
-        words = f"{text(score.get('name'))}: {value if value is not None else score.get('stringValue')}"
-        if score.get("comment"):
-            words += f" ({score['comment']})"
-        draft.fact(
-            f"score:{score.get('id')}", words, last, value=value, source="langfuse", at=score.get("timestamp")
-        )
+    draft.about["trace"] = without(
+        trace, "input", "output", "observations", "metadata", "scores", "data", "meta"
+    )
+    spans = []
+    for one in observations:
+        if one.get("type") == "EVENT":
+            draft.lose("event observation: a moment, no work", text(one.get("name")))
+        else:
+            spans.append(_span(one, draft))
+    otlp.fill(sorted(spans, key=lambda span: (span.start_ns, span.end_ns)), draft, source.name)
+    _scores(dicts(trace.get("scores")), draft)
+    pages = _pages(source)
+    if pages and mapping(pages[-1].get("meta")).get("cursor"):
+        draft.lose("pages after the last one in the file", "meta.cursor")
 
 
-def _generation(draft: Draft, growing: Growing, one: dict[str, Any]) -> None:
+def _observations(source: Source) -> list[dict[str, Any]]:
+    whole = mapping(source.document)
+    nested = dicts(whole.get("observations")) or dicts(mapping(whole.get("trace")).get("observations"))
+    listed = nested or [one for page in _pages(source) for one in dicts(page.get("data"))]
+    return listed or [row.value for row in source.rows if "traceId" in row.value and "startTime" in row.value]
+
+
+def _pages(source: Source) -> list[dict[str, Any]]:
+    """Pages of its API: one, or several in a list or a line each."""
+    whole = mapping(source.document)
+    return [whole] if whole.get("data") else [row.value for row in source.rows if "data" in row.value]
+
+
+def _span(one: dict[str, Any], draft: Draft) -> Span:
+    kind = _KINDS.get(text(one.get("type")), "chain")
+    failed = one.get("level") == "ERROR"
+    said: dict[str, Any] = {"openinference.span.kind": kind.upper(), **_details(one)}
+    if kind == "llm":
+        said |= _call(one, draft)
+    elif kind == "tool":
+        given = value_of(one.get("input"))
+        said[names.TOOL_NAME] = text(one.get("name"))
+        said[names.TOOL_ARGUMENTS] = mapping(given).get("input", given)
+        said[names.TOOL_RESULT] = _output(one.get("output"))
+    else:
+        said |= {"input.value": value_of(one.get("input")), "output.value": value_of(one.get("output"))}
+        if kind == "agent":
+            said[names.AGENT_NAME] = text(one.get("name"))
+    return Span(
+        text(one.get("traceId")),
+        text(one.get("id")),
+        text(one.get("parentObservationId")),
+        text(one.get("name")),
+        time_of(one.get("startTime")),
+        time_of(one.get("endTime")) or time_of(one.get("startTime")),
+        {key: value for key, value in said.items() if value not in (None, "")},
+        error=(text(one.get("statusMessage")) or "error") if failed else "",
+        scope="langfuse",
+    )
+
+
+def _details(one: dict[str, Any]) -> dict[str, Any]:
+    """What else it says, kept beside the step."""
+    kept = ("metadata", "level", "version", "environment", "promptName", "promptVersion", "costDetails")
+    return {f"langfuse.{key}": one[key] for key in kept if one.get(key) not in (None, "", {}, [])}
+
+
+def _call(one: dict[str, Any], draft: Draft) -> dict[str, Any]:
     where = f"observation {one.get('id')}"
     prompt, answers = _messages(one.get("input"), "user"), _messages(one.get("output"), "assistant")
     if answers is None:
         draft.lose("generation whose output is no message", where)
-        return
     if prompt is None:
-        draft.lose("generation whose input is no messages; put after what was said before it", where)
-    usage = mapping(one.get("usageDetails"))
-    start, end = text(one.get("startTime")), text(one.get("endTime"))
-    call = Call(
-        model=text(one.get("model")) or None,
-        tokens=tokens(input=usage.get("input"), output=usage.get("output")),
-        duration_ms=elapsed_ms(start, end),
-        params=without(mapping(one.get("modelParameters"))) or None,
-        error=text(one.get("statusMessage")) or None if one.get("level") == "ERROR" else None,
-    )
-    growing.call(prompt, answers, call, at=end or start, where=where, details={"observation": one.get("id")})
+        draft.lose("generation whose input is no messages", where)
+    usage = mapping(one.get("usageDetails")) or mapping(one.get("usage"))
+    said: dict[str, Any] = {
+        # The first version of the API, and the second.
+        names.RESPONSE_MODEL: text(one.get("model")) or text(one.get("providedModelName")),
+        names.MESSAGES: (prompt or [], answers or []),
+    }
+    for name, keys in _USAGE.items():
+        said[name] = next((usage[key] for key in keys if isinstance(usage.get(key), int)), None)
+    params = {
+        key: value
+        for key, value in mapping(value_of(one.get("modelParameters"))).items()
+        if value is not None
+    }
+    if params:
+        said["llm.invocation_parameters"] = params
+    start, first = time_of(one.get("startTime")), time_of(one.get("completionStartTime"))
+    if start and first >= start:
+        said[names.FIRST_CHUNK] = (first - start) / 1e9
+    return said
 
 
-def _ran(draft: Draft, growing: Growing, one: dict[str, Any]) -> bool:
-    """A tool's run as the result of the call that asked for it: same name, same input. False if none did."""
-    name, given = text(one.get("name")), _value(one.get("input"))
-    given = mapping(given).get("input", given)
-    for said in reversed(draft.said):
-        for asked in tool_calls_of(said.message):
-            answered = any(other.message.get("tool_call_id") == asked["id"] for other in draft.said)
-            if asked["id"] and asked["name"] == name and asked["arguments"] == given and not answered:
-                result = {"role": "tool", "tool_call_id": asked["id"], "content": _output(one.get("output"))}
-                growing.after(result, at=one.get("endTime"), details={"observation": one.get("id")})
-                return True
-    return False
+def _scores(scores: list[dict[str, Any]], draft: Draft) -> None:
+    last = draft.said[-1].id if draft.said else None
+    for score in scores:
+        value = score.get("value")
+        words = f"{text(score.get('name'))}: {value if value is not None else score.get('stringValue')}"
+        if score.get("comment"):
+            words += f" ({score['comment']})"
+        at = score.get("timestamp")
+        draft.fact(f"score:{score.get('id')}", words, last, value=value, source="langfuse", at=at)
 
 
 def _output(value: Any) -> Any:
-    """What the model read of a tool's output: its parts, else the text as it is."""
-    parts = mapping(_value(value)).get("content")
-    return parts if isinstance(parts, list) else as_json(value)
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, str):
-        try:
-            return decode(value.encode())
-        except ValueError:
-            return value
-    return value
+    """What the model read of a tool's output: its parts, else the value."""
+    value = value_of(value)
+    parts = mapping(value).get("content")
+    return parts if isinstance(parts, list) else value
 
 
 def _messages(value: Any, role: str) -> list[dict[str, Any]] | None:
     """The messages that an observation's input or output is; None where it is none that can be read."""
-    value = _value(value)
+    value = value_of(value)
     if isinstance(value, str):
         return [{"role": role, "content": value}] if value else None
     if isinstance(value, dict):

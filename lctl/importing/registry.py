@@ -39,6 +39,9 @@ class Form(NamedTuple):
 FORMS: dict[str, Form] = {
     "claude-code": Form("claudecode", "session of Claude Code (JSONL), its sub-agents' files beside it"),
     "pi": Form("pi", "session of the pi coding agent (JSONL)"),
+    "codex": Form("codex", "session of the Codex CLI (JSONL)"),
+    "gemini-cli": Form("geminicli", "session of the Gemini CLI (JSON)"),
+    "opencode": Form("opencode", "session of OpenCode, as 'opencode export' writes it"),
     "chatgpt": Form("chatgpt", "data export of ChatGPT (conversations.json, or the zip)"),
     "inspect": Form("inspectlog", "Inspect log (.eval or .json)"),
     "swe-agent": Form("sweagent", "SWE-agent trajectory (.traj)"),
@@ -48,8 +51,12 @@ FORMS: dict[str, Form] = {
     "toolbench": Form("toolbench", "ToolBench search tree"),
     "who-and-when": Form("whowhen", "Who&When failure log"),
     "adk": Form("adk", "session of Google's Agent Development Kit"),
-    "langfuse": Form("langfuse", "Langfuse trace export"),
-    "otlp": Form("otlp", "spans of OpenTelemetry: OTLP/JSON, OpenInference, OpenLLMetry, AI SDK"),
+    "langfuse": Form("langfuse", "Langfuse: a trace export, or observations of its API"),
+    "langsmith": Form("langsmith", "LangSmith runs (JSON or JSONL)"),
+    "phoenix": Form("phoenix", "spans exported by Arize Phoenix"),
+    "otlp": Form(
+        "otlp", "traces of OpenTelemetry: OTLP (JSON, protobuf), OpenInference, OpenLLMetry, Logfire"
+    ),
     "sharegpt": Form("sharegpt", "ShareGPT conversations (from/value)"),
     "openai": Form("messagelists", "messages with role and content, as OpenAI and Anthropic take them"),
 }

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
+from lctl.spans.values import as_json, dicts, function_call, items, mapping, text, tokens, whole
+
+__all__ = [
+    "as_json",
+    "dicts",
+    "function_call",
+    "items",
+    "mapping",
+    "role_of",
+    "text",
+    "tokens",
+    "whole",
+    "without",
+]
 
 #: Roles of other vocabularies.
 _ROLES = {
@@ -16,57 +29,11 @@ _ROLES = {
 }  # fmt: skip
 
 
-def text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def mapping(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def items(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def dicts(value: object) -> list[dict[str, Any]]:
-    return [one for one in items(value) if isinstance(one, dict)]
-
-
-def whole(value: object) -> int:
-    """A count; 0 where it is none."""
-    return (
-        int(value)
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12
-        else 0
-    )
-
-
 def role_of(word: object) -> str:
     """The role that a word of another vocabulary means; "" for one that means none."""
     return _ROLES.get(text(word).strip().lower(), "")
 
 
-def as_json(value: object) -> str:
-    """Text as it is; anything else as JSON."""
-    if isinstance(value, str):
-        return value
-    try:
-        return orjson.dumps(value).decode()
-    except (TypeError, ValueError):
-        return str(value)
-
-
-def function_call(id: str, name: str, arguments: object) -> dict[str, Any]:
-    """A tool call in OpenAI's form."""
-    return {"id": id, "type": "function", "function": {"name": name, "arguments": as_json(arguments)}}
-
-
 def without(value: dict[str, Any], *keys: str) -> dict[str, Any]:
     """Its other keys that say something."""
     return {key: one for key, one in value.items() if key not in keys and one not in (None, "", [], {})}
-
-
-def tokens(**counts: object) -> dict[str, int] | None:
-    """Token counts that are there; None where none is."""
-    found = {name: whole(value) for name, value in counts.items() if isinstance(value, int | float)}
-    return found or None

@@ -9,8 +9,9 @@ from typing import Any
 from lctl.codec import Log, open_log
 from lctl.codec.lines import encode_value
 from lctl.events import VERSION
-from lctl.importing.draft import Call, Draft, Failed, Said, ordered
+from lctl.importing.draft import Call, Draft, Edit, Fact, Failed, Said, ordered
 from lctl.importing.source import Source
+from lctl.importing.subagents import AgentSteps, conversation_of
 from lctl.state.messages import tool_calls_of, tool_results_of
 from lctl.state.moments import elapsed_ms
 
@@ -18,73 +19,170 @@ from lctl.state.moments import elapsed_ms
 def log_of(draft: Draft, source: Source) -> Log:
     """The draft's log. The same source gives the same log, byte for byte."""
     digest = hashlib.sha256(source.data).hexdigest()
-    imported = {
+    chain = {"id": f"{draft.format}-{digest[:12]}", "imported": imported_of(draft, source, digest)}
+    events = _with_facts(draft) if draft.events else events_of(draft)
+    lines = [encode_value({"lctl": VERSION, "chain": chain}), *map(encode_value, events)]
+    return open_log(b"\n".join(lines) + b"\n")
+
+
+def imported_of(draft: Draft, source: Source, digest: str) -> dict[str, Any]:
+    """What a log's header says of where it came from."""
+    return {
         "from": draft.format,
         "file": source.path.name if source.path else source.name,
         "sha256": digest,
         **draft.about,
         "lost": [loss.to_dict() for loss in draft.losses.all()],
     }
-    chain = {"id": f"{draft.format}-{digest[:12]}", "imported": imported}
-    writing = _Writing(draft)
-    for said in ordered(draft.said):
+
+
+def _with_facts(draft: Draft) -> list[dict[str, Any]]:
+    """The events of a draft that tells of steps, and the facts about its messages."""
+    writing = EventList(draft.agent)
+    writing.events = draft.events
+    for fact in draft.facts:
+        writing.add_fact(fact)
+    return writing.events
+
+
+def events_of(draft: Draft) -> list[dict[str, Any]]:
+    """The events of a draft of messages, numbered from 1."""
+    every = ordered(draft.said)
+    writing = _Writing(draft, AgentSteps(draft, every))
+    for said in every:
         writing.message(said)
     writing.end()
-    lines = [encode_value({"lctl": VERSION, "chain": chain}), *map(encode_value, writing.events)]
-    return open_log(b"\n".join(lines) + b"\n")
+    return writing.events
 
 
-class _Writing:
-    """Events in order, and what is needed to give each tool result its call."""
+class EventList:
+    """Events in order, and what is needed to give each tool result its call.
 
-    def __init__(self, draft: Draft) -> None:
+    Attributes:
+        agent: of events whose source names none.
+        asked: id of a tool call that was asked for and has no result yet -> the call, and when.
+    """
+
+    def __init__(self, agent: str) -> None:
+        self.agent = agent
         self.events: list[dict[str, Any]] = []
+        self.asked: dict[str, tuple[dict[str, Any], str]] = {}
+
+    def add(self, type: str, at: str, agent: str, data: Mapping[str, Any], step: int | None = None) -> int:
+        """One event; its seq."""
+        seq = len(self.events) + 1
+        event: dict[str, Any] = {"seq": seq, "type": type, "timestamp": at, "agent": agent or self.agent}
+        if step is not None:
+            event["step"] = step
+        event["data"] = data
+        self.events.append(event)
+        return seq
+
+    def add_message(self, said: Said, step: int | None = None) -> int:
+        """The event of a message."""
+        data: dict[str, Any] = {"message_id": said.id, "parent_id": said.parent, **said.message, **said.place}
+        if said.call is not None:
+            data["sampled"] = True
+        if said.details:
+            data["details"] = said.details
+        return self.add("message", said.at, said.agent, data, step)
+
+    def ask(self, said: Said) -> None:
+        """Note the tool calls a message asks for."""
+        for asked in tool_calls_of(said.message):
+            if isinstance(asked["id"], str) and isinstance(asked["name"], str):
+                self.asked[asked["id"]] = (asked, said.at)
+
+    def add_tool_results(self, said: Said, step: int | None = None) -> None:
+        """A `tool_call` for each result in a message whose call is known."""
+        for result in tool_results_of(said.message):
+            asked = self.asked.pop(result["call_id"], None) if isinstance(result["call_id"], str) else None
+            if asked is None:
+                continue
+            call, when = asked
+            data = {
+                "tool": call["name"],
+                "input": call["arguments"],
+                "error" if result["is_error"] else "output": result["output"],
+                "call_id": result["call_id"],
+                "derived": True,
+            }
+            measured = self.measured(call)
+            if measured is not None:
+                data["duration_ms"] = measured
+            elif when and said.at:
+                data["duration_ms"] = elapsed_ms(when, said.at)
+            self.add("tool_call", said.at, said.agent, data, step)
+            self.answered(call, result, said)
+
+    def measured(self, call: dict[str, Any]) -> float | None:
+        """Milliseconds that a tool call took, where the source says so."""
+        return None
+
+    def answered(self, call: dict[str, Any], result: dict[str, Any], said: Said) -> None:
+        """Called after the `tool_call` of each result."""
+
+    def add_fact(self, fact: Fact) -> int:
+        data = {
+            "id": fact.id,
+            "text": fact.text,
+            "source": fact.source,
+            "about": fact.about,
+            "value": fact.value,
+        }
+        return self.add("fact_added", fact.at, "", _filled(data))
+
+
+class _Writing(EventList):
+    """A draft's messages, one after another."""
+
+    def __init__(self, draft: Draft, agents: AgentSteps) -> None:
+        super().__init__(draft.agent)
         self._draft = draft
+        self._agents = agents
+        self._noted = sorted(draft.noted, key=lambda noted: noted.at)
+        self._edited: set[str] = set()
         self._calls = _merged(draft.said)
         self._done: set[str] = set()
         self._open: tuple[str | None, int, Said, Call] | None = None  # key, step, last message, call
-        self._asked: dict[str, tuple[dict[str, Any], str]] = {}  # call id -> the call, and when
-        self._last: Said | None = None
+        self._last: dict[str, Said] = {}  # conversation -> its newest message
 
     def message(self, said: Said) -> None:
         call = said.call
         if self._open is not None and (call is None or call.key != self._open[0]):
             self._end_call()
-        results = tool_results_of(said.message)
-        if results:
-            self._tool_calls(said, results)
+        while self._noted and said.at and self._noted[0].at < said.at:
+            self._note()
+        begun = self._agents.begun(said)
+        if begun is not None:
+            self._agents.open(
+                said, self.add("step_start", said.at, said.agent, begun, self._agents.host(said))
+            )
+        self.add_tool_results(said, self._agents.step(said))
         step = self._begin_call(said, call) if call is not None else None
-        data: dict[str, Any] = {"message_id": said.id, "parent_id": said.parent, **said.message, **said.place}
-        if call is not None:
-            data["sampled"] = True
-        if said.details:
-            data["details"] = said.details
-        self._add("message", said.at, said.agent, data, step)
+        self.add_message(said, self._agents.step(said) if step is None else step)
         if call is not None and call.key is None:
             self._end_call()
         for failed in self._draft.failed.pop(said.id, ()):
             self._failed(said, failed)
-        for asked in tool_calls_of(said.message):
-            if isinstance(asked["id"], str) and isinstance(asked["name"], str):
-                self._asked[asked["id"]] = (asked, said.at)
-        self._last = said
+        self.ask(said)
+        self._last[conversation_of(said)] = said
+        ended = self._agents.ended(said)
+        if ended is not None:
+            if self._open is not None:
+                self._end_call()
+            self.add("step_end", said.at, said.agent, ended, self._agents.step(said))
 
     def end(self) -> None:
         """What comes after the messages."""
         if self._open is not None:
             self._end_call()
+        while self._noted:
+            self._note()
         for fact in self._draft.facts:
-            data = {
-                "id": fact.id,
-                "text": fact.text,
-                "source": fact.source,
-                "about": fact.about,
-                "value": fact.value,
-            }
-            kept = {key: value for key, value in data.items() if value is not None}
-            self._add("fact_added", fact.at, "", kept)
+            self.add_fact(fact)
         for view, id in self._draft.selected:
-            self._add("view_select", "", "", {"view": view, "message_id": id})
+            self.add("view_select", "", "", {"view": view, "message_id": id})
 
     # -- model calls -------------------------------------------------------------------------
 
@@ -99,7 +197,7 @@ class _Writing:
                 return None  # told before, with other messages between: it is counted there
             self._done.add(call.key)
             call = self._calls[call.key]
-        before = self._last
+        before = self._last.get(conversation_of(said))
         began = (
             before.at if before is not None and before.id == said.parent and before.at <= said.at else said.at
         )
@@ -111,7 +209,7 @@ class _Writing:
             "prompt": said.parent,
             "params": call.params,
         }
-        step = self._add("step_start", began or said.at, said.agent, _filled(data))
+        step = self.add("step_start", began or said.at, said.agent, _filled(data), self._agents.step(said))
         self._open = (call.key, step, said, call)
         return step
 
@@ -128,54 +226,49 @@ class _Writing:
             "tokens": call.tokens,
             "duration_ms": call.duration_ms,
         }
-        self._add("step_end", said.at, said.agent, _filled(data), step)
+        self.add("step_end", said.at, said.agent, _filled(data), step)
 
     def _failed(self, prompt: Said, failed: Failed) -> None:
         """A call that gave no message: its step, and the error in it."""
         call = failed.call
         asked = {"kind": "llm", "intent": "imported", "model": call.model, "provider": call.provider}
-        step = self._add("step_start", failed.at, failed.agent, _filled({**asked, "prompt": prompt.id}))
+        step = self.add("step_start", failed.at, failed.agent, _filled({**asked, "prompt": prompt.id}))
         error = {"category": "execution_error", "type": "model_call_failed", "message": call.error}
-        self._add("error", failed.at, failed.agent, error, step)
+        self.add("error", failed.at, failed.agent, error, step)
         end = {
             "outcome": "error",
             "model": call.model,
             "tokens": call.tokens,
             "duration_ms": call.duration_ms,
         }
-        self._add("step_end", failed.at, failed.agent, _filled(end), step)
+        self.add("step_end", failed.at, failed.agent, _filled(end), step)
 
-    def _tool_calls(self, said: Said, results: list[dict[str, Any]]) -> None:
-        """A `tool_call` for each result whose call is known."""
-        for result in results:
-            asked = self._asked.pop(result["call_id"], None) if isinstance(result["call_id"], str) else None
-            if asked is None:
-                continue
-            call, when = asked
-            data = {
-                "tool": call["name"],
-                "input": call["arguments"],
-                "error" if result["is_error"] else "output": result["output"],
-                "call_id": result["call_id"],
-                "derived": True,
-            }
-            if when and said.at:
-                data["duration_ms"] = elapsed_ms(when, said.at)
-            self._add("tool_call", said.at, said.agent, data)
+    # -- tools -------------------------------------------------------------------------------
 
-    def _add(self, type: str, at: str, agent: str, data: Mapping[str, Any], step: int | None = None) -> int:
-        seq = len(self.events) + 1
-        event: dict[str, Any] = {
-            "seq": seq,
-            "type": type,
-            "timestamp": at,
-            "agent": agent or self._draft.agent,
+    def measured(self, call: dict[str, Any]) -> float | None:
+        return self._draft.durations.get(call["id"])
+
+    def answered(self, call: dict[str, Any], result: dict[str, Any], said: Said) -> None:
+        edit = self._draft.edits.get(call["id"])
+        if edit is not None and not result["is_error"]:
+            self._edit(edit, call, said)
+
+    def _edit(self, edit: Edit, call: dict[str, Any], said: Said) -> None:
+        """The file as a fact, which the newest edit of it tells."""
+        count = "" if edit.lines is None else f" (+{edit.lines[0]} -{edit.lines[1]})"
+        data = {
+            "id": f"file:{edit.path}",
+            "text": f"{'created' if edit.created else 'edited'} by {call['name']}{count}",
+            "source": call["id"],
         }
-        if step is not None:
-            event["step"] = step
-        event["data"] = data
-        self.events.append(event)
-        return seq
+        known = edit.path in self._edited
+        self._edited.add(edit.path)
+        kind = "fact_modified" if known else "fact_added"
+        self.add(kind, said.at, said.agent, data, self._agents.step(said))
+
+    def _note(self) -> None:
+        noted = self._noted.pop(0)
+        self.add(noted.type, noted.at, noted.agent, noted.data)
 
 
 def _filled(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -173,7 +173,7 @@ def test_x5_sub_agents_in_files_of_their_own(tmp_path: Path) -> None:
     agents = {
         event.data["message_id"]: event.agent for event in found.log.events() if event.type == "message"
     }
-    assert (agents["x1"], agents["y1"], agents["u1"]) == ("Explore", "b7", "claude-code")
+    assert (agents["x1"], agents["y1"], agents["u1"]) == ("Explore", "Explore", "claude-code")
 
 
 def test_x5_a_sub_agent_without_its_call_is_reported() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lctl.analysis.transcripts import transcript_json
 from tests.unit.importing.sources import Rows, imported, imported_lines, lost, said, tree
 
 CHAT: Rows = [
@@ -46,6 +47,39 @@ def test_x5_openai_messages_come_back_as_they_were(data: str) -> None:
     (tool,) = (event.data for event in found.log.events() if event.type == "tool_call")
     assert (tool["tool"], tool["input"], tool["output"]) == ("add", {"a": 2}, "4")
     assert found.lost == []
+
+
+def test_x5_exported_as_messages_lists_are_what_they_were() -> None:
+    """`lctl export --format messages`: pictures, names, weights, refusals and arguments to the letter; what
+    is null is left out."""
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "iVBORw0KGgo" * 600}}
+    messages: Rows = [
+        {"role": "developer", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "What is it?"}, picture]},
+        {"role": "assistant", "content": "No.", "refusal": "I cannot say.", "weight": 0},
+        *CHAT[2:],
+        {"role": "function", "name": "add", "content": "4"},
+    ]
+    (row,) = transcript_json(imported({"messages": messages}).log)
+    assert row["messages"] == [
+        {key: value for key, value in message.items() if key == "content" or value is not None}
+        for message in messages
+    ]
+
+
+def test_x5_messages_of_anthropic_come_out_as_openai_takes_them() -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo" * 600}
+    asked: Rows = [
+        {"role": "user", "content": [{"type": "image", "source": source}, {"type": "text", "text": "See?"}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {"a": 1}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "1"}]},
+    ]
+    (row,) = transcript_json(imported({"messages": asked, "system": "S"}).log)
+    system, user, assistant, tool = row["messages"]
+    assert (system["content"], tool) == ("S", {"role": "tool", "tool_call_id": "t", "content": "1"})
+    url = f"data:image/png;base64,{source['data']}"
+    assert {"type": "image_url", "image_url": {"url": url}} in user["content"]
+    assert assistant["tool_calls"][0]["function"] == {"name": "f", "arguments": '{"a":1}'}
 
 
 def test_x5_lines_of_conversations_are_conversations() -> None:
@@ -359,14 +393,16 @@ def test_x5_spans_of_one_conversation_are_one_path() -> None:
         (leaf,) = conversation.leaves
         assert found.form == "otlp"
         assert said(conversation, leaf.id) == expected
-        ends = [event.data for event in found.log.events() if event.type == "step_end"]
+        ends = [e.data for e in found.log.events() if e.type == "step_end" and "tokens" in e.data]
         assert [(one["model"], one["tokens"]["output"]) for one in ends] == [("gpt-4o", 3)] * calls
         (tool,) = (event.data for event in found.log.events() if event.type == "tool_call")
         assert (tool["tool"], tool["input"], tool["output"]) == ("add", {"a": 2}, "4")
-    assert lost(imported(document)) == {"span that is no model call": 1}
+    steps = [event.data for event in imported(document).log.events() if event.type == "step_start"]
+    assert [step["kind"] for step in steps] == ["span", "llm", "llm"]
+    assert steps[0]["span"]["attributes"] == {"http.route": "/"} and lost(imported(document)) == {}
     assert [e.data["duration_ms"] for e in imported(document).log.events() if e.type == "step_end"] == [
         500.0
-    ] * 2
+    ] * 3
 
 
 def test_x5_a_span_of_a_call_that_failed() -> None:

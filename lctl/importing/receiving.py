@@ -1,0 +1,168 @@
+"""A receiver of OTLP over HTTP on this machine: what an exporter sends is kept, to be imported.
+
+It takes what the protocol has exporters send: traces in protobuf or JSON, perhaps in gzip. Logs and metrics
+are accepted and counted, so that an exporter of all three does not complain. Each request is written to a
+spool file as it comes: if the receiver is killed, `lctl import` takes that file.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from lctl.codec.lines import decode, encode_value
+from lctl.errors import LctlError, RecordingError, UsageError
+from lctl.spans.otlp import from_binary
+
+#: Most bytes of one request, as it comes and unpacked.
+_LARGEST = 64 << 20
+_PATHS = {"/v1/traces": "spans", "/v1/logs": "logs", "/v1/metrics": "metrics"}
+
+
+class Receiver:
+    """Listens until it is closed.
+
+        with Receiver("127.0.0.1:4318", spool) as receiver:
+            receiver.wait(idle=5)
+
+    Attributes:
+        spans: how many came.
+        requests: how many of each kind came.
+
+    Raises:
+        UsageError: the address is none.
+        RecordingError: it cannot be listened on, or the spool cannot be written.
+    """
+
+    def __init__(self, address: str, spool: Path) -> None:
+        host, port = _address(address)
+        self.spans = 0
+        self.requests = dict.fromkeys(_PATHS.values(), 0)
+        self._spool = spool
+        self._lock = threading.Lock()
+        self._arrived = threading.Event()
+        outer = self
+
+        class Handler(_Handler):
+            receiver = outer
+
+        try:
+            self._server = _Server((host, port), Handler)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise RecordingError(f"{address}: cannot be listened on ({reason})") from None
+        try:
+            self._file = spool.open("ab")
+        except OSError as error:
+            self._server.server_close()
+            raise RecordingError(
+                f"{spool}: cannot be written ({(error.strerror or str(error)).lower()})"
+            ) from None
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        host, port = self._server.server_address[:2]
+        return f"http://{host!s}:{port}"
+
+    def wait(self, idle: float | None = None) -> None:
+        """Until nothing has come for `idle` seconds after the first request; None: until interrupted."""
+        self._arrived.wait()
+        while True:
+            self._arrived.clear()
+            if not self._arrived.wait(idle):
+                return
+
+    def take(self, kind: str, request: dict[str, Any]) -> None:
+        """Keep a request."""
+        with self._lock:
+            self.requests[kind] += 1
+            if kind == "spans":
+                self.spans += sum(
+                    len(scope.get("spans") or ())
+                    for one in request.get("resourceSpans") or ()
+                    for scope in one.get("scopeSpans") or ()
+                )
+                self._file.write(encode_value(request) + b"\n")
+                self._file.flush()
+        self._arrived.set()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._file.close()
+
+    def __enter__(self) -> Receiver:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    receiver: Receiver
+
+    def do_POST(self) -> None:
+        kind = _PATHS.get(self.path.partition("?")[0].rstrip("/"))
+        if kind is None:
+            self._answer(404, b"")
+            return
+        binary = "json" not in self.headers.get("Content-Type", "")
+        try:
+            body = self._body()
+            request = {} if kind != "spans" else from_binary(body) if binary else decode(body)
+            if not isinstance(request, dict):
+                raise ValueError("no export request")
+        except (ValueError, zlib.error, LctlError) as error:
+            self._answer(400, str(error).encode(), "text/plain")
+            return
+        self.receiver.take(kind, request)
+        self._answer(200, *((b"", "application/x-protobuf") if binary else (b"{}", "application/json")))
+
+    def do_GET(self) -> None:
+        self._answer(405, b"")
+
+    def _body(self) -> bytes:
+        length = self.headers.get("Content-Length", "")
+        if not length.isdigit() or int(length) > _LARGEST:
+            self.close_connection = True
+            raise ValueError("a request says its length, which is below 64 MiB")
+        data = self.rfile.read(int(length))
+        if self.headers.get("Content-Encoding", "identity") in ("gzip", "deflate"):
+            unpacking = zlib.decompressobj(47)  # either of both
+            data = unpacking.decompress(data, _LARGEST)
+            if unpacking.unconsumed_tail:
+                raise ValueError("unpacked, a request is below 64 MiB")
+        return data
+
+    def _answer(self, status: int, body: bytes, type: str = "text/plain") -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        return None
+
+
+def _address(given: str) -> tuple[str, int]:
+    """Host and port of `4318`, `:4318`, `localhost`, `localhost:4318`."""
+    bare = given.removeprefix("http://").rstrip("/")
+    host, _, port = bare.rpartition(":") if ":" in bare or bare.isdigit() else (bare, "", "4318")
+    if not port.isdigit() or int(port) > 65535:
+        raise UsageError(f"--otlp-listen {given}: is HOST:PORT, as 127.0.0.1:4318")
+    return host.strip("[]") or "127.0.0.1", int(port)

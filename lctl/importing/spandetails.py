@@ -1,0 +1,75 @@
+"""Parts of a foreign span that a log keeps beside its step, or as an event of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lctl.importing.values import dicts, text
+from lctl.spans import conventions as names
+from lctl.spans.messages import value_of
+from lctl.spans.span import Span
+
+_OF_MESSAGES = (
+    "llm.input_messages.",
+    "llm.output_messages.",
+    "gen_ai.prompt.",
+    "gen_ai.completion.",
+    "llm.tools.",
+)
+#: Attributes that are told by the events themselves.
+_TOLD = frozenset(
+    {name for several in names.READ.values() for name in several}
+    | {names.INPUT_MESSAGES, names.OUTPUT_MESSAGES, names.SYSTEM_INSTRUCTIONS, names.TOOL_DEFINITIONS}
+    | {"ai.prompt.messages", "ai.response.text", "ai.response.toolCalls", "ai.response.object", "events"}
+    | {"llm.invocation_parameters", names.OPERATION, names.MESSAGES, "openinference.span.kind"}
+)
+
+
+def failure(span: Span) -> dict[str, Any]:
+    """The failure a span tells of: its exception, else its status."""
+    raised = next((mark.attributes for mark in span.marks if mark.name == names.EXCEPTION), {})
+    kind = span.attributes.get(names.ERROR_TYPE) or raised.get(names.EXCEPTION_TYPE)
+    said = text(raised.get(names.EXCEPTION_MESSAGE)) if span.error == "error" else span.error
+    return {
+        "category": "execution_error",
+        "type": text(kind) or "model_call_failed",
+        "message": said or "error",
+    }
+
+
+def rest(span: Span) -> dict[str, Any]:
+    """What else a foreign span says, kept beside its step."""
+    rest = {
+        key: value
+        for key, value in span.attributes.items()
+        if key not in _TOLD and not key.startswith(_OF_MESSAGES) and not key.startswith("gen_ai.usage.")
+    }
+    links = [{"trace": link.trace_id, "id": link.span_id} for link in span.links]
+    found = {
+        "id": span.span_id,
+        "trace": span.trace_id,
+        "attributes": rest,
+        "links": links,
+        "scope": span.scope,
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def definitions(span: Span) -> list[Any]:
+    """Tool definitions that a model was given."""
+    said = span.attributes
+    given = dicts(value_of(said.get(names.TOOL_DEFINITIONS)))
+    if given:
+        return [_openai_form(one) for one in given]
+    found = []
+    n = 0
+    while (one := value_of(said.get(f"llm.tools.{n}.tool.json_schema"))) is not None:
+        found.append(one)
+        n += 1
+    return found
+
+
+def _openai_form(one: dict[str, Any]) -> dict[str, Any]:
+    if one.get("type") != "function" or "function" in one:
+        return one
+    return {"type": "function", "function": {key: value for key, value in one.items() if key != "type"}}

@@ -1,0 +1,42 @@
+"""A finished log, sent to an OpenTelemetry back end."""
+
+from __future__ import annotations
+
+from lctl.errors import RecordingError
+from lctl.otel import sdk
+from lctl.otel.pipeline import checked, exporter_of
+from lctl.spans.folding import Log, spans_of
+
+#: Spans of one request.
+_BATCH = 200
+
+
+def send(
+    log: Log, endpoint: str | None = None, *, headers: dict[str, str] | None = None, content: bool = True
+) -> int:
+    """Send the spans of a log; how many there were. Sent again, they are the same spans.
+
+    Args:
+        endpoint: of a receiver of OTLP over HTTP; None: as OTEL_EXPORTER_OTLP_* say.
+        content: False leaves out what was said.
+
+    Raises:
+        MissingExtra: OpenTelemetry's SDK or OTLP exporter is not installed.
+        UsageError: the endpoint is no address.
+        RecordingError: the receiver did not take them.
+    """
+    from opentelemetry.sdk.trace.export import SpanExportResult
+
+    exporter = exporter_of("trace", checked(endpoint), headers, tells=False)
+    about = sdk.resource(str(log.chain.get("name") or "lctl"))
+    spans = [sdk.readable(span, about) for span in spans_of(log, content=content)]
+    try:
+        for start in range(0, len(spans), _BATCH):
+            if exporter.export(spans[start : start + _BATCH]) is not SpanExportResult.SUCCESS:
+                where = endpoint or "the receiver of OTEL_EXPORTER_OTLP_ENDPOINT"
+                raise RecordingError(
+                    f"{where}: did not take the spans; is a receiver of OTLP over HTTP there?"
+                )
+    finally:
+        exporter.shutdown()
+    return len(spans)

@@ -1,0 +1,172 @@
+"""What a span stands for: a model call, a tool's run, an agent's step, ...
+
+One answer for every convention; `lctl.spans.conventions.READ` has the names.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from lctl.spans import conventions as names
+from lctl.spans.messages import json_of, messages_of, value_of
+from lctl.spans.span import Span
+from lctl.spans.values import text, tokens
+
+MODEL_KINDS = frozenset({"llm", "embedding"})
+_OPENINFERENCE = {
+    "llm": "llm", "tool": "tool", "agent": "agent", "chain": "chain", "retriever": "retriever",
+    "embedding": "embedding", "reranker": "reranker", "guardrail": "guardrail", "evaluator": "evaluator",
+    "prompt": "prompt",
+}  # fmt: skip
+_TRACELOOP = {"workflow": "chain", "task": "task", "agent": "agent", "tool": "tool"}
+_LLM_TYPES = {"chat": "llm", "completion": "llm", "embedding": "embedding", "rerank": "reranker"}
+_OPERATIONS = {**names.KINDS, "completion": "llm", "create_response": "llm", "responses": "llm"}
+
+
+class Called(NamedTuple):
+    """A model call as its span tells of it; tokens under the protocol's names."""
+
+    model: str | None
+    provider: str | None
+    tokens: dict[str, int] | None
+    finish_reason: str | None
+    response_id: str | None
+    error: str | None
+    params: dict[str, Any] | None
+    duration_ms: float | None
+    first_chunk_ms: float | None
+
+
+def kind_of(span: Span) -> str:
+    """A step's kind; "span" of one that is no work of a model."""
+    said = span.attributes
+    if names.SEQ in said:
+        return text(said.get(names.KIND)) or ("agent" if names.TOOL_NAME not in said else "tool")
+    operation = text(said.get(names.OPERATION))
+    if operation:
+        return _OPERATIONS.get(operation, operation)
+    for key, kinds in (
+        ("openinference.span.kind", _OPENINFERENCE),
+        ("traceloop.span.kind", _TRACELOOP),
+        ("llm.request.type", _LLM_TYPES),
+    ):
+        known = kinds.get(text(said.get(key)).lower())
+        if known:
+            return known
+    return _by_attributes(span)
+
+
+def _by_attributes(span: Span) -> str:
+    said = span.attributes
+    if "ai.prompt.messages" in said:
+        return "llm"
+    if "ai.toolCall.name" in said:
+        return "tool"
+    if "ai.embedding" in said or "ai.value" in said:
+        return "embedding"
+    if text(said.get("ai.operationId")):
+        return "chain"
+    if said.get("mcp.method.name") == "tools/call" or (
+        names.TOOL_NAME in said and not any(key.startswith("gen_ai.usage.") for key in said)
+    ):
+        return "tool"
+    if any(messages_of(span)) or _first(said, "input") is not None or _first(said, "output") is not None:
+        return "llm"
+    if text(said.get("agent_name")) and span.scope.startswith(("pydantic-ai", "logfire")):
+        return "agent"
+    return "llm" if any(key.startswith(("gen_ai.request.", "llm.model")) for key in said) else "span"
+
+
+def call_of(span: Span) -> Called:
+    """The call that a model's span tells of."""
+    said = span.attributes
+    reason = _first(said, "finish_reason")
+    first = said.get(names.FIRST_CHUNK)
+    counted = {
+        name: _first(said, name) for name in ("input", "output", "cache_read", "cache_write", "reasoning")
+    }
+    return Called(
+        model=text(_first(said, "model")) or None,
+        provider=_provider(text(_first(said, "provider")).lower()),
+        tokens=tokens(**{name: _count(value) for name, value in counted.items()}),
+        finish_reason=text(next(iter(reason), None) if isinstance(reason, list | tuple) else reason) or None,
+        response_id=text(_first(said, "response_id")) or None,
+        error=span.error or None,
+        params=_params(said) or None,
+        duration_ms=took(span),
+        first_chunk_ms=round(first * 1000, 3) if isinstance(first, int | float) else None,
+    )
+
+
+def took(span: Span) -> float | None:
+    """Milliseconds; None where the span does not say."""
+    if span.end_ns and span.start_ns and span.end_ns >= span.start_ns:
+        return round((span.end_ns - span.start_ns) / 1e6, 3)
+    return None
+
+
+def requested_model(span: Span) -> str | None:
+    return text(_first(span.attributes, "request_model")) or None
+
+
+def agent_of(span: Span) -> str:
+    """Who did it, as far as the span itself says."""
+    said = span.attributes
+    if names.AGENT in said or names.SEQ in said:
+        return text(said.get(names.AGENT))
+    named = text(_first(said, "agent"))
+    if named:
+        return named
+    return text(said.get("traceloop.entity.name")) if said.get("traceloop.span.kind") == "agent" else ""
+
+
+def tool_of(span: Span) -> dict[str, Any]:
+    """A tool's run as the data of a `tool_call`, without an error."""
+    said = span.attributes
+    name = text(_first(said, "tool")) or span.name.removeprefix("execute_tool ").removesuffix(".tool") or "?"
+    found: dict[str, Any] = {"tool": name}
+    for key, meaning in (("input", "tool_input"), ("output", "tool_output")):
+        value = _first(said, meaning)
+        if value is not None:
+            found[key] = json_of(value) if names.SEQ in said else value_of(value)
+    call_id = text(_first(said, "call_id"))
+    if call_id:
+        found["call_id"] = call_id
+    duration = took(span)
+    return found if duration is None else {**found, "duration_ms": duration}
+
+
+def work_of(span: Span) -> tuple[Any, Any]:
+    """What a step worked on, and what came of it; None where the span does not say."""
+    read, gave = (value_of(_first(span.attributes, name)) for name in ("work_input", "work_output"))
+    return read, gave
+
+
+def _params(said: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, (name, _) in names.PARAMS.items():
+        if name in said and name not in {names.PARAMS[other][0] for other in found}:
+            value = said[name]
+            # The conventions write it as a float; a provider takes a whole number.
+            found[key] = int(value) if key == "top_k" and isinstance(value, float) else value
+    given = value_of(said.get("llm.invocation_parameters"))
+    return found or ({k: v for k, v in given.items() if k not in ("model", "messages", "tools")}
+                     if isinstance(given, dict) else {})  # fmt: skip
+
+
+def _provider(named: str) -> str | None:
+    """A provider as lctl calls it. Some write what follows it (`openai.chat`, `openai.responses`)."""
+    if not named or named == "unknown":
+        return None
+    return names.OUR_PROVIDERS.get(named) or (
+        named if named in ("x-ai",) or "." not in named else names.OUR_PROVIDERS.get(named.partition(".")[0])
+        or named.partition(".")[0]
+    )  # fmt: skip
+
+
+def _count(value: Any) -> Any:
+    return int(value) if isinstance(value, str) and value.isdigit() else value
+
+
+def _first(said: dict[str, Any], meaning: str) -> Any:
+    return next((said[name] for name in names.READ[meaning] if said.get(name) not in (None, "")), None)

@@ -1,0 +1,206 @@
+"""What a model's span says of the messages it read and gave, by whichever convention it keeps."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lctl.codec.lines import decode
+from lctl.spans import conventions as names
+from lctl.spans.span import Span
+from lctl.spans.values import as_json, dicts, function_call, mapping, text
+
+Messages = list[dict[str, Any]]
+_INDEXED = re.compile(
+    r"(?:llm\.(input|output)_messages|gen_ai\.(prompt|completion))\.(\d+)\.(?:message\.)?(.+)"
+)
+_CALLS = re.compile(r"tool_calls\.(\d+)\.(?:tool_call\.)?(?:function\.)?(id|name|arguments)")
+_PARTS = re.compile(r"contents\.(\d+)\.message_content\.(.+)")
+_EVENT = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message")
+
+
+def messages_of(span: Span) -> tuple[Messages, Messages]:
+    """(read, given) by a call; both empty where content was not traced."""
+    said = span.attributes
+    if names.MESSAGES in said:
+        read, gave = said[names.MESSAGES]
+        return read, gave
+    if names.INPUT_MESSAGES in said or names.OUTPUT_MESSAGES in said:
+        return _conventional(said)
+    if "ai.prompt.messages" in said:
+        return dicts(value_of(said["ai.prompt.messages"])), _vercel(said)
+    held: dict[str, dict[int, dict[str, Any]]] = {"in": {}, "out": {}}
+    for key, value in said.items():
+        match = _INDEXED.fullmatch(key)
+        if match is not None:
+            side = "in" if match[1] == "input" or match[2] == "prompt" else "out"
+            held[side].setdefault(int(match[3]), {})[match[4]] = value
+    if held["in"] or held["out"]:
+        return (
+            [_flat(held["in"][n], "user") for n in sorted(held["in"])],
+            [_flat(held["out"][n], "assistant") for n in sorted(held["out"])],
+        )
+    return _of_events(span)
+
+
+def _conventional(said: dict[str, Any]) -> tuple[Messages, Messages]:
+    system = _parted({"role": "system", "parts": value_of(said.get(names.SYSTEM_INSTRUCTIONS))})
+    first = [one for one in system if one.get("content")]
+    return (
+        first + [m for one in dicts(value_of(said.get(names.INPUT_MESSAGES))) for m in _parted(one)],
+        [m for one in dicts(value_of(said.get(names.OUTPUT_MESSAGES))) for m in _parted(one)],
+    )
+
+
+def _parted(message: dict[str, Any]) -> Messages:
+    """A message of the GenAI conventions in OpenAI's form; each tool's response one of its own."""
+    parts = dicts(message.get("parts"))
+    role = text(message.get("role")) or "user"
+    if "parts" not in message:
+        return [message]
+    results = [_result(part) for part in parts if part.get("type") == "tool_call_response"]
+    calls = [
+        function_call(text(part.get("id")), text(part.get("name")), part.get("arguments", {}))
+        for part in parts
+        if part.get("type") == "tool_call"
+    ]
+    rest = [part for part in parts if part.get("type") not in ("tool_call", "tool_call_response")]
+    if results and not calls and not rest:
+        return results
+    said: dict[str, Any] = {"role": role, "content": _content(rest)}
+    if isinstance(message.get("name"), str):
+        said["name"] = message["name"]
+    if calls:
+        said["tool_calls"] = calls
+    return [*results, said]
+
+
+def _result(part: dict[str, Any]) -> dict[str, Any]:
+    response = part.get("response", part.get("result"))
+    content = response if isinstance(response, list) and dicts(response) else as_json(response)
+    said = {"role": "tool", "tool_call_id": text(part.get("id")), "content": content}
+    return {**said, "is_error": True} if part.get("is_error") is True else said
+
+
+def _content(parts: Messages) -> Any:
+    if not parts:
+        return None
+    if all(part.get("type") == "text" for part in parts):
+        return "".join(text(part.get("content")) or text(part.get("text")) for part in parts)
+    return [_part_of(part) for part in parts]
+
+
+def _part_of(part: dict[str, Any]) -> dict[str, Any]:
+    match part.get("type"):
+        case "text" if "content" in part:
+            return {"type": "text", "text": part["content"]}
+        case "reasoning" if "content" in part:
+            return {"type": "thinking", "thinking": part["content"]}
+        case "blob" if part.get("modality") == "image":
+            url = f"data:{part.get('mime_type') or 'image/*'};base64,{part.get('content')}"
+            return {"type": "image_url", "image_url": {"url": url}}
+        case "uri" if part.get("modality") == "image":
+            return {"type": "image_url", "image_url": {"url": part.get("uri")}}
+    return part
+
+
+def _flat(fields: dict[str, Any], role: str) -> dict[str, Any]:
+    """A message whose fields are attributes of their own."""
+    message: dict[str, Any] = {"role": text(fields.get("role")) or role, "content": fields.get("content")}
+    calls: dict[int, dict[str, Any]] = {}
+    parts: dict[int, dict[str, Any]] = {}
+    for key, value in fields.items():
+        if match := _CALLS.fullmatch(key):
+            calls.setdefault(int(match[1]), {})[match[2]] = value
+        elif match := _PARTS.fullmatch(key):
+            parts.setdefault(int(match[1]), {})[match[2]] = value
+    if parts and not message["content"]:
+        ordered = [_part(parts[n]) for n in sorted(parts)]
+        only = len(ordered) == 1 and ordered[0].get("type") == "text"
+        message["content"] = ordered[0].get("text") if only else ordered
+    if calls:
+        message["tool_calls"] = [
+            function_call(text(one.get("id")), text(one.get("name")), one.get("arguments", ""))
+            for _, one in sorted(calls.items())
+        ]
+    elif fields.get("function_call_name"):
+        arguments = as_json(fields.get("function_call_arguments_json", ""))
+        message["function_call"] = {"name": fields["function_call_name"], "arguments": arguments}
+    if fields.get("tool_call_id"):
+        message["tool_call_id"] = text(fields["tool_call_id"])
+    return message
+
+
+def _part(fields: dict[str, Any]) -> dict[str, Any]:
+    if "image.image.url" in fields:
+        return {"type": "image_url", "image_url": {"url": fields["image.image.url"]}}
+    return fields
+
+
+def _vercel(said: dict[str, Any]) -> Messages:
+    message: dict[str, Any] = {"role": "assistant", "content": said.get("ai.response.text")}
+    calls = dicts(value_of(said.get("ai.response.toolCalls")))
+    if calls:
+        message["tool_calls"] = [
+            function_call(
+                text(one.get("toolCallId")), text(one.get("toolName")), one.get("input", one.get("args", {}))
+            )
+            for one in calls
+        ]
+    if "ai.response.object" in said:
+        message["content"] = said["ai.response.object"]
+    return [message] if message["content"] or calls else []
+
+
+def _of_events(span: Span) -> tuple[Messages, Messages]:
+    """Messages as events of the span, as the conventions had it until 2025: marks (Strands, OpenLLMetry),
+    or a list of them in an attribute (Pydantic AI, Logfire)."""
+    told = [(mark.name, mark.attributes) for mark in span.marks]
+    told += [(text(one.get("event.name")), one) for one in dicts(value_of(span.attributes.get("events")))]
+    read: Messages = []
+    given: Messages = []
+    for name, event in told:
+        match = _EVENT.fullmatch(name)
+        if match is not None:
+            read.append(_of_event(event, text(event.get("role")) or match[1]))
+        elif name == "gen_ai.choice":
+            inner = value_of(event.get("message"))
+            said = mapping(inner) or {
+                **event,
+                "content": inner if inner is not None else event.get("content"),
+            }
+            given.append(_of_event(said, "assistant"))
+    return read, given
+
+
+def _of_event(event: dict[str, Any], role: str) -> dict[str, Any]:
+    message: dict[str, Any] = {
+        "role": text(event.get("role")) or role,
+        "content": value_of(event.get("content")),
+    }
+    calls = dicts(value_of(event.get("tool_calls")))
+    if calls:
+        message["tool_calls"] = calls
+    if role == "tool" and event.get("id"):
+        message["tool_call_id"] = text(event["id"])
+    return message
+
+
+def value_of(value: Any) -> Any:
+    """What JSON text says; any other value as it is."""
+    if (isinstance(value, str) and value[:1] in ("{", "[", '"')) or value in ("true", "false", "null"):
+        try:
+            return decode(value.encode())
+        except ValueError:
+            return value
+    return value
+
+
+def json_of(value: Any) -> Any:
+    """What lctl wrote as JSON; any other value as it is."""
+    if isinstance(value, str):
+        try:
+            return decode(value.encode())
+        except ValueError:
+            return value
+    return value

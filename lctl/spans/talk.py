@@ -1,0 +1,84 @@
+"""What model calls read and gave, as attributes: the conversations of a log, followed event by event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lctl.conversation.tree import Tree
+from lctl.errors import LctlError
+from lctl.events import Event
+from lctl.spans import attributes as made
+from lctl.spans import conventions as names
+from lctl.spans.parts import input_message, output_message, parts_of
+
+_FOLLOWED = frozenset({"message", "message_alias", "step_start", "step_end"})
+#: Calls whose system prompt is a message among the others.
+_AMONG = frozenset({"chat.completions", "completions"})
+
+
+class Talk:
+    """The messages so far.
+
+    Args:
+        content: False: nothing of what was said is kept.
+
+    Attributes:
+        unseen: messages that no call has shown yet, by id.
+    """
+
+    def __init__(self, content: bool) -> None:
+        self._content = content
+        self._tree = Tree.of(())
+        self.unseen: dict[str, Event] = {}
+
+    def follow(self, event: Event) -> None:
+        if event.type in _FOLLOWED or event.type.startswith("stream_"):
+            self._tree.append(event)
+
+    def message(self, event: Event) -> str:
+        """Note a message; its id."""
+        id = made.text(event.data.get("message_id")) or f"#{event.seq}"
+        if self._content:
+            self.unseen[id] = event
+        return id
+
+    def prompt(self, start: Event) -> dict[str, Any]:
+        """What a model call that begins here has read."""
+        prompt = start.data.get("prompt")
+        if not isinstance(prompt, str):
+            return {}
+        try:
+            path = self._tree.path(prompt, strict=False)
+        except (KeyError, LctlError):
+            return {}
+        found: dict[str, Any] = {}
+        if path and path[0].conversation != "main":
+            found[names.CONVERSATION] = path[0].conversation
+        for node in path:
+            self.unseen.pop(node.id, None)
+        if not self._content:
+            return found
+        messages = [node.message for node in path]
+        instructions: list[Any] = []
+        if made.text(start.data.get("operation")) not in _AMONG:
+            while messages and messages[0].get("role") in ("system", "developer"):
+                instructions += parts_of(messages.pop(0))
+        if instructions:
+            found[names.SYSTEM_INSTRUCTIONS] = made.json_text(instructions)
+        if messages:
+            found[names.INPUT_MESSAGES] = made.json_text([input_message(one) for one in messages])
+        return found
+
+    def answers(self, ids: Iterable[str], finish_reason: Any) -> dict[str, Any]:
+        """What a model call has given."""
+        said = [output_message(data, finish_reason) for data in map(self._said, ids) if data is not None]
+        for id in ids:
+            self.unseen.pop(id, None)
+        return {names.OUTPUT_MESSAGES: made.json_text(said)} if said and self._content else {}
+
+    def _said(self, id: str) -> Mapping[str, Any] | None:
+        try:
+            return self._tree[id].message
+        except (KeyError, LctlError):
+            return None

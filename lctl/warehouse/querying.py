@@ -1,0 +1,156 @@
+"""SQL over many logs, and over what was exported of them: DuckDB reads, lctl gives it the tables."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lctl.codec import open_log
+from lctl.errors import LctlError, LogError, LogNotFound, MissingExtra, NotALog, UsageError
+from lctl.facts.sandbox import Answer
+from lctl.warehouse.parquet import arrow, arrow_schema, batches, filesystem_of, refusals
+from lctl.warehouse.views import VIEWS
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+#: Rows that are given where nobody asks for more.
+ROWS = 10_000
+_SUFFIXES = (".lctl.json", ".lctl.jsonl", ".lctl.yaml", ".lctl.json.gz", ".lctl.json.zst")
+
+
+def query_logs(paths: Sequence[str], sql: str, *, limit: int = ROWS) -> Answer:
+    """The rows of one query over logs: tables events, steps, tools, messages, errors, facts and runs.
+
+    Args:
+        paths: logs, folders of them, globs (`runs/**/*.json`), and Parquet that `lctl export` wrote: files,
+            datasets, URLs of s3://, gs:// and what else fsspec knows.
+        limit: rows to give.
+
+    Raises:
+        MissingExtra: DuckDB or pyarrow is not installed.
+        LogNotFound: no log is at those paths.
+        LogError: what is there cannot be read.
+        UsageError: the query is wrong; where, DuckDB says.
+    """
+    duckdb = _duckdb()
+    logs, parquet = _places(paths)
+    with duckdb.connect(":memory:") as database:
+        try:
+            _load(database, logs, parquet)
+            for name, view in VIEWS.items():
+                database.execute(f"CREATE VIEW {name} AS {view}")
+        except duckdb.Error as error:
+            raise LogError(f"{', '.join(paths)}: {_said(error)}") from None
+        if not parquet:  # all is loaded: a query has no business with files
+            database.execute("SET enable_external_access = false")
+        database.execute("SET lock_configuration = true")
+        try:
+            found = database.execute(sql)
+            if found is None or found.description is None:
+                raise UsageError("there is no query; write SELECT ...")
+            rows = found.fetchmany(limit + 1)
+        except duckdb.Error as error:
+            raise UsageError(_said(error)) from None
+        return Answer([column[0] for column in found.description], rows[:limit], len(rows) > limit)
+
+
+def _load(database: duckdb.DuckDBPyConnection, logs: list[str], parquet: list[str]) -> None:
+    """The table `events`: rows of logs, and a view of Parquet."""
+    failed: list[LctlError] = []
+    reader = arrow().RecordBatchReader.from_batches(arrow_schema(), _batches(logs, failed))
+    database.register("given", reader)
+    database.execute("CREATE TABLE logged AS SELECT * FROM given")
+    database.unregister("given")
+    if failed:
+        raise failed[0]
+    # Python gets a time without a zone: with one, DuckDB needs yet another package.
+    utc = '* REPLACE (make_timestamp(epoch_us("timestamp")) AS "timestamp")'
+    both = f"SELECT {utc} FROM logged"
+    if parquet:
+        parquet = [place for given in parquet for place in _within(database, given)]
+        listed = ", ".join("'" + place.replace("'", "''") + "'" for place in parquet)
+        names = ", ".join(f'"{field.name}"' for field in arrow_schema())
+        read = f"SELECT {names} FROM read_parquet([{listed}], union_by_name = true)"
+        both += f" UNION ALL SELECT {utc} FROM ({read})"
+    database.execute(f"CREATE VIEW events AS {both}")
+
+
+def _within(database: duckdb.DuckDBPyConnection, place: str) -> list[str]:
+    """A path or glob as DuckDB takes it. What is elsewhere is read through fsspec, with the packages and
+    credentials that wrote it: DuckDB's own ways are extensions that it would fetch.
+
+    Raises:
+        LogNotFound: there is nothing.
+        LogError: it cannot be reached.
+    """
+    if "://" not in place:
+        return [place]
+    filesystem, path = filesystem_of(place)
+    with refusals(place, "read"):
+        found = [str(one) for one in filesystem.glob(path)]
+    if not found:
+        raise LogNotFound(f"{place}: no Parquet file there")
+    database.register_filesystem(filesystem)
+    scheme = place.partition("://")[0]
+    return [f"{scheme}://{one}" for one in found]
+
+
+def _batches(logs: list[str], failed: list[LctlError]) -> Iterator[pa.RecordBatch]:
+    """The events of the logs; the first that cannot be read ends them (DuckDB would make another error of an
+    exception). In a folder of runs, what is no log is passed over."""
+    seen: set[str] = set()
+    for path in logs:
+        try:
+            log = open_log(path)
+            if not log.id or log.id not in seen:  # else the same run by another name
+                seen.add(log.id)
+                yield from batches(log)
+        except LctlError as error:
+            if len(logs) > 1 and isinstance(error, NotALog):
+                continue
+            failed.append(error)
+            return
+
+
+def _places(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+    """(logs, Parquet) at the paths."""
+    logs: dict[str, None] = {}
+    parquet: list[str] = []
+    for given in paths:
+        if "://" in given:
+            parquet.append(given if given.endswith(".parquet") else f"{given.rstrip('/')}/**/*.parquet")
+            continue
+        found = sorted(glob.glob(given, recursive=True)) if glob.has_magic(given) else [given]  # noqa: PTH207
+        for place in found:
+            path = Path(place)
+            if path.is_dir():
+                inside = [one for one in sorted(path.rglob("*")) if one.name.endswith(_SUFFIXES)]
+                logs.update(dict.fromkeys(map(str, inside)))
+                if any(path.rglob("*.parquet")):
+                    parquet.append(f"{place.rstrip('/')}/**/*.parquet")
+            elif path.suffix == ".parquet":
+                parquet.append(place)
+            elif path.exists():
+                logs[place] = None
+    if not logs and not parquet:
+        raise LogNotFound(f"{', '.join(paths)}: no log there")
+    return list(logs), parquet
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingExtra("a query over many logs", "duckdb") from None
+    return duckdb
+
+
+def _said(error: Exception) -> str:
+    """DuckDB's message in one line, without the picture of the query below it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    kept = [line for line in lines if not line.startswith(("LINE ", "^"))]
+    return "; ".join(kept[:3]) or type(error).__name__

@@ -1,0 +1,553 @@
+"""Traces of other tools, in the forms they document: steps, calls, tools, errors, and what is lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lctl.chain import Chain
+from lctl.codec import validate, verify
+from lctl.errors import NotImportable
+from lctl.importing import Imported, convert
+from lctl.importing.source import Source
+from lctl.spans import conventions as names
+from lctl.spans import spans_of
+
+ASK = [{"role": "user", "content": "2+2?"}]
+
+
+def imported(value: Any, form: str = "auto") -> Imported:
+    data = value if isinstance(value, bytes) else json.dumps(value).encode()
+    found = convert(Source(data, "export"), form)
+    assert validate(found.log) == [] and verify(found.log).ok
+    return found
+
+
+def steps(found: Imported) -> list[tuple[Any, ...]]:
+    """(kind, intent, agent, parent's intent) of each step, in the order they began."""
+    named = {e.seq: e.data.get("intent") for e in found.log.events() if e.type == "step_start"}
+    return [
+        (e.data.get("kind"), e.data.get("intent"), e.agent, named.get(e.step or 0))
+        for e in found.log.events()
+        if e.type == "step_start"
+    ]
+
+
+def ends(found: Imported) -> dict[str, dict[str, Any]]:
+    named = {e.seq: e.data.get("intent", "") for e in found.log.events() if e.type == "step_start"}
+    return {named[e.step or 0]: e.data for e in found.log.events() if e.type == "step_end"}
+
+
+def tools(found: Imported) -> list[dict[str, Any]]:
+    return [event.data for event in found.log.events() if event.type == "tool_call"]
+
+
+def said(found: Imported) -> list[tuple[str, Any]]:
+    (leaf,) = Chain.of(found.log).tree.leaves
+    return [(one["role"], one["content"]) for one in Chain.of(found.log).transcript(leaf.id)]
+
+
+def test_langsmith_runs_as_langchain_traces_them() -> None:
+    """Serialized messages, usage with its details, a tool's message with its call id, nested runs."""
+
+    def message(kind: str, **fields: Any) -> dict[str, Any]:
+        return {
+            "lc": 1,
+            "type": "constructor",
+            "id": ["langchain", "schema", "messages", kind],
+            "kwargs": fields,
+        }
+
+    def run(id: str, parent: str | None, type: str, name: str, at: int, **more: Any) -> dict[str, Any]:
+        return {
+            "id": id,
+            "trace_id": "r0",
+            "parent_run_id": parent,
+            "run_type": type,
+            "name": name,
+            "start_time": f"2026-01-01T00:00:0{at}.000000",
+            "end_time": f"2026-01-01T00:00:0{at}.500000",
+            "inputs": {},
+            "outputs": {},
+            "extra": {},
+            "error": None,
+            **more,
+        }
+
+    call = {"name": "add", "args": {"a": 2}, "id": "c1"}
+    user = message("HumanMessage", content="2+2?", type="human")
+    used = {
+        "input_tokens": 9,
+        "output_tokens": 3,
+        "total_tokens": 12,
+        "input_token_details": {"cache_read": 4},
+        "output_token_details": {"reasoning": 1},
+    }
+    asked = message("AIMessage", content="", type="ai", tool_calls=[call], usage_metadata=used)
+    told = message("ToolMessage", content="4", type="tool", tool_call_id="c1")
+    metadata = {"ls_provider": "openai", "ls_model_name": "gpt-4o", "lc_agent_name": "adder"}
+    llm = run(
+        "r1",
+        "r0",
+        "llm",
+        "ChatOpenAI",
+        1,
+        inputs={"messages": [[user]]},
+        outputs={
+            "generations": [
+                [{"text": "", "message": asked, "generation_info": {"finish_reason": "tool_calls"}}]
+            ]
+        },
+        extra={"metadata": metadata, "invocation_params": {"temperature": 0.2, "model": "gpt-4o"}},
+        first_token_time="2026-01-01T00:00:01.250000",
+        feedback_stats={"good": {"n": 1}},
+    )
+    tool = run("r2", "r0", "tool", "add", 2, inputs={"input": "{'a': 2}"}, outputs={"output": told})
+    end = run(
+        "r3",
+        "r0",
+        "llm",
+        "ChatOpenAI",
+        3,
+        inputs={"messages": [[user, asked, told]]},
+        error="RateLimitError('slow')",
+    )
+    root = {**run("r0", None, "chain", "agent", 0), "end_time": "2026-01-01T00:00:04"}
+    found = imported([end, tool, llm, root])
+    assert (found.form, found.shown) == ("langsmith", "runs with run_type and inputs")
+    assert steps(found) == [
+        ("chain", "agent", "assistant", None),
+        ("llm", "ChatOpenAI", "adder", "agent"),
+        ("llm", "ChatOpenAI", "assistant", "agent"),
+    ]
+    first = next(e.data for e in found.log.events() if e.type == "step_end" and "tokens" in e.data)
+    assert first["tokens"] == {"input": 9, "output": 3, "cache_read": 4, "reasoning": 1}
+    assert (first["model"], first["finish_reason"], first["first_chunk_ms"]) == (
+        "gpt-4o",
+        "tool_calls",
+        250.0,
+    )
+    (ran,) = tools(found)
+    assert (ran["tool"], ran["output"], ran["call_id"], ran["duration_ms"]) == ("add", "4", "c1", 500.0)
+    (error,) = (e.data for e in found.log.events() if e.type == "error")
+    assert error["message"] == "RateLimitError('slow')"
+    assert said(found) == [("user", "2+2?"), ("assistant", ""), ("tool", "4")]
+    assert {loss.what for loss in found.lost} == {
+        "feedback of a run (its statistics are kept beside the step)"
+    }
+
+
+def test_langsmith_runs_of_a_wrapped_sdk_in_lines_and_nested() -> None:
+    """OpenAI's own request and response; children inside their parents; JSON Lines."""
+    llm = {
+        "id": "r1",
+        "trace_id": "r0",
+        "run_type": "llm",
+        "name": "ChatOpenAI",
+        "inputs": {"messages": ASK},
+        "start_time": 1767225601.0,
+        "end_time": 1767225602.0,
+        "extra": {"metadata": {"ls_provider": "openai"}},
+        "outputs": {
+            "choices": [{"message": {"role": "assistant", "content": "4"}, "finish_reason": "stop"}],
+            "usage_metadata": {"input_tokens": 5, "output_tokens": 1},
+        },
+    }
+    root = {
+        "id": "r0",
+        "trace_id": "r0",
+        "run_type": "chain",
+        "name": "root",
+        "inputs": {"q": 1},
+        "outputs": {"a": 2},
+        "start_time": 1767225600.0,
+        "end_time": 1767225603.0,
+    }
+    nested = imported({"runs": [{**root, "child_runs": [llm]}]})
+    lines = b"\n".join(json.dumps(one).encode() for one in (root, {**llm, "parent_run_ids": ["r0"]}))
+    for found in (nested, imported(lines)):
+        assert steps(found) == [
+            ("chain", "root", "assistant", None),
+            ("llm", "ChatOpenAI", "assistant", "root"),
+        ]
+        assert ends(found)["ChatOpenAI"]["tokens"] == {"input": 5, "output": 1}
+        assert ends(found)["root"]["output"] == {"a": 2}
+        assert said(found) == [("user", "2+2?"), ("assistant", "4")]
+
+
+def test_langfuse_observations_of_the_second_api() -> None:
+    """There a model is `providedModelName`, and what was said is JSON in texts."""
+    common = {"traceId": "t", "level": "DEFAULT", "projectId": "p", "endTime": "2026-01-01T00:00:02Z"}
+    agent = {"id": "a", "type": "AGENT", "name": "a", "startTime": "2026-01-01T00:00:00Z", **common}
+    call = {
+        "id": "c",
+        "type": "GENERATION",
+        "name": "c",
+        "startTime": "2026-01-01T00:00:01Z",
+        "parentObservationId": "a",
+        "providedModelName": "gpt-4o",
+        "modelParameters": '{"temperature": 0.5}',
+        "input": json.dumps(ASK),
+        "output": '{"role": "assistant", "content": "4"}',
+        "usageDetails": {"input": 9, "output": 1, "total": 10},
+        **common,
+    }
+    pages = [{"data": [one], "meta": {"cursor": "next"}} for one in (agent, call)]
+    found = imported(pages)
+    assert said(found)[-1] == ("assistant", "4")
+    assert [loss.what for loss in found.lost] == ["pages after the last one in the file"]
+    (start,) = [event.data for event in found.log.events() if event.data.get("kind") == "llm"]
+    assert (start["model"], start["params"]) == ("gpt-4o", {"temperature": 0.5})
+
+
+def test_langfuse_observations_of_every_type() -> None:
+    """A page of its API: agents as steps, usage with cached tokens, a failed call, an event."""
+
+    def one(id: str, type: str, at: int, parent: str | None = None, **more: Any) -> dict[str, Any]:
+        time = f"2026-01-01T00:00:0{at}.000Z"
+        return {
+            "id": id,
+            "traceId": "t",
+            "type": type,
+            "name": id,
+            "startTime": time,
+            "endTime": time,
+            "parentObservationId": parent,
+            "input": None,
+            "output": None,
+            "level": "DEFAULT",
+            **more,
+        }
+
+    data = [
+        one("planner", "AGENT", 0, input={"q": "2+2?"}, output="4"),
+        one(
+            "answer",
+            "GENERATION",
+            1,
+            "planner",
+            input=ASK,
+            output={"role": "assistant", "content": "4"},
+            model="gpt-4o",
+            usageDetails={"input": 9, "output": 1, "input_cached_tokens": 4, "total": 10},
+            modelParameters={"temperature": 0},
+            completionStartTime="2026-01-01T00:00:01.200Z",
+        ),
+        one("failed", "GENERATION", 2, "planner", input=ASK, level="ERROR", statusMessage="overloaded"),
+        one("clicked", "EVENT", 3),
+        one("fetch", "RETRIEVER", 4, "planner", input="words", output=["a", "b"]),
+    ]
+    found = imported({"data": data, "meta": {"cursor": None}})
+    assert found.form == "langfuse"
+    assert steps(found) == [
+        ("agent", "planner", "planner", None),
+        ("llm", "answer", "planner", "planner"),
+        ("llm", "failed", "planner", "planner"),
+        ("retriever", "fetch", "planner", "planner"),
+    ]
+    assert ends(found)["answer"]["tokens"] == {"input": 9, "output": 1, "cache_read": 4}
+    assert (ends(found)["answer"]["first_chunk_ms"], ends(found)["failed"]["outcome"]) == (200.0, "error")
+    assert ends(found)["fetch"]["output"] == ["a", "b"]
+    assert {loss.what for loss in found.lost} == {
+        "event observation: a moment, no work",
+        "generation whose output is no message",
+    }
+
+
+@pytest.mark.parametrize("shape", ["api", "frame", "otlp"])
+def test_phoenix_spans_in_its_three_forms(shape: str) -> None:
+    """Pages of the API in its own form and in OTLP's, and a data frame as records."""
+    attributes = {
+        "llm.model_name": "gpt-4o",
+        "llm.provider": "openai",
+        "llm.token_count.prompt": 5,
+        "llm.token_count.completion": 1,
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": "2+2?",
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.content": "4",
+        "openinference.span.kind": "LLM",
+    }
+    start, end = "2026-01-01T00:00:01+00:00", "2026-01-01T00:00:02+00:00"
+    value: Any
+    span: dict[str, Any]
+    if shape == "api":
+        span = {
+            "id": "x",
+            "name": "call",
+            "context": {"trace_id": "t", "span_id": "s"},
+            "span_kind": "LLM",
+            "parent_id": None,
+            "start_time": start,
+            "end_time": end,
+            "status_code": "OK",
+            "status_message": "",
+            "attributes": attributes,
+            "events": [],
+        }
+        value = {"data": [span], "next_cursor": None}
+    elif shape == "frame":
+        value = [
+            {
+                "name": "call",
+                "span_kind": "LLM",
+                "parent_id": None,
+                "start_time": start,
+                "end_time": end,
+                "status_code": "OK",
+                "status_message": "",
+                "events": [],
+                "context.span_id": "s",
+                "context.trace_id": "t",
+                **{
+                    f"attributes.{key}": one
+                    for key, one in attributes.items()
+                    if not key.startswith(("llm.input", "llm.output"))
+                },
+                "attributes.llm.input_messages": [{"message.role": "user", "message.content": "2+2?"}],
+                "attributes.llm.output_messages": [{"message": {"role": "assistant", "content": "4"}}],
+            }
+        ]
+    else:
+        tagged = [
+            {
+                "key": key,
+                "value": {
+                    "int_value": one if isinstance(one, int) else None,
+                    "string_value": one if isinstance(one, str) else None,
+                },
+            }
+            for key, one in attributes.items()
+        ]
+        value = {
+            "data": [
+                {
+                    "name": "call",
+                    "trace_id": "t",
+                    "span_id": "s",
+                    "parent_span_id": None,
+                    "start_time_unix_nano": 1767225601 * 10**9,
+                    "end_time_unix_nano": 1767225602 * 10**9,
+                    "status": {"code": 1, "message": None},
+                    "attributes": tagged,
+                    "events": None,
+                }
+            ],
+            "next_cursor": "more",
+        }
+    found = imported(value)
+    assert found.form == "phoenix"
+    assert steps(found) == [("llm", "call", "assistant", None)]
+    end_of = ends(found)["call"]
+    assert (end_of["tokens"], end_of["model"], end_of["duration_ms"]) == (
+        {"input": 5, "output": 1},
+        "gpt-4o",
+        1000.0,
+    )
+    assert said(found) == [("user", "2+2?"), ("assistant", "4")]
+    assert ["pages" in loss.what for loss in found.lost] == ([True] if shape == "otlp" else [])
+
+
+def test_openllmetry_workflow_with_its_tool_and_messages_as_events() -> None:
+    """Traceloop's kinds and entities; a Strands-like call whose messages are events of its span."""
+
+    def span(
+        id: str, parent: str, name: str, at: int, *, events: Any = (), **attributes: Any
+    ) -> dict[str, Any]:
+        return {
+            "traceId": "t",
+            "spanId": id,
+            "parentSpanId": parent,
+            "name": name,
+            "startTimeUnixNano": str((1767225600 + at) * 10**9),
+            "endTimeUnixNano": str((1767225601 + at) * 10**9),
+            "events": list(events),
+            "attributes": [
+                {"key": key, "value": {"stringValue": value}} for key, value in attributes.items()
+            ],
+        }
+
+    def event(name: str, **attributes: str) -> dict[str, Any]:
+        tagged = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
+        return {"name": name, "timeUnixNano": "0", "attributes": tagged}
+
+    spans = [
+        span(
+            "1",
+            "",
+            "job.workflow",
+            0,
+            **{
+                "traceloop.span.kind": "workflow",
+                "traceloop.entity.name": "job",
+                "traceloop.entity.input": '{"inputs": {"q": 1}}',
+            },
+        ),
+        span(
+            "2",
+            "1",
+            "add.tool",
+            1,
+            **{
+                "traceloop.span.kind": "tool",
+                "traceloop.entity.name": "add",
+                "traceloop.entity.input": '{"a": 2}',
+                "traceloop.entity.output": "4",
+            },
+        ),
+        span(
+            "3",
+            "1",
+            "chat",
+            2,
+            events=[
+                event("gen_ai.user.message", content='"2+2?"'),
+                event("gen_ai.choice", message="4", finish_reason="end_turn"),
+            ],
+            **{
+                "gen_ai.operation.name": "chat",
+                "gen_ai.request.model": "m",
+                "gen_ai.system": "strands-agents",
+            },
+        ),
+    ]
+    found = imported({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]})
+    assert [one[:2] for one in steps(found)] == [("chain", "job.workflow"), ("llm", "chat")]
+    (ran,) = tools(found)
+    assert (ran["tool"], ran["input"], ran["output"]) == ("add", {"a": 2}, "4")
+    assert said(found) == [("user", "2+2?"), ("assistant", "4")]
+
+
+def test_logfire_agent_run_with_events_in_an_attribute() -> None:
+    """Pydantic AI's spans of before: an agent's run, a chat whose messages are JSON, a running tool."""
+    events = [
+        {"event.name": "gen_ai.user.message", "role": "user", "content": "2+2?"},
+        {"event.name": "gen_ai.choice", "index": 0, "message": {"role": "assistant", "content": "4"}},
+    ]
+
+    def span(id: str, parent: str | None, name: str, **attributes: Any) -> dict[str, Any]:
+        return {
+            "name": name,
+            "context": {"trace_id": "0x01", "span_id": f"0x0{id}"},
+            "parent_id": parent and f"0x0{parent}",
+            "start_time": f"2026-01-01T00:00:0{id}.000000Z",
+            "end_time": f"2026-01-01T00:00:0{id}.500000Z",
+            "status": {"status_code": "UNSET"},
+            "attributes": attributes,
+        }
+
+    found = imported(
+        [
+            span("1", None, "agent run", agent_name="adder", **{"gen_ai.operation.name": "invoke_agent"}),
+            span(
+                "2",
+                "1",
+                "chat gpt-4o",
+                events=json.dumps(events),
+                **{
+                    "gen_ai.request.model": "gpt-4o",
+                    "gen_ai.system": "openai",
+                    "gen_ai.usage.input_tokens": 5,
+                },
+            ),
+            span(
+                "3",
+                "1",
+                "running tool",
+                tool_arguments='{"a": 2}',
+                tool_response="4",
+                **{"gen_ai.tool.name": "add", "gen_ai.tool.call.id": "c1"},
+            ),
+        ]
+    )
+    assert steps(found) == [
+        ("agent", "agent run", "adder", None),
+        ("llm", "chat gpt-4o", "adder", "agent run"),
+    ]
+    (ran,) = tools(found)
+    assert (ran["tool"], ran["input"], ran["output"], ran["call_id"]) == ("add", {"a": 2}, "4", "c1")
+    assert said(found) == [("user", "2+2?"), ("assistant", "4")]
+
+
+def test_a_call_told_by_two_layers_counts_once() -> None:
+    """A framework's model span around its client's: one call; the other is a step without tokens."""
+    messages = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.usage.input_tokens": 5,
+        "gen_ai.request.model": "m",
+        "gen_ai.input.messages": json.dumps([{"role": "user", "parts": [{"type": "text", "content": "q"}]}]),
+    }
+    outer = {"name": "chat m", "context": {"trace_id": "1", "span_id": "a"}, "attributes": messages}
+    inner = {
+        "name": "client",
+        "context": {"trace_id": "1", "span_id": "b"},
+        "parent_id": "a",
+        "attributes": messages,
+    }
+    found = imported([outer, inner])
+    assert [one[0] for one in steps(found)] == ["llm", "span"]
+    assert {name: data.get("tokens") for name, data in ends(found).items()} == {
+        "chat m": {"input": 5},
+        "client": None,
+    }
+    assert any(loss.what.startswith("model span inside another") for loss in found.lost)
+
+
+def test_spans_of_no_model_are_refused() -> None:
+    """A trace of a web service is no log of agents."""
+    span = {"traceId": "t", "spanId": "s", "name": "GET /", "attributes": []}
+    with pytest.raises(NotImportable, match="1 spans, none of a model"):
+        convert(Source(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).encode(), "x"))
+    with pytest.raises(NotImportable, match="no OTLP export request"):
+        convert(Source(b"\n\x12\xff\xff\xff\xffnonsense", "x"), "otlp")
+
+
+KEYS = st.sampled_from(
+    [
+        *sorted({name for several in names.READ.values() for name in several}),
+        *("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.operation.name", "ai.prompt.messages"),
+        *("openinference.span.kind", "lctl.seq", "lctl.end_seq", "lctl.chain", "lctl.kind", "lctl.start"),
+        *("lctl.end", "lctl.data", "events", "role", "content", "parts", "kwargs", "messages", "generations"),
+    ]
+)
+TEXTS = st.sampled_from(["", "x", "chat", "llm", "tool", "[1", '{"a": 1}', '[{"role": "user", "parts": {}}]'])
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=8,
+)
+IDS = st.sampled_from(["a", "b", None])
+TAGGED = st.lists(st.fixed_dictionaries({"key": KEYS, "value": st.fixed_dictionaries({"x": ANY})}))
+MARKS = st.sampled_from(["exception", "lctl.fact_added", "lctl.message", "gen_ai.choice"])
+SPAN = st.fixed_dictionaries(
+    {"traceId": IDS, "spanId": IDS, "parentSpanId": IDS, "status": ANY, "startTimeUnixNano": ANY},
+    optional={
+        "attributes": TAGGED,
+        "events": st.lists(st.fixed_dictionaries({"name": MARKS, "attributes": TAGGED})),
+    },
+)
+OTLP = st.builds(
+    lambda spans: {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}, st.lists(SPAN, max_size=3)
+)
+RUNS = st.lists(
+    st.fixed_dictionaries({"run_type": TEXTS, "inputs": ANY, "outputs": ANY, "id": IDS, "extra": ANY})
+)
+OBSERVED = st.lists(
+    st.fixed_dictionaries({"traceId": IDS, "startTime": ANY, "id": IDS, "input": ANY, "output": ANY,
+                           "type": st.sampled_from(["GENERATION", "TOOL", "AGENT", 5]), "usageDetails": ANY})
+)  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None)
+@given(OTLP | RUNS | OBSERVED)
+def test_whatever_a_trace_holds_the_log_is_sound(value: Any) -> None:
+    """A log that validates, or an error of ours; and its spans again."""
+    try:
+        found = imported(value)
+    except NotImportable:
+        return
+    spans_of(found.log)

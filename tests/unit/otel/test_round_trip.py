@@ -1,0 +1,185 @@
+"""lctl -> OTLP -> lctl: steps, tokens, tools, errors and times are what they were."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lctl.analysis.stats import stats
+from lctl.codec import Log, validate, verify
+from lctl.events import TAPE_TYPES
+from lctl.importing import Imported, convert
+from lctl.importing.source import Source
+from lctl.spans import spans_of
+from lctl.spans.otlp import binary, document
+from tests.unit.otel.logs import chain, record
+
+#: What a log has beside what happened: it is for running again, or names messages by their seqs.
+ASIDE = {
+    *("message_id", "parent_id", "prompt", "message", "messages", "tools", "tool_definitions", "lane", "at"),
+    *("status", "sampled", "tape", "turn", "annotations"),
+}
+
+
+def back(log: Log) -> Imported:
+    return convert(Source(json.dumps(document(spans_of(log))).encode(), "spans"))
+
+
+def told(log: Log) -> list[tuple[Any, ...]]:
+    """Events but messages and the tape, with what they say."""
+    kept = [event for event in log.events() if event.type not in ("message", *TAPE_TYPES)]
+    seqs = {event.seq: n for n, event in enumerate(kept)}
+    return [
+        (event.type, event.timestamp, event.agent, seqs.get(event.step or 0),
+         {key: value for key, value in event.data.items() if key not in ASIDE})
+        for event in kept
+    ]  # fmt: skip
+
+
+def conversation(log: Log) -> list[tuple[Any, ...]]:
+    """What was said, message by message, in one dialect."""
+    from lctl.spans.parts import input_message
+
+    return [
+        (event.timestamp, event.agent, input_message(event.data)["role"], input_message(event.data)["parts"])
+        for event in log.events()
+        if event.type == "message"
+    ]
+
+
+def test_a_recorded_run_comes_back(tmp_path: Path) -> None:
+    """Event for event, message for message, by JSON and by protobuf."""
+    log = record(tmp_path / "run.lctl.json")
+    found = back(log)
+    assert told(found.log) == told(log) and conversation(found.log) == conversation(log)
+    assert found.lost == [] and validate(found.log) == [] and verify(found.log).ok
+    assert found.log.chain["imported"]["chain"] == "run-1"
+    pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
+    other = convert(Source(binary(document(spans_of(log))), "spans"))
+    assert (other.form, other.shown) == ("otlp", "OTLP spans in protobuf")
+    assert told(other.log) == told(log)
+
+
+@pytest.mark.slow
+def test_the_demo_comes_back(tmp_path: Path) -> None:
+    """Two providers, a stream, a retry, concurrent agents: totals and every step are the same."""
+    pytest.importorskip("openai")
+    pytest.importorskip("anthropic")
+    from lctl.codec import open_log
+    from lctl.demo import run_demo
+
+    log = open_log(run_demo(7, tmp_path / "demo.lctl.json").path)
+    found = back(log)
+    ours, theirs = stats(log), stats(found.log)
+    assert ours.tokens == theirs.tokens and ours.cost == theirs.cost
+    without = [
+        (*one[:4], {key: value for key, value in one[4].items() if not key.endswith("_hash")})
+        for one in told(log)
+    ]
+    assert told(found.log) == without
+    assert conversation(found.log) == conversation(log)
+
+
+NAMES = st.sampled_from(["a", "b", "", "ü \U0001f600", "x" * 40])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(-1e9, 1e9)
+    | st.text(max_size=8) | st.just('{"json": true}') | st.just("[1"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+COUNTS = st.fixed_dictionaries(
+    {},
+    optional={
+        name: st.integers(0, 10**9) for name in ("input", "output", "cache_read", "cache_write", "total")
+    },
+)
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> Log:
+    """Steps that nest and overlap, tools, errors, facts."""
+    events: list[dict[str, Any]] = []
+    open: list[int] = []
+    second = 0
+    for _ in range(draw(st.integers(1, 14))):
+        second += draw(st.integers(0, 2))
+        seq = len(events) + 1
+        kinds = ["start", "tool", "error", "fact"] + ["end"] * 2 * bool(open)
+        kind = draw(st.sampled_from(kinds))
+        step = draw(st.sampled_from(open)) if open and (kind == "end" or draw(st.booleans())) else None
+        event: dict[str, Any] = {"timestamp": f"2026-01-01T00:00:{second:02}.{seq:06}Z", "agent": draw(NAMES)}
+        if step is not None:
+            event["step"] = step
+        if kind == "start":
+            event |= {"type": "step_start", "data": _started(draw)}
+            open.append(seq)
+        elif kind == "end" and step is not None:
+            open.remove(step)
+            event |= {
+                "type": "step_end",
+                "agent": events[step - 1]["agent"],
+                "data": _ended(draw, events[step - 1]),
+            }
+        elif kind == "tool":
+            event |= {"type": "tool_call", "data": _tool(draw)}
+        elif kind == "error":
+            event |= {"type": "error", "data": {"category": "execution_error", "type": "t", "message": "m"}}
+        else:
+            event |= {
+                "type": "fact_added",
+                "data": {"id": f"F{seq}", "text": draw(NAMES), "value": draw(VALUES)},
+            }
+        events.append(event)
+    return chain(*events)
+
+
+def _started(draw: st.DrawFn) -> dict[str, Any]:
+    kind = draw(st.sampled_from([None, "llm", "agent", "chain", "retriever", "novel", "tool"]))
+    data: dict[str, Any] = {} if kind is None else {"kind": kind}
+    data["intent"] = draw(st.sampled_from(["plan", "do"]))
+    if kind == "llm":
+        data |= {"model": "gpt-4o", "provider": draw(st.sampled_from(["openai", "google", "aws", "acme"]))}
+        data["params"] = {"temperature": 0.5, "novel": draw(VALUES)}
+    if draw(st.booleans()):
+        data["unheard_of"] = draw(VALUES)
+    return data
+
+
+def _ended(draw: st.DrawFn, start: dict[str, Any]) -> dict[str, Any]:
+    data: dict[str, Any] = {"outcome": draw(st.sampled_from(["success", "error", "aborted", "paused"]))}
+    data["duration_ms"] = draw(st.sampled_from([0.0, 12.5, 1000.0]))
+    if draw(st.booleans()):
+        data["output"] = draw(VALUES)
+    tokens = draw(COUNTS)
+    if tokens and start["data"].get("kind") == "llm":
+        data |= {"tokens": tokens, "model": "gpt-4o-2", "finish_reason": "stop", "first_chunk_ms": 3.25}
+    return data
+
+
+def _tool(draw: st.DrawFn) -> dict[str, Any]:
+    data: dict[str, Any] = {"tool": draw(st.sampled_from(["grep", "add"])), "input": draw(VALUES)}
+    data |= {"error": "no"} if draw(st.booleans()) else {"output": draw(VALUES)}
+    data["duration_ms"] = draw(st.sampled_from([0.0, 1.5]))
+    if draw(st.booleans()):
+        data["call_id"] = draw(st.sampled_from(["c1", "c2"]))
+    return data
+
+
+def _plain(one: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Without what is as if it were not there: null, "" and empty lists and objects."""
+    *rest, data = one
+    return (*rest, {key: value for key, value in data.items() if value not in (None, "", [], {})})
+
+
+@settings(max_examples=25, deadline=None)
+@given(logs())
+def test_any_steps_tools_and_errors_come_back(log: Log) -> None:
+    """Whatever nests, overlaps, fails or never ends."""
+    found = back(log)
+    assert [_plain(one) for one in told(found.log)] == [_plain(one) for one in told(log)]
+    assert stats(found.log).tokens == stats(log).tokens

@@ -1,0 +1,252 @@
+"""Logs as Parquet and SQL over many of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyarrow", reason="needs lctl[parquet]")
+pytest.importorskip("fsspec", reason="needs lctl[parquet]")
+
+import fsspec
+import pyarrow.parquet as pq
+
+from lctl.codec import Log, open_log
+from lctl.errors import LogError, LogNotFound, NotALog, UsageError
+from lctl.warehouse import query_logs, write_dataset, write_file
+from lctl.warehouse.parquet import arrow_schema
+from lctl.warehouse.schema import COLUMNS
+from tests.unit.otel.logs import chain, record
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> list[Log]:
+    (tmp_path / "runs").mkdir()
+    return [record(tmp_path / "runs" / f"{name}.lctl.json", chain_id=name) for name in ("run-1", "run-2")]
+
+
+def test_a_row_is_an_event_whole(logs: list[Log], tmp_path: Path) -> None:
+    """Every event, its payload as JSON and what is asked for most beside it."""
+    count = write_file(logs, str(tmp_path / "all.parquet"))
+    table = pq.read_table(tmp_path / "all.parquet")
+    assert count == table.num_rows == sum(len(log) for log in logs)
+    assert table.column_names == [column.name for column in COLUMNS]
+    rows = table.to_pylist()
+    events = [event for log in logs for event in log.events()]
+    for row, event in zip(rows, events, strict=True):
+        assert (row["seq"], row["type"], row["agent"], row["step"]) == (
+            event.seq,
+            event.type,
+            event.agent,
+            event.step,
+        )
+        assert json.loads(row["data"]) == event.data
+        assert row["timestamp"].isoformat().replace("+00:00", "Z")[:19] == event.timestamp[:19]
+    end = next(row for row in rows if row["input_tokens"] is not None)
+    assert (end["input_tokens"], end["cache_read_tokens"], end["model"]) == (10, 4, "gpt-4o")
+    fact = next(row for row in rows if row["fact"])
+    assert (fact["fact"], fact["confidence"], fact["text"]) == ("F1", 0.9, "2+2 is 4")
+    header = pq.read_metadata(tmp_path / "all.parquet").metadata
+    assert json.loads(header[b"chain:run-1"])["id"] == "run-1"
+
+
+def test_a_dataset_is_partitioned_by_day_and_written_again_is_the_same(
+    logs: list[Log], tmp_path: Path
+) -> None:
+    """`date=.../<run>.parquet`; a run written twice is there once; no partial files stay."""
+    root = tmp_path / "lake"
+    for _ in range(2):
+        write_dataset(logs, str(root))
+    files = sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+    day = next(iter(logs[0].events())).timestamp[:10]
+    assert files == [f"date={day}/run-1.parquet", f"date={day}/run-2.parquet"]
+    table = pq.read_table(root)
+    assert table.num_rows == sum(len(log) for log in logs)
+    assert {str(one) for one in table["date"].to_pylist()} == {day}
+
+
+def test_any_url_that_fsspec_knows(logs: list[Log]) -> None:
+    """An object store is a URL; one nobody knows, or whose package is missing, is an error in one line."""
+    write_dataset(logs, "memory://lake/runs")
+    held = fsspec.filesystem("memory")
+    assert len(held.find("/lake/runs")) == 2 and all(
+        name.endswith(".parquet") for name in held.find("/lake/runs")
+    )
+    with pytest.raises(LogError, match="nosuch://"):
+        write_dataset(logs, "nosuch://bucket/x")
+
+
+def test_values_of_wrong_types_are_only_in_the_data(tmp_path: Path) -> None:
+    """A log may hold anything: columns stay of their types."""
+    log = chain(
+        {"type": "step_start", "data": {"kind": 5, "model": {"id": "m"}, "intent": None}},
+        {"type": "step_end", "data": {"tokens": {"input": "many", "output": 2**63}, "duration_ms": True}},
+        {
+            "type": "novel",
+            "timestamp": "never",
+            "data": {"text": ["x"], "error": {"a": 1}, "id": "not a fact"},
+        },
+        {"type": "message", "data": {"role": "user", "content": [{"type": "text", "text": "in parts"}]}},
+    )
+    write_file([log], str(tmp_path / "odd.parquet"))
+    start, end, novel, message = pq.read_table(tmp_path / "odd.parquet").to_pylist()
+    assert (start["kind"], start["model"]) == (None, "m")
+    assert (end["step"], end["input_tokens"], end["output_tokens"], end["duration_ms"]) == (
+        1,
+        None,
+        None,
+        None,
+    )
+    assert (novel["timestamp"], novel["fact"], novel["error"]) == (None, None, '{"a":1}')
+    assert message["text"] == "in parts"
+
+
+def test_the_schema_says_what_it_holds() -> None:
+    """Each column has a comment, and the documentation has each column."""
+    page = (Path(__file__).parents[3] / "docs" / "warehouse.md").read_text(encoding="utf-8")
+    for field, column in zip(arrow_schema(), COLUMNS, strict=True):
+        assert field.metadata[b"comment"].decode() == column.about
+        assert f"| `{column.name}` | {column.type} | {column.about} |" in page
+
+
+# -- queries ---------------------------------------------------------------------------------------
+
+
+def test_an_object_store_is_read_as_it_was_written(logs: list[Log]) -> None:
+    """A query goes through what fsspec knows; nothing there, or nobody there, is an error in one line."""
+    pytest.importorskip("duckdb", reason="needs lctl[duckdb]")
+    write_dataset(logs, "memory://lake/asked")
+    for place in ("memory://lake/asked", "memory://lake/asked/date=*/run-*.parquet"):
+        assert query_logs([place], "SELECT run FROM runs ORDER BY run").rows == [("run-1",), ("run-2",)]
+    with pytest.raises(LogNotFound, match="memory://lake/none"):
+        query_logs(["memory://lake/none"], "SELECT 1")
+    with pytest.raises(LogError, match="nosuch://"):
+        query_logs(["nosuch://bucket/x"], "SELECT 1")
+
+
+@pytest.mark.slow
+def test_s3(logs: list[Log], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Amazon's protocol over loopback; a bucket that is not there is not made."""
+    pytest.importorskip("duckdb", reason="needs lctl[duckdb]")
+    pytest.importorskip("s3fs", reason="pip install s3fs")
+    server: Any = pytest.importorskip("moto.server", reason="pip install 'moto[server]'")
+    for name, value in {
+        "ACCESS_KEY_ID": "x",
+        "SECRET_ACCESS_KEY": "y",
+        "DEFAULT_REGION": "us-east-1",
+    }.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    running = server.ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    running.start()
+    try:
+        host, port = running.get_host_and_port()
+        for name in ("AWS_ENDPOINT_URL", "FSSPEC_S3_ENDPOINT_URL"):
+            monkeypatch.setenv(name, f"http://{host}:{port}")
+        monkeypatch.setitem(fsspec.config.conf, "s3", {"endpoint_url": f"http://{host}:{port}"})
+        fsspec.filesystem("s3").mkdir("team")
+        for _ in range(2):
+            write_dataset(logs, "s3://team/runs/")
+        assert len(fsspec.filesystem("s3").find("team")) == 2
+        found = query_logs(["s3://team/runs"], "SELECT run, model_calls FROM runs ORDER BY run").rows
+        assert found == [("run-1", 2), ("run-2", 2)]
+        with pytest.raises(LogError, match="nobody"):
+            write_dataset(logs, "s3://nobody/runs/")
+        assert not fsspec.filesystem("s3").exists("nobody")
+    finally:
+        running.stop()
+
+
+@pytest.fixture
+def duckdb() -> Any:
+    return pytest.importorskip("duckdb", reason="needs lctl[duckdb]")
+
+
+def test_sql_over_a_glob_of_logs(duckdb: Any, logs: list[Log], tmp_path: Path) -> None:
+    """The tables and columns that one log's query has, and `run`."""
+    place = str(tmp_path / "runs" / "*.json")
+    found = query_logs(
+        [place],
+        "SELECT run, model, count(*) AS calls, sum(input_tokens) AS read FROM steps WHERE kind = 'llm' "
+        "GROUP BY ALL ORDER BY run",
+    )
+    assert found.columns == ["run", "model", "calls", "read"]
+    assert [tuple(map(str, row)) for row in found.rows] == [
+        ("run-1", "gpt-4o", "2", "40"), ("run-2", "gpt-4o", "2", "40"),
+    ]  # fmt: skip
+    (fact,) = query_logs([place], "SELECT * FROM facts WHERE run = 'run-1'").dicts()
+    assert (fact["id"], fact["text"], fact["confidence"], fact["agent"]) == ("F1", "2+2 is 4", 0.9, "planner")
+    tools = query_logs([place], "SELECT tool, error, input FROM tools WHERE run = 'run-2' ORDER BY seq").rows
+    assert tools[1][:2] == ("look_up", "no such page") and json.loads(tools[0][2]) == {"a": 2, "b": 2}
+    assert query_logs([place], "SELECT type, message FROM errors WHERE run = 'run-1'").rows[0][1] == (
+        "nothing to check with"
+    )
+    (run,) = query_logs([place], "SELECT * FROM runs WHERE run = 'run-1'").dicts()
+    assert (run["events"], run["model_calls"], run["tool_calls"]) == (len(logs[0]), 2, 2)
+    assert (run["input_tokens"], run["errors"]) == (40, 1)
+    roles = query_logs([place], "SELECT role, count(*) FROM messages GROUP BY role ORDER BY role").rows
+    assert roles == [("assistant", 4), ("tool", 2), ("user", 2)]
+    assert query_logs([place], "SELECT * FROM events", limit=3).more
+
+
+def test_what_was_exported_answers_the_same(duckdb: Any, logs: list[Log], tmp_path: Path) -> None:
+    """Logs, a folder, a file of Parquet, a dataset, and some of each."""
+    write_dataset(logs, str(tmp_path / "lake"))
+    write_file(logs, str(tmp_path / "all.parquet"))
+    write_file(logs[1:], str(tmp_path / "second.parquet"))
+    sql = "SELECT run, agent, kind, outcome, input_tokens, tool_calls FROM steps ORDER BY run, seq"
+    expected = query_logs([str(tmp_path / "runs")], sql).rows
+    assert len(expected) == 8
+    for paths in (
+        ["lake"],
+        ["all.parquet"],
+        ["runs/run-1.lctl.json", "second.parquet"],
+        ["runs", "runs/*.json"],
+    ):
+        assert query_logs([str(tmp_path / path) for path in paths], sql).rows == expected
+
+
+def test_steps_are_what_the_state_says(duckdb: Any, logs: list[Log], tmp_path: Path) -> None:
+    """The view agrees with the reducer, step by step."""
+    from lctl.chain import Chain
+
+    found = query_logs(
+        [str(tmp_path / "runs" / "run-1.lctl.json")], "SELECT * FROM steps ORDER BY seq"
+    ).dicts()
+    state = Chain.of(open_log(tmp_path / "runs" / "run-1.lctl.json")).state
+    assert len(found) == len(state.steps)
+    for row in found:
+        step = state.steps[row["seq"]]
+        assert (row["agent"], row["parent"], row["outcome"]) == (step.agent, step.parent, step.outcome)
+        assert (row["duration_ms"], row["errors"], row["tool_calls"]) == (
+            step.duration_ms, step.errors, step.tool_calls,
+        )  # fmt: skip
+        assert row["input_tokens"] == (step.tokens.input if step.tokens else None)
+
+
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        ("SELEC 1", "syntax error"),
+        ("SELECT nope FROM steps", 'Referenced column "nope" not found'),
+        ("COPY steps TO 'out.csv'", "disabled by configuration"),
+        ("SELECT * FROM read_csv('/etc/hostname')", "disabled by configuration"),
+        ("SET enable_external_access = true", "locked"),
+        ("", "there is no query"),
+    ],
+)
+def test_a_wrong_query_is_one_line(duckdb: Any, logs: list[Log], tmp_path: Path, sql: str, says: str) -> None:
+    """What DuckDB says of it; files are no business of a query over logs."""
+    with pytest.raises(UsageError, match=says) as raised:
+        query_logs([str(tmp_path / "runs")], sql)
+    assert "\n" not in str(raised.value)
+
+
+def test_no_log_there(duckdb: Any, tmp_path: Path) -> None:
+    with pytest.raises(LogNotFound, match="no log there"):
+        query_logs([str(tmp_path / "*.json")], "SELECT 1")
+    (tmp_path / "x.json").write_text("[1]")
+    with pytest.raises(NotALog):
+        query_logs([str(tmp_path / "x.json")], "SELECT 1")
