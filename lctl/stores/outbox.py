@@ -1,0 +1,166 @@
+"""Journals that wait to be delivered: `<LCTL_DIR or .lctl>/outbox/`, each with a note of where it goes.
+
+A journal leaves the outbox when all of it is in its store. What a program left there, because it was
+killed or the store was away, the next one that records into the same store delivers; or `lctl push`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from lctl.codec import open_log
+from lctl.codec.journal import beside
+from lctl.codec.log import Log
+from lctl.errors import ChainConflict, LctlError
+from lctl.record.writerlock import WriterLock
+from lctl.stores.address import Address
+from lctl.stores.contract import ChainStore
+from lctl.stores.copying import branch, check, meet, send
+
+SUFFIX = ".lctl.json"
+_NOTE = ".to"
+
+
+class Waiting(NamedTuple):
+    """A journal in the outbox. `store` is the identity of where it goes (see `Address`)."""
+
+    path: Path
+    store: str
+
+
+class Pushed(NamedTuple):
+    """A log brought to a store. `stored_as` differs from the chain's id where another had gone on with it."""
+
+    chain_id: str
+    stored_as: str
+    events: int
+    new: int
+
+
+def folder() -> Path:
+    return Path(os.environ.get("LCTL_DIR") or ".lctl") / "outbox"
+
+
+def path_of(chain_id: str) -> Path:
+    """Where the journal of a chain is while it goes to a store."""
+    safe = "".join(c if c.isalnum() or c in "-_.~" else "-" for c in chain_id).strip(".")[:120] or "chain"
+    return folder() / f"{safe}{SUFFIX}"
+
+
+def note(path: Path, to: Address) -> None:
+    """Write down where a journal goes. Without the note it is a log like any other."""
+    try:
+        _note_of(path).write_bytes(orjson.dumps({"store": to.identity}))
+    except OSError:
+        pass
+
+
+def forget(path: Path) -> None:
+    _note_of(path).unlink(missing_ok=True)
+
+
+def _note_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}{_NOTE}")
+
+
+def say_waiting(path: Path, to: Address, reason: str) -> None:
+    """The store could not be had: where the events are, and how they get there."""
+    if os.environ.get("LCTL_QUIET") == "1":
+        return
+    try:
+        sys.stderr.write(
+            f"lctl: {reason or f'{to.shown}: no answer'}; what was recorded waits in {path}: "
+            "the next recording delivers it, or: lctl push\n"
+        )
+    except Exception:
+        pass  # no stderr
+
+
+def waiting(store: str | None = None) -> Iterator[Waiting]:
+    """Journals in the outbox, or those for one store."""
+    place = folder()
+    for path in sorted(place.glob(f"*{SUFFIX}")) if place.is_dir() else ():
+        try:
+            told: Any = orjson.loads(_note_of(path).read_bytes())
+            where = str(told["store"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if store in (None, where):
+            yield Waiting(path, where)
+
+
+def deliver(path: Path, store: ChainStore) -> Pushed:
+    """Bring a journal of the outbox to its store and remove it.
+
+    Raises:
+        LogLocked: its program still writes it.
+    """
+    fd = os.open(path, os.O_RDWR)
+    try:
+        lock = WriterLock(fd, str(path))
+        try:
+            pushed = push(open_log(path), store)
+            forget(path)
+            path.unlink(missing_ok=True)
+            Path(beside(str(path))).unlink(missing_ok=True)
+        finally:
+            lock.release()
+    finally:
+        os.close(fd)
+    return pushed
+
+
+def deliver_all(store: ChainStore) -> list[Pushed]:
+    """Deliver what waits for this store and is not being written."""
+    found = []
+    for one in waiting(store.address.identity):
+        try:
+            found.append(deliver(one.path, store))
+        except (LctlError, FileNotFoundError):
+            continue  # being written, or delivered by another; else `lctl push` says what is wrong
+    return found
+
+
+def push(log: Log, store: ChainStore) -> Pushed:
+    """Bring a log's events and its end into a store: what is not there yet.
+
+    Where another writer has gone on with the chain, this log becomes a branch beside it.
+    """
+    chain = {**log.chain, "id": log.id or Path(log.name).name.removesuffix(SUFFIX)}
+    before = store.begin(chain)
+    try:
+        new = _push(log, store, str(chain["id"]), before)
+    except ChainConflict as error:
+        chain = _known_branch(log, store, str(chain["id"])) or branch(chain, error.seq - 1)
+        new = _push(log, store, str(chain["id"]), store.begin(chain))
+    there = store.entry(str(chain["id"]))
+    if log.tail is not None and there.last_seq == log.last_seq and (new or there.open):
+        store.finish(str(chain["id"]), log.tail)
+    return Pushed(log.id, str(chain["id"]), len(log), new)
+
+
+def _push(log: Log, store: ChainStore, id: str, before: int) -> int:
+    if not len(log):
+        return 0
+    meeting = meet(store, id, log.line, log.first_seq, log.last_seq)
+    check(store, id, meeting)
+    send(store, id, meeting.seq + 1, log.lines(meeting.seq + 1))
+    return log.last_seq - meeting.seq
+
+
+def _known_branch(log: Log, store: ChainStore, id: str) -> dict[str, Any] | None:
+    """The branch that an earlier push of the same log made."""
+    for entry in store.children(id):
+        parent = entry.chain.get("parent")
+        if isinstance(parent, dict) and parent.get("conflict") and entry.last_seq:
+            last = min(entry.last_seq, log.last_seq)
+            ours = next(log.lines(last, last + 1), b"")
+            if ours and next(store.read(entry.id, last, last + 1), b"") == ours:
+                return entry.chain
+    return None

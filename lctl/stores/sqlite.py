@@ -1,0 +1,225 @@
+"""One SQLite file for a folder of runs; `memory:` is the same without the file.
+
+WAL: readers see whole transactions and never wait for the writer. Writers of several processes take
+turns, each for the time of one commit of many events.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lctl.errors import StoreAway, StoreError
+from lctl.stores.address import Address
+from lctl.stores.chunks import Chunk, Packing
+from lctl.stores.contract import Match
+from lctl.stores.forkgate import ForkGate
+from lctl.stores.sqliteschema import migrate
+from lctl.stores.sqlreading import Work
+from lctl.stores.sqlstore import SqlStore
+
+#: How long a writer waits for another's commit, in seconds.
+_PATIENCE = 30.0
+_POLL = 0.05
+#: Pages in the WAL before a commit brings them into the file: 64 MB. At the default of 4 MB every commit of
+#: many events does so, and takes three times as long.
+_WAL_PAGES = 16_000
+_GATE = ForkGate()
+#: Connections that a forked child has of its parent.
+_OF_PARENT: list[sqlite3.Connection] = []
+
+
+class SqliteStore(SqlStore):
+    """The chains in one file.
+
+    Args:
+        create: make the file where there is none. Readers do not.
+    """
+
+    def __init__(self, address: Address, *, create: bool = True) -> None:
+        super().__init__(address, Packing(address.option("compress", "none")))
+        self._in_memory = address.scheme == "memory"
+        self._pid = os.getpid()
+        self._own = threading.local()
+        self._all: weakref.WeakSet[_Held] = weakref.WeakSet()
+        self._one = threading.RLock()  # in memory there is one connection, used by one thread at a time
+        self._shared: _Held | None = None
+        if not self._in_memory and not create and not Path(address.place).exists():
+            raise StoreError(f"{address.shown}: no such file; a run recorded with this store makes it")
+        if not self._in_memory:
+            Path(address.place).absolute().parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with _GATE, self._refusals():
+                came = migrate(self._connection(), address.shown)
+        except BaseException:
+            self.close()
+            raise
+        if 0 < came < 2:
+            self.fold_sessions()
+
+    # -- connections -------------------------------------------------------------------------
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._in_memory:
+            if self._shared is None:
+                self._shared = self._connected(":memory:")
+            return self._shared.connection
+        mine: _Held | None = getattr(self._own, "held", None)
+        if mine is None or mine.pid != os.getpid():  # a connection must not cross a fork
+            mine = self._own.held = self._connected(self.address.place)
+        return mine.connection
+
+    def _connected(self, place: str) -> _Held:
+        made = sqlite3.connect(place, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+        held = _Held(made)
+        self._all.add(held)  # what is refused below is closed with the store
+        made.execute("PRAGMA journal_mode = WAL")
+        made.execute("PRAGMA synchronous = NORMAL")
+        made.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
+        return held
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        """What SQLite refuses, in our words."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            away = "locked" in str(error) or "unable to open" in str(error)
+            raise (StoreAway if away else StoreError)(f"{self.address.shown}: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise StoreError(f"{self.address.shown}: {error}") from error
+
+    @contextmanager
+    def reading(self) -> Iterator[Work]:
+        with self._transaction("BEGIN") as work:
+            yield work
+
+    @contextmanager
+    def writing(self) -> Iterator[Work]:
+        with self._transaction("BEGIN IMMEDIATE") as work:
+            yield work
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Work]:
+        with self._one if self._in_memory else _NO_LOCK, _GATE, self._refusals():
+            connection = self._connection()
+            connection.execute(begin)
+            try:
+                yield _Work(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def finish(self, chain_id: str, tail: dict[str, Any]) -> None:
+        """The commit of a chain's end, and with it all before, is on the disk when it returns."""
+        if self._in_memory:
+            super().finish(chain_id, tail)
+            return
+        with _GATE, self._refusals():
+            self._connection().execute("PRAGMA synchronous = FULL")
+            try:
+                super().finish(chain_id, tail)
+            finally:
+                self._connection().execute("PRAGMA synchronous = NORMAL")
+
+    # -- following ---------------------------------------------------------------------------
+
+    def wait(self, chain_id: str, after: int, timeout: float) -> int:
+        until = time.monotonic() + timeout
+        seen, last = None, self._known(chain_id)
+        while True:
+            with self._one if self._in_memory else _NO_LOCK, _GATE, self._refusals():
+                version = self._connection().execute("PRAGMA data_version").fetchone()[0]
+            if version != seen or self._in_memory:
+                seen, last = version, self._known(chain_id)
+                if last.last > after or last.closed:
+                    return last.last
+            left = until - time.monotonic()
+            if left <= 0:
+                return last.last
+            time.sleep(min(_POLL, left))
+
+    # -- words -------------------------------------------------------------------------------
+
+    def _index(self, work: Work, num: int, rows: list[tuple[int, str, str]]) -> None:
+        work.many(
+            "INSERT INTO @texts (chain, seq, kind, words) VALUES (?, ?, ?, ?)", [(num, *row) for row in rows]
+        )
+
+    def _found(self, work: Work, words: str, limit: int) -> list[Match]:
+        asked = " ".join('"' + word.replace('"', '""') + '"' for word in words.split())
+        if not asked:
+            return []
+        found = work.run(
+            "SELECT c.id, t.seq, t.kind, snippet(texts, 3, '', '', '…', 16) FROM texts t "
+            "JOIN chains c ON c.num = t.chain WHERE texts MATCH ? ORDER BY rank LIMIT ?",
+            "words : (" + asked + ")",
+            limit,
+        ).fetchall()
+        return [Match(*one) for one in found]
+
+    def close(self) -> None:
+        with _GATE:
+            for held in list(self._all):
+                held.close()
+        self._own = threading.local()
+        self._shared = None
+
+
+class _Held:
+    """The connection of one thread; closed when the thread is gone."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.pid = os.getpid()
+
+    def close(self) -> None:
+        if self.pid == os.getpid():
+            self.connection.close()
+        else:
+            _OF_PARENT.append(self.connection)  # to close it here is not safe
+
+    __del__ = close
+
+
+class _Work:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def run(self, sql: str, *values: Any) -> Any:
+        return self._connection.execute(_plain(sql), values)
+
+    def many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        self._connection.executemany(_plain(sql), rows)
+
+    def insert_chunks(self, num: int, chunks: list[Chunk]) -> None:
+        self._connection.executemany(
+            "INSERT INTO chunks (chain, first_seq, last_seq, form, body) VALUES (?, ?, ?, ?, ?)",
+            [(num, *chunk) for chunk in chunks],
+        )
+
+
+@cache
+def _plain(sql: str) -> str:
+    return sql.replace("@", "").replace("{mine}", "").replace("{mine_of_c}", "")
+
+
+class _NoLock:
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+
+_NO_LOCK = _NoLock()

@@ -1,0 +1,257 @@
+"""Reading from a store in SQL; see `lctl.stores.sqlstore`."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol
+
+import orjson
+
+from lctl.errors import LogNotFound
+from lctl.stores.address import Address
+from lctl.stores.chunks import EVENTS, Chunk, Packing, lines_of, within
+from lctl.stores.contract import Entry, Match, SessionRow
+from lctl.stores.sessionrows import SessionFold
+from lctl.stores.texts import texts
+
+#: Rows of chunks that a long read takes at once.
+_STRIDE = 32 * EVENTS
+_SESSION = ", ".join("c.id" if name == "chain_id" else f"s.{name}" for name in SessionRow._fields)
+
+
+class Head(NamedTuple):
+    """A chain's row. `packed`: the last seq in full chunks; after it there may be small ones."""
+
+    num: int
+    first: int
+    last: int
+    packed: int
+    closed: bool
+
+
+class Found(NamedTuple):
+    """Lines, and the seq of the first."""
+
+    first: int
+    lines: list[bytes]
+
+
+class Work(Protocol):
+    """One transaction."""
+
+    def run(self, sql: str, *values: Any) -> Any:
+        """A cursor with the result."""
+        ...
+
+    def many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None: ...
+
+    def insert_chunks(self, num: int, chunks: list[Chunk]) -> None: ...
+
+
+class SqlReading:
+    """What is read from a store."""
+
+    #: Goes behind the SELECT of a chain's row that is about to change.
+    for_update = ""
+
+    def __init__(self, address: Address, packing: Packing) -> None:
+        self.address = address
+        self._packing = packing
+        self._folds: OrderedDict[str, SessionFold] = OrderedDict()
+        self._nums: dict[str, int] = {}  # of chains that were read, by id
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[Work]:
+        """For statements that change nothing."""
+
+    @abstractmethod
+    def writing(self) -> AbstractContextManager[Work]:
+        """A transaction; what fails in it changes nothing."""
+
+    @abstractmethod
+    def _index(self, work: Work, num: int, rows: list[tuple[int, str, str]]) -> None:
+        """Add (seq, kind, words) to the words of a chain."""
+
+    @abstractmethod
+    def _found(self, work: Work, words: str, limit: int) -> list[Match]: ...
+
+    def _told(self, work: Work, num: int, last: int) -> None:
+        """The chain goes as far as `last` now."""
+
+    def _lock_new(self, work: Work, chain_id: str) -> None:
+        """Two that begin the same chain at once come one after the other."""
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def entry(self, chain_id: str) -> Entry:
+        with self.reading() as work:
+            found = work.run(f"SELECT {_CAST} FROM @chains WHERE {{mine}} id = ?", chain_id).fetchone()
+        if found is None:
+            raise LogNotFound(f"{self.address.shown}: there is no chain {chain_id!r}")
+        return _entry(found)
+
+    def entries(self, limit: int | None = None) -> Iterator[Entry]:
+        last: tuple[str, int] | None = None
+        left = limit
+        while left is None or left > 0:
+            size = 500 if left is None else min(left, 500)
+            with self.reading() as work:
+                found = work.run(
+                    f"SELECT {_CAST}, num FROM @chains WHERE {{mine}} (? = '' OR (started, num) < (?, ?)) "
+                    "ORDER BY started DESC, num DESC LIMIT ?",
+                    *(("", "", 0) if last is None else ("more", *last)),
+                    size,
+                ).fetchall()
+            yield from map(_entry, found)
+            if len(found) < size:
+                return
+            last = (found[-1][4], found[-1][8])
+            left = None if left is None else left - len(found)
+
+    def children(self, chain_id: str) -> list[Entry]:
+        with self.reading() as work:
+            found = work.run(
+                f"SELECT {_CAST} FROM @chains WHERE {{mine}} origin = ? AND id <> ? ORDER BY started, num",
+                chain_id,
+                chain_id,
+            ).fetchall()
+        return [_entry(one) for one in found]
+
+    def read(self, chain_id: str, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
+        at, end = start, stop
+        while end is None or at < end:
+            to = at + _STRIDE if end is None else min(at + _STRIDE, end)
+            found = self._range(chain_id, at, to)
+            if not found:  # beyond either end, or no such chain
+                head = self._known(chain_id)
+                if at >= head.first:
+                    return
+                at = head.first
+                continue
+            yield from found.lines
+            at = found.first + len(found.lines)
+            if at < to:
+                return
+
+    def _range(self, chain_id: str, start: int, stop: int) -> Found | None:
+        """Lines with start <= seq < stop, by one statement where the chain has been seen before."""
+        num = self._nums.get(chain_id)
+        if num is None:
+            num = self._nums[chain_id] = self._known(chain_id).num
+        with self.reading() as work:
+            found = self._chunks(work, num, start, stop)
+        if not found:
+            self._nums.pop(chain_id, None)  # it may have been removed, and another be there by its id
+            return None
+        return Found(max(found[0].first, start), cut_out(found, start, stop))
+
+    def tail(self, chain_id: str) -> dict[str, Any] | None:
+        with self.reading() as work:
+            found = work.run(
+                "SELECT CAST(tail AS TEXT) FROM @chains WHERE {mine} id = ?", chain_id
+            ).fetchone()
+        return orjson.loads(found[0]) if found is not None and found[0] else None
+
+    def sessions(self, session_id: str | None = None, limit: int | None = None) -> list[SessionRow]:
+        sql = f"SELECT {_SESSION} FROM @sessions s JOIN @chains c ON c.num = s.chain WHERE {{mine_of_c}} "
+        if session_id is None:
+            sql, values = sql + "1 = 1 ORDER BY s.started_at DESC, s.session_id", []
+        else:
+            sql, values = sql + "s.session_id = ? ORDER BY s.last_seq DESC, c.num", [session_id]
+        with self.reading() as work:
+            found = work.run(sql + " LIMIT ?", *values, limit or 1_000_000).fetchall()
+        return [SessionRow(*one) for one in found]
+
+    def search(self, words: str, limit: int = 50) -> list[Match]:
+        """What came since the last search is indexed first: recording pays nothing for it."""
+        self._catch_up()
+        with self.reading() as work:
+            return self._found(work, words, limit)
+
+    def _catch_up(self) -> None:
+        with self.reading() as work:
+            behind = work.run("SELECT id FROM @chains WHERE {mine} indexed < last_seq").fetchall()
+        for (id,) in behind:
+            while self._index_some(id):
+                pass
+
+    def _index_some(self, chain_id: str) -> bool:
+        """Index the next events of a chain; whether there may be more."""
+        with self.writing() as work:
+            found = work.run(
+                f"SELECT num, indexed, last_seq FROM @chains WHERE {{mine}} id = ?{self.for_update}", chain_id
+            ).fetchone()
+            if found is None or found[1] >= found[2]:
+                return False
+            num, done, last = found
+            stop = min(done + _STRIDE, last) + 1
+            rows = [(one.seq, one.kind, one.words) for one in texts(self._lines(work, num, done + 1, stop))]
+            self._index(work, num, rows)
+            work.run("UPDATE @chains SET indexed = ? WHERE num = ?", stop - 1, num)
+            return bool(stop <= last)
+
+    # -- of the tables -----------------------------------------------------------------------
+
+    def _known(self, chain_id: str) -> Head:
+        with self.reading() as work:
+            head = self._head(work, chain_id)
+        if head is None:
+            raise LogNotFound(f"{self.address.shown}: there is no chain {chain_id!r}")
+        return head
+
+    def _head(self, work: Work, chain_id: str, lock: bool = False) -> Head | None:
+        found = work.run(
+            "SELECT num, first_seq, last_seq, packed, closed FROM @chains WHERE {mine} id = ?"
+            + (self.for_update if lock else ""),
+            chain_id,
+        ).fetchone()
+        if found is None:
+            return None
+        num, first, last, packed, closed = found
+        return Head(num, first, last, packed, bool(closed))
+
+    def _lines(self, work: Work, num: int, start: int, stop: int) -> list[bytes]:
+        """Lines with start <= seq < stop, as far as they are stored."""
+        return cut_out(self._chunks(work, num, start, stop), start, stop)
+
+    def _chunks(self, work: Work, num: int, start: int, stop: int) -> list[Chunk]:
+        """Chunks that hold lines with start <= seq < stop, in order."""
+        rows = work.run(
+            "SELECT first_seq, last_seq, form, body FROM @chunks WHERE chain = ? AND first_seq < ? "
+            "AND first_seq >= "
+            "coalesce((SELECT max(first_seq) FROM @chunks WHERE chain = ? AND first_seq <= ?), 0) "
+            "ORDER BY first_seq",
+            num,
+            stop,
+            num,
+            start,
+        )
+        return [chunk for row in rows if (chunk := Chunk(*row)).last >= start]
+
+
+def cut_out(chunks: list[Chunk], start: int, stop: int) -> list[bytes]:
+    """Lines of chunks with start <= seq < stop."""
+    found: list[bytes] = []
+    for chunk in chunks:
+        whole = chunk.first >= start and chunk.last < stop
+        found += lines_of(chunk) if whole else within(chunk, start, stop)
+    return found
+
+
+_CAST = "CAST(header AS TEXT), first_seq, last_seq, bytes, started, updated, closed, CAST(summary AS TEXT)"
+
+
+def _entry(row: Sequence[Any]) -> Entry:
+    return Entry(
+        orjson.loads(row[0]),
+        row[1],
+        row[2],
+        row[3],
+        row[4],
+        row[5],
+        not row[6],
+        orjson.loads(row[7]) if row[7] else {},
+    )

@@ -1,0 +1,298 @@
+"""From the local journal to the store: in order, once, also when store or program were gone meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lctl
+from lctl.codec import open_log
+from lctl.errors import ChainConflict, StoreAway, UsageError
+from lctl.guard import guard
+from lctl.session import LCTLSession
+from lctl.stores import outbox
+from lctl.stores.address import parse
+from lctl.stores.copying import BLOCK_EVENTS
+from lctl.stores.opening import close_stores, open_store
+
+PROGRAM = Path(__file__).with_name("writing.py")
+AWAY = "postgresql://nobody@127.0.0.1:1/nowhere?connect_timeout=1"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """LCTL_DIR; stores are closed afterwards, and what was reported is forgotten."""
+    monkeypatch.setenv("LCTL_DIR", str(tmp_path / "lctl"))
+    monkeypatch.setenv("LCTL_QUIET", "1")
+    monkeypatch.delenv("LCTL_STORE", raising=False)
+    monkeypatch.setattr(guard, "policy", "report")
+    monkeypatch.setattr(guard, "failures", {})
+    yield tmp_path / "lctl"
+    close_stores()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/runs.db"
+
+
+def left(folder: Path) -> list[str]:
+    """Names of what is in the outbox."""
+    there = folder / "outbox"
+    return sorted(path.name for path in there.iterdir()) if there.is_dir() else []
+
+
+def test_a_session_ends_in_its_store(place: str, folder: Path) -> None:
+    """With its tail; the journal is gone, and what was recorded can still be read from the session."""
+    with LCTLSession(store=place) as session, session.step("work"):
+        session.add_fact("F1", "one", 0.5)
+    log = open_log(f"{place}#{session.chain_id}")
+    assert [event.type for event in log.events()] == ["step_start", "fact_added", "step_end"]
+    assert list(log.lines()) == list(session.lines())
+    assert log.tail is not None
+    assert log.tail["summary"]["events"] == 3
+    assert not log.open
+    assert left(folder) == []
+    assert session.store.where == f"{place}#{session.chain_id}"
+
+
+def test_the_environment_names_the_store(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LCTL_STORE; what the program says goes before it."""
+    monkeypatch.setenv("LCTL_STORE", place)
+    with LCTLSession("by-environment") as session:
+        session.add_fact("F1", "one", 0.5)
+    with LCTLSession("by-argument", store="memory:other") as session:
+        session.add_fact("F1", "one", 0.5)
+    assert [one.id for one in open_store(place).entries()] == ["by-environment"]
+    assert [one.id for one in open_store("memory:other").entries()] == ["by-argument"]
+
+
+def test_what_is_no_store_is_refused() -> None:
+    """When the session is opened, with what stores there are."""
+    with pytest.raises(UsageError, match=r"mysql://x.*not a store; they are file:FOLDER"):
+        LCTLSession(store="mysql://x")
+
+
+def test_a_named_path_stays(place: str, tmp_path: Path) -> None:
+    """The journal is where the program wants it, and the store has the same."""
+    path = tmp_path / "mine.lctl.json"
+    with LCTLSession("run", path, store=place) as session:
+        session.add_fact("F1", "one", 0.5)
+    assert list(open_log(path).lines()) == list(open_log(f"{place}#run").lines())
+
+
+def test_events_are_in_the_store_while_the_program_runs(place: str) -> None:
+    """`sync` returns when they are."""
+    with LCTLSession("run", store=place) as session:
+        session.add_fact("F1", "one", 0.5)
+        session.sync(20)
+        assert open_store(place).entry("run").last_seq == 1
+        session.add_fact("F2", "two", 0.5)
+        session.sync(20)
+        assert open_store(place).entry("run").last_seq == 2
+
+
+def test_a_long_journal_arrives_whole(place: str) -> None:
+    """In many pieces."""
+    with LCTLSession("run", store=place) as session:
+        for n in range(BLOCK_EVENTS + 100):
+            session.add_fact(f"F{n}", "x" * 300, 0.5)
+    assert list(open_log(f"{place}#run").lines()) == list(session.lines())
+
+
+def test_a_store_in_memory_leaves_no_file(folder: Path) -> None:
+    """And is read by everything else in the process."""
+    with LCTLSession("run", store="memory:here") as session:
+        session.add_fact("F1", "one", 0.5)
+        assert lctl.load("memory:here#run").state.facts["F1"].text == "one"
+    assert not open_log("memory:here#run").open
+    assert not folder.exists()
+
+
+def test_a_folder_is_a_store(tmp_path: Path) -> None:
+    """Of files as they are without one."""
+    store = f"file:{tmp_path}/runs"
+    with LCTLSession("run", store=store) as session:
+        session.add_fact("F1", "one", 0.5)
+    assert lctl.load(tmp_path / "runs" / "run.lctl.json").id == "run"
+    assert lctl.load(f"{store}#run").state.facts["F1"].text == "one"
+
+
+def test_recording_goes_on_while_the_store_is_away(
+    folder: Path, place: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Into the local journal, which waits in the outbox with a note of where it goes."""
+    pytest.importorskip("psycopg", reason="pip install 'lctl[postgres]'")
+    os.environ["LCTL_QUIET"] = "0"
+    session = LCTLSession("run", store=AWAY)
+    session.add_fact("F1", "one", 0.5)
+    with pytest.raises(StoreAway, match="events up to 1 are not stored"):
+        session.sync(0.5)
+    session.close()
+    assert session.lost == 0
+    waiting = list(outbox.waiting())
+    assert [(one.path.name, "127.0.0.1:1" in one.store) for one in waiting] == [("run.lctl.json", True)]
+    assert "waits in" in capfd.readouterr().err
+    store = open_store(place, create=True)
+    assert outbox.deliver(waiting[0].path, store) == outbox.Pushed("run", "run", 1, 1)
+    assert not store.entry("run").open
+    assert left(folder) == []
+
+
+def test_what_a_killed_program_left_is_delivered_by_the_next(place: str, folder: Path) -> None:
+    """Every event whose recording call had returned, once."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    killed = subprocess.Popen(
+        [sys.executable, str(PROGRAM), place, "100000", "0.001"], env=env, stdout=subprocess.PIPE, text=True
+    )
+    assert killed.stdout is not None
+    chain_id = killed.stdout.readline().strip()
+    journal = outbox.path_of(chain_id)
+    while not journal.exists() or journal.stat().st_size < 20_000:
+        time.sleep(0.02)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    written = list(open_log(journal).lines())
+    with LCTLSession("next", store=place) as session:
+        session.add_fact("F1", "one", 0.5)
+    store = open_store(place)
+    assert list(store.read(chain_id)) == written
+    assert store.entry(chain_id).open
+    assert [name for name in left(folder) if not name.endswith(".lock")] == []
+
+
+def test_a_chain_is_gone_on_with_elsewhere(
+    place: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """From a folder that never had its journal; by its id, or by the store's address."""
+    with LCTLSession("run", store=place) as session:
+        session.add_fact("F1", "one", 0.5)
+    monkeypatch.setenv("LCTL_DIR", str(tmp_path / "elsewhere"))
+    with LCTLSession("run", store=place) as session:
+        assert session.add_fact("F2", "two", 0.5) == 2
+    with LCTLSession(store=f"{place}#run") as session:
+        assert session.add_fact("F3", "three", 0.5) == 3
+    assert list(lctl.load(f"{place}#run").state.facts) == ["F1", "F2", "F3"]
+
+
+def test_two_programs_that_go_on_with_one_chain(
+    place: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The one that comes second is told; both branches are in the store, and go on."""
+    with LCTLSession("run", store=place) as session:
+        session.add_fact("F1", "one", 0.5)
+    monkeypatch.setenv("LCTL_DIR", str(tmp_path / "a"))
+    one = LCTLSession("run", store=place)
+    monkeypatch.setenv("LCTL_DIR", str(tmp_path / "b"))
+    other = LCTLSession("run", store=place)
+    one.add_fact("A", "of the first", 0.5)
+    one.sync(20)
+    other.add_fact("B", "of the second", 0.5)
+    other.add_fact("C", "of the second", 0.5)
+    other.close()
+    one.close()
+    assert list(lctl.load(f"{place}#run").state.facts) == ["F1", "A"]
+    (branch,) = open_store(place).children("run")
+    assert branch.chain["parent"] == {"id": "run", "seq": 1, "fork": True, "conflict": True}
+    assert list(lctl.load(f"{place}#{branch.id}").state.facts) == ["F1", "B", "C"]
+    assert guard.failures == {"under chain run": 1}
+    assert f"stored as chain {branch.id}" in guard.examples["under chain run"]
+
+
+def test_pushing_twice_changes_nothing(place: str, tmp_path: Path) -> None:
+    """Also of a log that became a branch."""
+    store = open_store(place, create=True)
+    paths = []
+    for name in ("a", "b"):
+        path = tmp_path / f"{name}.lctl.json"
+        with LCTLSession("run", path) as session:
+            session.add_fact(name, name, 0.5)
+        paths.append(path)
+    first = [outbox.push(open_log(path), store) for path in paths]
+    assert [one.new for one in first] == [1, 1]
+    assert first[0].stored_as == "run" != first[1].stored_as
+    again = [outbox.push(open_log(path), store) for path in paths]
+    assert [(one.stored_as, one.new) for one in again] == [(one.stored_as, 0) for one in first]
+    assert len(list(store.entries())) == 2
+
+
+def test_a_forked_process_has_a_chain_of_its_own(place: str) -> None:
+    """In the same store, linked to its parent's, which goes on."""
+    program = """
+import os, sys, lctl
+with lctl.LCTLSession("parent", store=sys.argv[1]) as session:
+    session.add_fact("F1", "before", 0.5)
+    pid = os.fork()
+    if pid == 0:
+        session.add_fact("F2", "child", 0.5)
+        session.close()
+        os._exit(0)
+    os.waitpid(pid, 0)
+    session.add_fact("F3", "after", 0.5)
+"""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program, place],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    store = open_store(place)
+    (child,) = store.children("parent")
+    assert child.chain["parent"]["seq"] == 1
+    assert list(lctl.load(f"{place}#parent").state.facts) == ["F1", "F3"]
+    assert list(lctl.load(f"{place}#{child.id}").state.facts) == ["F2"]
+
+
+def test_a_conflict_names_both(place: str) -> None:
+    """What is raised where somebody appends directly."""
+    store = open_store(place, create=True)
+    store.begin({"id": "run"})
+    store.append("run", 1, [b'{"seq":1,"type":"a","timestamp":"","agent":"","data":{}}'])
+    with pytest.raises(ChainConflict) as caught:
+        store.append("run", 1, [b'{"seq":1,"type":"b","timestamp":"","agent":"","data":{}}'])
+    assert caught.value.exit_code == 4
+
+
+def test_a_run_that_another_has_gone_on_with(
+    place: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Is not ended by one that recorded nothing more; what that one left elsewhere is no second branch."""
+    with LCTLSession("run", store=place) as session:
+        session.add_fact("F1", "one", 0.5)
+    monkeypatch.setenv("LCTL_DIR", str(tmp_path / "a"))
+    idle = LCTLSession("run", store=place)
+    monkeypatch.setenv("LCTL_DIR", str(tmp_path / "b"))
+    with LCTLSession("run", store=place) as session:
+        session.add_fact("F2", "two", 0.5)
+        session.sync(20)
+        idle.close()
+        assert open_store(place).entry("run").open
+    store = open_store(place)
+    assert [one.id for one in store.entries()] == ["run"]
+    assert store.entry("run").summary["events"] == 2
+
+
+def test_what_waits_is_for_one_store(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However its address is written, and from whatever folder."""
+    (tmp_path / "there").mkdir()
+    journal = outbox.path_of("run")
+    with LCTLSession("run", journal) as session:
+        session.add_fact("F1", "one", 0.5)
+    monkeypatch.chdir(tmp_path)
+    outbox.note(journal, parse("sqlite:///runs.db"))
+    monkeypatch.chdir(tmp_path / "there")
+    assert outbox.deliver_all(open_store("sqlite:///runs.db", create=True)) == []
+    assert [one.chain_id for one in outbox.deliver_all(open_store(place, create=True))] == ["run"]
+    one, other = parse("postgres://u:secret@h/d?tenant=t#x"), parse("postgresql://u@h/d?tenant=t")
+    assert one.identity == other.identity
+    assert "secret" not in one.identity
