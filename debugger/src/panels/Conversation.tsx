@@ -1,0 +1,234 @@
+/** What was said: the conversation as it stood at the chosen event, or exactly what one call read. */
+import { api } from "../api/client";
+import type { Branch, Call, Conversation as Answer, ConversationRow } from "../api/shapes";
+import { useFollow } from "../store/follow";
+import { state } from "../store/now";
+import { seq, setWords, word } from "../store/route";
+import { goTo, run } from "../store/run";
+import { cost, count, duration, line, short } from "../ui/format";
+import { Icon } from "../ui/Icon";
+import { CallDiffView } from "./CallDiff";
+import { CallView } from "./CallView";
+import { MessageView } from "./Message";
+import { Waiting } from "../ui/Waiting";
+import "./conversation.css";
+
+export function Conversation() {
+  const call = word("call");
+  const against = word("with");
+  return (
+    <div class="panel split">
+      <Aside />
+      <div class="scroll grow" tabIndex={0} role="region" aria-label="Conversation">
+        {call && against ? (
+          <CallDiffView left={Number(against)} right={Number(call)} />
+        ) : call ? (
+          <CallView step={Number(call)} />
+        ) : (
+          <Path />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Conversations of the run, and its model calls. */
+function Aside() {
+  const tab = word("list") === "calls" || word("call") ? "calls" : "conversations";
+  return (
+    <aside class="panel-aside">
+      <div class="subtabs" role="tablist" aria-label="Lists" data-arrows>
+        <button
+          type="button"
+          role="tab"
+          aria-selected={tab === "conversations"}
+          onClick={() => setWords({ list: null, call: null, with: null })}
+        >
+          conversations
+        </button>
+        <button type="button" role="tab" aria-selected={tab === "calls"} onClick={() => setWords({ list: "calls" })}>
+          model calls
+        </button>
+      </div>
+      {tab === "calls" ? <CallList /> : <ConversationList />}
+    </aside>
+  );
+}
+
+function ConversationList() {
+  const list = useFollow(() => {
+    const [about, at] = [run.value, seq.value];
+    return about && { key: `${about.key}@${at}`, ask: (signal) => api.conversations(about.key, at, signal) };
+  });
+  const rows = list.value.value?.conversations ?? [];
+  const chosen = word("leaf");
+  if (list.value.value && rows.length === 0) return <div class="empty">Nothing has been said yet</div>;
+  return (
+    <ul class="items">
+      {rows.map((row) => (
+        <ConversationItem key={row.root} row={row} chosen={chosen ? row.leaf === chosen : row.active} />
+      ))}
+      {list.value.value && list.value.value.total > rows.length ? (
+        <li class="dim inset">{count(list.value.value.total - rows.length)} more</li>
+      ) : null}
+    </ul>
+  );
+}
+
+function ConversationItem({ row, chosen }: { row: ConversationRow; chosen: boolean }) {
+  return (
+    <li>
+      <button
+        type="button"
+        class={`item ${row.parent ? "nested" : ""}`}
+        aria-current={chosen}
+        onClick={() => setWords({ leaf: row.leaf, call: null, with: null })}
+      >
+        <span class="row">
+          <b class="ellipsis">{row.agent || row.id}</b>
+          <span class="grow" />
+          <span class="num dim">#{row.first}</span>
+        </span>
+        <span class="clip soft">{row.title || row.id}</span>
+        <span class="row dim num">
+          {count(row.messages)} messages · {count(row.calls)} calls
+          {row.branches > 1 ? (
+            <span class="tag">
+              <Icon name="branch" /> {row.branches}
+            </span>
+          ) : null}
+          <span class="grow" />
+          {row.cost != null ? cost(row.cost) : null}
+        </span>
+      </button>
+    </li>
+  );
+}
+
+function CallList() {
+  const about = run.value;
+  const list = useFollow(() => {
+    const now = run.value;
+    return now && { key: `${now.key} ${now.last_seq}`, ask: (signal) => api.calls(now.key, null, 0, 1000, signal) };
+  });
+  const calls = list.value.value?.calls ?? [];
+  if (list.value.value && calls.length === 0) return <div class="empty">No model was called</div>;
+  return (
+    <ul class="items">
+      {calls.map((call) => (
+        <CallItem key={call.step} call={call} before={calls} />
+      ))}
+      {about && list.value.value && list.value.value.total > calls.length ? (
+        <li class="dim inset">{count(list.value.value.total - calls.length)} more</li>
+      ) : null}
+    </ul>
+  );
+}
+
+function CallItem({ call, before }: { call: Call; before: Call[] }) {
+  const chosen = word("call") === String(call.step);
+  const other = word("with") === String(call.step);
+  const choose = (event: MouseEvent) => {
+    const open = word("call");
+    if ((event.shiftKey || event.ctrlKey || event.metaKey) && open && open !== String(call.step)) {
+      const [left, right] = [Number(open), call.step].sort((a, b) => a - b);
+      setWords({ call: String(right), with: String(left) });
+      return;
+    }
+    setWords({ call: String(call.step), with: null, leaf: null });
+    goTo(call.end_seq ?? call.step);
+  };
+  return (
+    <li>
+      <button
+        type="button"
+        class={`item ${call.step > seq.value ? "future" : ""}`}
+        aria-current={chosen || other}
+        onClick={choose}
+        title={before.length > 1 ? "Shift-click a second call to compare what the two read" : ""}
+      >
+        <span class="row">
+          <b class="ellipsis">{call.model ?? "model"}</b>
+          {call.error ? <span class="tag error">failed</span> : null}
+          {call.attempts > 1 ? <span class="tag warn">{call.attempts} attempts</span> : null}
+          <span class="grow" />
+          <span class="num dim">#{call.step}</span>
+        </span>
+        <span class="row dim num">
+          <span class="ellipsis">{call.agent}</span>
+          <span class="grow" />
+          {call.tokens ? `${short(call.tokens.input)} → ${short(call.tokens.output)}` : ""}
+          <span>{duration(call.duration_ms)}</span>
+        </span>
+      </button>
+    </li>
+  );
+}
+
+function Path() {
+  const leaf = word("leaf");
+  const before = word("before");
+  const path = useFollow<Answer>(
+    () => {
+      const [about, at] = [run.value, seq.value];
+      const key = `${about?.key}@${at} ${leaf} ${before}`;
+      return about && { key, ask: (signal) => api.conversation(about.key, { at, leaf, before, limit: 60 }, signal) };
+    },
+    [leaf, before],
+    true,
+  );
+  const answer = path.value.value;
+  if (path.error.value) return <p class="notice error inset">{path.error.value}</p>;
+  if (!answer) return <Waiting />;
+  if (answer.messages.length === 0)
+    return (
+      <div class="empty">
+        <strong>Nothing has been said yet</strong>
+        <span>
+          {state.value.value?.totals.messages === 0 && run.value?.types.message
+            ? `The first message comes later: there are ${count(run.value.types.message)} in this run.`
+            : "At this event no model has been asked anything."}
+        </span>
+      </div>
+    );
+  return (
+    <div class="thread">
+      <Branches branches={answer.branches} total={answer.branch_total} leaf={answer.leaf} />
+      {answer.older ? (
+        <button type="button" class="button ghost" onClick={() => setWords({ before: answer.messages[0]?.id ?? null })}>
+          Older messages
+        </button>
+      ) : null}
+      {answer.messages.map((message) => (
+        <MessageView key={message.id} message={message} chosen={message.seq === seq.value} />
+      ))}
+      {before ? (
+        <button type="button" class="button ghost" onClick={() => setWords({ before: null })}>
+          Back to the newest
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+function Branches({ branches, total, leaf }: { branches: Branch[]; total: number; leaf: string | null }) {
+  if (total < 2) return null;
+  return (
+    <div class="branches row wrap" role="group" aria-label="Branches">
+      <Icon name="branch" />
+      {branches.slice(0, 12).map((branch) => (
+        <button
+          key={branch.leaf}
+          type="button"
+          class="button ghost"
+          aria-pressed={branch.leaf === leaf}
+          title={branch.summary}
+          onClick={() => setWords({ leaf: branch.leaf, before: null })}
+        >
+          {branch.main ? "main" : line(branch.summary, 28) || branch.leaf} <span class="dim num">{branch.messages}</span>
+        </button>
+      ))}
+      {total > 12 ? <span class="dim">{count(total - 12)} more</span> : null}
+    </div>
+  );
+}

@@ -1,0 +1,197 @@
+/** One message: who said it, its parts, and the versions there are of it. */
+import { api } from "../api/client";
+import type { Message, Part } from "../api/shapes";
+import { say } from "../store/notices";
+import { seq, setWords } from "../store/route";
+import { explain, goTo, run } from "../store/run";
+import { Code } from "../ui/Code";
+import { cost, count, duration, short } from "../ui/format";
+import { Icon } from "../ui/Icon";
+import { Json } from "../ui/Json";
+import { isPicture, Markdown } from "../ui/Markdown";
+
+interface Props {
+  message: Message;
+  chosen?: boolean;
+  badge?: string | null;
+}
+
+export function MessageView({ message, chosen = false, badge = null }: Props) {
+  return (
+    <article class={`message role-${roleClass(message.role)}`} aria-current={chosen} id={`m-${message.seq}`}>
+      <header class="row">
+        <b class="role">{message.role}</b>
+        {message.role === "assistant" && message.call?.model ? <span class="soft mono ellipsis">{message.call.model}</span> : null}
+        {badge ? <span class={`tag diff-${badge}`}>{badge}</span> : null}
+        {message.status !== "complete" ? (
+          <span class={`tag ${message.status === "streaming" ? "accent" : "error"}`}>{message.status}</span>
+        ) : null}
+        {message.edits > 0 ? <span class="tag">{count(message.edits)} edits</span> : null}
+        <Versions message={message} />
+        <span class="grow" />
+        <CallFigures call={message.call} />
+        <button type="button" class="link num dim" onClick={() => goTo(message.seq)} title="Go to this event">
+          #{message.seq}
+        </button>
+      </header>
+      <div class="parts">
+        {message.parts.length === 0 ? <p class="dim">empty</p> : null}
+        {message.parts.map((part, n) => (
+          <PartView key={n} part={part} role={message.role} />
+        ))}
+      </div>
+      {message.nested.map((leaf, n) => (
+        <button key={leaf} type="button" class="button nested-link" onClick={() => void openNested(leaf)}>
+          <Icon name="branch" /> sub-agent{message.nested.length > 1 ? ` ${n + 1}` : ""}
+        </button>
+      ))}
+    </article>
+  );
+}
+
+/** Opens a sub-agent's conversation, told by its first message, where it has got to. */
+async function openNested(root: string): Promise<void> {
+  const about = run.peek();
+  if (!about) return;
+  try {
+    const { conversations } = await api.conversations(about.key, seq.peek());
+    setWords({ leaf: conversations.find((one) => one.root === root)?.leaf ?? root, call: null });
+  } catch (error) {
+    say(explain(error), "error");
+  }
+}
+
+const roleClass = (role: string): string => (["system", "developer", "user", "assistant", "tool"].includes(role) ? role : "other");
+
+function Versions({ message }: { message: Message }) {
+  const { siblings, index } = message;
+  if (siblings.length < 2) return null;
+  const go = (step: number) => setWords({ leaf: siblings[(index + step + siblings.length) % siblings.length] ?? null, call: null });
+  return (
+    <span class="versions row" role="group" aria-label="Versions of this message">
+      <button type="button" class="link" aria-label="Previous version" onClick={() => go(-1)}>
+        ‹
+      </button>
+      <span class="num">
+        {index + 1} / {siblings.length}
+      </span>
+      <button type="button" class="link" aria-label="Next version" onClick={() => go(1)}>
+        ›
+      </button>
+    </span>
+  );
+}
+
+function CallFigures({ call }: { call: Message["call"] }) {
+  if (!call) return null;
+  return (
+    <span class="row dim num figures-line">
+      {call.tokens ? <span title="tokens read and written">{`${short(call.tokens.input)} → ${short(call.tokens.output)}`}</span> : null}
+      {call.cost != null ? <span>{cost(call.cost)}</span> : null}
+      {call.duration_ms != null ? <span>{duration(call.duration_ms)}</span> : null}
+      <button type="button" class="link" onClick={() => setWords({ call: String(call.step), with: null })}>
+        what it read
+      </button>
+    </span>
+  );
+}
+
+export function PartView({ part, role }: { part: Part; role: string }) {
+  switch (part.kind) {
+    case "text":
+      return <TextPart text={part.text} truncated={part.truncated} role={role} />;
+    case "reasoning":
+      return (
+        <details class="reasoning">
+          <summary>reasoning · {count(part.text.length)} characters</summary>
+          <Markdown text={part.text} />
+        </details>
+      );
+    case "tool_call":
+      return (
+        <div class="tool-part k-tool">
+          <div class="row">
+            <span class="glyph" />
+            <b class="mono">{part.name}</b>
+            <span class="dim mono ellipsis">{part.call_id}</span>
+          </div>
+          <Value value={part.arguments} />
+        </div>
+      );
+    case "tool_result":
+      return (
+        <div class={`tool-part ${part.error ? "k-error" : "k-tool"}`}>
+          <div class="row">
+            <span class="glyph hollow" />
+            <b class="mono">{part.name ?? "result"}</b>
+            <span class="dim">{part.error ? "failed" : "result"}</span>
+            <span class="grow" />
+            {part.seq != null ? (
+              <button type="button" class="link num dim" onClick={() => goTo(part.seq as number)}>
+                #{part.seq}
+              </button>
+            ) : null}
+          </div>
+          <Value value={part.output ?? part.text} />
+        </div>
+      );
+    case "image":
+      return <Picture src={part.src} url={part.url} type={part.media_type} />;
+    case "other":
+      return (
+        <div class="tool-part k-other">
+          <div class="row">
+            <span class="glyph" /> <b class="mono">{part.type}</b>
+          </div>
+          <Json value={part.value} open={1} />
+        </div>
+      );
+  }
+}
+
+/** An answer that is JSON is shown as it is meant. */
+function TextPart({ text, truncated, role }: { text: string; truncated: number | null | undefined; role: string }) {
+  const value = asObject(text);
+  return (
+    <>
+      {value !== undefined ? (
+        <Code text={JSON.stringify(value, null, 2)} language="json" label="JSON text" />
+      ) : role === "tool" ? (
+        <Code text={text} label="Tool result" />
+      ) : (
+        <Markdown text={text} />
+      )}
+      {truncated ? <p class="dim">The first {count(text.length)} of {count(truncated)} characters.</p> : null}
+    </>
+  );
+}
+
+function Value({ value }: { value: unknown }) {
+  if (value == null || value === "") return null;
+  const object = typeof value === "string" ? asObject(value) : value;
+  if (object === undefined) return <Code text={String(value)} label="Value" />;
+  const flat = typeof object === "object" && object !== null && Object.keys(object).length === 0;
+  return flat ? null : <Json value={object} open={2} />;
+}
+
+function asObject(text: string): unknown {
+  const start = text.trimStart()[0];
+  if (start !== "{" && start !== "[") return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function Picture({ src, url, type }: { src: string | null; url: string | null; type: string | null }) {
+  if (src && (src.startsWith("/api/blob?") || isPicture(src)))
+    return <img class="picture" src={src} alt={`picture, ${type ?? "of unknown type"}`} loading="lazy" />;
+  return (
+    <p class="dim">
+      picture{type ? `, ${type}` : ""}
+      {url ? <span class="mono plain"> {url}</span> : " that the log does not hold"}
+    </p>
+  );
+}

@@ -1,0 +1,357 @@
+/** What was true at the chosen event: facts and how sure, agents, open steps, totals, and what this event changed. */
+import { useSignal } from "@preact/signals";
+import { api } from "../api/client";
+import type { Change, Fact, StateAnswer } from "../api/shapes";
+import { useFollow } from "../store/follow";
+import { state } from "../store/now";
+import { seq, setWords, word } from "../store/route";
+import { clamp, firstSeq, goTo, lastSeq, run, session } from "../store/run";
+import { confidence, cost, count, duration, line, short } from "../ui/format";
+import { Spark } from "./Confidence";
+import { Waiting } from "../ui/Waiting";
+import "./state.css";
+
+export function State() {
+  const now = state.value.value;
+  if (state.error.value) return <p class="notice error inset">{state.error.value}</p>;
+  if (!now) return <Waiting />;
+  return (
+    <div class="panel scroll" tabIndex={0} role="region" aria-label="State">
+      {now.since !== null && now.since !== undefined ? (
+        <p class="notice inset" role="status">
+          <i class="pulse" /> The log is still being read: facts, steps, tokens and agents are of events {count(now.since)} to {count(now.seq)} only.
+        </p>
+      ) : null}
+      <Figures now={now} />
+      <Changed changes={now.changes} />
+      <Against />
+      <Facts now={now} />
+      <OpenSteps now={now} />
+      <Uses now={now} />
+      <Diagnostics now={now} />
+    </div>
+  );
+}
+
+function Figures({ now }: { now: StateAnswer }) {
+  const { totals } = now;
+  const figures: [string, string, string?][] = [
+    ["events", count(totals.events)],
+    ["model calls", count(totals.llm_calls)],
+    ["tool calls", count(totals.tool_calls)],
+    ["tokens", short(totals.tokens.input + totals.tokens.output), `${short(totals.tokens.input)} → ${short(totals.tokens.output)}`],
+    ["cost", cost(totals.cost)],
+    ["errors", count(totals.errors)],
+    ["time", duration(totals.duration_ms)],
+  ];
+  return (
+    <div class="section">
+      <dl class="figures">
+        {figures.map(([name, value, more]) => (
+          <div key={name} class={name === "errors" && totals.errors ? "bad" : ""}>
+            <dt>{name}</dt>
+            <dd>
+              {value}
+              <small>{more}</small>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function Changed({ changes }: { changes: Change[] }) {
+  return (
+    <section class="section" aria-label="Changed here">
+      <h2>Changed by this event</h2>
+      {changes.length ? <Changes changes={changes.slice(0, 40)} /> : <p class="dim">Nothing but the count of events.</p>}
+    </section>
+  );
+}
+
+export function Changes({ changes }: { changes: Change[] }) {
+  return (
+    <table class="table changes">
+      <tbody>
+        {changes.map((one, n) => (
+          <tr key={n}>
+            <td class="dim">{one.section}</td>
+            <td class="mono">
+              {one.name}
+              {one.field && one.field !== one.name ? <span class="dim">{one.name ? `.${one.field}` : one.field}</span> : null}
+            </td>
+            <td class="mono">
+              {one.before !== null && one.before !== undefined ? <del>{shown(one.before)}</del> : null}{" "}
+              {one.after !== null && one.after !== undefined ? <ins>{shown(one.after)}</ins> : one.before != null ? <span class="dim">gone</span> : null}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const shown = (value: unknown): string =>
+  typeof value === "number" ? (Number.isInteger(value) ? count(value) : String(+value.toFixed(4))) : line(value, 200);
+
+/** The state here against the state at another event. */
+function Against() {
+  const other = Number(word("against") ?? 0);
+  const draft = useSignal(String(other || ""));
+  const diff = useFollow(
+    () => {
+      const [about, at] = [run.value, seq.value];
+      if (!about || !other) return null;
+      return { key: `${about.key} ${other} ${at}`, ask: (signal) => api.stateDiff(about.key, Math.min(other, at), Math.max(other, at), signal) };
+    },
+    [other],
+    true,
+  );
+  const answer = other ? diff.value.value : null;
+  return (
+    <section class="section" aria-label="Difference with another event">
+      <h2>Against another event</h2>
+      <form
+        class="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const wanted = Number(draft.value);
+          setWords({ against: draft.value === "" || !Number.isFinite(wanted) ? null : String(clamp(wanted)) });
+        }}
+      >
+        <input
+          class="input num"
+          inputMode="numeric"
+          size={8}
+          aria-label="Seq to compare with"
+          placeholder={`${firstSeq.value}–${lastSeq.value}`}
+          value={draft.value}
+          onInput={(event) => (draft.value = event.currentTarget.value)}
+        />
+        <button class="button" type="submit">
+          Compare
+        </button>
+        <button class="button ghost" type="button" onClick={() => ((draft.value = String(seq.value)), setWords({ against: String(seq.value) }))}>
+          Mark this event
+        </button>
+        {other ? (
+          <>
+            <button class="button ghost" type="button" onClick={() => goTo(other)}>
+              Go to #{other}
+            </button>
+            <button class="button ghost" type="button" onClick={() => ((draft.value = ""), setWords({ against: null }))}>
+              Close
+            </button>
+          </>
+        ) : null}
+      </form>
+      {answer ? (
+        <div class="against">
+          <p class="dim num">
+            From #{answer.from} to #{answer.to}: {count(answer.total)} {answer.total === 1 ? "difference" : "differences"}
+            {answer.cut ? `, the first ${count(answer.changes.length)} here` : ""}
+          </p>
+          <Changes changes={answer.changes.slice(0, 200)} />
+        </div>
+      ) : null}
+    </section>
+  );
+}
+
+/** More than these nobody scrolls through: search finds the others. */
+const MOST_FACTS = 1000;
+
+function Facts({ now }: { now: StateAnswer }) {
+  const more = useSignal<{ at: number; facts: Fact[]; next: number | null } | null>(null);
+  const loaded = more.value?.at === now.seq ? more.value : null;
+  const facts = loaded ? [...now.facts, ...loaded.facts] : now.facts;
+  const left = now.fact_count - facts.length;
+  const load = async () => {
+    const key = run.value?.key;
+    if (!key) return;
+    const { facts: some } = await api.facts(key, now.seq, facts.length);
+    const known = new Set(facts.map((one) => one.id));
+    const fresh = some.filter((one) => !known.has(one.id));
+    more.value = { at: now.seq, facts: [...(loaded?.facts ?? []), ...fresh], next: fresh.length ? facts.length + fresh.length : null };
+  };
+  return (
+    <section class="section" aria-label="Facts">
+      <h2>
+        Facts <span class="num">{count(now.fact_count)}</span>
+      </h2>
+      {facts.length === 0 ? <p class="dim">None at this event.</p> : null}
+      <ul class="fact-list">
+        {facts.map((fact) => (
+          <FactView key={fact.id} fact={fact} />
+        ))}
+      </ul>
+      {left > 0 && facts.length < MOST_FACTS && loaded?.next !== null && now.since == null && !session.value?.static ? (
+        <button type="button" class="button" onClick={() => void load()}>
+          {count(left)} more
+        </button>
+      ) : null}
+      {left > 0 && (facts.length >= MOST_FACTS || loaded?.next === null) ? (
+        <p class="dim">The {count(facts.length)} that changed last, of {count(now.fact_count)}. Search fact:ID, or SQL, finds every other.</p>
+      ) : null}
+    </section>
+  );
+}
+
+const GATES: Record<string, string> = { proceed: "good", verify: "warn", block: "error", stop: "error" };
+
+function FactView({ fact }: { fact: Fact }) {
+  return (
+    <li class={`fact ${fact.changed ? "changed" : ""}`}>
+      <div class="fact-sure">
+        <b class="num">{confidence(fact.confidence)}</b>
+        <span class="bar k-fact" aria-hidden="true">
+          <i style={{ width: `${Math.max(0, Math.min(1, fact.confidence ?? 0)) * 100}%` }} />
+        </span>
+      </div>
+      <div class="grow">
+        <p class="row">
+          <b class="mono">{fact.id}</b>
+          {fact.changed ? <span class="tag accent">changed here</span> : null}
+          {fact.gate ? <span class={`tag ${GATES[fact.gate] ?? ""}`}>{fact.gate}</span> : null}
+          <span class="dim ellipsis">
+            {fact.agent}
+            {fact.source ? ` · ${fact.source}` : ""}
+          </span>
+        </p>
+        <p class="plain">{fact.text}</p>
+        <p class="row dim num history">
+          {fact.history.slice(-8).map(([at, value, reason], n) => (
+            <button key={n} type="button" class="link" title={reason ?? ""} onClick={() => goTo(at)}>
+              #{at} {confidence(value)}
+            </button>
+          ))}
+        </p>
+      </div>
+      <Spark history={fact.history} />
+    </li>
+  );
+}
+
+function OpenSteps({ now }: { now: StateAnswer }) {
+  if (!now.open_step_count && !now.streams.length) return null;
+  return (
+    <section class="section" aria-label="Open steps">
+      <h2>
+        Open steps <span class="num">{count(now.open_step_count)}</span>
+      </h2>
+      <ul class="items flat">
+        {now.open_steps.map((step) => (
+          <li key={step.seq}>
+            <button type="button" class="item inline" onClick={() => goTo(step.seq)}>
+              <span class={`glyph ${step.kind === "llm" ? "k-model" : "k-step"}`} style={{ marginLeft: `${Math.min(8, step.depth) * 12}px` }} />
+              <b>{step.agent}</b>
+              <span class="soft ellipsis">{step.intent || step.name}</span>
+              <span class="grow" />
+              <span class="num dim">
+                #{step.seq} · since {duration((now.ms ?? 0) - step.start_ms)}
+              </span>
+            </button>
+          </li>
+        ))}
+        {now.streams.map((stream) => (
+          <li key={stream.seq} class="item inline">
+            <span class="glyph k-model" /> <b>{stream.agent}</b>
+            <span class="soft">streams: {count(stream.chunks)} parts so far</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Uses({ now }: { now: StateAnswer }) {
+  if (!now.agents.length && !now.models.length && !now.tools.length) return null;
+  return (
+    <section class="section" aria-label="Agents, models and tools">
+      <h2>Agents, models, tools</h2>
+      <table class="table">
+        <thead>
+          <tr>
+            <th>name</th>
+            <th class="r">calls</th>
+            <th class="r">errors</th>
+            <th class="r">tokens in</th>
+            <th class="r">out</th>
+            <th class="r">time</th>
+          </tr>
+        </thead>
+        <tbody>
+          {now.agents.map((one) => (
+            <tr key={`a ${one.name}`} class={one.changed ? "changed" : ""}>
+              <td>
+                <span class="row">
+                  <span class="glyph k-step" />
+                  {one.name || "no agent"}
+                  {one.running ? <i class="pulse" title="has open steps" /> : null}
+                </span>
+              </td>
+              <td class="r">{count(one.calls)}</td>
+              <td class={`r ${one.errors ? "bad" : "dim"}`}>{count(one.errors)}</td>
+              <td class="r">{count(one.tokens.input)}</td>
+              <td class="r">{count(one.tokens.output)}</td>
+              <td class="r">{duration(one.wall_ms)}</td>
+            </tr>
+          ))}
+          {now.models.map((one) => (
+            <tr key={`m ${one.name}`} class={one.changed ? "changed" : ""}>
+              <td>
+                <span class="row">
+                  <span class="glyph k-model" />
+                  <span class="mono">{one.name}</span>
+                </span>
+              </td>
+              <td class="r">{count(one.calls)}</td>
+              <td class={`r ${one.errors ? "bad" : "dim"}`}>{count(one.errors)}</td>
+              <td class="r">{count(one.tokens.input)}</td>
+              <td class="r">{count(one.tokens.output)}</td>
+              <td class="r">{duration(one.wall_ms)}</td>
+            </tr>
+          ))}
+          {now.tools.map((one) => (
+            <tr key={`t ${one.name}`} class={one.changed ? "changed" : ""}>
+              <td>
+                <span class="row">
+                  <span class="glyph k-tool" />
+                  <span class="mono">{one.name}</span>
+                </span>
+              </td>
+              <td class="r">{count(one.calls)}</td>
+              <td class={`r ${one.errors ? "bad" : "dim"}`}>{count(one.errors)}</td>
+              <td class="r dim">–</td>
+              <td class="r dim">–</td>
+              <td class="r">{duration(one.wall_ms)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Diagnostics({ now }: { now: StateAnswer }) {
+  if (!now.diagnostic_count) return null;
+  return (
+    <section class="section" aria-label="What the log got wrong">
+      <h2>
+        What the log got wrong <span class="num">{count(now.diagnostic_count)}</span>
+      </h2>
+      <ul>
+        {now.diagnostics.slice(0, 50).map((one, n) => (
+          <li key={n} class="row">
+            <button type="button" class="link num" onClick={() => goTo(one.seq)}>
+              #{one.seq}
+            </button>
+            <span class="tag warn">{one.code}</span>
+            <span class="soft">{one.text}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

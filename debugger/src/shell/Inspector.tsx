@@ -1,0 +1,246 @@
+/** The chosen event: what it says, its bytes, its exchange, what it cost, and how to get at it elsewhere. */
+import { api } from "../api/client";
+import type { EventAnswer, Exchange, Tokens } from "../api/shapes";
+import { isStatic } from "../api/static";
+import { event } from "../store/now";
+import { openPanel, setWords, word } from "../store/route";
+import { goTo, run } from "../store/run";
+import { Code } from "../ui/Code";
+import { bytes, clock, cost, count, duration } from "../ui/format";
+import { Json } from "../ui/Json";
+import { kindOf } from "../ui/kinds";
+import "./inspector.css";
+
+const TABS = ["data", "exchange", "raw", "copy"] as const;
+type Tab = (typeof TABS)[number];
+
+export function Inspector() {
+  const answer = event.value.value;
+  if (event.error.value) return <p class="notice error inset">{event.error.value}</p>;
+  if (!answer) return <div class="empty">No event is chosen</div>;
+  const wanted = (word("tab") ?? "data") as Tab;
+  const tab = wanted === "exchange" && answer.exchanges.length === 0 ? "data" : TABS.includes(wanted) ? wanted : "data";
+  return (
+    <div class="inspector">
+      <Head answer={answer} />
+      <div class="subtabs" role="tablist" aria-label="Parts of the event" data-arrows>
+        {TABS.map((name) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            aria-selected={tab === name}
+            disabled={name === "exchange" && answer.exchanges.length === 0}
+            onClick={() => setWords({ tab: name === "data" ? null : name })}
+          >
+            {name}
+            {name === "exchange" && answer.exchanges.length > 1 ? ` ${answer.exchanges.length}` : ""}
+          </button>
+        ))}
+      </div>
+      <div class="scroll" role="tabpanel" tabIndex={0} aria-label={tab}>
+        {tab === "data" ? <Data answer={answer} /> : null}
+        {tab === "exchange" ? answer.exchanges.map((one) => <ExchangeView key={one.seq} exchange={one} />) : null}
+        {tab === "raw" ? <Raw answer={answer} /> : null}
+        {tab === "copy" ? <Copies answer={answer} /> : null}
+      </div>
+    </div>
+  );
+}
+
+function Head({ answer }: { answer: EventAnswer }) {
+  const { row, path } = answer;
+  return (
+    <div class={`inspector-head k-${kindOf(row)}`}>
+      <div class="row">
+        <span class="glyph" />
+        <strong class="title">{row.type}</strong>
+        {row.name ? <span class="soft ellipsis mono">{row.name}</span> : null}
+        <span class="grow" />
+        <span class="num dim">#{row.seq}</span>
+      </div>
+      <dl class="facts">
+        <Fact name="agent" value={row.agent || "–"} />
+        <Fact name="at" value={`${clock(row.timestamp)}  +${duration(row.ms)}`} />
+        {row.duration_ms != null ? <Fact name="took" value={duration(row.duration_ms)} /> : null}
+        {answer.cost != null ? <Fact name="cost" value={cost(answer.cost)} /> : null}
+        {answer.tokens ? <Fact name="tokens" value={tokens(answer.tokens)} /> : null}
+        <Fact name="size" value={bytes(row.size)} />
+      </dl>
+      {path.length ? (
+        <nav class="path" aria-label="Steps it is in">
+          {path.map((step) => (
+            <button key={step.seq} type="button" class="link" onClick={() => goTo(step.seq)} title={`step ${step.seq}`}>
+              {step.name || step.kind}
+            </button>
+          ))}
+        </nav>
+      ) : null}
+    </div>
+  );
+}
+
+const tokens = (t: Tokens): string =>
+  `${count(t.input)} in${t.cache_read ? ` (${count(t.cache_read)} cached)` : ""}, ${count(t.output)} out${t.reasoning ? ` (${count(t.reasoning)} reasoning)` : ""}`;
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd class="num">{value}</dd>
+    </div>
+  );
+}
+
+function Data({ answer }: { answer: EventAnswer }) {
+  const { call, related, row } = answer;
+  return (
+    <>
+      {Object.keys(answer.event.data).length ? (
+        <Json value={answer.event.data} open={3} />
+      ) : (
+        <p class="dim">This event has no data.</p>
+      )}
+      {related.length ? (
+        <section>
+          <h2 class="heading">Related</h2>
+          <ul class="related">
+            {related.map((one) => (
+              <li key={`${one.seq}${one.relation}`}>
+                <button type="button" class="link row" onClick={() => goTo(one.seq)}>
+                  <span class="num dim">#{one.seq}</span>
+                  <span class="tag">{one.relation}</span>
+                  <span class="ellipsis">{one.summary}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ) : null}
+      <div class="row wrap actions">
+        {call ? (
+          <button
+            type="button"
+            class="button"
+            onClick={() => openPanel("conversation", { call: String(call.step), with: null, leaf: null })}
+          >
+            What the model read
+          </button>
+        ) : null}
+        {isStatic() ? null : (
+          <button type="button" class="button" onClick={() => openPanel("fork", { edit: String(row.seq) })}>
+            What if…
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Raw({ answer }: { answer: EventAnswer }) {
+  return (
+    <>
+      <Code text={pretty(answer.raw)} language="json" label="Raw JSON" />
+      {answer.truncated ? (
+        <p>
+          <a href={api.raw(run.value?.key ?? "", answer.row.seq)}>The whole event</a> is larger than is shown here.
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+function Copies({ answer }: { answer: EventAnswer }) {
+  const { lctl, python, curl } = answer.copy;
+  return (
+    <>
+      <Command title="lctl" text={lctl} language="bash" />
+      <Command title="Python" text={python} language="python" />
+      {curl ? <Command title="curl" text={curl} language="bash" /> : <p class="dim">This event is no request: there is no curl of it.</p>}
+    </>
+  );
+}
+
+function Command({ title, text, language }: { title: string; text: string; language: string }) {
+  return (
+    <section>
+      <h2 class="heading">{title}</h2>
+      <Code text={text} language={language} label={`Copy as ${title}`} />
+    </section>
+  );
+}
+
+function ExchangeView({ exchange }: { exchange: Exchange }) {
+  const { status, error, response } = exchange;
+  const good = status != null && status < 400;
+  return (
+    <section class="exchange">
+      <div class="row">
+        <b class="mono">{exchange.method}</b>
+        <span class={`tag ${good ? "good" : "error"}`}>{status ?? "no answer"}</span>
+        <span class="num dim">{duration(exchange.duration_ms)}</span>
+        <span class="grow" />
+        <button type="button" class="link num" onClick={() => goTo(exchange.seq)}>
+          #{exchange.seq}
+        </button>
+      </div>
+      <p class="mono plain">{exchange.url}</p>
+      {error ? <Json value={error} open={2} /> : null}
+      <h2 class="heading">Request</h2>
+      <Headers of={exchange.request.headers} />
+      <Body value={exchange.request.body} name="Request body" />
+      <h2 class="heading">Response{response.chunks ? `, ${count(response.chunks.length)} parts` : ""}</h2>
+      <Headers of={response.headers} />
+      {response.chunks ? <Chunks chunks={response.chunks} /> : <Body value={response.body} name="Response body" />}
+    </section>
+  );
+}
+
+function Headers({ of: headers }: { of: Record<string, unknown> | null }) {
+  const all = Object.entries(headers ?? {});
+  if (!all.length) return null;
+  return (
+    <details>
+      <summary>{count(all.length)} headers</summary>
+      <dl class="headers mono">
+        {all.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{Array.isArray(value) ? value.join(", ") : String(value)}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+function Body({ value, name }: { value: unknown; name: string }) {
+  if (value == null || value === "") return <p class="dim">no body</p>;
+  if (typeof value !== "string") return <Json value={value} open={2} />;
+  const text = pretty(value);
+  return <Code text={text} language={text === value ? "" : "json"} label={name} />;
+}
+
+const FIRST_CHUNKS = 200;
+
+function Chunks({ chunks }: { chunks: [number, string][] }) {
+  return (
+    <ol class="chunks">
+      {chunks.slice(0, FIRST_CHUNKS).map(([ms, text], n) => (
+        <li key={n}>
+          <span class="num dim">+{duration(ms)}</span>
+          <code class="plain">{text}</code>
+        </li>
+      ))}
+      {chunks.length > FIRST_CHUNKS ? <li class="dim">{count(chunks.length - FIRST_CHUNKS)} more</li> : null}
+    </ol>
+  );
+}

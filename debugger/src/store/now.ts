@@ -1,0 +1,36 @@
+/** What is true at the chosen seq, for every panel: the state and the event. */
+import { effect, signal } from "@preact/signals";
+import { api } from "../api/client";
+import type { EventAnswer, StateAnswer } from "../api/shapes";
+import { Follower } from "./follow";
+import { isEmpty, run } from "./run";
+import { seq } from "./route";
+
+export const state = new Follower<StateAnswer>(true);
+export const event = new Follower<EventAnswer>(true, 100);
+
+/** Milliseconds after which a state that was not the last word is asked for again. */
+const PAUSE = 500;
+const again = signal(0);
+
+export function followSeq(): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stops = [
+    effect(follow),
+    effect(() => {
+      clearTimeout(timer);
+      if ((state.value.value?.progress ?? 1) < 1) timer = setTimeout(() => (again.value += 1), PAUSE);
+    }),
+    () => clearTimeout(timer),
+  ];
+  return () => stops.forEach((stop) => stop());
+}
+
+function follow(): void {
+  const [about, at] = [run.value, seq.value];
+  if (!about || isEmpty.value || at < 1) return;
+  const { key, progress } = about;
+  const read = progress < 1 ? progress : `whole ${again.value}`;
+  state.want({ key: `${key}@${at}@${read}`, ask: (stop) => api.state(key, at, stop) });
+  event.want({ key: `${key}@${at}`, ask: (stop) => api.event(key, at, stop) });
+}

@@ -1,0 +1,91 @@
+/** Where the reader is: the fragment of the address says all of it, so that every moment has a link. */
+import { computed, signal } from "@preact/signals";
+
+export const PANELS = ["conversation", "state", "flow", "cost", "search", "compare", "fork", "runs"] as const;
+export type Panel = (typeof PANELS)[number];
+
+/** What the panels themselves keep in the address: `leaf`, `call`, `with`, `against`, `q`, `right`, `tab`, ... */
+export type Words = Record<string, string>;
+
+interface Route {
+  run: string | null;
+  seq: number | null;
+  panel: Panel;
+  words: Words;
+}
+
+const read = (): Route => {
+  const words = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+  const { run, seq, panel, ...rest } = words;
+  const number = Number(seq);
+  return {
+    run: run ?? null,
+    seq: seq !== undefined && Number.isInteger(number) ? number : null,
+    panel: PANELS.includes(panel as Panel) ? (panel as Panel) : panel === "whatif" ? "fork" : "conversation",
+    words: rest,
+  };
+};
+
+const start = read();
+
+export const runKey = signal<string | null>(start.run);
+/** The chosen event. Everything shown is as of this seq. */
+export const seq = signal<number>(start.seq ?? 0);
+export const panel = signal<Panel>(start.panel);
+export const words = signal<Words>(start.words);
+/** The address named a seq: then it stands, else the newest event is shown. */
+export const seqGiven = start.seq !== null;
+export const panelGiven = new URLSearchParams(location.hash.slice(1)).has("panel");
+
+export const word = (name: string): string | null => words.value[name] ?? null;
+
+export const setWords = (changes: Record<string, string | null>): void => {
+  const next: Words = { ...words.value };
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === "") delete next[name];
+    else next[name] = value;
+  }
+  words.value = next;
+};
+
+const fragment = computed(() => {
+  const all = new URLSearchParams();
+  if (runKey.value) all.set("run", runKey.value);
+  if (seq.value) all.set("seq", String(seq.value));
+  all.set("panel", panel.value);
+  for (const [name, value] of Object.entries(words.value)) all.set(name, value);
+  return `#${all.toString()}`;
+});
+
+export const link = (): string => location.href.split("#")[0] + fragment.peek();
+
+/** The address follows, at most four times a second: browsers refuse more, and scrubbing changes it at 60. */
+export function keepAddress(): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = fragment.subscribe(() => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      if (location.hash !== fragment.peek()) history.replaceState(null, "", fragment.peek());
+    }, 250);
+  });
+  const back = () => {
+    const there = read();
+    if (there.run) runKey.value = there.run;
+    if (there.seq !== null) seq.value = there.seq;
+    panel.value = there.panel;
+    words.value = there.words;
+  };
+  window.addEventListener("hashchange", back);
+  return () => {
+    stop();
+    clearTimeout(timer);
+    window.removeEventListener("hashchange", back);
+  };
+}
+
+/** A panel is a place one can come back from. */
+export function openPanel(name: Panel, changes: Record<string, string | null> = {}): void {
+  if (panel.peek() !== name) history.pushState(null, "", fragment.peek());
+  panel.value = name;
+  if (Object.keys(changes).length) setWords(changes);
+}

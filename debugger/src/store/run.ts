@@ -1,0 +1,92 @@
+/** The opened run: what is known of it, and how far it has got. */
+import { computed, signal } from "@preact/signals";
+import { api, ApiError } from "../api/client";
+import type { RunInfo, Session } from "../api/shapes";
+import { openPanel, panel, panelGiven, runKey, seq, seqGiven } from "./route";
+
+export const session = signal<Session | null>(null);
+export const run = signal<RunInfo | null>(null);
+export const problem = signal<string | null>(null);
+/** The reader stays at the newest event of a run that goes on. */
+export const followLive = signal(false);
+/** Above this a reader looks for a place first; the conversation comes later. */
+const LONG = 100_000;
+
+/** Milliseconds between two looks at a log that is being read. */
+const READING = 400;
+
+/** Grows when what was answered before may be out of date: the log has grown. */
+export const grown = signal(0);
+
+export const firstSeq = computed(() => run.value?.first_seq ?? 1);
+export const lastSeq = computed(() => run.value?.last_seq ?? 0);
+export const isEmpty = computed(() => run.value !== null && run.value.events === 0);
+
+export const clamp = (value: number): number => Math.max(firstSeq.peek(), Math.min(lastSeq.peek(), Math.round(value)));
+
+/** Goes to an event; whoever chooses one no longer follows the newest. */
+export function goTo(target: number): void {
+  followLive.value = false;
+  seq.value = clamp(target);
+}
+
+export async function openSession(): Promise<void> {
+  const wanted = runKey.peek();
+  try {
+    const [about, first] = await Promise.all([api.session(), api.run(wanted).catch((error: unknown) => error as Error)]);
+    session.value = about;
+    if (first instanceof Error) return noRun(about, first, wanted);
+    take(first, seqGiven);
+    if (!panelGiven && (first.events > LONG || !first.types.message)) openPanel("state");
+    if (!panelGiven && about.run === null && !wanted && about.folder) openPanel("runs");
+  } catch (error) {
+    problem.value = explain(error);
+  }
+}
+
+function noRun(about: Session, error: Error, wanted: string | null): void {
+  if (about.folder && !wanted) openPanel("runs");
+  else problem.value = explain(error);
+}
+
+export async function openRun(key: string, at: number | null = null): Promise<void> {
+  try {
+    const next = await api.run(key);
+    if (at !== null) seq.value = at;
+    take(next, at !== null);
+    if (panel.peek() === "runs") openPanel("conversation");
+  } catch (error) {
+    problem.value = explain(error);
+  }
+}
+
+function take(next: RunInfo, keepSeq: boolean): void {
+  runKey.value = next.key;
+  problem.value = null;
+  run.value = next;
+  followLive.value = next.live && !keepSeq;
+  seq.value = keepSeq ? clamp(seq.peek()) : next.last_seq;
+  if (next.progress < 1) setTimeout(() => void refreshRun(), READING);
+}
+
+/** Asks again how far the run has got. */
+export async function refreshRun(): Promise<void> {
+  const key = runKey.peek();
+  if (!key) return;
+  try {
+    const next = await api.run(key);
+    if (runKey.peek() !== key) return;
+    run.value = next;
+    grown.value += 1;
+    if (followLive.peek()) seq.value = next.last_seq;
+    if (next.progress < 1) setTimeout(() => void refreshRun(), READING);
+  } catch (error) {
+    problem.value = explain(error);
+  }
+}
+
+export function explain(error: unknown): string {
+  if (error instanceof ApiError && error.status === 401)
+    return "This page has no key to the server. Open the link that lctl debug printed.";
+  return error instanceof Error ? error.message : String(error);
+}

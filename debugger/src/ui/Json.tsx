@@ -1,0 +1,90 @@
+/** A JSON value as a tree that folds. Long lists and texts show their beginning until asked. */
+import { useState } from "preact/hooks";
+import { count } from "./format";
+
+const FIRST = 50;
+const TEXT = 1200;
+
+interface Props {
+  value: unknown;
+  name?: string;
+  /** How many levels are open at first. */
+  open?: number;
+}
+
+export function Json({ value, open = 2 }: Props) {
+  return (
+    <div class="json" role="tree" aria-label="JSON">
+      <Value value={value} open={open} />
+    </div>
+  );
+}
+
+function Value({ value, name, open = 0 }: Props) {
+  const key = name === undefined ? null : <span class="key">{name}: </span>;
+  if (value !== null && typeof value === "object") return <Branch value={value} name={name} open={open} />;
+  return (
+    <div role="treeitem">
+      {key}
+      {typeof value === "string" ? (
+        <Text value={value} />
+      ) : (
+        <span class={value === null ? "null" : typeof value}>{String(value)}</span>
+      )}
+    </div>
+  );
+}
+
+function Text({ value }: { value: string }) {
+  const [all, setAll] = useState(false);
+  const cut = !all && value.length > TEXT;
+  return (
+    <>
+      <span class="string">{JSON.stringify(cut ? value.slice(0, TEXT) : value)}</span>
+      {cut ? (
+        <button type="button" class="more" onClick={() => setAll(true)}>
+          {count(value.length - TEXT)} more characters
+        </button>
+      ) : null}
+    </>
+  );
+}
+
+function Branch({ value, name, open }: { value: object; name: string | undefined; open: number }) {
+  const [shown, setShown] = useState(open > 0);
+  const [limit, setLimit] = useState(FIRST);
+  const list = Array.isArray(value);
+  const entries = Object.entries(value);
+  const brackets = list ? ["[", "]"] : ["{", "}"];
+  if (entries.length === 0)
+    return (
+      <div role="treeitem">
+        {name === undefined ? null : <span class="key">{name}: </span>}
+        <span class="null">{brackets.join("")}</span>
+      </div>
+    );
+  return (
+    <div role="treeitem" aria-expanded={shown}>
+      <button type="button" class="fold" aria-expanded={shown} onClick={() => setShown(!shown)}>
+        {name === undefined ? null : <span class="key">{name}: </span>}
+        <span class="null">{shown ? brackets[0] : `${brackets[0]}${count(entries.length)}${brackets[1]}`}</span>
+      </button>
+      {shown ? (
+        <ul role="group">
+          {entries.slice(0, limit).map(([key, inner]) => (
+            <li key={key} role="none">
+              <Value value={inner} name={key} open={open - 1} />
+            </li>
+          ))}
+          {entries.length > limit ? (
+            <li role="none">
+              <button type="button" class="more" onClick={() => setLimit(limit + 200)}>
+                {count(entries.length - limit)} more
+              </button>
+            </li>
+          ) : null}
+        </ul>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,157 @@
+/** Markdown of a log as elements. The parser's tokens become nodes one by one and no text is ever taken as
+ * HTML, so nothing a model or a page wrote can become more than text, links and pictures out of the log. */
+import { Lexer, type Token, type Tokens } from "marked";
+import type { ComponentChildren, JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { Code } from "./Code";
+
+/** More than this is shown as plain text: a reader does not need it laid out, and the page stays quick. */
+const LIMIT = 60_000;
+
+export function Markdown({ text }: { text: string }) {
+  const tokens = useMemo(() => (text.length > LIMIT ? null : parsed(text)), [text]);
+  if (!tokens) return <div class="plain">{text}</div>;
+  return <div class="prose">{tokens.map(block)}</div>;
+}
+
+function parsed(text: string): Token[] | null {
+  try {
+    return new Lexer({ gfm: true, breaks: true }).lex(text);
+  } catch {
+    return null; // text nested too deep for the parser is shown as it stands
+  }
+}
+
+function block(token: Token, key: number): ComponentChildren {
+  switch (token.type) {
+    case "space":
+    case "def":
+      return null;
+    case "heading":
+      return heading(token as Tokens.Heading, key);
+    case "paragraph":
+      return <p key={key}>{inlines(token.tokens)}</p>;
+    case "code":
+      return <Code key={key} text={(token as Tokens.Code).text} language={(token as Tokens.Code).lang} />;
+    case "blockquote":
+      return <blockquote key={key}>{(token.tokens ?? []).map(block)}</blockquote>;
+    case "hr":
+      return <hr key={key} />;
+    case "list":
+      return list(token as Tokens.List, key);
+    case "table":
+      return table(token as Tokens.Table, key);
+    case "text":
+      return <p key={key}>{token.tokens ? inlines(token.tokens) : unescaped(token.text as string)}</p>;
+    default:
+      return (
+        <p key={key} class="plain">
+          {token.raw}
+        </p>
+      );
+  }
+}
+
+function heading(token: Tokens.Heading, key: number): JSX.Element {
+  const content = inlines(token.tokens);
+  if (token.depth === 1) return <h3 key={key} class="h1">{content}</h3>;
+  return <h4 key={key}>{content}</h4>;
+}
+
+function list(token: Tokens.List, key: number): JSX.Element {
+  const items = token.items.map((item, n) => (
+    <li key={n}>
+      {item.task ? <input type="checkbox" checked={item.checked} disabled aria-label="task" /> : null}
+      {item.tokens.map((inner, m) => (inner.type === "text" ? textItem(inner, m) : block(inner, m)))}
+    </li>
+  ));
+  return token.ordered ? (
+    <ol key={key} start={Number(token.start) || 1}>
+      {items}
+    </ol>
+  ) : (
+    <ul key={key}>{items}</ul>
+  );
+}
+
+const textItem = (token: Token, key: number): ComponentChildren => (
+  <span key={key}>{"tokens" in token && token.tokens ? inlines(token.tokens) : unescaped(token.raw)}</span>
+);
+
+function table(token: Tokens.Table, key: number): JSX.Element {
+  return (
+    <table key={key}>
+      <thead>
+        <tr>
+          {token.header.map((cell, n) => (
+            <th key={n}>{inlines(cell.tokens)}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {token.rows.map((row, n) => (
+          <tr key={n}>
+            {row.map((cell, m) => (
+              <td key={m}>{inlines(cell.tokens)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const inlines = (tokens: Token[] | undefined): ComponentChildren[] => (tokens ?? []).map(inline);
+
+function inline(token: Token, key: number): ComponentChildren {
+  switch (token.type) {
+    case "strong":
+      return <strong key={key}>{inlines(token.tokens)}</strong>;
+    case "em":
+      return <em key={key}>{inlines(token.tokens)}</em>;
+    case "del":
+      return <s key={key}>{inlines(token.tokens)}</s>;
+    case "codespan":
+      return <code key={key}>{unescaped((token as Tokens.Codespan).text)}</code>;
+    case "br":
+      return <br key={key} />;
+    case "link":
+      return link(token as Tokens.Link, key);
+    case "image":
+      return picture(token as Tokens.Image, key);
+    case "escape":
+      return (token as Tokens.Escape).text;
+    case "text":
+      return "tokens" in token && token.tokens ? inlines(token.tokens) : unescaped((token as Tokens.Text).text);
+    default:
+      return token.raw; // HTML too: shown, not obeyed
+  }
+}
+
+/** A link is followed only to the web, in a window that knows nothing of this page. */
+function link(token: Tokens.Link, key: number): ComponentChildren {
+  const content = inlines(token.tokens);
+  if (!/^https?:\/\//i.test(token.href)) return <span key={key}>{content}</span>;
+  return (
+    <a key={key} href={token.href} target="_blank" rel="noreferrer noopener" title={token.href}>
+      {content}
+    </a>
+  );
+}
+
+/** Pictures that the text holds are shown; one on the web would be a request to it, so it stays a link. */
+function picture(token: Tokens.Image, key: number): ComponentChildren {
+  if (isPicture(token.href)) return <img key={key} class="picture" src={token.href} alt={token.text} />;
+  if (!/^https?:\/\//i.test(token.href)) return token.raw;
+  return (
+    <a key={key} href={token.href} target="_blank" rel="noreferrer noopener">
+      {token.text || token.href}
+    </a>
+  );
+}
+
+export const isPicture = (url: string): boolean => /^data:image\/(png|jpeg|gif|webp|avif|bmp);base64,/i.test(url);
+
+const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", nbsp: "\u00a0" };
+
+const unescaped = (text: string): string => text.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name: string) => ENTITIES[name] ?? "");

@@ -1,0 +1,1 @@
+"""What the debugger's API takes and gives, as types: the OpenAPI document is made of them."""

@@ -1,0 +1,1 @@
+"""What the panels show, each from an opened run and a question."""

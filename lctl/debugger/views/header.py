@@ -1,0 +1,222 @@
+"""One run in a few lines: what it is, where it comes from, how it ended, who took part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from lctl.analysis.log import number, tokens_of
+from lctl.analysis.recordings import Run as Recorded
+from lctl.analysis.recordings import origin
+from lctl.debugger.asking import Question
+from lctl.debugger.columns import Columns
+from lctl.debugger.moments import state_at
+from lctl.debugger.opened import Opened
+from lctl.debugger.serving import Server
+from lctl.debugger.shapes.common import Totals
+from lctl.debugger.shapes.runs import AgentRange, Fork, Parent, Problem, Program, RunHeader
+from lctl.debugger.views.runs import edits_of, kind_of, status_of
+from lctl.debugger.views.state import totals
+from lctl.state.model import Tokens
+from lctl.state.moments import elapsed_ms
+
+_AGENTS = 1000
+_PROBLEMS = 100
+#: Logs of up to so many bytes are looked through for what is wrong in them when they are opened.
+_CHECKED = 64_000_000
+
+
+class HeaderAsked(Question, kw_only=True):
+    run: str | None = None
+
+
+def header(server: Server, asked: HeaderAsked) -> RunHeader:
+    """What is known of a run."""
+    run = server.runs.open(asked.run)
+    return header_of(run, server.runs.run(run.key), server.runs.runs())
+
+
+def header_of(run: Opened, known: Recorded, others: list[tuple[str, Recorded]]) -> RunHeader:
+    """`known`: the run as the ends of its file tell it; `others`: those beside it, by key."""
+    log, chain = run.log, run.log.chain
+    columns = run.columns_now(patience=0.0 if run.is_long else 0.05)
+    problems = _problems(run)
+    first, last = _ends(run)
+    program = chain.get("program")
+    parent_id = origin(known)
+    keys = {one.id: key for key, one in others}
+    seq = known.parent.get("seq")
+    return RunHeader(
+        key=run.key,
+        id=known.id,
+        name=str(chain.get("name") or "") or _program_name(program) or known.id,
+        path=run.place,
+        version=log.version,
+        form=log.form,
+        size=known.size,
+        first_seq=log.first_seq,
+        last_seq=log.last_seq,
+        events=len(log),
+        first_timestamp=first,
+        last_timestamp=last,
+        duration_ms=elapsed_ms(first, last) or 0.0,
+        status=_status(run, status_of(known)),
+        live=run.live,
+        notes=_notes(run),
+        problems=problems[:_PROBLEMS],
+        problem_count=len(problems),
+        kind=kind_of(chain, known.is_child),
+        parent=Parent(id=parent_id, key=keys.get(parent_id), seq=seq if type(seq) is int else None)
+        if parent_id
+        else None,
+        edits=edits_of(chain.get("fork")),
+        forks=_forks(others, known.id),
+        program=_program(program),
+        certificate=known.certificate or None,
+        can_fork=_program(program) is not None,
+        progress=run.progress,
+        agents=run.kept(("agents", len(columns)), lambda: _agents(columns), passing=True),
+        types=columns.types(),
+        totals=_totals(run),
+    )
+
+
+def _status(run: Opened, said: str) -> str:
+    """As in the list, as of now."""
+    if said in ("live", "unfinished"):
+        return "live" if run.live else "unfinished"
+    if said == "ok" and run.log.recovered is not None:
+        return "unfinished"  # no journal, and yet its end is missing
+    return said
+
+
+def _notes(run: Opened) -> list[str]:
+    log = run.log
+    notes = []
+    if log.open and not run.live:
+        notes.append("not closed by its program: it ended abruptly, or goes on elsewhere")
+    if log.recovered is not None and not run.live:
+        notes.append(str(log.recovered))
+    if not len(log):
+        notes.append("no events yet" if run.live else "no events")
+    return notes
+
+
+def _problems(run: Opened) -> list[Problem]:
+    if run.size > _CHECKED or run.live:
+        return []
+    found = run.kept("problems", lambda: run.log.problems)
+    return [Problem(seq=one.seq, line=one.line, text=one.text) for one in found]
+
+
+def _ends(run: Opened) -> tuple[str | None, str | None]:
+    """Timestamps of the first and the last event."""
+    log = run.log
+    ends = [next(iter(log.events(seq, seq + 1)), None) for seq in (log.first_seq, log.last_seq) if len(log)]
+    found = [one.timestamp or None if one is not None else None for one in ends]
+    return (found[0], found[1]) if found else (None, None)
+
+
+def _forks(others: list[tuple[str, Recorded]], id: str) -> list[Fork]:
+    found = []
+    for key, one in others:
+        if "fork" in one.chain and one.parent.get("id") == id:
+            at = one.parent.get("seq")
+            edits = edits_of(one.chain.get("fork"))
+            found.append(Fork(key=key, id=one.id, at=at if type(at) is int else None, edits=edits))
+    return found
+
+
+def _program(program: Any) -> Program | None:
+    argv = program.get("argv") if isinstance(program, dict) else None
+    if not isinstance(argv, list) or not argv:
+        return None
+    cwd = program.get("cwd")
+    return Program(argv=[str(word) for word in argv], cwd=cwd if isinstance(cwd, str) else None)
+
+
+def _program_name(program: Any) -> str:
+    found = _program(program)
+    return "" if found is None else " ".join(found.argv[1:5])
+
+
+def _agents(columns: Columns) -> list[AgentRange]:
+    """In order of first event."""
+    with columns.lock:
+        agents, length = columns.agents, len(columns)
+        found = []
+        if length > 200_000:
+            return _many(columns)
+        places: dict[int, list[int]] = {}
+        for row, code in enumerate(agents):
+            place = places.get(code)
+            if place is None:
+                places[code] = [1, row, row]
+            else:
+                place[0] += 1
+                place[2] = row
+        for code, (count, first, last) in places.items():
+            if columns.names[code]:
+                found.append(
+                    AgentRange(
+                        name=columns.names[code],
+                        events=count,
+                        first=columns.seq(first),
+                        last=columns.seq(last),
+                    )
+                )
+        return found[:_AGENTS]
+
+
+def _many(columns: Columns) -> list[AgentRange]:
+    """The same of a long log, by counting in pieces."""
+    agents, length, piece = columns.agents, len(columns), 8192
+    counts: Counter[int] = Counter()
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for at in range(0, length, piece):
+        some = agents[at : at + piece]
+        for code, count in Counter(some).items():
+            counts[code] += count
+            first.setdefault(code, at + some.index(code))
+            last[code] = at
+    for code, at in last.items():
+        some = agents[at : at + piece]
+        last[code] = at + max(n for n in range(len(some)) if some[n] == code)
+    return [
+        AgentRange(
+            name=columns.names[code],
+            events=counts[code],
+            first=columns.seq(first[code]),
+            last=columns.seq(last[code]),
+        )
+        for code in sorted(first, key=first.__getitem__)
+        if columns.names[code]
+    ][:_AGENTS]
+
+
+def _totals(run: Opened) -> Totals | None:
+    """Sums at the end; of a long log what its end says, until the events have been read."""
+    if len(run.log) <= 20_000 or run.timeline.known >= run.log.last_seq:
+        return totals(run, run.timeline.at(run.log.last_seq))
+    if not run.is_being_built:
+        run.index_ahead()
+    summary = (run.log.tail or {}).get("summary")
+    if not isinstance(summary, dict) or "steps" not in summary:
+        if run.is_being_built:
+            return None
+        now, progress = state_at(run, None)
+        return totals(run, now) if progress == 1.0 else None
+    tokens = tokens_of(summary)
+    counts = {
+        key: value if type(value := summary.get(key)) is int else 0
+        for key in ("events", "steps", "llm_calls", "tool_calls", "errors", "messages", "facts")
+    }
+    duration = summary.get("duration_ms")
+    return Totals(
+        **counts,
+        tokens=tokens or Tokens(),
+        duration_ms=number(duration) or 0.0,
+        cost=None,
+        checkpoints=len(run.columns.checkpoints),
+    )

@@ -1,0 +1,245 @@
+"""A message as parts to be shown: words, thoughts, tool calls, results, images, in the order it has them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+
+from lctl.analysis.log import text
+from lctl.analysis.wording import compact
+from lctl.conversation.node import Node
+from lctl.debugger.asking import Bytes, OfRun
+from lctl.debugger.failing import Refused
+from lctl.debugger.opened import Opened
+from lctl.debugger.shapes.conversation import Message, MessageCall, Part
+from lctl.state.messages import images_of, reasoning_of, text_of, tool_calls_of, tool_results_of
+
+#: Characters of a part that are given; more are in the event.
+_LONGEST = 200_000
+#: Characters of a data: url that are given in place; a larger image is fetched.
+_IN_PLACE = 8192
+_IMAGES = {
+    "image/png": b"\x89PNG",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/gif": b"GIF8",
+    "image/webp": b"RIFF",
+}
+
+
+def message(run: Opened, node: Node, call: MessageCall | None) -> Message:
+    """A node of a tree, as of the tree's seq."""
+    data = node.data
+    parent = node.parent
+    # Conversations that begin beside each other are no alternatives to one another.
+    siblings = node.siblings if parent is not None else node.versions
+    events = list(run.log.events(node.seq, node.seq + 1))
+    agent, timestamp = (events[0].agent, text(events[0].timestamp)) if events else ("", "")
+    return Message(
+        id=node.id,
+        seq=node.seq,
+        role=node.role,
+        agent=agent,
+        timestamp=timestamp,
+        ms=run.ms(timestamp),
+        status=node.status,
+        sampled=node.sampled,
+        conversation=node.conversation,
+        parent=parent.id if parent is not None else None,
+        parts=list(parts(run, node.seq, data)),
+        siblings=[one.id for one in siblings],
+        index=next((n for n, one in enumerate(siblings) if one.number == node.number), 0),
+        edits=max(0, len(node.versions) - 1),
+        nested=[one.id for one in node.nested],
+        call=call,
+        size=len(text_of(data)),
+    )
+
+
+def parts(run: Opened, seq: int, data: Mapping[str, Any]) -> Iterator[Part]:
+    """What a message says, part by part."""
+    images = _Images(run, seq)
+    if data.get("role") in ("tool", "function"):
+        yield from _results(data)
+        yield from images.of(data)
+        return
+    content, google = data.get("content"), data.get("parts")
+    lists = [one for one in (content, google) if isinstance(one, list)]
+    if not lists:
+        yield from _said(data, images)
+        return
+    above = {key: value for key, value in data.items() if key not in ("content", "parts", "tool_calls")}
+    if reasoning := reasoning_of({"content": "", **above}):
+        yield _cut(Part(kind="reasoning", text=reasoning))
+    for one in lists:
+        for part in one:
+            yield from _part(part, images)
+    rest = {"role": data.get("role"), "content": "", **{key: data[key] for key in _CALLS if key in data}}
+    yield from _calls(rest)
+    if isinstance(refusal := data.get("refusal"), str) and refusal:
+        yield _cut(Part(kind="text", text=refusal))
+
+
+_CALLS = ("tool_calls", "function_call")
+
+
+def _part(part: Any, images: _Images) -> Iterator[Part]:
+    found = list(_said({"role": "", "content": [part]}, images))
+    if found:
+        yield from found
+    elif part not in ("", None):
+        kind = text(part.get("type")) if isinstance(part, Mapping) else ""
+        if kind in ("text", "output_text", "input_text", "reasoning"):
+            return  # an empty one
+        yield _bounded(Part(kind="other", type=kind, value=part))
+
+
+def _said(data: Mapping[str, Any], images: _Images) -> Iterator[Part]:
+    if reasoning := reasoning_of(data):
+        yield _cut(Part(kind="reasoning", text=reasoning))
+    results = tool_results_of(data)
+    if (words := text_of(data)) and not results:
+        yield _cut(Part(kind="text", text=words))
+    yield from _calls(data)
+    yield from _results(data)
+    yield from images.of(data)
+
+
+def _calls(data: Mapping[str, Any]) -> Iterator[Part]:
+    for call in tool_calls_of(data):
+        yield _bounded(
+            Part(
+                kind="tool_call",
+                call_id=text(call.get("id")),
+                name=text(call.get("name")) or "?",
+                arguments=call.get("arguments"),
+            )
+        )
+
+
+def _results(data: Mapping[str, Any]) -> Iterator[Part]:
+    for result in tool_results_of(data):
+        output = result.get("output")
+        words = output if isinstance(output, str) else text_of({"content": output}) or compact(output)
+        yield _bounded(
+            Part(
+                kind="tool_result",
+                call_id=text(result.get("call_id")),
+                name=text(data.get("name")),
+                output=None if isinstance(output, str) else output,
+                text=words,
+                error=bool(result.get("is_error")),
+            )
+        )
+
+
+def _cut(part: Part) -> Part:
+    if part.text is None or len(part.text) <= _LONGEST:
+        return part
+    return Part(kind=part.kind, text=part.text[:_LONGEST], truncated=len(part.text))
+
+
+def _bounded(part: Part) -> Part:
+    """The part, or the beginning of what it says as text, where it is very large."""
+    value = next((one for one in (part.arguments, part.output, part.value) if one is not None), None)
+    words = part.text or ""
+    if value is not None and not isinstance(value, int | float | bool):
+        size = len(value) if isinstance(value, str) else len(_dump(value))
+    else:
+        size = len(words)
+    if max(size, len(words)) <= _LONGEST:
+        return part
+    shown = (words or (value if isinstance(value, str) else _dump(value)))[:_LONGEST]
+    return Part(
+        kind=part.kind,
+        text=shown,
+        call_id=part.call_id,
+        name=part.name,
+        error=part.error,
+        type=part.type,
+        truncated=size,
+    )
+
+
+def _dump(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
+
+
+# -- images --------------------------------------------------------------------------------
+
+
+class _Images:
+    """Images of one message, numbered as they come."""
+
+    def __init__(self, run: Opened, seq: int) -> None:
+        self._run = run
+        self._seq = seq
+        self._n = 0
+
+    def of(self, data: Mapping[str, Any]) -> Iterator[Part]:
+        for image in images_of(data):
+            url = image.get("url")
+            held = isinstance(url, str) and url.startswith("data:")
+            src = None
+            if isinstance(url, str) and held and len(url) <= _IN_PLACE:
+                src = url if _media_type(_decoded(url)) is not None else None
+            elif held or "blob" in image:
+                asked = {"run": self._run.key, "seq": self._seq, "part": self._n}
+                src = f"/api/blob?{urlencode(asked)}"
+            self._n += 1
+            yield Part(
+                kind="image",
+                media_type=text(image.get("media_type")) or None,
+                src=src,
+                url=url if isinstance(url, str) and not held else None,
+            )
+
+
+class BlobAsked(OfRun, kw_only=True):
+    seq: int
+    part: int = 0
+
+
+def blob(run: Opened, asked: BlobAsked) -> Bytes:
+    """An image of a message. Only what is an image of a kind that cannot run anything."""
+    data = run.event(asked.seq).data
+    images = images_of(data)
+    if not 0 <= asked.part < len(images):
+        raise Refused("not_found", f"event {asked.seq} has no image {asked.part}")
+    image = images[asked.part]
+    url = image.get("url")
+    content = _decoded(url) if isinstance(url, str) else _of_blob(run, image.get("blob"))
+    media = _media_type(content)
+    if content is None or media is None:
+        raise Refused("not_found", "that is no png, jpeg, gif or webp")
+    return Bytes(content, media)
+
+
+def _media_type(content: bytes | None) -> str | None:
+    """What the bytes are, of the kinds that cannot run anything; whatever they call themselves."""
+    return next((media for media, head in _IMAGES.items() if content and content.startswith(head)), None)
+
+
+def _decoded(url: str) -> bytes | None:
+    """The bytes of a data: url that holds an image of a known kind."""
+    head, _, body = url.partition(",")
+    if not head.startswith("data:image/") or not head.endswith(";base64"):
+        return None
+    return _bytes(body)
+
+
+def _of_blob(run: Opened, hash: Any) -> bytes | None:
+    seq = run.chain.tree.forest.blobs.get(hash) if isinstance(hash, str) else None
+    content = run.event(seq).data.get("content") if seq is not None else None
+    return _bytes(content) if isinstance(content, str) else None
+
+
+def _bytes(body: str) -> bytes | None:
+    try:
+        return base64.b64decode(body, altchars=b"-_" if "-" in body or "_" in body else None)
+    except (binascii.Error, ValueError):
+        return None

@@ -1,0 +1,354 @@
+"""The state at a seq, what the event there changed, and the difference of two states."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from itertools import islice
+from typing import Literal
+
+import msgspec
+
+from lctl.analysis.statechanges import state_changes
+from lctl.debugger.asking import OfRun
+from lctl.debugger.failing import Refused
+from lctl.debugger.moments import moment, state_at
+from lctl.debugger.opened import Opened
+from lctl.debugger.shapes.common import Change, Span, Totals
+from lctl.debugger.shapes.state import (
+    AgentState,
+    Facts,
+    FactState,
+    ModelState,
+    Note,
+    Series,
+    StateDiff,
+    StateView,
+    StreamState,
+    ToolState,
+    Trend,
+)
+from lctl.debugger.views.rows import cost_of, depth_in, span
+from lctl.events import Event
+from lctl.state.layers import newest_keys
+from lctl.state.model import Fact, State
+from lctl.trust.gates import gate
+
+_CHANGES = 2000
+_NOTES = 100
+_STREAMS = 50
+_LOOK = 256  # events in a block, of which a few are looked through for the facts stated last
+_LOOKED = 4
+#: Facts of a state up to which all are put in order for a page of them.
+_ALL = 5000
+#: Events between two states beyond which a difference is not read off them one by one.
+_FAR = 50_000
+
+
+class StateAsked(OfRun, kw_only=True):
+    at: int | None = None
+    facts: int = 40
+    steps: int = 40
+
+
+def state(run: Opened, asked: StateAsked) -> StateView:
+    """Everything a developer asks of a moment."""
+    now, before, progress, since = moment(run, asked.at)
+    seq = now.seq
+    changes = list(islice(_changes_at(run, before, now), _CHANGES)) if before is not None and seq else []
+    touched = {(one.section, one.name) for one in changes}
+    depths: dict[int, int] = {}
+    opened = [now.steps[one] for one in reversed(now.open_steps[-max(0, asked.steps) :]) if one in now.steps]
+    return StateView(
+        seq=seq,
+        timestamp=now.last_timestamp,
+        ms=run.ms(now.last_timestamp),
+        totals=totals(run, now),
+        progress=progress,
+        since=since,
+        agents=_agents(now, touched),
+        models=[
+            ModelState(
+                name=name,
+                calls=one.calls,
+                errors=one.errors,
+                wall_ms=one.wall_ms,
+                tokens=one.tokens,
+                cost=cost_of(run, name, one, now.last_timestamp),
+                changed=("models", name) in touched,
+            )
+            for name, one in now.models.items()
+        ],
+        tools=[
+            ToolState(
+                name=name,
+                calls=one.calls,
+                errors=one.errors,
+                wall_ms=one.wall_ms,
+                changed=("tools", name) in touched,
+            )
+            for name, one in now.tools.items()
+        ],
+        open_steps=[span(run, one, depth_in(now, one, depths)) for one in opened],
+        open_step_count=len(now.open_steps),
+        streams=_streams(now),
+        facts=[fact(one, seq) for one in newest_facts(run, now, asked.facts)],
+        fact_count=len(now.facts),
+        diagnostics=_notes(now),
+        diagnostic_count=len(now.diagnostics),
+        changes=changes,
+    )
+
+
+def totals(run: Opened, now: State) -> Totals:
+    """The sums of a state, with what they cost."""
+    said = now.totals
+    costs = [
+        cost_of(run, name, usage, now.last_timestamp)
+        for name, usage in now.models.items()
+        if usage.tokens.total
+    ]
+    known = [one for one in costs if one is not None]
+    return Totals(
+        events=said.events,
+        steps=said.steps,
+        llm_calls=said.llm_calls,
+        tool_calls=said.tool_calls,
+        errors=said.errors,
+        messages=said.messages,
+        tokens=said.tokens,
+        duration_ms=said.duration_ms,
+        cost=sum(known) if known else None if said.tokens.total else 0.0,
+        facts=len(now.facts),
+        checkpoints=len(now.checkpoints),
+    )
+
+
+def _agents(now: State, touched: set[tuple[str, str]]) -> list[AgentState]:
+    return [
+        AgentState(
+            name=name,
+            calls=one.calls,
+            errors=one.errors,
+            wall_ms=one.wall_ms,
+            running=one.running,
+            tokens=one.tokens,
+            changed=("agents", name) in touched,
+        )
+        for name, one in now.agents.items()
+    ]
+
+
+def _streams(now: State) -> list[StreamState]:
+    found = (now.streams[seq] for seq in now.open_streams[-_STREAMS:] if seq in now.streams)
+    return [
+        StreamState(
+            seq=one.seq, agent=one.agent, message_id=one.message_id, chunks=one.chunks, tokens=one.tokens
+        )
+        for one in found
+    ]
+
+
+def _notes(now: State) -> list[Note]:
+    return [Note(seq=one.seq, code=one.code, text=one.text) for one in now.diagnostics[-_NOTES:]]
+
+
+# -- facts ---------------------------------------------------------------------------------
+
+
+def newest_facts(run: Opened, now: State, limit: int) -> list[Fact]:
+    """Facts by their newest change. Of very many: those that the last few thousand events are about, then
+    those added last."""
+    if limit <= 0:
+        return []
+    facts = now.facts
+    if len(facts) <= limit:
+        return heapq.nlargest(limit, facts.values(), key=lambda one: one.modified)
+    ids = _stated_last(run, now.seq, limit)
+    if len(ids) < limit:
+        ids |= dict.fromkeys(newest_keys(facts, limit))
+    found = [one for id in ids if (one := facts.get(id)) is not None]
+    return heapq.nlargest(limit, found, key=lambda one: one.modified)
+
+
+def _stated_last(run: Opened, seq: int, limit: int) -> dict[str, None]:
+    """Ids of the facts that the newest events state, newest first."""
+    found: dict[str, None] = {}
+    block = seq // _LOOK
+    for one in range(block, max(-1, block - _LOOKED), -1):
+        if len(found) >= limit:
+            break
+        for at, id in reversed(_facts_in(run, one)):
+            if at <= seq and len(found) < limit:
+                found[id] = None
+    return found
+
+
+def _facts_in(run: Opened, block: int) -> list[tuple[int, str]]:
+    """(seq, id) of the events about facts of one block of a log."""
+
+    def find() -> list[tuple[int, str]]:
+        said: list[tuple[int, str]] = []
+        for line in run.log.lines(block * _LOOK, (block + 1) * _LOOK):
+            if b'"type":"fact_' in line[:64]:
+                try:
+                    one = _decode_fact(line)
+                except (ValueError, RecursionError):
+                    continue  # not as usual: among the facts by another way
+                said.append((one.seq, one.data.id))
+        return said
+
+    return run.kept(("facts", block), find, passing=True)
+
+
+class _FactId(msgspec.Struct):
+    id: str
+
+
+class _FactLine(msgspec.Struct):
+    seq: int
+    data: _FactId
+
+
+_decode_fact = msgspec.json.Decoder(_FactLine).decode
+
+
+def fact(one: Fact, seq: int) -> FactState:
+    return FactState(
+        id=one.id,
+        text=one.text,
+        confidence=one.confidence,
+        source=one.source,
+        agent=one.agent,
+        added=one.added,
+        modified=one.modified,
+        gate=gate(one.confidence),
+        history=[(seq, confidence, reason) for seq, confidence, reason in one.history],
+        changed=one.modified == seq,
+    )
+
+
+class FactsAsked(OfRun, kw_only=True):
+    at: int | None = None
+    offset: int = 0
+    limit: int = 200
+    q: str = ""
+
+
+def facts(run: Opened, asked: FactsAsked) -> Facts:
+    """All facts, newest change first; `q`: words in id, text, source or agent."""
+    now, _ = state_at(run, asked.at)
+    words = asked.q.lower().split()
+    offset, limit = max(0, asked.offset), max(1, min(asked.limit, 2000))
+    if not words and len(now.facts) > _ALL:
+        shown = newest_facts(run, now, offset + limit)[offset:]
+        after = offset + len(shown)
+        more = len(shown) == limit and after < len(now.facts)
+        return Facts(
+            total=len(now.facts),
+            next=after if more else None,
+            facts=[fact(one, now.seq) for one in shown],
+        )
+    found = [
+        one
+        for one in now.facts.values()
+        if all(word in f"{one.id} {one.text} {one.source or ''} {one.agent}".lower() for word in words)
+    ]
+    found.sort(key=lambda one: -one.modified)
+    shown = found[offset : offset + limit]
+    after = offset + len(shown)
+    return Facts(
+        total=len(found),
+        next=after if after < len(found) else None,
+        facts=[fact(one, now.seq) for one in shown],
+    )
+
+
+# -- differences ---------------------------------------------------------------------------
+
+
+class DiffAsked(OfRun, kw_only=True, rename={"first": "at", "last": "to"}):
+    first: int | None = None
+    last: int | None = None
+
+
+def state_diff(run: Opened, asked: DiffAsked) -> StateDiff:
+    """What is otherwise at `to` than at `at`, whichever comes first."""
+    first, last = run.seq(asked.first), run.seq(asked.last)
+    if run.is_being_built:
+        raise Refused("conflict", "the log is still being read; ask again when that is done")
+    before, after = run.timeline.at(first), run.timeline.at(last)
+    low, high = sorted((before.seq, after.seq))
+    found = [_change(one) for one in state_changes(before, after, _between(run, low, high), run.prices)]
+    return StateDiff(
+        first=first, last=last, changes=found[:_CHANGES], total=len(found), cut=len(found) > _CHANGES
+    )
+
+
+def _between(run: Opened, low: int, high: int) -> Iterator[Event]:
+    """The events that may matter; of a very long stretch, its two ends."""
+    if high - low <= 2 * _FAR:
+        yield from run.log.events(low + 1, high + 1)
+        return
+    yield from run.log.events(low + 1, low + _FAR)
+    yield from run.log.events(high - _FAR, high + 1)
+
+
+def _changes_at(run: Opened, before: State, now: State) -> Iterator[Change]:
+    """What the event at the state's seq changed."""
+    events = list(run.log.events(now.seq, now.seq + 1))
+    if events:
+        yield from map(_change, state_changes(before, now, events, run.prices))
+
+
+def _change(one: object) -> Change:
+    return Change(**{name: getattr(one, name) for name in ("section", "name", "field", "before", "after")})
+
+
+# -- curves --------------------------------------------------------------------------------
+
+
+class TrendAsked(OfRun, kw_only=True):
+    what: Literal["confidence", "tokens", "cost", "errors"] = "confidence"
+    ids: list[str] = msgspec.field(default_factory=list)
+    points: int = 400
+
+
+def trend(run: Opened, asked: TrendAsked) -> Trend:
+    """Values over the run; of confidence, each change of it (facts named, else the ten that changed most)."""
+    if run.is_being_built:
+        return Trend(what=asked.what, series=[])
+    end, _ = state_at(run, None)
+    if asked.what == "confidence":
+        chosen = [end.facts[id] for id in asked.ids if id in end.facts] if asked.ids else _liveliest(run, end)
+        series = [
+            Series(name=one.id, points=[(entry[0], entry[1]) for entry in one.history]) for one in chosen
+        ]
+        return Trend(what=asked.what, series=series)
+    count = max(2, min(asked.points, 2000))
+    first, last = run.log.first_seq, end.seq
+    seqs = sorted({first + (last - first) * n // (count - 1) for n in range(count)}) if last else []
+    return Trend(what=asked.what, series=[_sums(run, asked.what, seqs)])
+
+
+def _sums(run: Opened, what: str, seqs: list[int]) -> Series:
+    points: list[tuple[int, float | None]] = []
+    for seq in seqs:
+        state = run.timeline.near(seq) if run.is_long and seq < seqs[-1] else run.timeline.at(seq)
+        said = totals(run, state)
+        value = said.cost if what == "cost" else said.errors if what == "errors" else said.tokens.total
+        if not points or points[-1][1] != value:
+            points.append((seq, value))
+    return Series(name=what, points=points)
+
+
+def _liveliest(run: Opened, end: State) -> list[Fact]:
+    return heapq.nlargest(10, newest_facts(run, end, 500), key=lambda one: (len(one.history), one.modified))
+
+
+def spans_of(run: Opened, now: State, seqs: list[int]) -> list[Span]:
+    """Steps by seq, as they stand in a state."""
+    depths: dict[int, int] = {}
+    return [
+        span(run, now.steps[seq], depth_in(now, now.steps[seq], depths)) for seq in seqs if seq in now.steps
+    ]

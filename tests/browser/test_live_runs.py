@@ -1,0 +1,104 @@
+"""A program that runs, followed while it does; and a fork that the page runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[browser]'")
+from playwright.sync_api import Browser, expect
+
+from tests.browser.debugger import Watched, chosen, debugger, expect_chosen
+
+pytestmark = pytest.mark.browser
+
+PROGRAM = """
+import sys, time
+import lctl
+from lctl import LCTLSession
+
+with LCTLSession("live", path=sys.argv[1]) as session:
+    session.step_start("worker", "count")
+    for n in range(int(sys.argv[2])):
+        session.add_fact(f"F{n}", f"counted to {n}", confidence=0.5)
+        if n % 20 == 19:
+            print(n, flush=True)
+            sys.stdin.readline()
+    session.step_end()
+"""
+
+
+def test_a_running_program_is_followed_to_its_end(browser: Browser, tmp_path: Path) -> None:
+    log = tmp_path / "live.lctl.json"
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(log), "60"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert program.stdin is not None and program.stdout is not None
+    try:
+        program.stdout.readline()
+        with debugger(log) as running:
+            seen = Watched(browser, running.place)
+            page = seen.page
+            page.goto(running.link)
+            running.show(page, panel="state")
+            expect(page.locator(".tag.live")).to_be_visible()
+            expect_chosen(page, 21)
+            program.stdin.write("\n")
+            program.stdin.flush()
+            expect_chosen(page, 41)
+            expect(page.locator(".event", has_text="F39")).to_be_visible()
+            expect(page.locator(".fact").first).to_contain_text("counted to 39")
+
+            page.keyboard.press("ArrowLeft")
+            assert chosen(page) == 40
+            program.stdin.write("\n")
+            program.stdin.flush()
+            expect(page.get_by_role("slider", name="Chosen event")).to_have_attribute("aria-valuemax", "61")
+            assert chosen(page) == 40
+            page.keyboard.press("l")
+            expect_chosen(page, 61)
+
+            program.stdin.write("\n")
+            program.stdin.close()
+            program.wait(30)
+            expect(page.locator(".tag.live")).to_have_count(0)
+            expect(page.locator(".topbar .tag.good")).to_have_text("ended well")
+            expect_chosen(page, 62)
+            seen.close()
+    finally:
+        program.kill()
+        program.wait()
+        program.stdout.close()
+
+
+def test_a_fork_is_confirmed_run_and_compared(browser: Browser, folder: Path, demo_log: Path) -> None:
+    at = next(
+        e["seq"] for e in json.loads(demo_log.read_text())["events"] if e["agent"] == "security-reviewer"
+    )
+    with debugger(demo_log, "--allow-run") as running:
+        seen = Watched(browser, running.place)
+        page = seen.page
+        page.goto(running.link)
+        running.show(page, panel="fork", seq=at)
+        page.get_by_label("What to change in the fork").fill("prompt.system+=Be strict.")
+        expect(page.get_by_role("region", name="The command of this fork")).to_contain_text("Be strict.")
+        page.get_by_role("button", name="Run from here").click()
+        page.get_by_role("button", name="Yes, run it").click()
+        expect(page.get_by_role("tab", name="Compare")).to_have_attribute(
+            "aria-selected", "true", timeout=120_000
+        )
+        expect(page.locator(".difference")).to_contain_text("Be strict.")
+        expect(page.locator(".compare-bar")).to_contain_text("difference")
+        running.show(page, panel="compare")
+        tree = page.locator(".lineage .item")
+        expect(tree.filter(has_text="fork")).to_contain_text("prompt.system+=Be strict.")
+        seen.close()
+    for made in folder.glob("*fork*"):
+        made.unlink()

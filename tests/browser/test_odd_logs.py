@@ -1,0 +1,93 @@
+"""Logs at the edge of what a log can be look right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[browser]'")
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.debugger import PANELS, Debugger, Watched, debugger, expect_chosen
+from tests.browser.logs import Open, document, event
+
+pytestmark = pytest.mark.browser
+
+
+def walk(running: Debugger, page: Page) -> None:
+    """Every panel stands, and none of them says that something went wrong."""
+    for name in PANELS:
+        running.show(page, panel=name)
+        expect(page.get_by_role("tab", name=PANELS[name], exact=True)).to_have_attribute(
+            "aria-selected", "true"
+        )
+        page.wait_for_load_state("networkidle")
+        if name not in ("fork", "compare"):
+            expect(page.locator(".notice.error")).to_have_count(0)
+
+
+def test_an_empty_log(opened: Open) -> None:
+    running, page = opened(document())
+    expect(page.get_by_text("No events yet")).to_be_visible()
+    walk(running, page)
+
+
+def test_one_event(opened: Open) -> None:
+    running, page = opened(document(event(1, "fact_added", id="F1", text="alone", confidence=0.5)))
+    expect_chosen(page, 1)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("+")
+    expect_chosen(page, 1)
+    running.show(page, panel="state")
+    expect(page.locator(".fact")).to_contain_text("alone")
+    walk(running, page)
+
+
+def test_a_confidence_of_nothing_is_a_confidence(opened: Open) -> None:
+    running, page = opened(
+        document(
+            event(1, "fact_added", id="F1", text="surely not", confidence=0.0),
+            event(2, "fact_added", id="F2", text="nobody said how sure"),
+            event(3, "fact_modified", id="F2", text="still nobody"),
+        )
+    )
+    running.show(page, panel="state", seq=3)
+    none = page.locator(".fact", has_text="F1")
+    expect(none.locator(".fact-sure b")).to_have_text("0.00")
+    expect(none.locator(".history")).to_contain_text("#1 0.00")
+    expect(none.get_by_role("img")).to_have_attribute("aria-label", "Confidence: 0.00 at 1")
+    expect(page.locator(".fact", has_text="F2").locator(".fact-sure b")).to_have_text("–")
+
+
+def test_an_unfinished_log(opened: Open) -> None:
+    running, page = opened(
+        document(
+            event(1, "step_start", kind="agent", intent="plan"),
+            event(2, "tool_call", tool="grep", input={"pattern": "x"}, output=[], duration_ms=3),
+            tail='{"seq":3,"type":"fact_ad',
+        )
+    )
+    expect_chosen(page, 2)
+    expect(page.locator(".notes")).to_be_visible()
+    running.show(page, panel="state")
+    expect(page.get_by_role("region", name="Open steps")).to_contain_text("plan")
+    walk(running, page)
+
+
+def test_a_log_of_nothing_but_unknown_types(opened: Open) -> None:
+    running, page = opened(document(*(event(n, f"weather.{n}", agent="", wind=n) for n in range(1, 6))))
+    expect_chosen(page, 5)
+    expect(page.locator(".event", has_text="weather.3")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".inspector")).to_contain_text("weather.4")
+    expect(page.locator(".inspector")).to_contain_text("wind")
+    walk(running, page)
+
+
+def test_an_empty_folder(browser: Browser, tmp_path: Path) -> None:
+    with debugger(tmp_path) as running:
+        seen = Watched(browser, running.place)
+        seen.page.goto(running.link)
+        expect(seen.page.get_by_text("No runs yet")).to_be_visible()
+        seen.close()

@@ -1,0 +1,79 @@
+"""The page as one file: what is in it, and that nothing in it runs but the page."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import lctl
+from lctl.chain import Chain
+from lctl.codec import open_log
+from lctl.debugger.exporting import answers, page_of
+from tests.unit.debugger.logs import Writing, review, save
+from tests.unit.debugger.test_access import XSS
+from tests.unit.debugger.test_answers import check
+
+
+def held(page: str) -> dict[str, Any]:
+    """What the page has of the log."""
+    packed = re.search(r'<script id="lctl-data" type="application/gzip;base64">([^<]*)</script>', page)
+    assert packed is not None
+    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    return found
+
+
+def test_the_file_holds_the_answers_of_the_server(tmp_path: Path) -> None:
+    """Of each kind, in its documented shape; the state at every event."""
+    found = held(page_of(open_log(save(tmp_path / "run.lctl.json", review()))))
+    assert found["format"] == 1 and found["session"]["static"] is True
+    for name in ("session", "run", "flow", "steps", "conversations", "calls", "costs"):
+        check(f"/api/{name}", found[name])
+    assert [row["seq"] for row in found["rows"]] == found["seqs"] == list(range(1, 22))
+    for seq in found["seqs"]:
+        check("/api/state", found["states"][str(seq)])
+        check(f"/api/event/{seq}", found["events"][str(seq)])
+    assert found["states"]["13"]["fact_count"] == 1
+    assert list(found["call"]) == ["4", "10"] and list(found["diffs"]) == ["4-10"]
+    assert found["conversation"]["m11"]["total"] == 5
+
+
+def test_nothing_in_it_runs_but_the_page(tmp_path: Path) -> None:
+    """Content that would end the element it stands in, or a line, is there and is no markup; the policy
+    lets the page's own program run and nothing else, and reach nothing."""
+    log = Writing()
+    for text in XSS:
+        log.add("fact_added", text, id=text, text=text, confidence=0.1)
+        log.add("message", text, message_id=text, role="user", content=text)
+    page = page_of(open_log(save(tmp_path / "run.lctl.json", log.events, id=XSS[1], name=XSS[2])))
+    found = held(page)
+    assert {fact["text"] for fact in found["states"][str(len(log.events))]["facts"]} == {*XSS}
+    assert "<img src=x" not in page and "\u2028" not in page.split('id="lctl-data"')[1].split("</script>")[0]
+    assert page.lower().count("</script") == 2 and "<!--" not in page.split("<body>")[1]
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    program = re.search(r'<script type="module">(.*)</script></body>', page, re.DOTALL)
+    assert policy is not None and program is not None
+    digest = base64.b64encode(hashlib.sha256(program[1].encode()).digest()).decode()
+    assert f"script-src &#x27;sha256-{digest}&#x27;" in policy[1]
+    assert "default-src &#x27;none&#x27;" in policy[1] and "connect-src" not in policy[1]
+    assert 'src="' not in page.split("<body>")[0]
+
+
+def test_an_empty_log_and_one_without_a_file_are_pages_too(tmp_path: Path) -> None:
+    assert held(page_of(open_log(save(tmp_path / "run.lctl.json", []))))["rows"] == []
+    chain = Chain("x", review()[:3])
+    assert len(answers(chain.log)["rows"]) == 3
+
+
+def test_notebooks_show_the_page_apart_from_themselves(tmp_path: Path) -> None:
+    """In a frame that may run scripts and nothing else: no cookies, no way to the notebook."""
+    shown = Chain("x", review())._repr_html_()
+    assert shown.startswith('<iframe sandbox="allow-scripts"')
+    assert shown.count("<") == 2  # the frame and its end: all else is in the attribute
+    with lctl.LCTLSession("s", path=tmp_path / "s.lctl.json") as session:
+        session.add_fact("F1", "so far", confidence=0.0)
+        assert session._repr_html_().startswith("<iframe")
