@@ -1,4 +1,4 @@
-"""mcp, the client side: tool calls as tools; in a rerun no server is started or reached.
+"""mcp: tool calls of clients; in a rerun no server is started or reached.
 
 Every request of a client goes through `ClientSession.send_request`, whatever the transport. A tool call
 is recorded under the tool's own name, in every recording; what else a client asks (`initialize`,
@@ -14,6 +14,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import ModuleType
 from typing import Any
 
+from lctl.distributed.carriers import inject
 from lctl.guard import guard
 from lctl.instrument import settings, suppress
 from lctl.instrument.patches import PatchSet
@@ -57,6 +58,8 @@ def _gives_id(module: ModuleType, function: str) -> bool:
 
 def _requested(wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     call = _call(args, kwargs)
+    if border.player() is None:
+        _tell(args, kwargs)
     if call is None:
         return wrapped(*args, **kwargs)
     return call_tool_async(*call, lambda: _silently(wrapped, args, kwargs))
@@ -79,6 +82,27 @@ def _call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, dict[str,
         if settings.full:
             return f"mcp {method}", {key: value for key, value in params.items() if key != "_meta"}
     return None
+
+
+def _tell(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Put the trace context into the `_meta` of a tool call, as MCP has it, beside what is there."""
+    with guard("an MCP request's trace context"):
+        request = args[0] if args else kwargs["request"]
+        request = getattr(request, "root", request)  # version 1 wraps it in a union
+        params = getattr(request, "params", None)
+        if getattr(request, "method", "") != "tools/call" or params is None:
+            return
+        meta = params.meta
+        known = dict(meta) if isinstance(meta, dict) else dict(getattr(meta, "model_extra", None) or {})
+        told = inject(known)
+        if not told or told == meta:
+            return
+        if meta is None or isinstance(meta, dict):
+            said = {**params.model_dump(by_alias=True, exclude_none=True), "_meta": told}
+            params.meta = type(params).model_validate(said).meta
+        else:
+            for name, value in told.items():
+                setattr(meta, name, value)
 
 
 async def _silently(wrapped: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

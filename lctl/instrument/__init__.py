@@ -10,6 +10,10 @@ import sys
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lctl.record.recorder import Draft
+    from lctl.session import LCTLSession
     from lctl.session.redact import Redactor
 
 Record = Literal["model", "full"]
@@ -49,6 +53,8 @@ def ensure_installed() -> None:
         hooks.reports.append(_other_traffic)
     if program_header not in hooks.headers:
         hooks.headers.append(program_header)
+    if _learn_body not in hooks.on_body:
+        hooks.on_body.append(_learn_body)
     registry.install()
 
 
@@ -63,6 +69,12 @@ def uninstrument() -> None:
     registry.uninstall()
     _set_full(False)
     default.disable()
+
+
+def _learn_body(session: LCTLSession, drafts: Sequence[Draft]) -> None:
+    from lctl.instrument.recordings import recording_of
+
+    recording_of(session).conversations.learn_events(drafts)
 
 
 def _other_traffic() -> dict[str, Any]:

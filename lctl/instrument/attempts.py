@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from lctl.guard import guard
 from lctl.instrument import bodies, settings
+from lctl.instrument.headers import all_headers, kept_headers, without_secrets
 
 if TYPE_CHECKING:
     from lctl.session.lanes import UnderWay
@@ -56,6 +57,10 @@ class Owner(Protocol):
 
     def ended(self, attempt: Attempt) -> None: ...
 
+    def keeps(self, attempt: Attempt) -> list[tuple[int, bytes]] | None:
+        """Asked when an answer begins to be streamed: what keeps its chunks as they come, if anything."""
+        ...
+
 
 class Attempt:
     """One request and its response.
@@ -63,6 +68,7 @@ class Attempt:
     Attributes:
         chunks: (monotonic ns, raw bytes) as they passed; transports append to it themselves.
         error: what the transport raised, before or in the middle of the body.
+        is_stream: the body is a stream of events, whose chunks and times are kept; known when answered.
         closed_early: the host closed the response before its end was read.
         upload: pieces of a request's body that is known only when it has been sent; kept by transports.
         raw: the host reads the body as it came, content-encoding not undone.
@@ -72,32 +78,21 @@ class Attempt:
         match: in a rerun, how it was answered, unless exactly.
     """
 
-    __slots__ = (
-        "_body",
-        "_encoding",
-        "_moment",
-        "_under_way",
-        "chunks",
-        "closed_early",
-        "closes",
-        "ended_ns",
-        "error",
-        "headers",
-        "http",
-        "match",
-        "method",
-        "number",
-        "over",
-        "owner",
-        "raw",
-        "request",
-        "returning",
-        "started_ns",
-        "status",
-        "unsent",
-        "upload",
-        "url",
-    )
+    # Defaults stand on the class: making an attempt then sets what differs, and no more.
+    status: int | None = None
+    error: BaseException | None = None
+    closed_early = False
+    over = False
+    closes = False
+    returning: tuple[Returns, Returning, int] | None = None
+    match: str | None = None
+    unsent = False
+    raw = False
+    upload: list[bytes] | None = None
+    ended_ns = 0
+    is_stream = False
+    _body: list[bytes] | None = None
+    _encoding: str | None = None
 
     def __init__(
         self,
@@ -115,21 +110,8 @@ class Attempt:
         self.method = method
         self.url = without_secrets(url)
         self.request = request
-        self.status: int | None = None
         self.headers: dict[str, Any] = {}
         self.chunks: list[tuple[int, bytes]] = []
-        self.error: BaseException | None = None
-        self.closed_early = False
-        self.over = False
-        self.closes = False
-        self.returning: tuple[Returns, Returning, int] | None = None
-        self._body: list[bytes] | None = None
-        self.match: str | None = None
-        self.unsent = False
-        self.raw = False
-        self.upload: list[bytes] | None = None
-        self._encoding: str | None = None
-        self.ended_ns = 0
         self._under_way = under_way
         self._moment = under_way.begin()
         self.started_ns = monotonic_ns()
@@ -140,7 +122,13 @@ class Attempt:
         """Status and headers came. `headers` are (name, value) pairs, text or bytes."""
         self.status = status
         try:
-            self.headers = all_headers(headers) if settings.full else kept_headers(headers)
+            self.headers = kept = all_headers(headers) if settings.full else kept_headers(headers)
+            kind = kept.get("content-type", "")
+            if kind != "application/json":
+                self.is_stream = "event-stream" in kind or any(name in kind for name in _STREAMS)
+                if self.is_stream and status == 200:
+                    chunks = self.owner.keeps(self)
+                    self.chunks = self.chunks if chunks is None else chunks
         except Exception as error:
             if guard.policy == "raise":
                 raise
@@ -150,8 +138,11 @@ class Attempt:
         """The body was read to its end."""
         if self.over:
             return
+        self.over = True
+        self.ended_ns = monotonic_ns()
         try:
-            self._over()
+            self._under_way.end(self._moment, not self.is_stream)
+            self.owner.ended(self)
         except Exception as error:
             if guard.policy == "raise":
                 raise
@@ -201,13 +192,20 @@ class Attempt:
         self._under_way.end(self._moment, not self.is_stream)
         self.owner.ended(self)
 
+    def settled(self) -> None:
+        """What came of a stream is in the log."""
+        end = getattr(self.chunks, "end", None)
+        if end is not None:
+            end()
+
     # -- read once, when over --------------------------------------------------------------
 
     @property
     def body(self) -> list[bytes]:
         """The chunks with content-encoding undone; then that header is gone. Kept: raw, if it cannot be."""
         if self._body is None:
-            raw = [chunk for _, chunk in self.chunks]
+            chunks = self.chunks
+            raw = [chunks[0][1]] if len(chunks) == 1 else [chunk for _, chunk in chunks]
             encoding = self.headers.get("content-encoding")
             if not encoding:
                 self._body = raw
@@ -220,19 +218,14 @@ class Attempt:
         return self._body
 
     @property
-    def is_stream(self) -> bool:
-        """Whether the body is a stream of events, whose chunks and times are kept."""
-        kind = self.headers.get("content-type", "")
-        return "event-stream" in kind or any(name in kind for name in _STREAMS)
-
-    def ms(self, ns: int) -> float:
-        """Milliseconds from the start of this attempt, to the microsecond."""
-        return (ns - self.started_ns) // 1000 / 1000
-
-    @property
     def is_pieced(self) -> bool:
         """Whether the body says in pieces what its message says whole."""
-        return self.is_stream or any(b'"logprob"' in chunk for chunk in self.body)
+        if self.is_stream:
+            return True
+        body = self._body or self.body
+        if len(body) == 1:
+            return b'"logprob"' in body[0]
+        return any(b'"logprob"' in chunk for chunk in body)
 
     def conceal(self, redactor: Redactor, messages: Iterable[Mapping[str, Any]] | None) -> None:
         """Take out secrets spread over the body's pieces; `messages` are what it says (None: unknown)."""
@@ -272,7 +265,9 @@ class Attempt:
         if self.closed_early and not complete:  # after the terminal event it is how SDKs end a stream
             data["closed_early"] = True
         data["duration_ms"] = (self.ended_ns - self.started_ns) // 1000 / 1000
-        data.update(self._under_way.fields(self._moment, settings.full))
+        moment = self._moment
+        if moment.lane != "0" or not moment.alone or settings.full:
+            data.update(self._under_way.fields(moment, settings.full))
         if self.match is not None:
             data["match"] = self.match
         return data
@@ -298,110 +293,3 @@ def text_of(error: BaseException, limit: int = 2000) -> str:
         return str(error)[:limit]
     except Exception:
         return type(error).__name__
-
-
-# -- headers and URLs ----------------------------------------------------------------------
-
-#: Headers that an SDK, a person asking the provider, or a rerun reads. Nothing else is kept, so no
-#: credential can be.
-_KEPT_HEADERS = frozenset(
-    {
-        "apim-request-id",
-        "cf-ray",
-        "content-encoding",
-        "content-type",
-        "idempotency-key",
-        "location",
-        "request-id",
-        "retry-after",
-        "retry-after-ms",
-        "user-agent",
-        "x-groq-region",
-        "x-ms-client-request-id",
-        "x-ms-region",
-        "x-request-id",
-        "x-should-retry",
-    }
-)
-_KEPT_PREFIXES = ("anthropic-", "openai-", "x-ratelimit-", "x-stainless-retry")
-
-_names: dict[Any, str | None] = {}
-
-
-def kept_headers(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
-    """The headers worth keeping, names in lower case."""
-    kept = {}
-    for name, value in pairs:
-        try:
-            known = _names[name]
-        except KeyError:
-            known = _remember(name)
-        if known is not None:
-            kept[known] = value.decode("latin-1") if isinstance(value, bytes) else str(value)
-    return kept
-
-
-#: What a response says of the connection, or to a browser: no program acts on it.
-_IDLE_HEADERS = frozenset(
-    {
-        "alt-svc",
-        "connection",
-        "content-security-policy",
-        "keep-alive",
-        "nel",
-        "permissions-policy",
-        "report-to",
-        "server-timing",
-        "strict-transport-security",
-    }
-)
-
-
-def all_headers(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
-    """Every header a program may read, names in lower case; one sent several times is a list.
-
-    Cookies and the like are taken out with the other secrets, when the event is written.
-    """
-    kept: dict[str, Any] = {}
-    for name, value in pairs:
-        known = (name.decode("latin-1") if isinstance(name, bytes) else str(name)).lower()
-        if known in _IDLE_HEADERS:
-            continue
-        text = value.decode("latin-1") if isinstance(value, bytes) else str(value)
-        if known not in kept:
-            kept[known] = text
-        elif isinstance(kept[known], list):
-            kept[known].append(text)
-        else:
-            kept[known] = [kept[known], text]
-    return kept
-
-
-def _remember(name: Any) -> str | None:
-    text = (name.decode("latin-1") if isinstance(name, bytes) else str(name)).lower()
-    known = text if text in _KEPT_HEADERS or text.startswith(_KEPT_PREFIXES) else None
-    if len(_names) < 2000:  # a server may invent names without end
-        _names[name] = known
-    return known
-
-
-_SECRET_PARAMETERS = frozenset(
-    {"key", "api_key", "api-key", "apikey", "access_token", "token", "sig", "signature", "code", "password"}
-)
-
-
-def without_secrets(url: str) -> str:
-    """`url` without user and password, and with the values of credential parameters replaced."""
-    if "@" not in url and "?" not in url:
-        return url
-    from urllib.parse import parse_qsl, urlencode, urlsplit
-
-    parts = urlsplit(url)
-    netloc = parts.netloc.rpartition("@")[2]
-    query = parts.query
-    pairs = parse_qsl(query, keep_blank_values=True)
-    if any(name.lower() in _SECRET_PARAMETERS for name, _ in pairs):
-        query = urlencode(
-            [(n, "[redacted]" if n.lower() in _SECRET_PARAMETERS else v) for n, v in pairs], safe="[]"
-        )
-    return parts._replace(netloc=netloc, query=query).geturl()

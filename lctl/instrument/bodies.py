@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
+
+from lctl.instrument.codecs.sse import DELTA
 
 #: What `body` may be: text, `{"base64": ...}`, or a list of texts and `{"$content": id, ...}`.
 Body = str | dict[str, str] | list[Any]
@@ -191,15 +192,11 @@ def _referred(reference: Mapping[str, Any], messages: Mapping[str, Mapping[str, 
     return _FORMS[reference.get("as", "utf8")](value)
 
 
-# Where the text of one delta begins; what stands around it is the same in most chunks of a stream. Only
-# at such a place is a chunk cut: between a secret's name and its value redaction must see both.
-_DELTA = re.compile(rb'"(?:content|text|delta|partial_json|thinking|arguments)": ?"(?=[^"\\]+")')
-
-
 def store_chunks(times: Sequence[float], chunks: Sequence[bytes]) -> dict[str, Any]:
     """The fields of an `exchange` that hold a stream, as `rebuild_chunks` takes them.
 
     `chunks` is `[ms, text]` of each chunk; `[ms, [text]]` where what is in `around` stands before and after.
+    Only at a delta's text is a chunk cut: between a secret's name and its value redaction must see both.
     """
     try:
         before, after = _around(chunks)
@@ -222,7 +219,7 @@ def _around(chunks: Sequence[bytes]) -> tuple[bytes, bytes]:
     if len(chunks) < 6:
         return b"", b""
     sample = chunks[len(chunks) // 2]
-    found = _DELTA.search(sample)
+    found = DELTA.search(sample)
     if found is None:
         return b"", b""
     return sample[: found.end()], sample[sample.index(b'"', found.end()) :]
@@ -254,6 +251,21 @@ def decode_chunks(chunks: Sequence[bytes], encoding: str) -> list[bytes] | None:
             return None
         decoded = _each(decompress, decoded)
     return list(decoded)
+
+
+def decoder(encoding: str) -> Callable[[bytes], bytes]:
+    """What undoes a content-encoding chunk by chunk; one nobody here can undo is left as it is."""
+    names = [name for part in reversed(encoding.split(",")) if (name := part.strip().lower())]
+    made = [_decompressor(name) for name in names if name != "identity"]
+    if not made:
+        return bytes
+
+    def decode(chunk: bytes) -> bytes:
+        for decompress in made:
+            chunk = chunk if decompress is None else decompress(chunk)
+        return chunk
+
+    return decode
 
 
 def _each(decompress: Callable[[bytes], bytes], chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -312,6 +324,7 @@ def _zstd() -> Callable[[bytes], bytes] | None:
 __all__ = [
     "Body",
     "decode_chunks",
+    "decoder",
     "rebuild_body",
     "rebuild_chunks",
     "store_body",

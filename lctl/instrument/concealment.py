@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -23,6 +24,7 @@ Path = tuple[str | int, ...]
 _PIECES = frozenset({"text", "content", "token"})
 #: What tells texts apart that grow side by side in one stream.
 _PLACES = ("index", "output_index", "content_index", "summary_index", "item_id")
+_ends_line = methodcaller("endswith", b"\n")
 _EVENT = re.compile(rb"[\s\S]*?(?:\r\n\r\n|\n\n|\r\r|\Z)")
 _DATA = re.compile(rb"^data: ?([^\r\n]*)", re.MULTILINE)
 
@@ -34,7 +36,7 @@ def may_hold_secret(
     if any(_suspicious(redactor, orjson.dumps(message, default=str)) for message in messages):
         return True
     # Outside the answer (an echoed prompt, an error) only the network cuts, in the middle of an event.
-    return any(not chunk.endswith(b"\n") for chunk in chunks[:-1]) and _suspicious(redactor, b"".join(chunks))
+    return not all(map(_ends_line, chunks[:-1])) and _suspicious(redactor, b"".join(chunks))
 
 
 def _suspicious(redactor: Redactor, text: bytes) -> bool:

@@ -8,10 +8,9 @@ is confirmed, and changed back when the write failed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
@@ -22,15 +21,14 @@ from lctl.conversation.node import RESERVED
 from lctl.instrument.codecs.bodies import read_object
 from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
 from lctl.instrument.forest import Forest, Node
-from lctl.instrument.prefixes import SMALL, Prefixes, Reading, locate
+from lctl.instrument.learning import Learning
+from lctl.instrument.prefix import Reading
+from lctl.instrument.prefixes import SMALL, Prefixes, locate
+from lctl.instrument.subagents import SubAgents
 from lctl.instrument.toolcalls import ToolCalls, results_in
 from lctl.record.recorder import Draft
 from lctl.session.messagegraph.registry import Graphs, marked
 from lctl.session.messagegraph.route import position_of
-
-if TYPE_CHECKING:
-    from lctl.conversation.node import Node as Recorded
-    from lctl.conversation.tree import Tree
 
 # They read a prompt and say nothing.
 _COUNTING = frozenset({"messages.count_tokens", "responses.input_tokens"})
@@ -46,25 +44,21 @@ class PromptPlan:
 
     __slots__ = ("drafts", "leaf")
 
-    def __init__(self) -> None:
-        self.drafts: list[Draft] = []
-        self.leaf: str | None = None
+    drafts: list[Draft]
+    leaf: str | None
 
 
 class _Pending:
     """What the newest plan changed: nodes it added, how to undo the rest, what to do once it is written."""
 
-    __slots__ = ("first_seq", "leaf", "nodes", "request", "undo")
-
-    def __init__(self, first_seq: int) -> None:
-        self.first_seq = first_seq
-        self.nodes: list[Node] = []
-        self.undo: list[Callable[[], object]] = []
-        self.request: ModelRequest | None = None  # to remember, once it is surely written
-        self.leaf: Node | None = None
+    request: ModelRequest | None = None  # to remember, once it is surely written
+    leaf: Node | None = None
+    first_seq: int
+    nodes: list[Node]
+    undo: list[Callable[[], object]]
 
 
-class Conversations:
+class Conversations(Learning):
     """Matches prompts against everything recorded in one chain, and plans the events of what is new.
 
     `plan_request`, `plan_answer`, `tools_fields` and `rollback` belong under the recorder's lock (inside
@@ -77,12 +71,13 @@ class Conversations:
         self._forest = Forest()
         self._prefixes = Prefixes()
         self._tools = ToolCalls()
-        self._tips: dict[str, Node] = {}  # response or stored conversation -> its last message
+        self._tips = {}
         self._blobs = self._graphs.blobs
-        self._results: list[Any] = []  # of tools, in messages the program recorded itself
-        self._toolsets: set[str] = set()
+        self._results = []
+        self._toolsets = set()
         self._toolset: tuple[Any, str] = (None, "")  # the list hashed last, and its hash
         self._pending: _Pending | None = None
+        self._agents = SubAgents()
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -101,7 +96,7 @@ class Conversations:
         document = read_object(body)
         request = codec.read_document(operation, url, document)
         if len(body) >= SMALL:
-            locate(codec, operation, body, document, request)
+            locate(codec, operation, url, body, document, request)
         return request
 
     # -- planning --------------------------------------------------------------------------
@@ -115,6 +110,7 @@ class Conversations:
         """
         pending = self._begin(first_seq)
         plan = PromptPlan()
+        plan.drafts = []
         prompted = None
         if self._graphs.used or marked() is not None:
             from lctl.instrument import graphs  # here: most programs have none, and it is slow to load
@@ -143,15 +139,24 @@ class Conversations:
                 place = child
                 matched += 1
             parent = place.nodes[0] if len(place.nodes) == 1 else place.best()
-            fresh = messages[matched:]
-            for message in fresh:
-                parent = self._add(
-                    plan.drafts, message, key or identity(message), parent, first_seq, agent, step, pending
-                )
-                key = b""
-            self._derive_tool_calls(plan.drafts, fresh, agent, step, pending)
-        results, self._results = self._results, []
-        self._derive(results, plan.drafts, agent, step, pending)
+            if matched < len(messages):
+                fresh = messages[matched:] if matched else messages
+                for message in fresh:
+                    parent = self._add(
+                        plan.drafts,
+                        message,
+                        key or identity(message),
+                        parent,
+                        first_seq,
+                        agent,
+                        step,
+                        pending,
+                    )
+                    key = b""
+                self._derive_tool_calls(plan.drafts, fresh, agent, step, pending)
+        if self._results:
+            results, self._results = self._results, []
+            self._derive(results, plan.drafts, agent, step, pending)
         plan.leaf = parent.id
         if request.read_from is not None:
             pending.request, pending.leaf = request, parent
@@ -223,12 +228,21 @@ class Conversations:
                         prompt.id, str(node.id), message, request.model, self.tools_name(request)
                     )
                 )
-            self._tools.ask(message, now)
+            asked, agents = self._tools.ask(message, now), self._agents
+            if asked:
+                agents.asked(asked, str(node.id))
+            if agents.asks:
+                agents.answered(prompt.place.top, message)
         if request.operation == "responses" and answer.response_id:
             self._set_tip(answer.response_id, tip, pending)
             if "conversation" in request.params and request.continues is not None:
                 self._set_tip(request.continues, tip, pending)
         return drafts, ids
+
+    def fields_below(self, leaf: str | None) -> dict[str, Any]:
+        """What messages below this one have beside what they say."""
+        home = self._forest.node(leaf).home
+        return {} if home is None else dict(home.fields)
 
     def tools_fields(self, request: ModelRequest) -> dict[str, Any]:
         """`tools` (a hash) and, the first time in this chain, `tool_definitions`; {} without tools."""
@@ -257,54 +271,6 @@ class Conversations:
             self._toolset = (tools, name)
         return name
 
-    def note_tool_call(self, call_id: str) -> None:
-        """A decorator or integration reported this call: no event will be derived for it."""
-        self._tools.report(call_id)
-
-    def note_tool_event(self, data: dict[str, Any]) -> None:
-        """A `tool_call` event is being recorded: none will be derived for the call it is about."""
-        call_id = data.get("call_id")
-        if isinstance(call_id, str):
-            self._tools.report(call_id)
-        else:
-            input = data.get("asked", data.get("input"))
-            self._tools.report_run(str(data.get("tool")), input, data.get("output"))
-
-    def follow(self, tree: Tree, lock: AbstractContextManager[Any]) -> None:
-        """Know the messages that the program records itself, as they come: a prompt that holds them is not
-        recorded again.
-
-        Args:
-            lock: the recorder's; messages come from whatever thread records them.
-        """
-
-        def learn(kind: str, id: str, seq: int) -> None:
-            with lock:
-                self._learn(tree[id])
-
-        with lock:
-            for node in tree:
-                self._learn(node)
-        tree.subscribe(learn)
-
-    def _learn(self, node: Recorded) -> None:
-        if self._forest.knows(node.id) or node.status != "complete":
-            return
-        above = node.parent
-        if above is not None and not self._forest.knows(above.id):
-            return
-        message = node.message
-        parent = self._forest.node(None if above is None else above.id)
-        self._forest.add(node.id, parent, identity(message), sampled=node.sampled)
-        self._results += results_in(message)
-
-    def note_blob(self, hash: str) -> bool:
-        """True the first time: whoever asks writes the `blob` event."""
-        if hash in self._blobs:
-            return False
-        self._blobs.add(hash)
-        return True
-
     def rollback(self, first_seq: int) -> None:
         """The write of the plan made with `first_seq` failed: forget what it added.
 
@@ -327,7 +293,8 @@ class Conversations:
                 self.rollback(before.first_seq)
             elif before.request is not None:
                 self._keep(before.request, before.leaf)
-        self._pending = pending = _Pending(first_seq)
+        self._pending = pending = _Pending()
+        pending.first_seq, pending.nodes, pending.undo = first_seq, [], []
         return pending
 
     def _same_instructions(self, request: ModelRequest, tip: Node) -> bool:
@@ -385,6 +352,9 @@ class Conversations:
             if status is None:
                 home.meet(parent.id, id, message)
         pending.nodes.append(node)
+        if status is None and parent is self._forest.root:
+            self._agents.begin(node)
+            pending.undo.append(self._agents.unbegin)
         return node
 
     def _derive_tool_calls(
@@ -407,6 +377,7 @@ class Conversations:
             now = now or self._monotonic_ns()
             data = self._tools.answer(result, now)
             if data is not None:
+                data |= self._agents.nested(data["call_id"], result.output)
                 drafts.append(("tool_call", agent, data, step))
                 pending.undo.append(partial(self._tools.reopen, result.call_id))
 
@@ -433,7 +404,7 @@ class Conversations:
             places.append(at)
             at = at.parent or at
         places.reverse()
-        self._prefixes.keep(reading, places)
+        self._prefixes.keep(reading, request, places)
 
 
 __all__ = ["Conversations", "PromptPlan"]

@@ -101,9 +101,10 @@ class Forest:
         return nodes
 
     def add(self, id: str, parent: Node, identity: bytes, *, sampled: bool) -> Node:
-        place = parent.place.children.get(identity)
+        siblings = parent.place.children
+        place = siblings.get(identity)
         if place is None:
-            place = parent.place.children[identity] = Place(parent.place, identity)
+            place = siblings[identity] = Place(parent.place, identity)
         node = Node(id, parent, place, sampled)
         place.nodes.append(node)
         self._by_id[id] = node

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from lctl.guard import guard
+
 #: A wrapper as wrapt calls it: (wrapped, instance, args, kwargs) -> result.
 Wrapper = Callable[[Any, Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -29,19 +31,17 @@ class Patch:
         self.point = f"{module.__name__}:{path}"
         self._parent, self._attribute, self._original = wrapt.resolve_path(module, path)
         self._was_there = self._attribute in vars(self._parent)
-        self._active = True
-        self.installed = wrapt.FunctionWrapper(self._original, wrapper, enabled=self._is_active)
+        # wrapt asks whether it holds anything; a function it would call, in every call of what is patched.
+        self._active = [True]
+        self.installed = wrapt.FunctionWrapper(self._original, wrapper, enabled=self._active)  # type: ignore[arg-type]
         setattr(self._parent, self._attribute, self.installed)
-
-    def _is_active(self) -> bool:
-        return self._active
 
     def is_on(self, parent: Any, attribute: str) -> bool:
         return self._parent is parent and self._attribute == attribute
 
     def undo(self) -> bool:
         """Take the patch away; False if it could only be disabled because another one lies on top."""
-        self._active = False
+        self._active.clear()
         if vars(self._parent).get(self._attribute) is not self.installed:
             return False
         if self._was_there:
@@ -56,13 +56,14 @@ class PatchSet:
 
     def __init__(self) -> None:
         self._patches: list[Patch] = []
+        self._others: list[tuple[str, Callable[[], object]]] = []
         # Two threads may import two modules whose hooks patch the same class.
         self._lock = threading.Lock()
 
     @property
     def points(self) -> list[str]:
-        """`module:Class.attribute` of everything patched, oldest first."""
-        return [patch.point for patch in self._patches]
+        """`module:Class.attribute` of everything patched, oldest first, and what else was put in place."""
+        return [patch.point for patch in self._patches] + [point for point, _ in self._others]
 
     def wrap(self, module: ModuleType, path: str, wrapper: Wrapper) -> None:
         """Wrap `path` ("Class.method") of `module`.
@@ -84,11 +85,21 @@ class PatchSet:
                 return
             self._patches.append(Patch(module, path, wrapper))
 
+    def on_undo(self, point: str, undo: Callable[[], object]) -> None:
+        """Note what was put in place otherwise (a handler registered with its library), and what takes it
+        away; `point` is what it is shown as."""
+        with self._lock:
+            self._others.append((point, undo))
+
     def undo(self) -> list[str]:
         """Undo all, newest first. Returns the points that another wrapper covers: those stay, disabled."""
         with self._lock:
+            for point, undo in reversed(self._others):
+                with guard(f"undoing {point}"):
+                    undo()
             left = [patch.point for patch in reversed(self._patches) if not patch.undo()]
             self._patches.clear()
+            self._others.clear()
             return left
 
 

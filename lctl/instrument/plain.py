@@ -11,9 +11,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from lctl.instrument.attempts import Attempt, kept_headers
+from lctl.instrument.attempts import Attempt
 from lctl.instrument.bodies import store_body
-from lctl.instrument.calls import Draft, recording_of
+from lctl.instrument.headers import kept_headers
+from lctl.instrument.recordings import recording_of
+from lctl.record.recorder import Draft
 from lctl.session.border import digest_of, settled
 
 if TYPE_CHECKING:
@@ -55,6 +57,9 @@ class PlainExchange:
             attempt.upload = []
         recording_of(self._session).open[id(attempt)] = attempt
         return attempt
+
+    def keeps(self, attempt: Attempt) -> None:
+        """Nothing does: it is one event, when it is over."""
 
     def ended(self, attempt: Attempt) -> None:
         recording = recording_of(self._session)

@@ -43,7 +43,9 @@ class Integration(Protocol):
     modules: tuple[str, ...]
 
     def patch(self, module: ModuleType, patches: Any) -> None:
-        """Wrap what is to be wrapped in `module`, with `patches.wrap(module, "Class.method", wrapper)`."""
+        """Wrap what is to be wrapped in `module`, with `patches.wrap(module, "Class.method", wrapper)`; a
+        hook that is not there is noted, and the others are wrapped all the same. What is put in place
+        otherwise, take away with `patches.on_undo(name, function)`. See `lctl.instrument.structure`."""
         ...
 
 
@@ -55,11 +57,33 @@ TRANSPORTS = {
     "urllib3": "lctl.instrument.transports.urllib3:Urllib3",
     "requests": "lctl.instrument.transports.urllib3:Requests",
     "http.client": "lctl.instrument.transports.httpclient:HttpClient",
+    "dspy._vendor.lm15": "lctl.instrument.transports.lm15:Lm15",
 }
 OURS = {
     "openai": "lctl_integrations.openai:OpenAI",
     "anthropic": "lctl_integrations.anthropic:Anthropic",
     "mcp": "lctl_integrations.mcp:MCP",
+    "ag2": "lctl_integrations.ag2:AG2",
+    "autogen_agentchat": "lctl_integrations.autogen:AgentChat",
+    "autogen_core": "lctl_integrations.autogen:Core",
+    "crewai": "lctl_integrations.crewai:CrewAI",
+    "dspy": "lctl_integrations.dspy:DSPy",
+    "litellm": "lctl_integrations.litellm:LiteLLM",
+    "llama_index.core": "lctl_integrations.llama_index:LlamaIndex",
+    "smolagents": "lctl_integrations.smolagents:SmolAgents",
+    "workflows": "lctl_integrations.llama_index:Workflows",
+    "langchain_core": "lctl_integrations.langchain:LangChain",
+    "langgraph.pregel": "lctl_integrations.langgraph:LangGraph",
+    "agents": "lctl_integrations.openai_agents:OpenAIAgents",
+    "pydantic_ai": "lctl_integrations.pydantic_ai:PydanticAI",
+    "claude_agent_sdk": "lctl_integrations.claude_agent_sdk:ClaudeAgentSDK",
+    "google.genai": "lctl_integrations.google_genai:GoogleGenAI",
+    "botocore": "lctl_integrations.botocore:Botocore",
+    "haystack": "lctl_integrations.haystack:Haystack",
+    "agno": "lctl_integrations.agno:Agno",
+    "agent_framework": "lctl_integrations.agent_framework:AgentFramework",
+    "semantic_kernel": "lctl_integrations.semantic_kernel:SemanticKernel",
+    "strands": "lctl_integrations.strands:Strands",
 }
 
 #: Imported by nearly every program, so no sign that it uses a library worth 50 ms.
@@ -80,6 +104,7 @@ class Entry:
     name: str = ""
     supported: str = ""
     points: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)  # hooks that this version of the library has not
     failure: str | None = None
 
     @property
@@ -89,16 +114,53 @@ class Entry:
             return ".".join(map(str, sys.version_info[:3]))
         from importlib.metadata import PackageNotFoundError, version
 
+        self._introduce()
         try:
             return version(self.name or self.key)
         except PackageNotFoundError:
             return None
+
+    def _introduce(self) -> None:
+        """Learn name and range of an integration whose library was not imported."""
+        if not self.name:
+            with guard(f"the set-up of {self.key}"):
+                found = integration_at(self.target)
+                self.name, self.supported = found.name, found.supported
 
     @property
     def is_supported(self) -> bool | None:
         """Whether the installed version is one this is tested with; None if none is installed."""
         installed = self.version
         return None if installed is None else satisfies(installed, self.supported)
+
+
+class Patching:
+    """What an integration's `patch` is given: a hook that the library has not is noted, and the rest is
+    patched all the same.
+
+    Attributes:
+        made: how many hooks were found.
+        missing: `module:Class.attribute` of the others.
+    """
+
+    def __init__(self, patches: Any, module: ModuleType) -> None:
+        self._patches = patches
+        self._module = module
+        self.made = 0
+        self.missing: list[str] = []
+
+    def wrap(self, module: ModuleType, path: str, wrapper: Any) -> None:
+        """See `PatchSet.wrap`."""
+        try:
+            self._patches.wrap(module, path, wrapper)
+            self.made += 1
+        except AttributeError:
+            self.missing.append(f"{module.__name__}:{path}")
+
+    def on_undo(self, point: str, undo: Callable[[], object]) -> None:
+        """See `PatchSet.on_undo`."""
+        self._patches.on_undo(point, undo)
+        self.made += 1
 
 
 class Registry:
@@ -180,8 +242,7 @@ class Registry:
                 return
             entry.loaded = True
         try:
-            module, _sep, attribute = entry.target.partition(":")
-            integration: Integration = getattr(import_module(module), attribute)()
+            integration = integration_at(entry.target)
             entry.name, entry.supported = integration.name, integration.supported
         except Exception as error:
             self._fail(entry, error)
@@ -199,13 +260,29 @@ class Registry:
                 return  # uninstalled while the import ran
             if self._patches is None:
                 self._patches = PatchSet()
-            before = len(self._patches.points)
+            before = self._patches.points
+            patching = Patching(self._patches, module)
             try:
-                integration.patch(module, self._patches)
-                entry.state = "patched"
+                integration.patch(module, patching)
+                if patching.missing:
+                    self._miss(entry, patching)
+                else:
+                    entry.state = "patched"
             except Exception as error:
                 self._fail(entry, error)
-            entry.points += self._patches.points[before:]
+            entry.points += [point for point in self._patches.points if point not in before]
+
+    def _miss(self, entry: Entry, patching: Patching) -> None:
+        """Some hooks are not there: what is found is patched, what is not `lctl doctor` says."""
+        entry.missing += patching.missing
+        if patching.made:
+            entry.state = "patched"
+        if patching.made and entry.is_supported is False:
+            return  # as was to be expected
+        if not patching.made:
+            self._fail(entry, AttributeError(f"{entry.name} has no {', '.join(patching.missing)}"))
+        else:
+            guard.failed(f"hooks of {entry.key}", AttributeError(f"no {', '.join(patching.missing)}"))
 
     def _read_entry_points(self) -> None:
         with self._lock:
@@ -226,6 +303,13 @@ class Registry:
         if guard.policy == "raise":
             raise error
         guard.failed(f"the set-up of {entry.key}", error)
+
+
+def integration_at(target: str) -> Integration:
+    """The integration that "module:Class" names."""
+    module, _, attribute = target.partition(":")
+    made: Integration = getattr(import_module(module), attribute)()
+    return made
 
 
 def satisfies(version: str, ranges: str) -> bool:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lctl.instrument import calls, codecs, failures, wire
+from lctl.instrument import calls, codecs, wire
 from lctl.instrument.attempts import never_raises, text_of
+from lctl.instrument.callevents import is_cancellation
 from lctl.instrument.calls import leave
 from lctl.instrument.patches import Wrapper
+from lctl.trust import taxonomy
 
 #: What an integration knows of a call before anything was sent: (method, url), or None.
 Describe = Callable[[Any, tuple[Any, ...], dict[str, Any]], tuple[str, str] | None]
@@ -89,7 +91,7 @@ def _refused(
     kwargs: dict[str, Any],
 ) -> None:
     """The SDK raised and sent nothing: a bad argument, no key. An `error` event says so, no step."""
-    if calls.is_cancellation(error) or not isinstance(error, Exception) or call.saw_other_traffic:
+    if is_cancellation(error) or not isinstance(error, Exception) or call.saw_other_traffic:
         return
     described = describe(client, args, kwargs)
     if described is None or codecs.find(*described, {}) is None:
@@ -100,6 +102,6 @@ def _refused(
         "message": text_of(error),
         "recoverable": False,
         "suggested_action": "fix_request",
-        "context": {"exception": failures.name_of(error), "url": described[1], "sent": False},
+        "context": {"exception": taxonomy.name_of(error), "url": described[1], "sent": False},
     }
     call.session.emit("error", data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import orjson
@@ -11,6 +12,8 @@ import orjson
 _RUNS = 64
 #: Characters of an output that does not occur by chance.
 _TELLING = 8
+#: Begin of the ids of calls that have none.
+_BY_NAME = "function:"
 
 
 class Asked(NamedTuple):
@@ -36,11 +39,18 @@ def asked_in(message: dict[str, Any]) -> list[Asked]:
         message.get("tool_calls") or message.get("function_call")
     ):
         return asked
+    named: dict[Any, int] = {}  # Ollama's calls have no id
     for call in _dicts(message.get("tool_calls")):
         kind = "custom" if isinstance(call.get("custom"), dict) else "function"
         inner = call.get(kind)
         if isinstance(inner, dict):
-            _add(asked, call.get("id"), inner.get("name"), inner.get("arguments", inner.get("input")))
+            named[inner.get("name")] = n = named.get(inner.get("name"), 0) + 1
+            _add(
+                asked,
+                call.get("id") or _legacy_id(inner.get("name"), n),
+                inner.get("name"),
+                inner.get("arguments", inner.get("input")),
+            )
     for part in _dicts(message.get("content")):
         item = str(part.get("type"))
         if item == "tool_use":
@@ -50,6 +60,13 @@ def asked_in(message: dict[str, Any]) -> list[Asked]:
         elif item.endswith("_call") and "call_id" in part:
             action = part.get("action", part.get("operation"))
             _add(asked, part["call_id"], item.removesuffix("_call"), action)
+        elif isinstance(part.get("toolUse"), dict):  # Bedrock's
+            use = part["toolUse"]
+            _add(asked, use.get("toolUseId"), use.get("name"), use.get("input"))
+    for n, call in _google(message, "functionCall"):
+        _add(
+            asked, call.get("id") or _legacy_id(call.get("name"), n), call.get("name"), call.get("args") or {}
+        )
     function = message.get("function_call")
     if isinstance(function, dict):  # the legacy form has no id: its name is all there is
         _add(asked, _legacy_id(function.get("name")), function.get("name"), function.get("arguments"))
@@ -61,14 +78,40 @@ def results_in(message: dict[str, Any]) -> list[Result]:
     role = message.get("role")
     if role == "tool":
         call_id = message.get("tool_call_id")
+        if call_id is None and isinstance(message.get("tool_name"), str):
+            call_id = _legacy_id(message["tool_name"])
         return [Result(call_id, message.get("content"), False)] if isinstance(call_id, str) else []
     if role == "function":
         return [Result(_legacy_id(message.get("name")), message.get("content"), False)]
-    return [
+    found = [
         Result(part["tool_use_id"], part.get("content"), bool(part.get("is_error")))
         for part in _dicts(message.get("content"))
         if part.get("type") == "tool_result" and isinstance(part.get("tool_use_id"), str)
     ]
+    if not found:
+        found = [
+            _bedrock(part["toolResult"]) for part in _dicts(message.get("content")) if "toolResult" in part
+        ]
+    for n, given in _google(message, "functionResponse"):
+        response = given.get("response")
+        failed = isinstance(response, dict) and set(response) == {"error"}
+        found.append(Result(given.get("id") or _legacy_id(given.get("name"), n), response, failed))
+    return found
+
+
+def _bedrock(given: Any) -> Result:
+    given = given if isinstance(given, dict) else {}
+    return Result(str(given.get("toolUseId")), given.get("content"), given.get("status") == "error")
+
+
+def _google(message: dict[str, Any], key: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Google's calls or results, each with how many of its name came until it: they may have no id."""
+    counts: dict[Any, int] = {}
+    for part in _dicts(message.get("parts")):
+        one = part.get(key)
+        if isinstance(one, dict):
+            counts[one.get("name")] = counts.get(one.get("name"), 0) + 1
+            yield counts[one.get("name")], one
 
 
 def _add(asked: list[Asked], id: Any, tool: Any, arguments: Any) -> None:
@@ -76,8 +119,8 @@ def _add(asked: list[Asked], id: Any, tool: Any, arguments: Any) -> None:
         asked.append(Asked(id, tool, _value(arguments)))
 
 
-def _legacy_id(name: Any) -> str:
-    return f"function:{name}"
+def _legacy_id(name: Any, number: int = 1) -> str:
+    return f"{_BY_NAME}{name}" if number == 1 else f"{_BY_NAME}{name}#{number}"
 
 
 def _value(arguments: Any) -> Any:
@@ -98,12 +141,12 @@ def _asks_for(asked: Any, given: Any) -> bool:
 
 def _says(result: Any, output: Any) -> bool:
     """Whether a tool's result, as it was sent to the model, is that output."""
-    if result == output or _text(result) == _text(output):
+    if result == output or result_text(result) == result_text(output):
         return True
     return isinstance(result, str) and _value(result) == output and output is not None
 
 
-def _text(value: Any) -> str:
+def result_text(value: Any) -> str:
     """A result's text: of blocks of text, theirs."""
     if isinstance(value, str):
         return value
@@ -143,15 +186,20 @@ class ToolCalls:
         self._reported: set[str] = set()  # reported before the answer that asked was complete
         self._runs: deque[_Ran] = deque(maxlen=_RUNS)  # reported, and no open call found for them yet
 
-    def ask(self, message: dict[str, Any], at_ns: int) -> None:
+    def ask(self, message: dict[str, Any], at_ns: int) -> list[str]:
+        """The calls a sampled message asks for can be answered from now on; their ids."""
         if self._settled:
             for id in self._settled:
                 self._open.pop(id, None)
             self._settled.clear()
-        for asked in asked_in(message):
+        calls = asked_in(message)
+        if not calls:
+            return []
+        for asked in calls:
             early = asked.id in self._reported
             self._reported.discard(asked.id)
             self._open[asked.id] = _Open(asked, at_ns, early)
+        return [asked.id for asked in calls]
 
     def report(self, call_id: str) -> None:
         known = self._open.get(call_id)
@@ -180,11 +228,11 @@ class ToolCalls:
         for run in self._runs:
             same = _says(result.output, run.output)
             fits = bool(asked.input) and _asks_for(asked.input, run.input)
-            if (same and (fits or len(_text(run.output)) >= _TELLING)) or (
+            if (same and (fits or len(result_text(run.output)) >= _TELLING)) or (
                 fits
                 and not result.failed
-                and len(_text(run.output)) > 1
-                and _text(run.output) in _text(result.output)
+                and len(result_text(run.output)) > 1
+                and result_text(run.output) in result_text(result.output)
             ):
                 self._runs.remove(run)
                 return True
@@ -192,6 +240,7 @@ class ToolCalls:
 
     def answer(self, result: Result, at_ns: int) -> dict[str, Any] | None:
         """Payload of the derived `tool_call`; None where the call is unknown or has its event already."""
+        result = self._numbered(result)
         known = self._open.get(result.call_id)
         if known is None or known.settled:
             return None
@@ -207,6 +256,14 @@ class ToolCalls:
             "call_id": result.call_id,
             "derived": True,
         }
+
+    def _numbered(self, result: Result) -> Result:
+        """Results that only have a name answer the calls of that name one after the other."""
+        id, n = result.call_id, 1
+        while id.startswith(_BY_NAME) and id in self._open and self._open[id].settled:
+            n += 1
+            id = f"{result.call_id}#{n}"
+        return result._replace(call_id=id) if id in self._open else result
 
     def reopen(self, call_id: str) -> None:
         """The event of `answer` was not written after all."""

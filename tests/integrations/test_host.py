@@ -16,7 +16,17 @@ from typing import Any
 import pytest
 
 from lctl.guard import guard
-from lctl.instrument import attempts, bodies, calls, codecs, ensure_installed, hooks, uninstrument, wire
+from lctl.instrument import (
+    attempts,
+    bodies,
+    calls,
+    codecs,
+    concluding,
+    ensure_installed,
+    hooks,
+    uninstrument,
+    wire,
+)
 from lctl.instrument.conversation import Conversations
 from lctl.instrument.digests import BodyDigests
 from lctl.session import LCTLSession
@@ -91,8 +101,9 @@ INSIDE: list[tuple[Any, str]] = [
     (wire, "session_here"),
     (codecs, "find"),
     (calls, "recording_of"),
-    (calls, "_start_data"),
-    (calls, "_outcome"),
+    (calls, "start_data"),
+    (concluding, "outcome_of"),
+    (concluding, "add_answer"),
     (calls.Call, "__init__"),
     (calls.Call, "takes"),
     (calls.Call, "begin"),
@@ -102,6 +113,8 @@ INSIDE: list[tuple[Any, str]] = [
     (calls.Call, "_write_success"),
     (calls.Call, "_write_failure"),
     (calls.Call, "_end_draft"),
+    (calls.Call, "_start_drafts"),
+    (calls.Call, "_exchange"),
     (attempts.Attempt, "__init__"),
     (attempts.Attempt, "_over"),
     (attempts.Attempt, "data"),

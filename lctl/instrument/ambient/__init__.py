@@ -31,6 +31,7 @@ def install() -> None:
         identifiers,
         inputs,
         outputs,
+        platforms,
         sleeps,
         turns,
     )
@@ -40,8 +41,9 @@ def install() -> None:
     if _opened not in hooks.on_open:
         hooks.on_open.append(_opened)
         hooks.on_closing.append(_closing)
+        hooks.on_closed.append(_closed)
     reads.activate(True)
-    for part in (clocks, chance, identifiers, environment, host, outputs, inputs, sleeps, turns):
+    for part in (clocks, chance, identifiers, environment, host, outputs, inputs, platforms, sleeps, turns):
         with guard("reads of the surroundings"):
             part.install()
 
@@ -85,3 +87,11 @@ def _closing(session: LCTLSession) -> None:
 
     reads.closing(session)
     outputs.closing(session)
+
+
+def _closed(session: LCTLSession) -> None:
+    if not _installed:
+        return
+    from lctl.instrument.ambient import outputs
+
+    outputs.closed(session)

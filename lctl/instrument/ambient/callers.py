@@ -16,6 +16,12 @@ BETWEEN = 2
 #: Decided frame by frame: code made from text has no file.
 _TEXT = 3
 
+
+def _folder(path: str) -> str:
+    return os.path.dirname(os.path.abspath(path)) + os.sep  # noqa: PTH100, PTH120
+
+
+_STANDARD = tuple({_folder(os.__file__), _folder(os.path.realpath(os.__file__))})
 #: Of the standard library.
 _STANDARD_BETWEEN = (
     "os.py",
@@ -41,17 +47,17 @@ _INSTALLED_BETWEEN = tuple(
         "/numpy/random/mtrand.pyx",
     )
 )
+#: Of the standard library: writes to standard error for its caller.
+_WRITING_BETWEEN = frozenset(
+    folder + name
+    for folder in _STANDARD
+    for name in ("warnings.py", "traceback.py", "argparse.py", "codecs.py", "contextlib.py", "pprint.py")
+)
 _FROZEN_BETWEEN = ("<frozen os>", "<frozen _collections_abc>")
 #: Where `tempfile` looks for a folder: once a process, and not in a rerun, which has a folder of its own.
 _CHOOSING = frozenset({"_candidate_tempdir_list", "_get_default_tempdir"})
 _DEPTH = 16
 
-
-def _folder(path: str) -> str:
-    return os.path.dirname(os.path.abspath(path)) + os.sep  # noqa: PTH100, PTH120
-
-
-_STANDARD = tuple({_folder(os.__file__), _folder(os.path.realpath(os.__file__))})
 _LCTL = _folder(_folder(_folder(__file__)[:-1])[:-1])
 _INTEGRATIONS = f"{os.sep}lctl_integrations{os.sep}"
 
@@ -102,6 +108,23 @@ def own(frame: FrameType | None) -> FrameType | None:
             return None
         frame = frame.f_back
     return None
+
+
+def is_library_writing(frame: FrameType | None) -> bool:
+    """Whether a library, and not the program, has `frame` write to standard error. False where no Python
+    code does: the interpreter's own last words are the program's."""
+    for _ in range(_DEPTH):
+        if frame is None:
+            return False
+        file = frame.f_code.co_filename
+        if file not in _WRITING_BETWEEN:
+            kind = kind_of(file)
+            if kind == _TEXT:
+                kind = _of_text(frame)
+            if kind != BETWEEN:
+                return kind == LIBRARY
+        frame = frame.f_back
+    return True
 
 
 def _of_text(frame: FrameType) -> int:

@@ -20,9 +20,9 @@ from lctl.instrument.hooks import Hook, on_import
 
 _getframe = sys._getframe
 _FRAMEWORKS = """
-agents agno autogen autogen_agentchat autogen_core crewai google haystack instructor langchain
+ag2 agents agno autogen autogen_agentchat autogen_core crewai dspy google haystack instructor langchain
 langchain_anthropic langchain_community langchain_core langchain_openai langgraph litellm llama_index mcp
-pydantic_ai semantic_kernel smolagents strands
+pydantic_ai semantic_kernel smolagents strands workflows
 """
 _framework_names = frozenset(_FRAMEWORKS.split())
 _hooks: list[Hook] = []

@@ -4,6 +4,10 @@ The streams are made anew over the same descriptors, with the same types, encodi
 only the lowest layer is a `FileIO` that also shows what it wrote to whoever counts it. So `print`,
 `sys.stdout.buffer.write`, `reconfigure`, redirection and capturing work as they do, and what is
 written to a stream that somebody put in place of these is not ours to count.
+
+What libraries write to standard error is counted apart: they tell of connections, timers and objects thrown
+away, which a rerun does not have, in lines with the time. A log's last event is of it, with
+`"by": "libraries"`; a rerun says whether it is as recorded, and is exact without it.
 """
 
 from __future__ import annotations
@@ -16,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from lctl.guard import guard
+from lctl.instrument.ambient import callers
+from lctl.session import border
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession
@@ -26,13 +32,14 @@ _STREAMS = ("stdout", "stderr")
 
 
 class Written:
-    """What was written to one stream since somebody began to count."""
+    """What was written to one stream since somebody began to count; by libraries, if `by` says so."""
 
-    __slots__ = ("beginning", "hash", "size")
+    __slots__ = ("beginning", "by", "hash", "size")
 
-    def __init__(self) -> None:
+    def __init__(self, by: str | None = None) -> None:
         from hashlib import sha256
 
+        self.by = by
         self.hash = sha256()
         self.size = 0
         self.beginning = bytearray()
@@ -45,20 +52,25 @@ class Written:
 
     def event(self, stream: str) -> dict[str, Any]:
         text = bytes(self.beginning).decode("utf-8", "replace")
-        return {"stream": stream, "hash": f"sha256:{self.hash.hexdigest()}", "size": self.size, "text": text}
+        made = {"stream": stream, "hash": f"sha256:{self.hash.hexdigest()}", "size": self.size, "text": text}
+        return made if self.by is None else {"by": self.by, **made}
 
 
 class _Watched(io.FileIO):
-    """A standard stream's descriptor. `counts` are told what is written."""
+    """A standard stream's descriptor. `counts` are told what is written, `aside` what libraries write."""
 
     counts: list[Written]
+    aside: list[Written] | None
 
     def write(self, data: Any, /) -> int | None:  # type: ignore[override]
         written = super().write(data)
         if written:
             try:
+                counts = self.counts
+                if self.aside is not None and callers.is_library_writing(sys._getframe().f_back):
+                    counts = self.aside
                 with memoryview(data) as view, view.cast("B") as sent:
-                    for count in self.counts:
+                    for count in counts:
                         count.add(sent[:written])
             except Exception as error:
                 guard.failed("the program's output", error)
@@ -70,6 +82,8 @@ _replaced: list[tuple[str, Any, Any]] = []
 #: Of the program's own session: from the beginning of the program. Of one it opens: from its opening.
 _program: dict[str, Written] = {}
 _sessions: WeakKeyDictionary[Any, dict[str, Written]] = WeakKeyDictionary()
+#: The key of what libraries write to standard error.
+_ASIDE = "stderr by libraries"
 
 
 def install() -> None:
@@ -83,6 +97,14 @@ def install() -> None:
         _replaced.append((name, stream, made))
         setattr(sys, name, made)
         setattr(sys, f"__{name}__", made)
+    if "stderr" in _raw and sys.unraisablehook is sys.__unraisablehook__:
+        sys.unraisablehook = _unraisable
+
+
+def _unraisable(args: Any, /) -> None:
+    """Python's own; its words about an object that was thrown away are written beneath this frame, and not
+    in the name of whatever code ran at that moment."""
+    sys.__unraisablehook__(args)
 
 
 def _again(stream: io.TextIOWrapper, name: str) -> io.TextIOWrapper | None:
@@ -95,6 +117,7 @@ def _again(stream: io.TextIOWrapper, name: str) -> io.TextIOWrapper | None:
     raw = _Watched(old.fileno(), "wb", closefd=False)
     raw.name = old.name
     raw.counts = [_program.setdefault(name, Written())]
+    raw.aside = [_program.setdefault(_ASIDE, Written("libraries"))] if name == "stderr" else None
     _raw[name] = raw
     made = io.TextIOWrapper(
         raw if buffer is old else io.BufferedWriter(raw),
@@ -117,6 +140,8 @@ def uninstall() -> None:
         for attribute in (name, f"__{name}__"):
             if getattr(sys, attribute) is made:
                 setattr(sys, attribute, stream)
+    if sys.unraisablehook is _unraisable:
+        sys.unraisablehook = sys.__unraisablehook__
     _raw.clear()
     _program.clear()
 
@@ -133,16 +158,16 @@ def passed_by(name: str, text: str) -> None:
 @contextmanager
 def uncounted() -> Iterator[None]:
     """What is written in the block is not the program's output."""
-    before = {name: raw.counts for name, raw in _raw.items()}
+    before = {name: (raw.counts, raw.aside) for name, raw in _raw.items()}
     for name, raw in _raw.items():
         _flush(name)
-        raw.counts = []
+        raw.counts, raw.aside = [], None
     try:
         yield
     finally:
         for name, raw in _raw.items():
             _flush(name)
-            raw.counts = before.get(name, raw.counts)
+            raw.counts, raw.aside = before.get(name, (raw.counts, raw.aside))
 
 
 def opened(session: LCTLSession) -> None:
@@ -156,12 +181,15 @@ def opened(session: LCTLSession) -> None:
         with guard("the program's output"):
             _flush(name)
         raw.counts.append(counts[name])
+        if raw.aside is not None:
+            counts[_ASIDE] = Written("libraries")
+            raw.aside.append(counts[_ASIDE])
     _sessions[session] = counts
 
 
 def closing(session: LCTLSession) -> None:
-    """Record what was written, one event a stream."""
-    counts = _sessions.pop(session, None)
+    """Record what the program wrote, one event a stream."""
+    counts = _sessions.get(session)
     for name, raw in _raw.items():
         with guard("the program's output"):
             _flush(name)
@@ -172,11 +200,27 @@ def closing(session: LCTLSession) -> None:
             session.emit("output", count.event(name), agent=session.agent)
 
 
+def closed(session: LCTLSession) -> None:
+    """Record what libraries wrote to standard error; that they wrote nothing, where a player compares it."""
+    counts = _sessions.pop(session, None)
+    raw = _raw.get("stderr")
+    if raw is None or raw.aside is None:
+        return
+    count = raw.aside[0] if counts is None else counts[_ASIDE]
+    if counts is not None:
+        raw.aside.remove(count)
+    if count.size or getattr(border.player(), "compares_stderr", False):
+        session.emit("output", count.event("stderr"), agent=session.agent)
+
+
 def after_fork() -> None:
     """In the child: what it writes is its own."""
+    _program.clear()
     for name, raw in _raw.items():
         _program[name] = Written()
         raw.counts = [_program[name]]
+        if raw.aside is not None:
+            raw.aside = [_program.setdefault(_ASIDE, Written("libraries"))]
     _sessions.clear()
 
 

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from lctl.instrument.ambient import reads, slots
-from lctl.session import turns
+from lctl.session import lanes, turns
 from lctl.session.lanes import Lane, Moment
 
 if TYPE_CHECKING:
@@ -51,9 +51,12 @@ def _counting(real: Callable[[Any], None]) -> Callable[[Any], None]:
 
 def _noting(real: Callable[..., Any]) -> Callable[..., Any]:
     def call_soon_threadsafe(loop: Any, callback: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        if args and turns.is_closing(args[0]):
+            return real(loop, callback, *args, **options)
         lane = turns.crossed.pop(get_ident(), None) if turns.running() is not loop else None
         lane = turns.job_in(args) or lane
-        if lane is not None and reads.active():
+        # Within a tool's body it orders nothing that a rerun does: the call is served as a whole.
+        if lane is not None and lane.tool is None and reads.active():
             callback = _noted(callback, lane)
         return real(loop, callback, *args, **options)
 
@@ -66,18 +69,21 @@ def _noted(callback: Callable[..., Any], lane: Lane) -> Callable[..., Any]:
         return callback
 
     def woken(*args: Any) -> Any:
-        _note(session, lane.path)
+        _note(session, lane)
         return callback(*args)
 
     return woken
 
 
-def _note(session: LCTLSession, lane: str) -> None:
+def _note(session: LCTLSession, lane: Lane) -> None:
+    place = lanes.enter(lane)  # of a tool's body it is part of: a rerun that serves the tool has none
     try:
-        moment = Moment(lane, session.clock.monotonic_ns())
+        moment = Moment.of(lane.path, session.clock.monotonic_ns())
         moment.turn = turns.since()
         made: dict[str, Any] = {"source": SOURCE, "key": "call_soon_threadsafe"}
         made |= session.under_way.fields(moment, True)
         session.record_read(session.agent, made, None)  # of no step: whose the thread was by then is chance
     except Exception as error:
         reads.failed("a thread's result", error)
+    finally:
+        lanes.leave(place)

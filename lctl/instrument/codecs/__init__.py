@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lctl.instrument.codecs.anthropic import Anthropic
+from lctl.instrument.codecs.bedrock import Bedrock
+from lctl.instrument.codecs.cohere import Cohere
+from lctl.instrument.codecs.google import Google
 from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
+from lctl.instrument.codecs.ollama import Ollama
 from lctl.instrument.codecs.openai import OpenAI
 from lctl.instrument.codecs.paths import path_of
 
-_CODECS: tuple[Codec, ...] = (OpenAI(), Anthropic())
+_CODECS: tuple[Codec, ...] = (OpenAI(), Anthropic(), Google(), Bedrock(), Ollama(), Cohere())
 
 # How the path of every known operation ends; all other traffic leaves at the first test.
 _ENDINGS = (
@@ -25,6 +29,17 @@ _ENDINGS = (
     "/invoke",
     "/invoke-with-response-stream",
     "awPredict",
+    "enerateContent",
+    ":countTokens",
+    ":embedContent",
+    ":batchEmbedContents",
+    "/converse",
+    "/converse-stream",
+    "/api/chat",
+    "/api/generate",
+    "/api/embed",
+    "/v2/chat",
+    "/v2/embed",
 )
 
 # A program calls few URLs, each very often.

@@ -41,16 +41,23 @@ def as_message(value: Any) -> dict[str, Any]:
 
 def read_whole(whole: dict[str, Any]) -> ModelAnswer:
     """From a complete response object."""
-    answer = read_head(whole)
     choices = whole.get("choices")
     if type(choices) is list and len(choices) == 1 and type(choices[0]) is dict:  # nearly every answer
         [choice] = choices
         message, reason = choice.get("message"), choice.get("finish_reason")
         if type(message) is dict and message.get("role") and type(reason) is str:
-            answer.messages = [message]
-            answer.finish_reasons = [reason]
-            answer.finish_reason = reason
-            return answer
+            id, model, usage = whole.get("id"), whole.get("model"), whole.get("usage")
+            counted = type(usage) is dict
+            return ModelAnswer(
+                id if type(id) is str else None,
+                model if type(model) is str else None,
+                [message],
+                reason,
+                [reason],
+                read_tokens(usage) if counted else None,
+                usage if counted else None,
+            )
+    answer = read_head(whole)
     choices = objects(choices)
     answer.messages = [_sampled(choice.get("message")) for choice in choices]
     _set_finish(answer, [choice.get("finish_reason") for choice in choices])

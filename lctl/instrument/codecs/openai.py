@@ -18,7 +18,7 @@ from lctl.instrument.codecs.bodies import (
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
-from lctl.instrument.codecs.sse import read_stream, stream_error
+from lctl.instrument.codecs.sse import read_merged, read_stream, stream_error
 
 # Longest first: "/chat/completions" also ends with "/completions".
 _OPERATIONS = (
@@ -56,6 +56,8 @@ class OpenAI:
 
     def operation(self, method: str, url: str, headers: Mapping[str, str]) -> str | None:
         path = path_of(url)
+        if path.endswith("/api/embeddings"):
+            return None  # Ollama's
         return next((name for ending, name in _OPERATIONS if path.endswith(ending)), None)
 
     def conversation_key(self, operation: str) -> str | None:
@@ -80,8 +82,14 @@ class OpenAI:
         if status >= 400:
             return ModelAnswer(error=read_error_body(status, body))
         if operation in _STREAMS and body[:1] != b"{" and is_event_stream(headers, body):
-            events, done = read_stream(body)
-            return _read_events(operation, status, events, done)
+            if operation == "chat.completions":
+                events, done, count = read_merged(body)
+            else:
+                events, done = read_stream(body)
+                count = len(events)
+            answer = _read_events(operation, status, events, done)
+            answer.events = count
+            return answer
         try:
             whole = orjson.loads(body)
         except orjson.JSONDecodeError:

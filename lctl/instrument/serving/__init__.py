@@ -42,7 +42,7 @@ class Passage(NamedTuple):
 
 def player_here() -> Player | None:
     """Who is to be asked; None while recording, and beneath a layer that has asked already."""
-    player = border.player()
+    player = border.playing
     return None if player is None or silenced() is REPORTED else player
 
 

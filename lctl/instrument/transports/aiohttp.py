@@ -14,9 +14,11 @@ from time import monotonic_ns
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from lctl.distributed import hosts
 from lctl.guard import guard
 from lctl.instrument import calls, serving, settings, suppress, wire
 from lctl.instrument.attempts import Attempt, never_raises
+from lctl.instrument.callevents import is_cancellation
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.serving.aiohttp import Served, without_framing
 
@@ -245,7 +247,7 @@ _requesting: ContextVar[_Requesting | None] = ContextVar("lctl_aiohttp", default
 
 
 def _failed(call: _Requesting, error: BaseException) -> None:
-    if call.attempt is not None and not calls.is_cancellation(error):
+    if call.attempt is not None and not is_cancellation(error):
         call.attempt.failed(error)
 
 
@@ -263,6 +265,7 @@ async def _within(call: _Requesting, wrapped: Any, args: tuple[Any, ...], kwargs
 
 async def _begin(request: Any) -> Attempt | None:
     try:
+        hosts.tell(request.url, request.headers)
         headers = _headers(request)
         seen = wire.recognise(request.method, request.url, headers)
         if seen is None or headers.get("upgrade", "").lower() == "websocket":

@@ -14,11 +14,13 @@ from time import monotonic_ns
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from lctl.distributed import hosts
 from lctl.guard import guard
 from lctl.instrument import serving, suppress, wire
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.serving.httpx import Players
+from lctl.session import border
 
 if TYPE_CHECKING:
     from lctl.session.border import Player
@@ -65,12 +67,17 @@ class _Tees:
 
     def send(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         request = args[0] if args else kwargs["request"]
-        player = serving.player_here()
-        if player is not None:
+        if border.playing is not None and (player := serving.player_here()) is not None:
             return self._ask(player, wrapped, client, request)
-        seen = wire.recognise(request.method, request.url, request.headers)
+        url = request.url
+        hosts.tell(url, request.headers)
+        parts = getattr(url, "_uri_reference", None)
+        address = _addresses.get(parts, url)
+        seen = wire.recognise(request.method, address, request.headers)
         if seen is None:
             return wrapped(*args, **kwargs)
+        if address is url:
+            _remember(parts, seen)
         try:
             body = request.content
         except self._not_read:
@@ -113,12 +120,17 @@ class _Tees:
 
     def send_async(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         request = args[0] if args else kwargs["request"]
-        player = serving.player_here()
-        if player is not None:
+        if border.playing is not None and (player := serving.player_here()) is not None:
             return self._ask_async(player, wrapped, client, request)
-        seen = wire.recognise(request.method, request.url, request.headers)
+        url = request.url
+        hosts.tell(url, request.headers)
+        parts = getattr(url, "_uri_reference", None)
+        address = _addresses.get(parts, url)
+        seen = wire.recognise(request.method, address, request.headers)
         if seen is None:
             return wrapped(*args, **kwargs)
+        if address is url:
+            _remember(parts, seen)
         return self._send_async(wrapped, request, seen)
 
     async def _send_async(self, wrapped: Any, request: Any, seen: wire.Seen) -> Any:
@@ -164,31 +176,38 @@ class _Tees:
 
     def _received(self, attempt: Attempt, response: Any, stream_class: Any, tee_class: Any) -> None:
         try:
-            self._follow(attempt, response, stream_class, tee_class)
+            attempt.answered(response.status_code, response.headers.raw)
+            if hasattr(response, "_content"):  # made with its content, by a mock transport: never iterated
+                inner = getattr(response.stream, "_stream", None)
+                raw = getattr(inner, "_stream", None)
+                if not isinstance(raw, bytes):  # what is left is the decoded content
+                    raw = response.content
+                    attempt.headers.pop("content-encoding", None)
+                attempt.chunks.append((monotonic_ns(), raw))
+                attempt.end()
+                return
+            attempt.closes = True
+            # The client has bound the stream to itself; beneath that binding nobody looks.
+            bound = response.stream
+            inner = getattr(bound, "_stream", None)
+            if isinstance(inner, stream_class):
+                bound._stream = tee_class(inner, attempt)
+            else:
+                response.stream = tee_class(bound, attempt)
         except Exception as error:
             if guard.policy == "raise":
                 raise
             guard.failed("a response", error)
 
-    def _follow(self, attempt: Attempt, response: Any, stream_class: Any, tee_class: Any) -> None:
-        attempt.answered(response.status_code, response.headers.raw)
-        attempt.closes = not hasattr(response, "_content")
-        if hasattr(response, "_content"):  # made with its content, by a mock transport: never iterated
-            inner = getattr(response.stream, "_stream", None)
-            raw = getattr(inner, "_stream", None)
-            if not isinstance(raw, bytes):  # what is left is the decoded content
-                raw = response.content
-                attempt.headers.pop("content-encoding", None)
-            attempt.chunks.append((monotonic_ns(), raw))
-            attempt.end()
-            return
-        # The client has bound the stream to itself; beneath that binding nobody looks.
-        bound = response.stream
-        inner = getattr(bound, "_stream", None)
-        if isinstance(inner, stream_class):
-            bound._stream = tee_class(inner, attempt)
-        else:
-            response.stream = tee_class(bound, attempt)
+
+# By the parts a URL holds of itself: the text of those that model calls go to. Few, and each made anew for
+# every request; making its text is three calls.
+_addresses: dict[Any, Any] = {}
+
+
+def _remember(parts: Any, seen: wire.Seen) -> None:
+    if parts is not None and seen[3] is not None and len(_addresses) < 256:
+        _addresses[parts] = seen[2]
 
 
 class _Tee:

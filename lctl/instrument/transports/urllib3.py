@@ -16,6 +16,8 @@ from time import monotonic_ns
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lctl.distributed import hosts
+from lctl.guard import guard
 from lctl.instrument import calls, serving, suppress, wire
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.patches import PatchSet
@@ -138,6 +140,20 @@ def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ..
     return (named.pop("conn"), named.pop("method"), named.pop("url"), *args[5:]), named
 
 
+def _told(pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of `_make_request`, with the trace context in the headers of a host that is told."""
+    if not hosts.patterns() or suppress.silenced():
+        return args, kwargs
+    with guard("a request's trace context"):
+        url = _read(pool, args, kwargs).url
+        if hosts.is_told(url):
+            rest, named = _named(args, kwargs)
+            headers = dict(named.get("headers") or {})
+            hosts.tell(url, headers)
+            return rest, {**named, "headers": headers}
+    return args, kwargs
+
+
 def _with_body(
     args: tuple[Any, ...], kwargs: dict[str, Any], body: bytes
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -174,6 +190,7 @@ class _Tees:
         player = serving.player_here()
         if player is not None:
             return self._ask(player, wrapped, pool, args, kwargs)
+        args, kwargs = _told(pool, args, kwargs)
         attempt = _begin(pool, args, kwargs)
         if attempt is not None and attempt.upload is not None:
             args, kwargs = _named(args, kwargs)

@@ -1,4 +1,4 @@
-"""Digests, failures, traffic, headers and URLs: the small tables of capture."""
+"""Digests, traffic, headers and URLs: the small tables of capture."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lctl.instrument import failures, traffic
-from lctl.instrument.attempts import kept_headers, without_secrets
+from lctl.instrument import traffic
 from lctl.instrument.digests import BodyDigests
+from lctl.instrument.headers import kept_headers, without_secrets
 from lctl.instrument.registry import OURS, TRANSPORTS, Registry, satisfies
+from lctl.trust import taxonomy
 
 
 class TestDigests:
@@ -55,7 +56,7 @@ class TestFailures:
     )
     def test_statuses(self, status: int, error: Any, expected: tuple[str, bool]) -> None:
         """The provider's own words come before the status."""
-        kind = failures.of_status(status, error)
+        kind = taxonomy.of_status(status, error)
         assert (kind.type, kind.recoverable) == expected
 
     @pytest.mark.parametrize(
@@ -69,13 +70,13 @@ class TestFailures:
     )
     def test_exceptions(self, error: Exception, kind: str) -> None:
         """Built-in exceptions are known by their classes."""
-        assert failures.of_exception(error).type == kind
+        assert taxonomy.of_exception(error).type == kind
 
     def test_names(self) -> None:
         """Exceptions are named as their users import them."""
         cls = type("APIError", (Exception,), {"__module__": "openai._exceptions"})
-        assert failures.name_of(cls()) == "openai.APIError"
-        assert failures.name_of(ValueError()) == "ValueError"
+        assert taxonomy.name_of(cls()) == "openai.APIError"
+        assert taxonomy.name_of(ValueError()) == "ValueError"
 
 
 class TestTraffic:

@@ -1,0 +1,143 @@
+"""ag2 1.x: turns of agents as steps, tools as tool calls, agents given as tools as sub-agents.
+
+A middleware of ours is the innermost of every turn. Model calls are the wire's.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from types import ModuleType
+from typing import Any
+
+from lctl.guard import guard
+from lctl.instrument.patches import PatchSet
+from lctl.instrument.structure import Step, Tool, around_step, guarded
+from lctl.instrument.structure.subagents import begin_subagent
+from lctl.session import border, wrapping
+from lctl.session.default import get_session
+from lctl.session.tools import begin_tool
+
+_TURN = "an agent's turn of ag2"
+_TOOL = "a tool call of ag2"
+
+#: Functions of tools that let an agent work, by how ag2 names the source of a tool.
+_AGENTS = ("function:ag2.tools.subagents.", "function:ag2.agent:")
+#: Of an exception: the text that ag2 made of it for the model, on its way to the tape.
+_TEXT = "lctl_shown"
+
+Call = Callable[[Any, Any], Awaitable[Any]]
+
+
+class AG2:
+    """ag2 1.x, the rewrite; `autogen`, as it was before, is another library."""
+
+    name = "ag2"
+    supported = ">=1.2,<2"
+    modules = ("ag2.agent",)
+
+    def patch(self, module: ModuleType, patches: PatchSet) -> None:
+        patches.wrap(module, "Agent._drive_scope", _scoped)
+
+
+def _scoped(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    ours = _middleware(agent)
+    if ours is not None:
+        kwargs = {**kwargs, "additional_middleware": (*kwargs.get("additional_middleware", ()), ours)}
+    return wrapped(*args, **kwargs)
+
+
+@guarded(_TURN)
+def _middleware(agent: Any) -> Any:
+    """A factory, as ag2 asks it for each turn."""
+    base: Any = sys.modules["ag2.middleware.base"].BaseMiddleware
+
+    class Recording(base):  # type: ignore[misc]
+        async def on_turn(self, call_next: Call, event: Any, context: Any) -> Any:
+            return await around_step(_TURN, lambda *_: Step(agent.name, "agent", "turn"))(
+                call_next, agent, (event, context), {}
+            )
+
+        async def on_tool_execution(self, call_next: Call, event: Any, context: Any) -> Any:
+            return await _executed(call_next, event, context)
+
+    return Recording
+
+
+async def _executed(call_next: Call, event: Any, context: Any) -> Any:
+    events = sys.modules["ag2.events.tool_events"]
+    gave: list[Any] = []
+
+    async def run() -> Any:
+        """What the tool gave, or what it raised: ag2 makes results of both."""
+        result = await call_next(event, context)
+        gave.append(result)
+        if isinstance(result, events.ToolErrorEvent):
+            raise _marked(result)
+        return _plain(result.result)
+
+    try:
+        result = await wrapping.wrap(run, lambda args, kwargs: _begun(event))()
+    except Exception as error:
+        if not gave and not hasattr(error, _TEXT):
+            raise  # not the tool's
+        text = error.__dict__.pop(_TEXT, None)
+        if gave:
+            return gave[0]
+        return events.ToolErrorEvent(
+            parent_id=event.id, name=event.name, error=error, result=events.ToolResult(text)
+        )
+    if gave:
+        return gave[0]
+    return events.ToolResultEvent(parent_id=event.id, name=event.name, result=_result(events, result))
+
+
+def _marked(result: Any) -> Exception:
+    error: Exception = result.error
+    said = _said(result.result)
+    if isinstance(said, str):
+        error.__dict__[_TEXT] = said
+    return error
+
+
+def _begun(event: Any) -> wrapping.Run | None:
+    if get_session() is None and border.player() is None:
+        return None
+    with guard(_TOOL):
+        guard.rehearse(_TOOL)
+        given = event.serialized_arguments
+        input = given if isinstance(given, dict) else {"arguments": given}
+        if str(event.source).startswith(_AGENTS):
+            return begin_subagent(Tool(event.name, input, event.id, _said))
+        return begin_tool(event.name, input, call_id=event.id, shown=_said)
+    return None
+
+
+#: The parts of a result that a tape can hold, and what they are made of.
+_PARTS = {"TextInput": "content", "DataInput": "data"}
+
+
+def _plain(result: Any) -> Any:
+    """A result as plain values, as far as it is made of texts and data."""
+    kinds = [type(part).__name__ for part in result.parts]
+    if not set(kinds) <= set(_PARTS):
+        return result
+    parts = [[kind, getattr(part, _PARTS[kind])] for kind, part in zip(kinds, result.parts, strict=True)]
+    return {"parts": parts, "final": result.final, "metadata": result.metadata}
+
+
+def _result(events: Any, plain: Any) -> Any:
+    if not isinstance(plain, dict):
+        return plain
+    inputs = sys.modules["ag2.events.input_events"]
+    parts = [getattr(inputs, kind)(value) for kind, value in plain["parts"]]
+    return events.ToolResult(parts=parts, final=plain["final"], metadata=plain["metadata"])
+
+
+def _said(given: Any) -> Any:
+    """What a tool gave, for the log: its parts, without what they are wrapped in."""
+    if isinstance(given, dict):
+        said = [value for _, value in given["parts"]]
+    else:
+        said = [getattr(part, "content", getattr(part, "data", part)) for part in given.parts]
+    return said[0] if len(said) == 1 else said

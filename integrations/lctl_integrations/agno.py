@@ -1,0 +1,95 @@
+"""agno: agents and teams as steps, the tools they call.
+
+`Agent.run` and `arun` only choose; what runs is a function for each of the four ways (whole or streamed, sync
+or async), and those are wrapped.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from types import ModuleType
+from typing import Any
+
+from lctl.instrument.patches import PatchSet
+from lctl.instrument.structure import Step, Tool, around_step, changeable, guarded
+from lctl.instrument.structure.subagents import begin_subagent
+from lctl.session import border, wrapping
+from lctl.session.default import get_session
+from lctl.session.tools import begin_tool
+
+_RUNS = ("_run", "_run_stream", "_arun", "_arun_stream")
+_PLACE = "an agno tool"
+#: Modules whose functions only let agents work, or change them: they run again in a rerun.
+_WITHIN = ("agno.agent.", "agno.team.")
+
+
+class Agno:
+    """agno 3."""
+
+    name = "agno"
+    supported = ">=3,<4"
+    modules = ("agno.agent._run", "agno.team._run", "agno.tools.function")
+
+    def patch(self, module: ModuleType, patches: PatchSet) -> None:
+        if module.__name__ == "agno.tools.function":
+            patches.wrap(module, "FunctionCall.execute", _execute)
+            patches.wrap(module, "FunctionCall.aexecute", _aexecute)
+            return
+        for name in _RUNS:
+            patches.wrap(module, name, around_step("an agno run", _described))
+
+
+def _described(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
+    """`_run(agent, ...)`, a function of the module"""
+    runner = args[0] if args else kwargs.get("agent", kwargs.get("team"))
+    is_team = type(runner).__name__ == "Team"
+    name = getattr(runner, "name", None) or ("team" if is_team else "agent")
+    return Step(str(name), "agent", "team" if is_team else "run")
+
+
+def _execute(wrapped: Any, call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The call's function is recorded where its own code is called, so that agno makes of what a rerun serves
+    what it makes of any result: hooks, messages, what it says on the terminal."""
+    function, recorded = call.function, _recorded(call)
+    if recorded is None:
+        return wrapped(*args, **kwargs)
+    call.__dict__["function"] = recorded
+    try:
+        return wrapped(*args, **kwargs)
+    finally:
+        call.__dict__["function"] = function
+
+
+async def _aexecute(wrapped: Any, call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    function, recorded = call.function, _recorded(call)
+    if recorded is None:
+        return await wrapped(*args, **kwargs)
+    call.__dict__["function"] = recorded
+    try:
+        return await wrapped(*args, **kwargs)
+    finally:
+        call.__dict__["function"] = function
+
+
+@guarded(_PLACE)
+def _recorded(call: Any) -> Any:
+    """A copy of the call's function."""
+    entrypoint = call.function.entrypoint
+    if entrypoint is None or (get_session() is None and border.player() is None):
+        return None
+    name, given, call_id = str(call.function.name), dict(call.arguments or {}), call.call_id
+    made = copy(call.function)
+
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+        if str(getattr(entrypoint, "__module__", "")).startswith(_WITHIN):
+            return begin_subagent(Tool(name, given, call_id))
+        return begin_tool(name, given, call_id=call_id, beside=changeable(*_contexts(kwargs)))
+
+    made.__dict__["entrypoint"] = wrapping.wrap(entrypoint, begin)
+    return made
+
+
+def _contexts(given: dict[str, Any]) -> list[Any]:
+    """What agno gives a function beside the model's arguments, and it can change."""
+    context = given.get("run_context")
+    return [given.get("session_state"), getattr(context, "session_state", None)]

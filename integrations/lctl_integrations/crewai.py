@@ -1,0 +1,246 @@
+"""crewai: crews, tasks, agents and flows as steps, tools as tool calls, delegation as hand-offs.
+
+Structure is read off the event bus, at the one function through which every event passes in the thread
+that emits it, before any handler runs. Which end belongs to which begin is found by type and source:
+CrewAI's own pairing slips where an end is told twice (`llm_call_failed`). Model calls are the wire's.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextvars import ContextVar
+from types import ModuleType
+from typing import Any
+
+from lctl.guard import guard
+from lctl.instrument.patches import PatchSet, Wrapper
+from lctl.instrument.structure import ModelCall, Runs, Tool, guarded
+from lctl.instrument.structure.subagents import begin_subagent
+from lctl.session import border, wrapping
+from lctl.session.default import get_session
+from lctl.session.tools import begin_tool
+
+_EVENT = "an event of CrewAI"
+_TOOL = "a tool call of CrewAI"
+
+#: What begins a step: its kind and what its end is called.
+_STARTS = {
+    "crew_kickoff_started": ("chain", "crew_kickoff"),
+    "flow_started": ("chain", "flow"),
+    "method_execution_started": ("node", "method_execution"),
+    "task_started": ("task", "task"),
+    "agent_execution_started": ("agent", "agent_execution"),
+    "lite_agent_execution_started": ("agent", "lite_agent_execution"),
+    "knowledge_query_started": ("retriever", "knowledge_query"),
+    "memory_query_started": ("retriever", "memory_query"),
+}
+#: How an end is told, after the name of what ends.
+_OUTCOMES = {
+    "completed": "success",
+    "finished": "success",
+    "failed": "error",
+    "error": "error",
+    "paused": "paused",
+}
+_BEGUN = {ends: start for start, (_, ends) in _STARTS.items()}
+
+#: The id of the model's tool call that is about to be executed.
+_call_id: ContextVar[str | None] = ContextVar("lctl_crewai_call_id", default=None)
+
+
+class CrewAI:
+    """crewai 1.x, from the release whose events know their parents."""
+
+    name = "crewai"
+    supported = ">=1.15,<2"
+    modules = (
+        "crewai.events.event_bus",
+        "crewai.tools.base_tool",
+        "crewai.tools.structured_tool",
+        "crewai.agents.agent_executor",
+        "crewai.agents.step_executor",
+    )
+
+    def __init__(self) -> None:
+        self._bus = _Bus()
+
+    def patch(self, module: ModuleType, patches: PatchSet) -> None:
+        # A module's own `__name__` may be another's: some take over all that another one holds.
+        match next((name for name in self.modules if sys.modules.get(name) is module), "").rpartition(".")[2]:
+            case "event_bus":
+                patches.wrap(module, "CrewAIEventsBus._prepare_event", self._bus.prepared)
+            case "base_tool":
+                for path in ("BaseTool.run", "Tool.run", "BaseTool.arun", "Tool.arun"):
+                    patches.wrap(module, path, _tool(_keywords))
+            case "structured_tool":
+                for path in ("CrewStructuredTool.invoke", "CrewStructuredTool.ainvoke"):
+                    patches.wrap(module, path, _tool(_first))
+            case "agent_executor":
+                patches.wrap(module, "AgentExecutor._execute_single_native_tool_call", _with_call_id)
+            case "step_executor":
+                patches.wrap(module, "execute_single_native_tool_call", _with_call_id)
+
+
+class _Bus:
+    """What the events have told of so far."""
+
+    def __init__(self) -> None:
+        self._runs = Runs()
+        self._calls: dict[str, ModelCall] = {}
+        #: Event id of each open step -> (type of the event, id of its source), oldest first.
+        self._open: dict[str, tuple[str, int]] = {}
+
+    def prepared(self, wrapped: Any, bus: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        result = wrapped(*args, **kwargs)
+        self._told(*args, **kwargs)
+        return result
+
+    @guarded(_EVENT)
+    def _told(self, source: Any, event: Any) -> None:
+        if event.type in _STARTS:
+            self._begun(source, event)
+        elif event.type.startswith("llm_call_"):
+            self._called(event)
+        else:
+            name, _, ending = event.type.rpartition("_")
+            if name in _BEGUN and ending in _OUTCOMES:
+                self._ended(source, event, name, _OUTCOMES[ending])
+
+    def _begun(self, source: Any, event: Any) -> None:
+        if get_session() is None or _is_machinery(source):
+            return
+        agent, data = _described(source, event)
+        self._runs.begin(event.event_id, agent, kind=_STARTS[event.type][0], **data)
+        self._open[event.event_id] = (event.type, id(source))
+
+    def _ended(self, source: Any, event: Any, name: str, outcome: str) -> None:
+        key = self._begin_of(source, event, _BEGUN[name])
+        if key is None:
+            return
+        del self._open[key]
+        error = sys.exc_info()[1] if outcome == "error" else None
+        if error is not None or outcome == "success":
+            self._runs.end(key, error)
+        else:
+            self._runs.end(key, outcome=outcome)
+
+    def _begin_of(self, source: Any, event: Any, start: str) -> str | None:
+        told = event.started_event_id
+        if told is not None and self._open.get(told, ("", 0))[0] == start:
+            return str(told)
+        wanted = (start, id(source))
+        return next((key for key, begun in reversed(self._open.items()) if begun == wanted), None)
+
+    def _called(self, event: Any) -> None:
+        """Of a model that makes no call on a wire, this is all there is."""
+        if event.type == "llm_call_started":
+            if get_session() is not None:
+                self._calls[event.call_id] = ModelCall.begin(event.model, event.messages)
+            return
+        call = self._calls.pop(event.call_id, None)
+        if call is not None and event.type == "llm_call_completed":
+            call.end(event.response, usage=event.usage)
+        elif call is not None:
+            call.end(error=sys.exc_info()[1] or RuntimeError(event.error))
+
+
+def _is_machinery(source: Any) -> bool:
+    """CrewAI runs its own agents as flows; they are no flows of the program."""
+    return type(source).__module__.startswith("crewai.") and type(source).__name__ == "AgentExecutor"
+
+
+def _described(source: Any, event: Any) -> tuple[str | None, dict[str, Any]]:
+    """Whose step it is, and what its start says."""
+    match event.type:
+        case "crew_kickoff_started":
+            return event.crew_name or "crew", {"intent": "kickoff", **_given(inputs=event.inputs)}
+        case "flow_started":
+            return event.flow_name, {"intent": "kickoff", **_given(inputs=event.inputs)}
+        case "method_execution_started":
+            return event.flow_name, {"intent": event.method_name}
+        case "task_started":
+            name = getattr(source, "name", None)
+            agent = getattr(getattr(source, "agent", None), "role", None)
+            said = source.description
+            return agent, {"intent": name or said, **_given(input_summary=said if name else None)}
+        case "knowledge_query_started" | "memory_query_started":
+            return None, {"intent": event.type.partition("_")[0], **_given(query=event.query)}
+    return getattr(source, "role", None) or event.agent_role, {"intent": "execute"}
+
+
+def _given(**data: Any) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if value is not None}
+
+
+# -- tools ---------------------------------------------------------------------------------
+
+#: Tools that let another agent of the crew work.
+_DELEGATION = ("DelegateWorkTool", "AskQuestionTool")
+
+_Input = Callable[[tuple[Any, ...], dict[str, Any]], dict[str, Any]]
+
+
+def _keywords(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {**({"args": list(args)} if args else {}), **kwargs}
+
+
+def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Of `invoke(input, config=None, **kwargs)`."""
+    given = args[0] if args else kwargs.get("input")
+    return dict(given) if isinstance(given, dict) else {"input": given}
+
+
+def _tool(input_of: _Input) -> Wrapper:
+    def wrapper(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+            if get_session() is None and border.player() is None:
+                return None
+            with guard(_TOOL):
+                guard.rehearse(_TOOL)
+                return _begun(tool, input_of(args, kwargs))
+            return None
+
+        return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+
+    return wrapper
+
+
+def _begun(tool: Any, input: dict[str, Any]) -> wrapping.Run | None:
+    call_id = _call_id.get()
+    _call_id.set(None)  # what the tool itself calls is another call
+    if type(tool).__name__ in _DELEGATION:
+        return _delegated(tool, input, call_id)
+    run = begin_tool(tool.name, input, call_id=call_id)
+    if run is not None and run.served is not None:
+        _use(tool)
+    return run
+
+
+def _delegated(tool: Any, input: dict[str, Any], call_id: str | None) -> wrapping.Run | None:
+    session, to = get_session(), input.get("coworker")
+    if session is not None and to is not None:
+        session.handoff(str(to), reason=input.get("task") or input.get("question"))
+    return begin_subagent(Tool(tool.name, input, call_id))
+
+
+def _use(tool: Any) -> None:
+    """Count the use, as running it would: CrewAI asks how often a tool was used before it calls it."""
+    count = getattr(tool, "_claim_usage", None) or getattr(tool, "_increment_usage_count", None)
+    if count is not None:
+        count()
+
+
+def _with_call_id(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Signature of the wrapped: (tool_call, ...)."""
+    token = _call_id.set(_id_of(args[0] if args else kwargs.get("tool_call")))
+    try:
+        return wrapped(*args, **kwargs)
+    finally:
+        _call_id.reset(token)
+
+
+@guarded("the id of a tool call of CrewAI")
+def _id_of(tool_call: Any) -> str | None:
+    found = tool_call.get("id") if isinstance(tool_call, dict) else getattr(tool_call, "id", None)
+    return found if isinstance(found, str) else None

@@ -1,0 +1,115 @@
+"""dspy: modules as steps, tools as tool calls.
+
+Model calls are the wire's: lm15's (`lctl.instrument.transports.lm15`) or litellm's. One that makes none is
+told by the LM: a cache hit, a model of a test.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from lctl.guard import guard
+from lctl.instrument.ambient import reads
+from lctl.instrument.patches import PatchSet
+from lctl.instrument.structure import ModelCall, Step, Tool, around_step, around_tool
+from lctl.session import wrapping
+from lctl.session.default import get_session
+
+_MODULE = "a module of DSPy"
+_TOOL = "a tool call of DSPy"
+_LM = "a model call of DSPy"
+
+#: Modules that decide on their own what to do next.
+_AGENTS = frozenset({"ReAct", "CodeAct", "RLM"})
+#: Modules that only ask a model: whoever they belong to acts.
+_PREDICTORS = frozenset({"Predict", "ChainOfThought", "ProgramOfThought"})
+
+
+class DSPy:
+    """dspy 3."""
+
+    name = "dspy"
+    supported = ">=3.4,<4"
+    modules = (
+        "dspy.primitives.module",
+        "dspy.adapters.types.tool",
+        "dspy.clients.base_lm",
+        "dspy.predict.react",
+    )
+
+    def patch(self, module: ModuleType, patches: PatchSet) -> None:
+        match module.__name__.rpartition(".")[2]:
+            case "module":
+                patches.wrap(module, "Module.__call__", around_step(_MODULE, _module))
+                patches.wrap(module, "Module.acall", around_step(_MODULE, _module))
+            case "tool":
+                patches.wrap(module, "Tool.__call__", around_tool(_TOOL, _tool))
+                patches.wrap(module, "Tool.acall", around_tool(_TOOL, _tool))
+            case "base_lm":
+                patches.wrap(module, "BaseLM.__call__", _asked)
+                patches.wrap(module, "BaseLM.acall", _asked)
+            case "react" if hasattr(module, "format_error_for_lm"):
+                patches.wrap(module, "format_error_for_lm", _shown)
+
+
+def _module(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
+    kind = type(module).__name__
+    signature = getattr(module, "signature", None)
+    asked = getattr(signature, "signature", None)  # "question -> answer"
+    intent = asked if isinstance(asked, str) else "forward"
+    if kind in _PREDICTORS:
+        return Step(None, "chain", f"{kind}({intent})")
+    return Step(kind, "agent" if _is_agent(module) else "chain", intent)
+
+
+def _is_agent(module: Any) -> bool:
+    return any(base.__name__ in _AGENTS for base in type(module).__mro__)
+
+
+def _tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
+    return Tool(tool.name or "tool", dict(kwargs))
+
+
+def _shown(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The traceback of a failed tool, as the model is shown it. A rerun has no frames of the tool."""
+    return reads.read("traceback", "dspy", sys._getframe(1), lambda: wrapped(*args, **kwargs))
+
+
+def _asked(wrapped: Any, lm: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Signature of the wrapped: (prompt=None, messages=None, **kwargs) -> outputs."""
+
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+        if get_session() is None:
+            return None
+        with guard(_LM):
+            guard.rehearse(_LM)
+            given = dict(zip(("prompt", "messages"), args, strict=False)) | kwargs
+            return _Asked(lm, given.get("messages") or given.get("prompt"))
+        return None
+
+    return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+
+
+class _Asked(wrapping.Run):
+    """One call of an LM; recorded only if nothing beneath it was."""
+
+    def __init__(self, lm: Any, prompt: Any) -> None:
+        self._call = ModelCall.begin(getattr(lm, "model", None), prompt)
+
+    def returned(self, value: Any) -> None:
+        self._call.end(_text_of(value))
+
+    def failed(self, error: BaseException) -> None:
+        self._call.end(error=error)
+
+
+def _text_of(outputs: Any) -> Callable[[], str | None]:
+    def text() -> str | None:
+        first = outputs[0] if isinstance(outputs, list) and outputs else outputs
+        first = first.get("text") if isinstance(first, dict) else first
+        return first if isinstance(first, str) else None
+
+    return text

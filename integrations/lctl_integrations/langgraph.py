@@ -1,0 +1,99 @@
+"""langgraph: checkpoints as lineage. Nodes, interrupts and hand-offs come through langchain-core's callbacks.
+
+A checkpoint event says which state of which thread follows from which: `thread_id`, `checkpoint_id`, its
+`parent_checkpoint_id`, the superstep and where it came from ("input", "loop", "update", "fork"). The state
+itself stays with the checkpointer; what the nodes changed is in their steps.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from lctl.guard import guard, guarded
+from lctl.instrument.patches import PatchSet
+from lctl.session.default import get_session
+
+
+class LangGraph:
+    """langgraph 1."""
+
+    name = "langgraph"
+    supported = ">=1,<2"
+    modules = ("langgraph.pregel._loop", "langgraph.pregel.main")
+
+    def patch(self, module: ModuleType, patches: PatchSet) -> None:
+        if module.__name__ == "langgraph.pregel._loop":
+            patches.wrap(module, "PregelLoop._put_checkpoint", _put)
+        else:
+            patches.wrap(module, "Pregel.bulk_update_state", _updated)
+            patches.wrap(module, "Pregel.abulk_update_state", _updated_async)
+
+
+def _put(wrapped: Any, loop: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    before = getattr(loop, "checkpoint_config", None)
+    result = wrapped(*args, **kwargs)
+    if getattr(loop, "checkpointer", None) is not None:
+        _tell(loop, before)
+    return result
+
+
+@guarded("a LangGraph checkpoint")
+def _tell(loop: Any, before: Any) -> None:
+    after = loop.checkpoint_config
+    if _id(after) == _id(before):
+        return  # not saved now: with durability "exit" only the last one is
+    metadata = loop.checkpoint_metadata
+    key = getattr(loop.manager, "run_id", None)
+    _emit(key, after, _id(loop.prev_checkpoint_config), metadata.get("source"), metadata.get("step"))
+
+
+def _updated(wrapped: Any, graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    result = wrapped(*args, **kwargs)
+    _tell_update(result, args, kwargs)
+    return result
+
+
+async def _updated_async(wrapped: Any, graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    result = await wrapped(*args, **kwargs)
+    _tell_update(result, args, kwargs)
+    return result
+
+
+@guarded("a change of a LangGraph state")
+def _tell_update(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    from lctl_integrations.langchain_values import shown
+
+    config = args[0] if args else kwargs.get("config")
+    supersteps = args[1] if len(args) > 1 else kwargs.get("supersteps") or ()
+    changes = [
+        {"node": change.as_node, "values": shown(change.values)} for step in supersteps for change in step
+    ]
+    _emit(None, result, _id(config), "update", None, changes=changes)
+
+
+def _emit(key: Any, config: Any, parent: Any, source: Any, superstep: Any, **more: Any) -> None:
+    from lctl_integrations.langchain_handler import runs
+
+    if get_session() is None and runs.frame(key) is None:
+        return
+    where = config["configurable"]
+    data: dict[str, Any] = {"thread_id": where.get("thread_id")}
+    data["checkpoint_id"] = where.get("checkpoint_id")
+    if parent is not None:
+        data["parent_checkpoint_id"] = parent
+    # The ids of tasks in it are new in every run.
+    graph = "|".join(part.partition(":")[0] for part in str(where.get("checkpoint_ns") or "").split("|"))
+    if graph:
+        data["graph"] = graph
+    if source is not None:
+        data["source"] = source
+    if superstep is not None:
+        data["superstep"] = superstep
+    runs.emit(key, "checkpoint", {**data, **more})
+
+
+def _id(config: Any) -> Any:
+    with guard("a LangGraph checkpoint"):
+        return ((config or {}).get("configurable") or {}).get("checkpoint_id")
+    return None

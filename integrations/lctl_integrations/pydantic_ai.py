@@ -1,0 +1,151 @@
+"""pydantic-ai: agent runs through a capability of our own, function tools where their toolset calls them.
+
+A capability that only wraps runs leaves the requests as they are; one that listens to events would turn
+them into streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from lctl.guard import guard, guarded
+from lctl.instrument.patches import PatchSet
+from lctl.instrument.structure import ModelCall, Tool, around_tool, changeable
+from lctl.session.default import get_session
+
+_TOOLS = "pydantic_ai.toolsets.function"
+#: Models that make no call on a wire that is read.
+_INSIDE = {"pydantic_ai.models.test": "TestModel", "pydantic_ai.models.function": "FunctionModel"}
+
+
+class PydanticAI:
+    """pydantic-ai 2 (also as pydantic-ai-slim)."""
+
+    name = "pydantic-ai-slim"
+    supported = ">=2,<3"
+    modules = ("pydantic_ai.agent", _TOOLS, *_INSIDE)
+
+    def patch(self, module: ModuleType, patches: PatchSet) -> None:
+        if module.__name__ == _TOOLS:
+            patches.wrap(module, "FunctionToolset.call_tool", around_tool("a Pydantic AI tool", _tool))
+        elif module.__name__ in _INSIDE:
+            patches.wrap(module, f"{_INSIDE[module.__name__]}.request", _told)
+            patches.wrap(module, f"{_INSIDE[module.__name__]}.request_stream", _told_stream)
+        else:
+            patches.wrap(module, "Agent._resolve_run_capabilities", _with_ours)
+
+
+def _with_ours(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if get_session() is not None:
+        with guard("a Pydantic AI run"):
+            guard.rehearse("a Pydantic AI run")
+            # Its base class is pydantic-ai's, which is whole only now.
+            ours = import_module("lctl_integrations.pydantic_ai_runs").RecordedRun()
+            kwargs = {**kwargs, "extra_capabilities": [*kwargs["extra_capabilities"], ours]}
+    return wrapped(*args, **kwargs)
+
+
+def _tool(toolset: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
+    given = dict(zip(("name", "tool_args", "ctx", "tool"), args, strict=False)) | kwargs
+    context = given["ctx"]
+    # A toolset around this one may have the model know the tool by another name.
+    name = getattr(context, "tool_name", None) or given["name"]
+    call_id = getattr(context, "tool_call_id", None)
+    beside = changeable(getattr(context, "deps", None), getattr(context, "usage", None))
+    return Tool(str(name), given["tool_args"], call_id, _shown, _paused, beside)
+
+
+def _shown(value: Any) -> Any:
+    if type(value).__name__ == "ToolReturn" and hasattr(value, "return_value"):
+        return value.return_value
+    return value
+
+
+def _paused(error: BaseException) -> Any:
+    """What a tool waits for that ended its call to be gone on with later."""
+    kind = type(error).__name__
+    if kind not in ("CallDeferred", "ApprovalRequired"):
+        return None
+    return {"for": "approval" if kind == "ApprovalRequired" else "a result from outside"}
+
+
+async def _told(wrapped: Any, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    call = _begin(model, args, kwargs)
+    try:
+        response = await wrapped(*args, **kwargs)
+    except BaseException as error:
+        _end(call, error=error)
+        raise
+    _end(call, lambda: response)
+    return response
+
+
+@asynccontextmanager
+async def _told_stream(
+    wrapped: Any, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> AsyncIterator[Any]:
+    call = _begin(model, args, kwargs)
+    try:
+        async with wrapped(*args, **kwargs) as stream:
+            yield stream
+    except BaseException as error:
+        _end(call, error=error)
+        raise
+    _end(call, stream.get)
+
+
+@guarded("a Pydantic AI model")
+def _begin(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ModelCall:
+    messages = args[0] if args else kwargs["messages"]
+    return ModelCall.begin(model.model_name, lambda: _prompt(messages), provider=model.system)
+
+
+@guarded("the answer of a Pydantic AI model")
+def _end(
+    call: ModelCall | None, answered: Callable[[], Any] | None = None, error: BaseException | None = None
+) -> None:
+    if call is None:
+        return
+    if answered is None:
+        call.end(error=error)
+        return
+    response = answered()
+    usage = {"input": response.usage.input_tokens, "output": response.usage.output_tokens}
+    call.end(lambda: _answer(response), usage=usage)
+
+
+def _prompt(messages: Any) -> list[dict[str, Any]]:
+    """Messages in the shape of the OpenAI API."""
+    made: list[dict[str, Any]] = []
+    for one in messages:
+        if one.kind == "response":
+            made.append(_answer(one))
+            continue
+        for part in one.parts:
+            kind = part.part_kind
+            if kind == "tool-return":
+                made.append({"role": "tool", "tool_call_id": part.tool_call_id, "content": part.content})
+            else:
+                made.append(
+                    {"role": "system" if kind == "system-prompt" else "user", "content": part.content}
+                )
+    return made
+
+
+def _answer(response: Any) -> dict[str, Any]:
+    text = "".join(part.content for part in response.parts if part.part_kind == "text")
+    calls = [
+        {
+            "id": part.tool_call_id,
+            "type": "function",
+            "function": {"name": part.tool_name, "arguments": part.args_as_json_str()},
+        }
+        for part in response.parts
+        if part.part_kind == "tool-call"
+    ]
+    made: dict[str, Any] = {"role": "assistant", "content": text or None}
+    return made | {"tool_calls": calls} if calls else made

@@ -1,0 +1,209 @@
+"""Bedrock's Converse and ConverseStream, and the Nova models' own form of InvokeModel, which is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lctl.instrument.codecs import aws
+from lctl.instrument.codecs.bodies import loads_or_none, read_error_body, read_object
+from lctl.instrument.codecs.hosts import provider_of
+from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
+from lctl.instrument.codecs.paths import path_of, segment_after
+
+_NOT_PARAMS = frozenset({"messages", "system", "toolConfig"})
+_INVOKE = ("/invoke", "/invoke-with-response-stream")
+_COUNTS = {
+    "input": ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),
+    "output": ("outputTokens",),
+    "cache_read": ("cacheReadInputTokens",),
+    "cache_write": ("cacheWriteInputTokens",),
+    "total": ("totalTokens",),
+}
+#: Frames that are events of a stream.
+_EVENTS = frozenset(
+    {
+        "messageStart",
+        "contentBlockStart",
+        "contentBlockDelta",
+        "contentBlockStop",
+        "messageStop",
+        "metadata",
+    }
+)
+
+
+class Bedrock:
+    """Codec of Converse."""
+
+    provider = "aws"
+
+    def operation(self, method: str, url: str, headers: Mapping[str, str]) -> str | None:
+        path = path_of(url)
+        if path.endswith(("/converse", "/converse-stream")) and "/model/" in path:
+            return "converse"
+        if path.endswith(_INVOKE) and "nova" in path.rpartition("/model/")[2]:
+            return "converse"
+        return None
+
+    def conversation_key(self, operation: str) -> str | None:
+        return "messages"
+
+    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
+        return self.read_document(operation, url, read_object(body))
+
+    def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
+        messages = document.get("messages")
+        if not isinstance(messages, list):
+            raise ValueError("a Converse request has a list of 'messages'")
+        system = document.get("system")
+        prompt = [one if isinstance(one, dict) else {"role": "unknown", "content": one} for one in messages]
+        if system:
+            prompt.insert(0, {"role": "system", "content": system})
+        config = document.get("toolConfig")
+        config = config if isinstance(config, dict) else {}
+        params = {key: value for key, value in document.items() if key not in _NOT_PARAMS}
+        if config.get("toolChoice") is not None:
+            params["toolChoice"] = config["toolChoice"]
+        return ModelRequest(
+            provider=provider_of(url, self.provider),
+            operation=operation,
+            kind="llm",
+            model=segment_after(url, "model"),
+            messages=prompt,
+            instructions=bool(system),
+            tools=config.get("tools") or None,
+            params=params,
+            stream=path_of(url).endswith("-stream"),
+        )
+
+    def read_answer(
+        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
+    ) -> ModelAnswer:
+        body = b"".join(chunks)
+        if status >= 400:
+            error = read_error_body(status, body)
+            error["type"] = error["type"] or _kind(headers)
+            return ModelAnswer(error=error)
+        if aws.is_event_stream(headers):
+            return _read_frames(aws.read_frames(body))
+        whole = loads_or_none(body)
+        if not isinstance(whole, dict):
+            return ModelAnswer(complete=False)
+        return _read_whole(whole)
+
+
+def _kind(headers: Mapping[str, str]) -> str | None:
+    """`ThrottlingException:http://...` of an error's header."""
+    said = headers.get("x-amzn-errortype")
+    return said.partition(":")[0] if isinstance(said, str) else None
+
+
+def _read_whole(whole: dict[str, Any]) -> ModelAnswer:
+    usage = whole.get("usage")
+    reason = whole.get("stopReason")
+    answer = ModelAnswer(finish_reason=reason if isinstance(reason, str) else None)
+    if isinstance(usage, dict):
+        answer.usage, answer.tokens = usage, _tokens(usage)
+    output = whole.get("output")
+    message = output.get("message") if isinstance(output, dict) else None
+    if isinstance(message, dict):
+        answer.messages = [{**message, "role": message.get("role") or "assistant"}]
+        answer.finish_reasons = [answer.finish_reason]
+    return answer
+
+
+def _read_frames(frames: list[tuple[str, dict[str, Any]]]) -> ModelAnswer:
+    role, reason, usage = "assistant", None, None
+    blocks: dict[int, _Block] = {}
+    error: dict[str, Any] | None = None
+    count = 0
+    for kind, event in frames:
+        if kind not in _EVENTS:  # InvokeModel wraps each event in its name
+            kind = next((name for name in event if name in _EVENTS), kind)
+            event = event.get(kind, event)
+        if not isinstance(event, dict):
+            continue
+        count += 1
+        index = event.get("contentBlockIndex")
+        block = blocks.setdefault(index, _Block()) if isinstance(index, int) else _Block()
+        if kind == "messageStart":
+            role = str(event.get("role") or role)
+        elif kind == "contentBlockStart":
+            block.start(event.get("start"))
+        elif kind == "contentBlockDelta":
+            block.add(event.get("delta"))
+        elif kind == "messageStop":
+            reason = event.get("stopReason")
+        elif kind == "metadata":
+            usage = event.get("usage")
+        elif "message" in event:
+            error = {"status": 200, "type": kind, "code": None, "message": event.get("message")}
+    content: list[dict[str, Any]] = []
+    for index in sorted(blocks):
+        whole = blocks[index].whole()
+        if content and set(whole) == set(content[-1]) == {"text"}:  # Nova counts each piece as a block
+            content[-1] = {"text": content[-1]["text"] + whole["text"]}
+        elif whole:
+            content.append(whole)
+    message = {"role": role, "content": content}
+    answer = _read_whole({"output": {"message": message}, "usage": usage, "stopReason": reason})
+    if not content and reason is None:
+        answer.messages, answer.finish_reasons = [], []
+    answer.complete = reason is not None and error is None
+    answer.error = error
+    answer.events = count
+    return answer
+
+
+class _Block:
+    """One content block of a stream while its deltas arrive."""
+
+    __slots__ = ("_input", "_other", "_reasoning", "_signature", "_text", "_tool")
+
+    def __init__(self) -> None:
+        self._tool: dict[str, Any] | None = None
+        self._input: list[str] = []
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._signature: str | None = None
+        self._other: dict[str, Any] = {}
+
+    def start(self, start: Any) -> None:
+        tool = start.get("toolUse") if isinstance(start, dict) else None
+        if isinstance(tool, dict):
+            self._tool = dict(tool)
+
+    def add(self, delta: Any) -> None:
+        for key, value in delta.items() if isinstance(delta, dict) else ():
+            if key == "text":
+                self._text.append(str(value))
+            elif key == "toolUse" and isinstance(value, dict):
+                self._tool = self._tool or {}
+                self._input.append(str(value.get("input") or ""))
+            elif key == "reasoningContent" and isinstance(value, dict):
+                self._reasoning.append(str(value.get("text") or ""))
+                self._signature = value.get("signature") or self._signature
+            else:
+                self._other[key] = value
+
+    def whole(self) -> dict[str, Any]:
+        if self._tool is not None:
+            text = "".join(self._input)
+            value = loads_or_none(text.encode("utf-8", "replace")) if text else {}
+            return {"toolUse": {**self._tool, "input": text if value is None else value}}
+        if self._reasoning:
+            said = {"text": "".join(self._reasoning)}
+            signed = {"signature": self._signature} if self._signature else {}
+            return {"reasoningContent": {"reasoningText": {**said, **signed}}}
+        return {"text": "".join(self._text)} if self._text else dict(self._other)
+
+
+def _tokens(usage: dict[str, Any]) -> dict[str, int] | None:
+    """What was cached is counted apart from the input."""
+    tokens: dict[str, int] = {}
+    for name, keys in _COUNTS.items():
+        counts = [usage[key] for key in keys if type(usage.get(key)) is int]
+        if counts:
+            tokens[name] = sum(counts)
+    return tokens or None

@@ -1,0 +1,260 @@
+"""Google's generateContent: the Gemini API, Vertex, and what speaks as they do.
+
+A message is Google's: `{"role": "user" | "model", "parts": [...]}`. The SDK keeps each chunk of a streamed
+answer as a content of its own and sends them all back; contents of the model that follow each other are one
+message here, as the answer was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lctl.instrument.codecs.bodies import is_event_stream, loads_or_none, objects, read_error, read_object
+from lctl.instrument.codecs.hosts import provider_of
+from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
+from lctl.instrument.codecs.paths import path_of, segment_after
+from lctl.instrument.codecs.sse import read_stream, stream_error
+
+_OPERATIONS = {
+    ":generateContent": "generate_content",
+    ":streamGenerateContent": "generate_content",
+    ":countTokens": "generate_content.count_tokens",
+    ":embedContent": "embed_content",
+    ":batchEmbedContents": "embed_content",
+}
+_NOT_PARAMS = frozenset({"contents", "model", "tools", "systemInstruction", "system_instruction"})
+_COUNTS = {
+    "input": ("promptTokenCount", "toolUsePromptTokenCount"),
+    "output": ("candidatesTokenCount", "thoughtsTokenCount"),
+    "cache_read": ("cachedContentTokenCount",),
+    "reasoning": ("thoughtsTokenCount",),
+    "total": ("totalTokenCount",),
+}
+
+
+#: Vertex may be asked for numbers in place of names.
+_REASONS = (
+    None, "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",
+    "MALFORMED_FUNCTION_CALL",
+)  # fmt: skip
+
+
+class Google:
+    """Codec of generateContent."""
+
+    provider = "google"
+
+    def operation(self, method: str, url: str, headers: Mapping[str, str]) -> str | None:
+        path = path_of(url)
+        return _OPERATIONS.get(path[path.rfind(":") :]) if "odels/" in path else None
+
+    def conversation_key(self, operation: str) -> str | None:
+        return None if operation == "embed_content" else "contents"
+
+    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
+        return self.read_document(operation, url, read_object(body))
+
+    def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
+        request = ModelRequest(
+            provider=provider_of(url, self.provider),
+            operation=operation,
+            kind="embedding" if operation == "embed_content" else "llm",
+            model=_model_in(url),
+            params={key: value for key, value in document.items() if key not in _NOT_PARAMS},
+            stream=path_of(url).endswith(":streamGenerateContent"),
+        )
+        if operation == "embed_content":
+            request.input = _embedded(document)
+            request.params = {
+                key: v for key, v in request.params.items() if key not in ("content", "requests")
+            }
+            return request
+        document = {**document, **_counted_request(document)}
+        contents = document.get("contents")
+        if not isinstance(contents, list):
+            raise ValueError("a generateContent request has a list of 'contents'")
+        request.messages, request.spans = _grouped(contents)
+        if len(request.spans) == len(request.messages) and all(span == 1 for span in request.spans):
+            request.spans = None
+        system = document.get("systemInstruction") or document.get("system_instruction")
+        if system:
+            parts = system.get("parts") if isinstance(system, dict) else [{"text": str(system)}]
+            request.instructions = True
+            request.messages.insert(0, {"role": "system", "parts": parts})
+        request.tools = document.get("tools") or None
+        return request
+
+    def read_answer(
+        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
+    ) -> ModelAnswer:
+        body = b"".join(chunks)
+        if status >= 400:
+            return ModelAnswer(error=_error(status, loads_or_none(body), body))
+        if is_event_stream(headers, body):
+            events, _ = read_stream(body)
+        else:
+            whole = loads_or_none(body)
+            events = objects(whole) if isinstance(whole, list) else [whole] if isinstance(whole, dict) else []
+            if not events:
+                return ModelAnswer(complete=False)
+            if operation != "generate_content":
+                return _counted(events[0])
+        answer = _read_events(events)
+        if is_event_stream(headers, body):
+            answer.events = len(events)
+        failure = stream_error(events)
+        if failure is not None:
+            answer.error, answer.complete = _error(status, failure, b""), False
+        return answer
+
+
+def _model_in(url: str) -> str | None:
+    for name in ("models", "tunedModels"):
+        found = segment_after(url, name)
+        if found:
+            return found.rpartition(":")[0] or found
+    return None
+
+
+def _counted_request(document: dict[str, Any]) -> dict[str, Any]:
+    inner = document.get("generateContentRequest")
+    return inner if isinstance(inner, dict) else {}
+
+
+def _embedded(document: dict[str, Any]) -> Any:
+    """What is embedded: texts where they are no more than that."""
+    requests = objects(document.get("requests"))
+    if not requests and "content" not in document:
+        raise ValueError("an embedContent request has 'content' or 'requests'")
+    contents = [one.get("content") for one in requests] if requests else [document.get("content")]
+    texts = [_text_alone(content) for content in contents]
+    given: list[Any] = texts if all(text is not None for text in texts) else contents
+    return given if requests else given[0]
+
+
+def _text_alone(content: Any) -> str | None:
+    parts = objects(content.get("parts")) if isinstance(content, dict) else []
+    return parts[0].get("text") if len(parts) == 1 and set(parts[0]) == {"text"} else None
+
+
+# -- messages ------------------------------------------------------------------------------
+
+
+def _grouped(contents: list[Any]) -> tuple[list[dict[str, Any]], list[int]]:
+    messages: list[dict[str, Any]] = []
+    spans: list[int] = []
+    for content in contents:
+        message = content if isinstance(content, dict) else {"parts": [{"text": str(content)}]}
+        message = message if isinstance(message.get("role"), str) else {**message, "role": "user"}
+        if messages and message["role"] == "model" == messages[-1]["role"]:
+            parts = [*objects(messages[-1].get("parts")), *objects(message.get("parts"))]
+            messages[-1] = {**messages[-1], "parts": joined(parts)}
+            spans[-1] += 1
+        else:
+            messages.append(message)
+            spans.append(1)
+    return messages, spans
+
+
+def joined(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Parts of a streamed answer with the pieces of its texts put together."""
+    whole: list[dict[str, Any]] = []
+    for part in parts:
+        last = whole[-1] if whole else None
+        if last is not None and _is_text(last) and _is_text(part) and _thinks(last) == _thinks(part):
+            if part.get("text") or len(part) > 1:
+                whole[-1] = {**last, **part, "text": str(last["text"]) + str(part["text"])}
+        elif part != {"text": ""}:
+            whole.append(part)
+    return whole
+
+
+def _is_text(part: dict[str, Any]) -> bool:
+    return isinstance(part.get("text"), str) and set(part) <= {"text", "thought", "thoughtSignature"}
+
+
+def _thinks(part: dict[str, Any]) -> bool:
+    return bool(part.get("thought"))
+
+
+# -- answers -------------------------------------------------------------------------------
+
+
+def _read_events(events: list[dict[str, Any]]) -> ModelAnswer:
+    """From the whole response, or from the chunks of a stream as far as they came."""
+    answer = ModelAnswer()
+    parts: dict[int, list[dict[str, Any]]] = {}
+    reasons: dict[int, str | None] = {}
+    blocked: str | None = None
+    for event in events:
+        answer.response_id = answer.response_id or _text(event.get("responseId"))
+        answer.model = answer.model or _text(event.get("modelVersion"))
+        usage = event.get("usageMetadata")
+        if isinstance(usage, dict):
+            answer.usage = usage
+        feedback = event.get("promptFeedback")
+        if isinstance(feedback, dict):
+            blocked = _text(feedback.get("blockReason")) or blocked
+        for candidate in objects(event.get("candidates")):
+            index = candidate.get("index")
+            index = index if isinstance(index, int) else 0
+            content = candidate.get("content")
+            said = objects(content.get("parts")) if isinstance(content, dict) else []
+            parts.setdefault(index, []).extend(said)
+            reasons[index] = _reason(candidate.get("finishReason")) or reasons.get(index)
+    several = len(events) > 1
+    for index in sorted(parts):
+        said = joined(parts[index]) if several else parts[index]
+        answer.messages.append({"role": "model", "parts": said})
+        answer.finish_reasons.append(reasons.get(index))
+    answer.finish_reason = answer.finish_reasons[0] if answer.finish_reasons else blocked
+    answer.complete = bool(blocked) or (bool(reasons) and all(reasons.values()))
+    answer.tokens = _tokens(answer.usage)
+    return answer
+
+
+def _counted(whole: dict[str, Any]) -> ModelAnswer:
+    """Of embeddings and token counting."""
+    if "totalTokens" in whole:
+        return ModelAnswer(usage=whole)
+    one = whole.get("embedding")
+    rows = objects(whole.get("embeddings")) or ([one] if isinstance(one, dict) else [])
+    values = rows[0].get("values") if rows else None
+    answer = ModelAnswer(embedding={"count": len(rows), "dimensions": len(values) if values else 0})
+    usage = whole.get("usageMetadata")
+    if isinstance(usage, dict):
+        answer.usage, answer.tokens = usage, _tokens(usage)
+    return answer
+
+
+def _tokens(usage: Any) -> dict[str, int] | None:
+    """Google leaves what the model thought out of the output, and takes in what was cached."""
+    if not isinstance(usage, dict):
+        return None
+    tokens: dict[str, int] = {}
+    for name, keys in _COUNTS.items():
+        counts = [usage[key] for key in keys if type(usage.get(key)) is int]
+        if counts:
+            tokens[name] = sum(counts)
+    return tokens or None
+
+
+def _error(status: int, value: Any, body: bytes) -> dict[str, Any]:
+    if isinstance(value, list) and value:
+        value = value[0]
+    error = read_error(status, body.decode("utf-8", "replace") if value is None else value)
+    detail = value.get("error") if isinstance(value, dict) else None
+    if isinstance(detail, dict) and error["type"] is None:
+        error["type"] = detail.get("status")
+    return error
+
+
+def _reason(value: Any) -> str | None:
+    if type(value) is int and value > 0:
+        return _REASONS[value] if value < len(_REASONS) else f"FINISH_REASON_{value}"
+    return _text(value)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,127 @@
+"""What capture learns of conversations from others: what the program records, what tools report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from lctl.conversation.identity import identity
+from lctl.instrument.forest import Forest, Node
+from lctl.instrument.toolcalls import ToolCalls, results_in
+from lctl.record.recorder import Draft
+
+if TYPE_CHECKING:
+    from lctl.conversation.node import Node as Recorded
+    from lctl.conversation.tree import Tree
+
+
+class Learning:
+    """Mixed into `Conversations`, which plans by what is known."""
+
+    _monotonic_ns: Callable[[], int]
+    _forest: Forest
+    _tools: ToolCalls
+    _tips: dict[str, Node]  # response or stored conversation -> its last message
+    _blobs: set[str]
+    _results: list[Any]  # of tools, in messages the program recorded itself
+    _toolsets: set[str]
+
+    def note_tool_call(self, call_id: str) -> None:
+        """A decorator or integration reported this call: no event will be derived for it."""
+        self._tools.report(call_id)
+
+    def note_tool_event(self, data: dict[str, Any]) -> None:
+        """A `tool_call` event is being recorded: none will be derived for the call it is about."""
+        call_id = data.get("call_id")
+        if isinstance(call_id, str):
+            self._tools.report(call_id)
+        else:
+            input = data.get("asked", data.get("input"))
+            self._tools.report_run(str(data.get("tool")), input, data.get("output"))
+
+    def follow(self, tree: Tree, lock: AbstractContextManager[Any]) -> None:
+        """Know the messages that the program records itself, as they come: a prompt that holds them is not
+        recorded again.
+
+        Args:
+            lock: the recorder's; messages come from whatever thread records them.
+        """
+
+        def learn(kind: str, id: str, seq: int) -> None:
+            with lock:
+                self._learn(tree[id])
+
+        with lock:
+            for node in tree:
+                self._learn(node)
+        tree.subscribe(learn)
+
+    def learn_message(self, node: Recorded, message: dict[str, Any]) -> None:
+        """Know a message of the log that is gone on with; its tool calls may be answered now.
+
+        Args:
+            message: what it says, large values in their places.
+        """
+        if self._forest.knows(node.id) or node.status != "complete":
+            return
+        above = node.parent
+        if not (node.is_root if above is None else self._forest.knows(above.id)):
+            return
+        parent = self._forest.node(None if above is None else above.id)
+        made = self._forest.add(node.id, parent, identity(message), sampled=node.sampled)
+        if message.get("role") == "tool" and message.get("tool_call_id") is not None:
+            made.chains = parent.chains = True
+        if node.sampled:
+            self._tools.ask(message, self._monotonic_ns())
+
+    def _learn(self, node: Recorded) -> None:
+        if self._forest.knows(node.id) or node.status != "complete":
+            return
+        above = node.parent
+        if above is not None and not self._forest.knows(above.id):
+            return
+        message = node.message
+        parent = self._forest.node(None if above is None else above.id)
+        self._forest.add(node.id, parent, identity(message), sampled=node.sampled)
+        self._results += results_in(message)
+
+    def learn_events(self, drafts: Sequence[Draft]) -> None:
+        """Know what a tool's body had recorded, which is recorded again without being run: what later
+        prompts share with its calls is not recorded twice."""
+        now = self._monotonic_ns()
+        for kind, _, data, _ in drafts:
+            if kind == "message":
+                self._learn_event(data, now)
+            elif kind == "blob" and isinstance(data.get("hash"), str):
+                self._blobs.add(data["hash"])
+            elif kind == "step_start" and "tool_definitions" in data:
+                self._toolsets.add(data["tools"])
+            elif kind == "tool_call":
+                self.note_tool_event(data)
+            elif (
+                kind == "step_end"
+                and data.get("response_id")
+                and self._forest.knows(str(data.get("message")))
+            ):
+                self._tips[data["response_id"]] = self._forest.node(data["message"])
+
+    def _learn_event(self, data: dict[str, Any], now: int) -> None:
+        id, above = str(data["message_id"]), data.get("parent_id")
+        if self._forest.knows(id) or (above is not None and not self._forest.knows(above)):
+            return
+        told = ("message_id", "parent_id", "sampled", "status", "exact", "continues", "wire")
+        message = {name: value for name, value in data.items() if name not in told} | (data.get("wire") or {})
+        parent = self._forest.node(above)
+        node = self._forest.add(id, parent, identity(message), sampled=bool(data.get("sampled")))
+        if message.get("role") == "tool" and message.get("tool_call_id") is not None:
+            node.chains = parent.chains = True
+        if node.sampled:
+            self._tools.ask(message, now)
+
+    def note_blob(self, hash: str) -> bool:
+        """True the first time: whoever asks writes the `blob` event."""
+        if hash in self._blobs:
+            return False
+        self._blobs.add(hash)
+        return True

@@ -1,0 +1,65 @@
+"""What capture remembers of one session in one process: its conversations, and what is still open."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from lctl.guard import guard
+from lctl.instrument.conversation import Conversations
+from lctl.instrument.digests import BodyDigests
+from lctl.instrument.openstreams import OpenStreams
+from lctl.record.journal import JournalStore
+from lctl.session import opening, processes
+
+if TYPE_CHECKING:
+    from lctl.instrument.attempts import Attempt
+    from lctl.session import LCTLSession
+
+
+class Recording:
+    """Of one session in one process.
+
+    Attributes:
+        forks: as `processes.forks` was when it was made.
+        open: attempts whose response has not ended, by id().
+        streams: keeps them as they come; None in a rerun, whose streams are on the tape, and of a log that is
+            in memory.
+    """
+
+    __slots__ = ("conversations", "digests", "forks", "open", "streams")
+
+    def __init__(self, session: LCTLSession) -> None:
+        self.conversations = Conversations(session.clock, session.graphs)
+        session.on_tool_call = self.conversations.note_tool_event
+        session.on_follow = partial(self.conversations.follow, lock=session.store.lock)
+        if session.follower is not None:
+            session.on_follow(session.tree)
+        if session.found:
+            from lctl.instrument import reopened  # here: most logs are new, and it is slow to load
+
+            with guard("what the log held before"):
+                reopened.learn(self.conversations, session)
+        self.digests = BodyDigests()
+        self.forks = processes.forks
+        self.open: dict[int, Attempt] = {}
+        store = session.store if opening.redirect is None else None
+        self.streams = OpenStreams(store.place, session.redactor) if isinstance(store, JournalStore) else None
+        session.on_close = self.close
+
+    def close(self) -> None:
+        """The session ends: what has arrived of the responses still open is recorded."""
+        for attempt in list(self.open.values()):
+            if attempt.status is not None:
+                attempt.abandoned()
+        if self.streams is not None:
+            self.streams.close()
+
+
+def recording_of(session: LCTLSession) -> Recording:
+    """The session's own; a forked child, whose chain is another, begins anew."""
+    # Kept on the session itself: it is asked for in every call and dies with the session.
+    recording: Recording | None = session.__dict__.get("_recording")
+    if recording is None or recording.forks != processes.forks:
+        session.__dict__["_recording"] = recording = Recording(session)
+    return recording

@@ -1,0 +1,131 @@
+"""Wrappers that make each run of a framework's function a step, or a tool call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from lctl.guard import guard
+from lctl.instrument.patches import Wrapper
+from lctl.session import border, wrapping
+from lctl.session.default import get_session
+from lctl.session.steps import StepScope
+from lctl.session.tools import begin_tool
+
+
+class Step(NamedTuple):
+    """A run that is about to begin.
+
+    Attributes:
+        agent: whose step it is; None: the enclosing step's.
+        kind: "agent", "task", "chain", "node", ...
+        intent: what for, in a word.
+        data: more of its `step_start`.
+        result: gives more of its `step_end`, of what the function returned; of the last item of a
+            generator.
+    """
+
+    agent: str | None
+    kind: str = "agent"
+    intent: str | None = None
+    data: Mapping[str, Any] = {}
+    result: Callable[[Any], Mapping[str, Any]] | None = None
+
+
+class Tool(NamedTuple):
+    """A tool call that is about to be made.
+
+    Attributes:
+        input: the arguments by name.
+        call_id: the model's, where the framework knows it.
+        shown: what the event says of what it gave, where the value itself is the framework's wrapping
+            of it; a rerun gives the value.
+        paused: what an exception waits for that leaves the tool to be gone on with later (a question to
+            a human); None of an exception that is a failure.
+        beside: what the tool can change though it is no argument of the call (the program's context, the
+            totals of usage); a rerun changes it alike.
+    """
+
+    name: str
+    input: dict[str, Any]
+    call_id: str | None = None
+    shown: Callable[[Any], Any] | None = None
+    paused: Callable[[BaseException], Any] | None = None
+    beside: tuple[Any, ...] = ()
+
+
+#: Called with (instance, args, kwargs) of a call.
+DescribeStep = Callable[[Any, tuple[Any, ...], dict[str, Any]], Step | None]
+DescribeTool = Callable[[Any, tuple[Any, ...], dict[str, Any]], Tool | None]
+
+
+def around_step(place: str, describe: DescribeStep) -> Wrapper:
+    """A wrapper under which each run of a function is a step; `place` is what a failure is counted under."""
+
+    def wrapper(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+            session = get_session()
+            if session is None:
+                return None
+            with guard(place):
+                guard.rehearse(place)
+                step = describe(instance, args, kwargs)
+                if step is not None:
+                    scope = session.step(step.agent, step.intent, kind=step.kind, **step.data)
+                    return _StepRun(place, scope.begin(), step.result)
+            return None
+
+        return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+
+    return wrapper
+
+
+def around_tool(place: str, describe: DescribeTool) -> Wrapper:
+    """A wrapper under which each run of a function is a tool call: recorded, or served."""
+
+    def wrapper(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+            if get_session() is None and border.player() is None:
+                return None
+            with guard(place):
+                guard.rehearse(place)
+                tool = describe(instance, args, kwargs)
+                if tool is not None:
+                    name, input, call_id, shown, paused, beside = tool
+                    return begin_tool(name, input, call_id=call_id, shown=shown, paused=paused, beside=beside)
+            return None
+
+        return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+
+    return wrapper
+
+
+def changeable(*found: Any) -> tuple[Any, ...]:
+    """For `Tool.beside`: objects of a program, and the lists, sets and dicts that their attributes are."""
+    held = [value for one in found for value in getattr(one, "__dict__", {}).values()]
+    return *found, *(value for value in held if isinstance(value, list | dict | set))
+
+
+class _StepRun(wrapping.Run):
+    """One run as a step."""
+
+    def __init__(
+        self, place: str, scope: StepScope, result: Callable[[Any], Mapping[str, Any]] | None
+    ) -> None:
+        self._place = place
+        self._scope = scope
+        self._result = result
+        self._last: Any = None
+
+    def yielded(self, value: Any) -> None:
+        if self._result is not None:
+            self._last = value
+
+    def failed(self, error: BaseException) -> None:
+        self._scope.end(error)
+
+    def returned(self, value: Any) -> None:
+        if self._result is not None:
+            with guard(self._place):
+                self._scope.update(**self._result(self._last if value is None else value))
+        self._scope.end()

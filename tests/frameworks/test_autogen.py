@@ -1,0 +1,67 @@
+"""AutoGen: agents, teams, hand-offs, agents as tools, and messages between agents of autogen_core."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from lctl.testing import Reply, Request
+from lctl.testing.integration_suite import Recorded
+from tests.frameworks.homes import Threaded
+
+pytestmark = pytest.mark.frameworks
+
+
+class TestAutoGen(Threaded):
+    program = Path(__file__).parent / "programs" / "autogen_teams.py"
+    integration = "autogen_agentchat"
+    requires = ("autogen_agentchat", "autogen_ext", "tiktoken")
+
+    def answer(self, request: Request) -> Any:
+        said, done = " ".join(turn.text for turn in request.turns), request.tool_results
+        if "You are Solo" in said and not done:
+            place = "Rome" if "Rome" in said else "Atlantis"
+            return Reply(tool_calls=[("weather", {"city": place}), ("distance", {"city": place})])
+        if "You are Guide" in said and not done:
+            return Reply(tool_calls=[("transfer_to_writer", {})])
+        if "You are Boss" in said and not done:
+            return Reply(tool_calls=[("Helper", {"task": "Help."})])
+        return "All is well. DONE"
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "agent Solo: run",
+                "  llm Solo 153+28",
+                "  llm Solo 47+5",
+                '  tool Solo: distance{"city": "Rome"} (id) = 400',
+                '  tool Solo: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "agent Solo: run",
+                "  llm Solo 153+30",
+                "  llm Solo 48+5",
+                '  tool Solo: distance{"city": "Atlantis"} (id) = 800',
+                '  tool Solo: weather{"city": "Atlantis"} (id) = LookupError',
+                "agent clerk: Question",
+                "  agent expert: Question",
+                "    llm expert 11+5",
+                "  agent expert: Question",
+                "    llm expert 11+5",
+                "chain RoundRobinGroupChat: RoundRobinGroupChat",
+                "  agent Boss: turn",
+                "    agent Helper: run",
+                "      llm Helper 17+5",
+                "    llm Boss None+None",
+                '    tool Boss: Helper{"task": "Help."} (id) = "All is well. DONE"',
+                "chain Swarm: Swarm",
+                "  agent Guide: turn",
+                "    handoff Guide -> Writer: Transferred to Writer, adopting the role of Writer immediately.",
+                "    llm Guide 135+14",
+                '    tool Guide: transfer_to_writer{} (id) = "Transferred to Writer, adopting the role of Writer immediately."',
+                "  agent Writer: turn",
+                "    llm Writer 39+5",
+            ]
+        )

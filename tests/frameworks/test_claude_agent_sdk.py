@@ -1,0 +1,269 @@
+"""claude-agent-sdk against a command line of the test's own: recorded, run again without it, unharmed."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from lctl.guard import guard
+from lctl.instrument import ensure_installed, uninstrument
+from lctl.session import LCTLSession
+from tests.rerun.harness import LCTL, Result, run
+
+sdk: Any = pytest.importorskip("claude_agent_sdk", reason="needs: pip install claude-agent-sdk")
+pytestmark = pytest.mark.frameworks
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a `claude` lies."""
+    cli = tmp_path / "claude"
+    cli.write_text(f"#!{sys.executable}\n" + (PROGRAMS / "claude_cli.py").read_text())
+    cli.chmod(cli.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def play(folder: Path, program: str, *words: str) -> tuple[Result, Result, Result]:
+    """As it is, recorded, and again with the command line gone."""
+    path, log, again = str(PROGRAMS / program), folder / "first.lctl.json", folder / "again.lctl.json"
+    environ = {"LCTL_DIR": str(folder / "runs")}
+    plain = run([sys.executable, path, *words], folder, environ, log)
+    (folder / "claude.starts").unlink()
+    (folder / "added.txt").unlink(missing_ok=True)
+    first = run([*LCTL, "run", "--output", str(log), path, *words], folder, environ, log)
+    (folder / "claude").rename(folder / "gone")
+    return plain, first, run([*LCTL, "rerun", str(log), "--output", str(again)], folder, environ, again)
+
+
+def count(path: Path) -> int:
+    return path.read_text().count("\n") if path.exists() else 0
+
+
+def outline(events: list[dict[str, Any]], stop: str = "exchange") -> list[str]:
+    """What happened, up to the first event of a type: who, what, in which step."""
+    depths: dict[int | None, int] = {None: 0}
+    lines: list[str] = []
+    for event in events:
+        data, kind = event["data"], event["type"]
+        if kind == stop:
+            break
+        depth = depths.get(event.get("step"), 0)
+        if kind == "step_start":
+            depths[event["seq"]] = depth + 1
+            lines.append(f"{'  ' * depth}{event['agent']}: {data['kind']} {data['intent']}")
+        elif kind == "step_end":
+            tokens = data.get("tokens", {})
+            said = [
+                data["outcome"],
+                *(f"{key} {tokens[key]}" for key in ("input", "output") if key in tokens),
+            ]
+            said += [str(data[key])[:40] for key in ("cost", "output") if key in data]
+            lines.append(f"{'  ' * (depth - 1)}/ {', '.join(said)}")
+        elif kind == "tool_call":
+            gave = data.get("output", data.get("error"))
+            lines.append(f"{'  ' * depth}{data['tool']} {data['call_id']} = {gave}")
+        elif kind == "message":
+            nested = data.get("nested_in", {}).get("tool_call_id", "")
+            lines.append(f"{'  ' * depth}{data['role']}{' in ' + nested if nested else ''}")
+    return lines
+
+
+def test_a_program_is_recorded_and_runs_again_without_the_process(folder: Path) -> None:
+    """The result is the same with lctl and without; the second run starts nothing and calls no tool."""
+    plain, first, again = play(folder, "claude_agents.py")
+    assert plain.code == first.code == again.code == 0, (plain.err, first.err, again.err)
+    assert first.out == plain.out == again.out
+    assert "ResultError" in plain.out and "could not record" not in first.err
+    assert "rerun exact" in again.err
+    assert again.events == first.events
+    assert (count(folder / "claude.starts"), count(folder / "added.txt")) == (4, 1)
+    # Of every call once, of every turn once: in all as much as the process told.
+    ends = [event["data"] for event in first.events if event["type"] == "step_end"]
+    tokens = [end["tokens"] for end in ends if "tokens" in end]
+    assert sum(one["input"] for one in tokens) == 11 * 14
+    # The one that crashed tells its turn's alone.
+    assert sum(one.get("output", 0) for one in tokens) == 10 * 7 + 21
+    assert sum(end.get("cost", 0) for end in ends) == 0.25 + 2 * 0.5 + 0.25
+    calls = [event["data"] for event in first.events if event["type"] == "step_start"]
+    assert sum(call["kind"] == "llm" for call in calls) == 11
+    assert outline(first.events[1:]) == snapshot(
+        [
+            "claude: agent turn",
+            "  user",
+            "  claude: llm messages",
+            "    assistant",
+            "    assistant",
+            "    assistant",
+            "  / success, input 14",
+            "  claude: task hook PreToolUse",
+            "  / success, {}",
+            "  Bash t1 = a.txt",
+            "  user",
+            "  claude: task hook PreToolUse",
+            "  / success, {'hookSpecificOutput': {'hookEventName':",
+            "  Bash t0 = not that",
+            "  user",
+            "  claude: llm messages",
+            "    assistant",
+            "    assistant",
+            "  / success, input 14",
+            "  explorer: agent look around",
+            "    user in t2",
+            "    explorer: llm messages",
+            "      assistant in t2",
+            "    / success, input 14",
+            "    Grep t3 = b.py:1",
+            "    user in t2",
+            "    explorer: llm messages",
+            "      assistant in t2",
+            "    / success, input 14",
+            "  / success",
+            "  Task t2 = [{'type': 'text', 'text': 'b is in b.py'}]",
+            "  user",
+            "  claude: llm messages",
+            "    assistant",
+            "  / success, input 14",
+            "  mcp__calc__add t4 = [{'type': 'text', 'text': '5'}]",
+            "  user",
+            "  claude: llm messages",
+            "    assistant",
+            "  / success, input 14, output 42",
+            "/ success, 0.25, done: work on it",
+        ]
+    )
+
+
+def test_partial_messages_tell_each_calls_usage(folder: Path) -> None:
+    plain, first, again = play(folder, "claude_agents.py", "partial")
+    assert first.out == plain.out == again.out and again.events == first.events
+    ends = [event["data"] for event in first.events if event["type"] == "step_end"]
+    tokens = [end["tokens"] for end in ends if "finish_reason" in end]
+    assert len(tokens) == 11
+    assert {one["output"] for one in tokens[:-1]} == {7}
+
+
+def test_what_the_program_says_otherwise_stops_the_rerun(folder: Path) -> None:
+    """With the place at which it differs; the process is not started for it."""
+    play(folder, "claude_task.py")
+    other = folder / "other.py"
+    other.write_text((PROGRAMS / "claude_task.py").read_text().replace("auth", "cat"))
+    command = [*LCTL, "rerun", "first.lctl.json", "--", sys.executable, str(other)]
+    done = run(command, folder, {"LCTL_DIR": str(folder / "runs")}, folder / "other.lctl.json", timeout=60)
+    assert done.code != 0
+    assert "Find auth files" in done.err and "Find cat files" in done.err
+    assert count(folder / "claude.starts") == 1
+
+
+def test_traced_task(folder: Path) -> None:
+    """The task is that agent's step, with the turn in it."""
+    plain, first, again = play(folder, "claude_task.py")
+    assert plain.out == first.out == again.out == "done: Find auth files\n"
+    assert again.events == first.events
+    assert outline(first.events[1:])[:3] == snapshot(
+        ["explore: task task", "  claude: agent turn", "    user"]
+    )
+    assert list((folder / "runs").glob("*claude_task*"))  # also without `lctl run` or auto_instrument()
+
+
+def test_traced_task_by_another_hand(tmp_path: Path) -> None:
+    """What carries the task out may be anything; also where a loop runs."""
+    from lctl.claude import traced_task
+
+    async def main() -> Any:
+        return traced_task("explore", "Find it", run=lambda prompt: prompt.upper())
+
+    with LCTLSession(path=tmp_path / "run.lctl.json") as session:
+        assert asyncio.run(main()) == "FIND IT"
+    start, end = session.to_dict()["events"][:2]
+    assert (start["agent"], start["data"]["input_summary"]) == ("explore", "Find it")
+    assert (end["data"]["outcome"], end["data"]["output"]) == ("success", "FIND IT")
+
+
+async def _asked(prompt: str) -> list[str]:
+    async def added(args: Any) -> Any:
+        return {"content": [{"type": "text", "text": str(args["a"] + args["b"])}]}
+
+    add = sdk.tool("add", "Add", {"a": int, "b": int})(added)
+
+    async def hook(*_: Any) -> Any:
+        return {}
+
+    options = sdk.ClaudeAgentOptions(
+        cli_path="./claude",
+        mcp_servers={"calc": sdk.create_sdk_mcp_server("calc", tools=[add])},
+        hooks={"PreToolUse": [sdk.HookMatcher(matcher="Bash", hooks=[hook])]},
+    )
+    return [str(message) async for message in sdk.query(prompt=prompt, options=options)]
+
+
+PLACES = (
+    "a Claude process",
+    "a message sent by the Claude Agent SDK",
+    "a message received by the Claude Agent SDK",
+    "a question of Claude's",
+    "a tool of the Claude Agent SDK",
+    "the end of a Claude process",
+)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_failure_of_ours_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    """Raised at every hook of ours: the messages are the same, and what was missed is counted."""
+    uninstrument()
+    wanted = asyncio.run(_asked("work on it"))
+
+    def fail(here: str) -> None:
+        if here == place:
+            raise RuntimeError("ours")
+
+    monkeypatch.setattr(guard, "policy", "report")
+    monkeypatch.setattr(guard, "failures", {})
+    monkeypatch.setattr(guard, "trial", fail)
+    try:
+        with LCTLSession(path=folder / "run.lctl.json"):
+            ensure_installed()
+            assert asyncio.run(_asked("work on it")) == wanted
+        assert guard.failures[place] > 0
+    finally:
+        uninstrument()
+
+
+def test_classes_are_as_before(folder: Path) -> None:
+    """After two installations and one removal."""
+    internal = "claude_agent_sdk._internal"
+    transport = import_module(f"{internal}.transport.subprocess_cli").SubprocessCLITransport
+    query = import_module(f"{internal}.query").Query
+
+    def parts() -> list[tuple[str, int]]:
+        return [(name, id(value)) for cls in (transport, query) for name, value in vars(cls).items()]
+
+    uninstrument()
+    before = parts()
+    ensure_installed()
+    ensure_installed()
+    assert parts() != before
+    uninstrument()
+    assert parts() == before
+
+
+def test_a_task_that_fails_raises_what_the_sdk_raises(folder: Path) -> None:
+    from lctl.claude import traced_task
+
+    with (
+        LCTLSession(path=folder / "run.lctl.json") as session,
+        pytest.raises(sdk.ProcessError, match="on fire"),
+    ):
+        traced_task("explore", "crash please", options=sdk.ClaudeAgentOptions(cli_path="./claude"))
+    ends = [e["data"]["outcome"] for e in session.to_dict()["events"] if e["type"] == "step_end"]
+    assert ends == ["success", "error", "error"]  # the call, the turn, the task
+    uninstrument()

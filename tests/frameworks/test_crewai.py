@@ -1,0 +1,163 @@
+"""CrewAI: crews, tasks, agents, delegation, flows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from inline_snapshot import snapshot
+
+from lctl.testing import Reply, Request
+from lctl.testing.integration_suite import Recorded
+from tests.frameworks.homes import AtHome
+
+pytestmark = pytest.mark.frameworks
+
+
+class TestCrewAI(AtHome):
+    program = Path(__file__).parent / "programs" / "crewai_crew.py"
+    integration = "crewai"
+    requires = ("crewai",)
+    environ: ClassVar = {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true"}
+
+    def answer(self, request: Request) -> Any:
+        text, done = request.turns[-1].text, request.tool_results
+        if "Find a place" in text and not done:
+            return Reply(tool_calls=[("weather", {"city": "Rome"}), ("weather", {"city": "Atlantis"})])
+        if "Measure the way" in text and not done:
+            return Reply(tool_calls=[("distance", {"city": "Rome"})])
+        if "Write a line" in text and not done:
+            task = {"task": "Check the weather.", "context": "Rome", "coworker": "Scout"}
+            return Reply(tool_calls=[("delegate_work_to_coworker", task)])
+        return f"Rome is sunny ({len(done)})."
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "chain Journey: kickoff",
+                "  node Journey: plan",
+                "  node Journey: travel",
+                "    chain travel: kickoff",
+                "      task Guide: Measure the way.",
+                "        agent Guide: execute",
+                "          llm Guide 129+14",
+                "          llm Guide 150+5",
+                '          tool Guide: distance{"city": "Rome"} (id) = {"city": "Rome", "km": 400}',
+                "      task Scout: find",
+                "        agent Scout: execute",
+                "          llm Scout 126+29",
+                "          llm Scout 164+5",
+                '          tool Scout: weather{"city": "Atlantis"} (id) = LookupError',
+                '          tool Scout: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "      task Writer: Write a line for Rome.",
+                "        agent Writer: execute",
+                "          agent Scout: execute",
+                "            llm Scout 158+5",
+                "          handoff Writer -> Scout: Check the weather.",
+                "          llm Writer 478+32",
+                "          llm Writer 515+5",
+                '          tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "Scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
+                "chain travel: kickoff",
+                "  task Guide: Measure the way.",
+                "    agent Guide: execute",
+                "      llm Guide 129+14",
+                "      llm Guide 150+5",
+                '      tool Guide: distance{"city": "Rome"} (id) = {"city": "Rome", "km": 400}',
+                "  task Scout: find",
+                "    agent Scout: execute",
+                "      llm Scout 126+29",
+                "      llm Scout 164+5",
+                '      tool Scout: weather{"city": "Atlantis"} (id) = LookupError',
+                '      tool Scout: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "  task Writer: Write a line for Ann.",
+                "    agent Writer: execute",
+                "      agent Scout: execute",
+                "        llm Scout 158+5",
+                "      handoff Writer -> Scout: Check the weather.",
+                "      llm Writer 478+32",
+                "      llm Writer 515+5",
+                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "Scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
+                "chain travel: kickoff",
+                "  task Guide: Measure the way.",
+                "    agent Guide: execute",
+                "      llm Guide 129+14",
+                "      llm Guide 150+5",
+                '      tool Guide: distance{"city": "Rome"} (id) = {"city": "Rome", "km": 400}',
+                "  task Scout: find",
+                "    agent Scout: execute",
+                "      llm Scout 126+29",
+                "      llm Scout 164+5",
+                '      tool Scout: weather{"city": "Atlantis"} (id) = LookupError',
+                '      tool Scout: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "  task Writer: Write a line for Bob.",
+                "    agent Writer: execute",
+                "      agent Scout: execute",
+                "        llm Scout 158+5",
+                "      handoff Writer -> Scout: Check the weather.",
+                "      llm Writer 478+32",
+                "      llm Writer 515+5",
+                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "Scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
+                "chain travel: kickoff",
+                "  task Guide: Measure the way.",
+                "    agent Guide: execute",
+                "      llm Guide 129+14",
+                "      llm Guide 150+5",
+                '      tool Guide: distance{"city": "Rome"} (id) = {"city": "Rome", "km": 400}',
+                "  task Scout: find",
+                "    agent Scout: execute",
+                "      llm Scout 126+29",
+                "      llm Scout 164+5",
+                '      tool Scout: weather{"city": "Atlantis"} (id) = LookupError',
+                '      tool Scout: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "  task Writer: Write a line for Cid.",
+                "    agent Writer: execute",
+                "      agent Scout: execute",
+                "        llm Scout 158+5",
+                "      handoff Writer -> Scout: Check the weather.",
+                "      llm Writer 478+32",
+                "      llm Writer 515+5",
+                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "Scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
+                "chain travel: kickoff",
+                "  task Guide: Measure the way.",
+                "    agent Guide: execute",
+                "      llm Guide 129+14",
+                "      llm Guide 150+5",
+                '      tool Guide: distance{"city": "Rome"} (id) = {"city": "Rome", "km": 400}',
+                "  task Scout: find",
+                "    agent Scout: execute",
+                "      llm Scout 126+29",
+                "      llm Scout 164+5",
+                '      tool Scout: weather{"city": "Atlantis"} (id) = LookupError',
+                '      tool Scout: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "  task Writer: Write a line for Dot.",
+                "    agent Writer: execute",
+                "      agent Scout: execute",
+                "        llm Scout 158+5",
+                "      handoff Writer -> Scout: Check the weather.",
+                "      llm Writer 478+32",
+                "      llm Writer 515+5",
+                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "Scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
+                "chain travel: kickoff",
+                "  task Guide: Measure the way.",
+                "    agent Guide: execute",
+                "      llm Guide 129+14",
+                "      llm Guide 150+5",
+                '      tool Guide: distance{"city": "Rome"} (id) = {"city": "Rome", "km": 400}',
+                "  task Scout: find",
+                "    agent Scout: execute",
+                "      llm Scout 126+29",
+                "      llm Scout 164+5",
+                '      tool Scout: weather{"city": "Atlantis"} (id) = LookupError',
+                '      tool Scout: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "  task Writer: Write a line for Eve.",
+                "    agent Writer: execute",
+                "      agent Scout: execute",
+                "        llm Scout 158+5",
+                "      handoff Writer -> Scout: Check the weather.",
+                "      llm Writer 478+32",
+                "      llm Writer 515+5",
+                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "Scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
+            ]
+        )

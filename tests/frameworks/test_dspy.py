@@ -1,0 +1,120 @@
+"""DSPy: modules, agents, tools, over its own HTTP engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from inline_snapshot import snapshot
+
+from lctl.testing import Fault, Reply, Request
+from lctl.testing.integration_suite import Recorded
+from tests.frameworks import outlines
+from tests.frameworks.homes import AtHome
+
+pytestmark = pytest.mark.frameworks
+
+
+def _fields(**fields: str) -> str:
+    said = "".join(f"[[ ## {name} ## ]]\n{value}\n\n" for name, value in fields.items())
+    return f"{said}[[ ## completed ## ]]"
+
+
+class TestDSPy(AtHome):
+    program = Path(__file__).parent / "programs" / "dspy_modules.py"
+    integration = "dspy"
+    requires = ("dspy",)
+    environ: ClassVar = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+
+    def answer(self, request: Request) -> Any:
+        said = request.turns[-1].text
+        if said == "Refuse":
+            return Fault(400)
+        if said == "Cut":
+            return Reply("All is well, and goes on.", fault=Fault(drop_after=0))
+        first = said.rpartition("starting with the field `[[ ## ")[2].partition(" ##")[0]
+        if first == "next_thought":
+            tool = ("weather", "distance", "finish")[min(said.count("## observation_"), 2)]
+            city = "Rome" if "Rome" in said else "Atlantis"
+            args = "{}" if tool == "finish" else f'{{"city": "{city}"}}'
+            return _fields(next_thought="I go on.", next_tool_name=tool, next_tool_args=args)
+        if first == "reasoning" and "`[[ ## answer ## ]]`" in said:
+            return _fields(reasoning="It is so.", answer="Sunny.")
+        if first == "reasoning":
+            return _fields(reasoning="It is so.", line="All is well.")
+        return _fields(line="All is well.")
+
+    @staticmethod
+    def outline(events: list[dict[str, Any]]) -> list[str]:
+        return outlines.outline(events, tokens=False)
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        """Who acted, for whom, through which tool."""
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "chain Journey: forward",
+                "  agent ReAct: place -> answer",
+                "    chain ReAct: ChainOfThought(forward)",
+                "      chain ReAct: Predict(place, trajectory -> reasoning, answer)",
+                "        llm ReAct",
+                "    chain ReAct: Predict(place, trajectory -> next_thought, next_tool_name, next_tool_args)",
+                "      llm ReAct",
+                "    chain ReAct: Predict(place, trajectory -> next_thought, next_tool_name, next_tool_args)",
+                "      llm ReAct",
+                "    chain ReAct: Predict(place, trajectory -> next_thought, next_tool_name, next_tool_args)",
+                "      llm ReAct",
+                '    tool ReAct: distance{"city": "Atlantis"} = 800',
+                '    tool ReAct: finish{} = "Completed."',
+                '    tool ReAct: weather{"city": "Atlantis"} = LookupError',
+                "  chain Journey: ChainOfThought(forward)",
+                "    chain Journey: Predict(answer -> reasoning, line)",
+                "      llm Journey",
+                "chain Journey: forward",
+                "  agent ReAct: place -> answer",
+                "    chain ReAct: ChainOfThought(forward)",
+                "      chain ReAct: Predict(place, trajectory -> reasoning, answer)",
+                "        llm ReAct",
+                "    chain ReAct: Predict(place, trajectory -> next_thought, next_tool_name, next_tool_args)",
+                "      llm ReAct",
+                "    chain ReAct: Predict(place, trajectory -> next_thought, next_tool_name, next_tool_args)",
+                "      llm ReAct",
+                "    chain ReAct: Predict(place, trajectory -> next_thought, next_tool_name, next_tool_args)",
+                "      llm ReAct",
+                '    tool ReAct: distance{"city": "Rome"} = 400',
+                '    tool ReAct: finish{} = "Completed."',
+                '    tool ReAct: weather{"city": "Rome"} = "Sunny in Rome."',
+                "  chain Journey: ChainOfThought(forward)",
+                "    chain Journey: Predict(answer -> reasoning, line)",
+                "      llm Journey",
+                "chain Journey: forward",
+                "  agent ReAct: place -> answer",
+                "    chain ReAct: ChainOfThought(forward)",
+                "      chain ReAct: Predict(place, trajectory -> reasoning, answer)",
+                "        llm ReAct",
+                "    chain ReAct: Predict(place, trajectory -> next_thought, next_tool_name, next_tool_args)",
+                "      llm ReAct",
+                "    chain ReAct: Predict(place, trajectory -> next_thought, next_tool_name, next_tool_args)",
+                "      llm ReAct",
+                "    chain ReAct: Predict(place, trajectory -> next_thought, next_tool_name, next_tool_args)",
+                "      llm ReAct",
+                '    tool ReAct: distance{"city": "Rome"} = 400',
+                '    tool ReAct: finish{} = "Completed."',
+                '    tool ReAct: weather{"city": "Rome"} = "Sunny in Rome."',
+                "  chain Journey: ChainOfThought(forward)",
+                "    chain Journey: Predict(answer -> reasoning, line)",
+                "      llm Journey",
+                "chain main: Predict(answer -> line)",
+                "  llm main",
+                "chain main: Predict(answer -> line)",
+                "  llm main",
+                "chain main: Predict(answer -> line)",
+                "  llm main",
+                "chain main: Predict(answer -> line)",
+                "  llm main",
+                "llm main [error]",
+                "  error main: connection_lost: connection closed with 302 body bytes outstanding",
+                "llm main [error]",
+                "  error main: invalid_format: The request was not valid.",
+            ]
+        )

@@ -1,0 +1,165 @@
+"""Haystack, Agno and Agent Framework: who acts and which tools run; the same again offline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from inline_snapshot import snapshot
+
+from lctl.testing import Reply, Request
+from lctl.testing.integration_suite import Recorded
+from tests.frameworks.homes import Threaded
+
+pytestmark = pytest.mark.frameworks
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+class Light(Threaded):
+    """A model that asks every tool it is offered, and then says how much it learned."""
+
+    def answer(self, request: Request) -> Any:
+        tools, done = request.tools, request.tool_results
+        calls = []
+        if "ask_expert" in tools:
+            calls.append(("ask_expert", {"question": "Where is it sunny?"}))
+        if "weather" in tools:
+            calls += [("weather", {"city": "Rome"}), ("weather", {"city": "Atlantis"})]
+        if "distance" in tools:
+            calls.append(("distance", {"city": "Oslo"}))
+        return Reply(tool_calls=calls) if calls and not done else f"After {len(done)}: {sum(map(len, done))}"
+
+
+class TestHaystack(Light):
+    program = PROGRAMS / "haystack_agent.py"
+    integration = "haystack"
+    requires = ("haystack", "openai")
+    environ: ClassVar = {"HAYSTACK_TELEMETRY_ENABLED": "False"}
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "agent agent: run",
+                "  llm agent 107+3",
+                "  llm agent 55+29",
+                '  tool agent: weather{"city": "Atlantis"} = haystack.tools.errors.ToolInvocationError',
+                '  tool agent: weather{"city": "Rome"} = "sunny in Rome"',
+                "agent agent: run",
+                "  llm agent 109+3",
+                "  llm agent 57+29",
+                '  tool agent: weather{"city": "Atlantis"} = haystack.tools.errors.ToolInvocationError',
+                '  tool agent: weather{"city": "Rome"} = "sunny in Rome"',
+                "agent agent: run",
+                "  llm agent 109+3",
+                "  llm agent 57+29",
+                '  tool agent: weather{"city": "Atlantis"} = haystack.tools.errors.ToolInvocationError',
+                '  tool agent: weather{"city": "Rome"} = "sunny in Rome"',
+                "agent agent: run",
+                "  llm agent None+None",
+                "  llm agent None+None",
+                '  tool agent: weather{"city": "Atlantis"} = haystack.tools.errors.ToolInvocationError',
+                '  tool agent: weather{"city": "Rome"} = "sunny in Rome"',
+                "agent agent: run",
+                "  llm agent None+None",
+                "  llm agent None+None",
+                '  tool agent: weather{"city": "Atlantis"} = haystack.tools.errors.ToolInvocationError',
+                '  tool agent: weather{"city": "Rome"} = "sunny in Rome"',
+                "chain pipeline: run",
+                "  node model: OpenAIChatGenerator",
+                "    llm model 10+3",
+                "  node prompt: ChatPromptBuilder",
+            ]
+        )
+
+
+class TestAgno(Light):
+    program = PROGRAMS / "agno_agents.py"
+    integration = "agno"
+    requires = ("agno", "openai")
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "agent Crew: team",
+                "  llm Crew 526+3",
+                "agent Left: run",
+                "  llm Left 55+14",
+                "  llm Left 71+3",
+                '  tool Left: distance{"city": "Oslo"} (id) = "400 km"',
+                "agent Piecemeal: run",
+                "  llm Piecemeal 58+14",
+                "  llm Piecemeal 74+3",
+                '  tool Piecemeal: distance{"city": "Oslo"} (id) = "400 km"',
+                "agent Right: run",
+                "  llm Right 55+14",
+                "  llm Right 71+3",
+                '  tool Right: distance{"city": "Oslo"} (id) = "400 km"',
+                "agent Scout: run",
+                "  llm Scout 102+43",
+                "  llm Scout 146+3",
+                '  tool Scout: distance{"city": "Oslo"} (id) = "400 km"',
+                '  tool Scout: weather{"city": "Atlantis"} (id) = ValueError',
+                '  tool Scout: weather{"city": "Rome"} (id) = "sunny in Rome"',
+                "agent Scout: run",
+                "  llm Scout 55+29",
+                "  llm Scout 87+3",
+                '  tool Scout: weather{"city": "Atlantis"} (id) = ValueError',
+                '  tool Scout: weather{"city": "Rome"} (id) = "sunny in Rome"',
+                "agent Scout: run",
+                "  llm Scout 58+29",
+                "  llm Scout 90+3",
+                '  tool Scout: weather{"city": "Atlantis"} (id) = ValueError',
+                '  tool Scout: weather{"city": "Rome"} (id) = "sunny in Rome"',
+            ]
+        )
+
+
+class TestAgentFramework(Light):
+    program = PROGRAMS / "agent_framework_agents.py"
+    integration = "agent_framework"
+    requires = ("agent_framework", "openai")
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "agent Boss: run",
+                "  agent Expert: run",
+                "    llm Expert 110+3",
+                "    llm Expert 75+29",
+                '    tool Expert: weather{"city": "Atlantis"} = ValueError',
+                '    tool Expert: weather{"city": "Rome"} = "sunny in Rome"',
+                "  llm Boss 102+3",
+                "  llm Boss 79+20",
+                '  tool Boss: ask_expert{"ctx": {"$type": "agent_framework._middleware.FunctionInvocationContext", "repr": "<agent_framework._middleware.FunctionInvocationContext object>"}, "question": "Where is it sunny?"} = "After 2: 36"',
+                "agent Left: run",
+                "  llm Left 73+14",
+                "  llm Left 90+3",
+                '  tool Left: distance{"city": "Oslo"} = {"km": 400}',
+                "agent Piecemeal: run",
+                "  llm Piecemeal 108+3",
+                "  llm Piecemeal 73+29",
+                '  tool Piecemeal: weather{"city": "Atlantis"} = ValueError',
+                '  tool Piecemeal: weather{"city": "Rome"} = "sunny in Rome"',
+                "agent Right: run",
+                "  llm Right 73+14",
+                "  llm Right 90+3",
+                '  tool Right: distance{"city": "Oslo"} = {"km": 400}',
+                "agent Scout: run",
+                "  llm Scout 128+43",
+                "  llm Scout 176+3",
+                '  tool Scout: distance{"city": "Oslo"} = {"km": 400}',
+                '  tool Scout: weather{"city": "Atlantis"} = ValueError',
+                '  tool Scout: weather{"city": "Rome"} = "sunny in Rome"',
+                "agent Scout: run",
+                "  llm Scout 131+43",
+                "  llm Scout 179+3",
+                '  tool Scout: distance{"city": "Oslo"} = {"km": 400}',
+                '  tool Scout: weather{"city": "Atlantis"} = ValueError',
+                '  tool Scout: weather{"city": "Rome"} = "sunny in Rome"',
+            ]
+        )

@@ -1,0 +1,101 @@
+"""litellm: every call once, over whichever client, and beneath CrewAI."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from inline_snapshot import snapshot
+
+from lctl.testing import Fault, Request
+from lctl.testing.integration_suite import Recorded
+from tests.frameworks.homes import AtHome, Threaded
+
+pytestmark = pytest.mark.frameworks
+
+
+class TestLiteLLM(Threaded):
+    program = Path(__file__).parent / "programs" / "litellm_calls.py"
+    integration = "litellm"
+    requires = ("litellm",)
+    environ: ClassVar = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    _tries = count(1)
+
+    def answer(self, request: Request) -> Any:
+        said = request.last_text
+        if "Refuse" in said or request.model == "gpt-broken":
+            return Fault(400)
+        if "Retry" in said and next(self._tries) % 2:
+            return Fault(500)
+        return "All is well."
+
+    def test_each_model_call_is_recorded_once(self, recorded: Recorded) -> None:
+        """An exchange for each request that the server got; the one that was tried again is one step."""
+        wired = [e for e in recorded.events if e["type"] == "step_start" and "operation" in e["data"]]
+        exchanges = [e for e in recorded.events if e["type"] == "exchange"]
+        assert len(exchanges) == recorded.requests == len(wired) + 1
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "llm main 10+20",
+                "llm main 8+3",
+                "llm main 8+3",
+                "llm main 9+3",
+                "llm main 9+3",
+                "llm main 9+3",
+                "llm main 9+3",
+                "llm main 9+3",
+                "llm main 9+3",
+                "llm main 9+3",
+                "llm main 9+3",
+                "llm main 9+3",
+                "  error main: server_error: The server had an error while processing your request.",
+                "llm main None+None",
+                "llm main None+None",
+                "llm main None+None [error]",
+                "  error main: invalid_format: The request was not valid.",
+                "llm main None+None [error]",
+                "  error main: invalid_format: The request was not valid.",
+            ]
+        )
+
+
+class TestBeneathCrewAI(AtHome):
+    """CrewAI over litellm: a model that only litellm serves says in words which tool it wants."""
+
+    program = Path(__file__).parent / "programs" / "crewai_litellm.py"
+    integration = "crewai"
+    requires = ("crewai", "litellm")
+    environ: ClassVar = {
+        "CREWAI_DISABLE_TELEMETRY": "true",
+        "OTEL_SDK_DISABLED": "true",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    }
+
+    def answer(self, request: Request) -> Any:
+        if "Observation:" in " ".join(turn.text for turn in request.turns[2:]):
+            return "Thought: I now know the final answer\nFinal Answer: Rome."
+        return 'Thought: I look.\nAction: weather\nAction Input: {"city": "Rome"}'
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        """Each call once, in the step of the agent that made it."""
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "chain crew: kickoff",
+                "  task Scout: Find.",
+                "    agent Scout: execute",
+                "      llm Scout 334+16",
+                "      llm Scout 404+14",
+                '      tool Scout: weather{"city": "Rome"} = "Sunny in Rome."',
+                "chain crew: kickoff",
+                "  task Scout: Find.",
+                "    agent Scout: execute",
+                "      llm Scout 334+16",
+                "      llm Scout 404+14",
+                '      tool Scout: weather{"city": "Rome"} = "Sunny in Rome."',
+            ]
+        )

@@ -1,0 +1,82 @@
+"""LlamaIndex: agents, workflows, tools, hand-offs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from lctl.testing import Reply, Request
+from lctl.testing.integration_suite import Recorded
+from tests.frameworks.homes import Threaded
+
+pytestmark = pytest.mark.frameworks
+
+
+class TestLlamaIndex(Threaded):
+    program = Path(__file__).parent / "programs" / "llama_agents.py"
+    integration = "llama_index.core"
+    requires = ("llama_index.core", "llama_index.llms.openai")
+
+    def answer(self, request: Request) -> Any:
+        said, done = " ".join(turn.text for turn in request.turns), request.tool_results
+        if "You are Solo" in said and not done:
+            return Reply(tool_calls=[("weather", {"city": "Rome" if "Rome" in said else "Atlantis"})])
+        if "You are Guide" in said:
+            if not done:
+                return Reply(tool_calls=[("note", {"text": "sun"})])
+            if len(done) == 1:
+                return Reply(tool_calls=[("handoff", {"to_agent": "Writer", "reason": "write"})])
+        if "Think of Rome" in said:
+            if "Observation:" not in request.turns[-1].text:
+                return 'Thought: I need it.\nAction: weather\nAction Input: {"city": "Rome"}'
+            return "Thought: I can answer.\nAnswer: Sunny."
+        return "All is well."
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "agent Solo: run",
+                "  llm Solo 103+3",
+                "  llm Solo 85+14",
+                '  tool Solo: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "agent Solo: run",
+                "  llm Solo 103+3",
+                "  llm Solo 85+15",
+                '  tool Solo: weather{"city": "Atlantis"} (id) = LookupError',
+                "agent Thinker: run",
+                "  llm Thinker 591+17",
+                "  llm Thinker 623+10",
+                '  tool Thinker: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "chain AgentWorkflow: run",
+                "  agent Guide: turn",
+                "    llm Guide 231+13",
+                "  agent Guide: turn",
+                "    llm Guide 246+20",
+                "  agent Writer: turn",
+                "    llm Writer 96+3",
+                "  handoff Guide -> Writer: write",
+                '  tool Guide: handoff{"reason": "write", "to_agent": "Writer"} (id) = "Agent Writer is now handling the request due to the following reason: write.\\nPlease continue with the current request."',
+                '  tool Guide: note{"text": "sun"} (id) = "noted"',
+                "chain AgentWorkflow: run",
+                "  agent Guide: turn",
+                "    llm Guide None+None",
+                "  agent Guide: turn",
+                "    llm Guide None+None",
+                "  agent Writer: turn",
+                "    llm Writer None+None",
+                "  handoff Guide -> Writer: write",
+                '  tool Guide: handoff{"reason": "write", "to_agent": "Writer"} (id) = "Agent Writer is now handling the request due to the following reason: write.\\nPlease continue with the current request."',
+                '  tool Guide: note{"text": "sun"} (id) = "noted"',
+                "chain Journey: run",
+                "  agent Solo: run",
+                "    llm Solo 103+3",
+                "    llm Solo 85+14",
+                '    tool Solo: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "  llm Journey 10+3",
+                "llm main 11+3",
+            ]
+        )

@@ -1,0 +1,71 @@
+"""Pydantic AI: delegation, retries of tools, approvals, structured output, streams."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from lctl.testing import Request
+from lctl.testing.integration_suite import IntegrationSuite, Recorded
+from tests.frameworks import answers
+
+pytestmark = pytest.mark.frameworks
+
+
+class TestPydanticAI(IntegrationSuite):
+    program = Path(__file__).parent / "programs" / "pydantic_team.py"
+    integration = "pydantic_ai"
+    requires = (
+        "pydantic_ai",
+        "openai",
+    )
+
+    def answer(self, request: Request) -> Any:
+        return answers.team(request)
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        """Who acted, for whom, through which tool."""
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "agent boss: run",
+                "  llm boss: chat.completions",
+                "  agent expert: run",
+                "    llm expert: chat.completions",
+                '    tool weather({"city": "Atlantis"}) error {"message": "no such city", "type": "pydantic_ai.exceptions.ModelRetry"}',
+                '    tool weather({"city": "Rome"}) output "Sunny in Rome."',
+                "    llm expert: chat.completions",
+                '  tool ask_expert({"question": "Where is it sunny?"}) output "Sunny in Rome; there is no Atlantis."',
+                "  llm boss: chat.completions",
+                "agent namer: run",
+                "  llm namer: chat.completions",
+                "agent pilot: run",
+                "  llm pilot: chat.completions",
+                '  ended: paused [{"for": "approval", "tool": "launch", "input": {"rocket": "Ariane"}, "call_": "call_"}]',
+                "agent pilot: run",
+                '  tool launch({"rocket": "Ariane"}) output "Ariane launched"',
+                "  llm pilot: chat.completions",
+                "agent tester: run",
+                "  llm tester: llm",
+                "agent boss: run",
+                "  llm boss: chat.completions",
+                "  agent expert: run",
+                "    llm expert: chat.completions",
+                '    tool weather({"city": "Atlantis"}) error {"message": "no such city", "type": "pydantic_ai.exceptions.ModelRetry"}',
+                '    tool weather({"city": "Rome"}) output "Sunny in Rome."',
+                "    llm expert: chat.completions",
+                '  tool ask_expert({"question": "Where is it sunny?"}) output "Sunny in Rome; there is no Atlantis."',
+                "  llm boss: chat.completions",
+                "agent boss: run",
+                "  llm boss: chat.completions",
+                "  agent expert: run",
+                "    llm expert: chat.completions",
+                '    tool weather({"city": "Atlantis"}) error {"message": "no such city", "type": "pydantic_ai.exceptions.ModelRetry"}',
+                '    tool weather({"city": "Rome"}) output "Sunny in Rome."',
+                "    llm expert: chat.completions",
+                '  tool ask_expert({"question": "Where is it sunny?"}) output "Sunny in Rome; there is no Atlantis."',
+                "  llm boss: chat.completions",
+            ]
+        )

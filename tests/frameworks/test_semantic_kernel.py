@@ -1,0 +1,131 @@
+"""Semantic Kernel: agents, kernel functions, filters, orchestrations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from lctl.testing import Reply, Request
+from lctl.testing.integration_suite import Recorded
+from tests.frameworks.homes import Threaded
+
+pytestmark = pytest.mark.frameworks
+
+
+class TestSemanticKernel(Threaded):
+    program = Path(__file__).parent / "programs" / "semantic_kernel_agents.py"
+    integration = "semantic_kernel"
+    requires = ("semantic_kernel", "openai")
+
+    def answer(self, request: Request) -> Any:
+        tools, done = request.tools, request.tool_results
+        system = request.system
+        if "namer" in system:
+            return Reply(json={"name": "Rome", "people": 2800000})
+        if "pilot" in system and not done:
+            return Reply(tool_calls=[("Weather-launch", {"rocket": "Ariane"})])
+        if "triage" in system and not done:
+            return Reply(tool_calls=[("Handoff-transfer_to_refunds", {})])
+        if "refunds" in system and done:
+            return Reply(tool_calls=[("Handoff-complete_task", {"task_summary": "Refunded."})])
+        if "boss" in system and not done:
+            return Reply(tool_calls=[("expert-expert", {"messages": "Where is it sunny?"})])
+        if "Maps-height" in tools and not done:
+            places = ["Rome", "Atlantis"]
+            return Reply(tool_calls=[("Maps-height", {"place": place}) for place in places])
+        if "Weather-weather" not in tools or done:
+            return f"After {len(done)} results: {sum(map(len, done))}"
+        cities = [("Weather-weather", {"city": "Rome"}), ("Weather-weather", {"city": "Atlantis"})]
+        return Reply(tool_calls=[*cities, ("Weather-distance", {"city": "Oslo"})])
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "agent boss: run",
+                "  agent expert: run",
+                "    llm expert 165+49",
+                "    llm expert 232+5",
+                '    tool expert: Weather-distance{"city": "Oslo"} (id) = {"km": 400}',
+                '    tool expert: Weather-weather{"city": "Atlantis"} (id) = LookupError',
+                '    tool expert: Weather-weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "  llm boss 119+21",
+                "  llm boss 145+5",
+                '  tool boss: expert-expert{"messages": "Where is it sunny?"} (id) = "After 3 results: 100"',
+                "agent left: run",
+                "  llm left 65+31",
+                "  llm left 94+5",
+                '  tool left: Maps-height{"place": "Atlantis"} (id) = 80',
+                '  tool left: Maps-height{"place": "Rome"} (id) = 40',
+                "agent namer: run",
+                "  llm namer 18+8",
+                "agent parrot: run",
+                "  llm parrot None+None",
+                "agent pilot: run",
+                "  llm pilot 163+17",
+                "  llm pilot 184+5",
+                '  tool pilot: Weather-launch{"rocket": "Ariane"} (id) (from messages) = "Nobody agreed."',
+                "agent right: run",
+                "  llm right 65+31",
+                "  llm right 94+5",
+                '  tool right: Maps-height{"place": "Atlantis"} (id) = 80',
+                '  tool right: Maps-height{"place": "Rome"} (id) = 40',
+                "agent scout: run",
+                "  llm scout 163+49",
+                "  llm scout 230+5",
+                '  tool scout: Weather-distance{"city": "Oslo"} (id) = {"km": 400}',
+                '  tool scout: Weather-weather{"city": "Atlantis"} (id) = LookupError',
+                '  tool scout: Weather-weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "agent scout: run",
+                "  llm scout 163+49",
+                "  llm scout 230+5",
+                '  tool scout: Weather-distance{"city": "Oslo"} (id) = {"km": 400}',
+                '  tool scout: Weather-weather{"city": "Atlantis"} (id) = LookupError',
+                '  tool scout: Weather-weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "agent scout: run",
+                "  llm scout 245+49",
+                "  llm scout 312+5",
+                '  tool scout: Weather-distance{"city": "Oslo"} (id) = {"km": 400}',
+                '  tool scout: Weather-weather{"city": "Atlantis"} (id) = LookupError',
+                '  tool scout: Weather-weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "chain ConcurrentOrchestration: orchestration",
+                "  agent one: run",
+                "    llm one 64+31",
+                "    llm one 93+5",
+                '    tool one: Maps-height{"place": "Atlantis"} (id) = 80',
+                '    tool one: Maps-height{"place": "Rome"} (id) = 40',
+                "  agent two: run",
+                "    llm two 64+31",
+                "    llm two 93+5",
+                '    tool two: Maps-height{"place": "Atlantis"} (id) = 80',
+                '    tool two: Maps-height{"place": "Rome"} (id) = 40',
+                "chain HandoffOrchestration: orchestration",
+                "  agent refunds: run",
+                "    llm refunds 265+49",
+                "    llm refunds 332+21",
+                '    tool refunds: Handoff-complete_task{"task_summary": "Refunded."} (id) = null',
+                '    tool refunds: Weather-distance{"city": "Oslo"} (id) = {"km": 400}',
+                '    tool refunds: Weather-weather{"city": "Atlantis"} (id) = LookupError',
+                '    tool refunds: Weather-weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "  agent triage: run",
+                "    handoff triage -> refunds: None",
+                "    llm triage 125+16",
+                "    tool triage: Handoff-transfer_to_refunds{} (id) = null",
+                "chain SequentialOrchestration: orchestration",
+                "  agent first: run",
+                "    llm first 163+49",
+                "    llm first 230+5",
+                '    tool first: Weather-distance{"city": "Oslo"} (id) = {"km": 400}',
+                '    tool first: Weather-weather{"city": "Atlantis"} (id) = LookupError',
+                '    tool first: Weather-weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "  agent second: run",
+                "    llm second 20+5",
+                "chain main: ask",
+                "  llm main 10+5",
+                '  tool main: math-Add{"amount": "3", "input": "2"} = 5.0',
+                'tool main: math-Add{"amount": 22, "input": 20} = 42.0',
+            ]
+        )
