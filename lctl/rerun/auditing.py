@@ -118,6 +118,11 @@ class Guard:
             shutil.rmtree(self.scratch, ignore_errors=True)
             self.scratch = None
 
+    def abandon(self) -> None:
+        """In a forked child: its own guard takes over, and the folder stays its parent's."""
+        self._owns = False
+        self.end()
+
     def _allow(self, word: str) -> None:
         kind, colon, what = word.partition(":")
         if kind not in _KINDS:

@@ -15,6 +15,7 @@ from lctl.rerun import results, siblings
 from lctl.rerun.running import Rerun
 from lctl.rerun.settings import MAIN, VARIABLE, Settings
 from lctl.rerun.tape import Tape
+from lctl.session import processes
 
 #: How long a program that was stopped in one of its threads may take to end by itself, in seconds.
 _GRACE = 3.0
@@ -25,25 +26,47 @@ _is_program = False
 
 def begin() -> None:
     """Serve this process from the tape that its environment names."""
-    global _running, _is_program
+    global _is_program
     settings = Settings.here()
     if settings is None:
         return
     _is_program = os.environ.pop(MAIN, None) == "1"
     os.environ["LCTL_QUIET"] = "1"  # the certificate says where the log is
     tape = _tape(settings)
+    atexit.register(_finish)  # first, so that it runs after the sessions were closed
+    _speak_of_stops()
+    processes.followers.append(_forked)
+    _serve(tape, settings)
+    _record(tape)
+
+
+def _serve(tape: Tape, settings: Settings) -> None:
+    global _running
     if not _is_program:
         settings = replace(
             settings, output=None, to=None, log=tape.log.path or "", at=_fork_of_child(tape, settings)
         )
     os.environ[VARIABLE] = replace(settings, output=None, to=None).text()  # for the processes it starts
     running = _running = Rerun(tape, settings)
-    atexit.register(_finish)  # first, so that it runs after the sessions were closed
     running.halt.listener = lambda: _end_soon(running)
     running.on_reached = lambda: leave(0)
-    _speak_of_stops()
     running.begin()
-    _record(tape)
+
+
+def _forked() -> None:
+    """In a forked child: it goes on with its own tape, as a started one does."""
+    global _is_program
+    parent, settings = _running, Settings.here()
+    if parent is None or settings is None:
+        return
+    _is_program = False
+    parent.abandon()
+    _serve(parent.tape_of_child(processes.born), settings)
+    util = sys.modules.get("multiprocessing.util")
+    if (
+        util is not None
+    ):  # its children leave by os._exit; what runs then is registered when they are under way
+        util.register_after_fork(_forked, lambda _: util.Finalize(None, _finish, exitpriority=-10))
 
 
 def _tape(settings: Settings) -> Tape:
@@ -52,8 +75,6 @@ def _tape(settings: Settings) -> Tape:
         return Tape.load(settings.log)
     if not settings.log:
         return Tape.empty()
-    from lctl.session import processes
-
     parent = Tape.load(settings.log)
     above = processes.parent() or {}
     lane = above.get("lane")

@@ -75,6 +75,10 @@ class Certificate:
         blocked: side effects the guard refused, with the code that tried.
         violations: deliveries that had to be made in another order than recorded.
         output_equal: of what the program wrote to its standard streams; None where it was not recorded.
+        stderr_differs: how what libraries wrote to standard error is not as recorded; None where it is. It
+            tells of connections and objects thrown away, which a rerun has not, and makes no rerun inexact.
+        reordered: events that tasks and threads told of themselves in another order; nothing that the program
+            sees is in it, and the log has the recorded one.
         log_equal: every event is the recorded one, and none is missing.
         first_difference: where not.
         stopped: why the rerun ended before the program did; None where it did not.
@@ -101,6 +105,8 @@ class Certificate:
     blocked: tuple[str, ...] = ()
     violations: tuple[str, ...] = ()
     output_equal: bool | None = None
+    stderr_differs: str | None = None
+    reordered: int = 0
     log_equal: bool = False
     first_difference: Difference | None = None
     stopped: str | None = None

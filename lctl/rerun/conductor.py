@@ -19,10 +19,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from lctl.rerun.ordering import START
 from lctl.rerun.pace import Pace
 from lctl.rerun.parties import Alarm, Awaiting, Blocked, Held
 from lctl.rerun.score import Score, Violation
-from lctl.rerun.stage import Stage
+from lctl.rerun.stage import AHEAD, Stage
 from lctl.rerun.virtualtime import IdleLoop, VirtualTime, follows
 from lctl.rerun.waiting import Key
 from lctl.session import turns
@@ -53,6 +54,10 @@ class Conductor:
         self._clock = VirtualTime(self)
         self._crossed: dict[int, str] = {}  # lane of a thread's job or last call, until it wakes a loop
         self._wakes: Counter[str] = Counter()
+        self._suspended: dict[
+            int, Any
+        ] = {}  # places of coroutines that wait or have not gone on yet: their loop
+        self._homes: dict[str, Any] = {}  # lane -> the event loop it was last seen in, None for a thread
         self._row = 0
 
     def install(self) -> None:
@@ -91,6 +96,7 @@ class Conductor:
             place = self._score.place(key)
             if place is None:
                 return
+            self._settle(key[0], loop)
             if loop is not None:
                 self._note(loop, place)
             elif place == self._score.head and not self._stage.waiting and self._stage.is_alone():
@@ -107,18 +113,31 @@ class Conductor:
             place = self._score.place(key)
             if place is None:
                 return
-            if loop is not None and place == self._score.head and self._is_at_rest_but_here(loop, place):
-                self._stage.play(place)
-                self._note(loop, place)
-                return
-            future: Any = _suspended() if loop is None else loop.create_future()
-            self._stage.waiting[place] = Awaiting(place, loop, future)
-            if not follows(loop):
-                self._stage.watch.soon()
+            self._settle(key[0], loop)
+            party: Blocked | None = None
+            future: Any = None
+            if loop is not None:
+                if place == self._score.head and self._is_at_rest_but_here(loop, place):
+                    self._stage.play(place)
+                    self._note(loop, place)
+                    return
+                if self._goes_on(key, place, loop):  # once other threads are at rest; its own waits for that
+                    party = self._stage.waiting[place] = Blocked(place, None)
+                    self._stage.block(party)
+            if party is None:
+                future = _suspended() if loop is None else loop.create_future()
+                self._stage.waiting[place] = Awaiting(place, loop, future)
+                self._suspended[place] = loop
+                if not follows(loop):
+                    self._stage.watch.soon()
+        if party is not None:
+            self._wait_in(party)
+            return
         try:
             await future
         finally:
             with self._door:
+                self._suspended.pop(place, None)
                 if self._stage.waiting.pop(place, None) is not None:  # cancelled
                     self._score.play(place)
 
@@ -179,15 +198,15 @@ class Conductor:
         """Nobody will ask for what is left of this lane."""
         with self._door:
             self._score.forget(lane_path, self._stage.waiting)
-            self._stage.step()
+            self._stage.look_soon()
 
     def drop(self, key: Key) -> None:
         """Nobody will ask for this delivery."""
         with self._door:
             place = self._score.place(key)
             if place is not None and place not in self._stage.waiting:
-                self._score.play(place)
-                self._stage.step()
+                self._score.drop(place)
+                self._stage.look_soon()
 
     @contextmanager
     def live(self) -> Iterator[None]:
@@ -279,6 +298,37 @@ class Conductor:
             with self._door:
                 self._stage.unblock(party)
             raise
+
+    def _goes_on(self, key: Key, place: int, loop: Any) -> bool:
+        """Whether the running task makes this call, the next of its loop, without giving that a turn: it did
+        so in the recording, though other tasks were ready. Not while one that was let go on has yet to."""
+        if key[3] != START or place - self._score.head > AHEAD:
+            return False
+        waiting = self._stage.waiting
+        if not all(one in waiting for one, its in self._suspended.items() if its is loop):
+            return False
+        before = [one for one in range(self._score.head, place) if not self._score.is_over(one)]
+        return all(self._score.key(one)[0] == key[0] or self._is_elsewhere(one, loop) for one in before)
+
+    def _settle(self, lane: str, loop: Any) -> None:
+        """Note where a lane runs; and what it came of, if that was not heard of yet."""
+        self._homes[lane] = loop
+        above = lane.rpartition(".")[0]
+        while "." in above and above not in self._homes:
+            self._homes[above] = loop
+            above = above.rpartition(".")[0]
+
+    def _is_elsewhere(self, place: int, loop: Any) -> bool:
+        """Whether a delivery is for a thread or for another loop, as far as is known."""
+        party = self._stage.waiting.get(place)
+        if party is not None:
+            return isinstance(party, Blocked) or party.loop is not loop
+        lane, kind, *_ = self._score.key(place)
+        if kind == "wake":  # of a thread, and for the loop that handed the job in
+            return self._stage.is_job_of_another(lane, loop)
+        while lane not in self._homes and "." in lane:
+            lane = lane.rpartition(".")[0]
+        return self._homes.get(lane, loop) is not loop
 
     def _is_at_rest_but_here(self, loop: Any, place: int) -> bool:
         """Whether the running task may go on with this delivery at once, as if its loop had come to rest."""

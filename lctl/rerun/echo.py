@@ -1,8 +1,10 @@
 """The log of a rerun, compared with the recorded one while it is written.
 
 An event that says what the recorded one at its seq says is stored as the recorded line: an exact rerun's
-events are the recording's to the byte, timestamps included. From the first difference on the new lines
-stand, and that difference is kept.
+events are the recording's to the byte, timestamps included; also where tasks reported of themselves in
+another order (see `reordering`). From the first difference on the new lines stand, and that difference is
+kept. What libraries write to standard error is no difference: the recorded line stands, and `stderr_differs`
+tells.
 """
 
 from __future__ import annotations
@@ -15,15 +17,17 @@ from typing import Any
 import orjson
 
 from lctl.record.journal import Durability, JournalStore
+from lctl.record.recorder import Recorder
 from lctl.rerun.certificate import Difference, differing
 from lctl.rerun.entries import is_cancellation
 from lctl.rerun.halting import Halt
+from lctl.rerun.reordering import Names, Window
 from lctl.rerun.requests import unplaced
 from lctl.rerun.settings import DUMMY_KEY
 from lctl.rerun.tape import Tape
 
-#: How long things took is not what happened.
-_VOLATILE = ("duration_ms", "first_chunk_ms", "at", "turn")
+#: How long things took is not what happened, nor are the names that a library draws for its own states.
+_VOLATILE = ("duration_ms", "first_chunk_ms", "at", "turn", "checkpoint_id", "parent_checkpoint_id")
 #: Request headers that are new in each run.
 _NEW_HEADERS = ("idempotency-key", "x-request-id", "x-ms-client-request-id")
 _FIELDS = 8
@@ -39,12 +43,14 @@ class EchoStore(JournalStore):
     Attributes:
         tape: what it is compared with; None for a recording that the tape does not know.
         difference: the first event that is not the recorded one.
+        stderr_differs, reordered: see Certificate.
         shared: of a fork: the last event that is stored as the recorded line. What comes after has its own
             times, also where it says the same: two clocks in one log would tell a wrong order.
         mark: `reached` is called once when this event has been stored: in the program's own thread, inside
             the recording of the event.
         cut: nothing after `mark` is stored.
         closing: gives the `rerun` part of the tail.
+        recorder: what numbers its events.
         halt: once the rerun has reached its end, what its program still does is not stored.
     """
 
@@ -60,14 +66,20 @@ class EchoStore(JournalStore):
         super().__init__(path, chain, durability=durability)
         self.tape = tape
         self.difference: Difference | None = None
+        self.stderr_differs: str | None = None
+        self.reordered = 0
         self.shared: int | None = None
         self.mark: int | None = None
         self.cut = False
         self.reached: Callable[[], None] | None = None
         self.closing: Callable[[EchoStore], dict[str, Any]] | None = None
+        self.recorder: type[Recorder] = Recorder
         self.halt: Halt | None = None
         self.stored = 0
         self._equivalent = equivalent
+        self._names = Names()
+        self._window: Window | None = None
+        self._first: Difference | None = None  # that opened the window
         self._lines: Iterator[bytes] = tape.log.lines() if tape is not None else iter(())
         self._seen = 0 if tape is None else tape.log.first_seq - 1  # seq of the last line compared
         self._write = self.append
@@ -81,38 +93,119 @@ class EchoStore(JournalStore):
             lines = lines[: max(0, self.mark - self.stored)]
             if not lines:
                 return
-        if self.difference is None and self.tape is not None:
-            lines = [self._compared(line) for line in lines]
+        if self.tape is not None:
+            lines = [line for one in lines for line in self._compared(one)]
+        self._store(lines)
+
+    def _store(self, lines: list[bytes]) -> None:
+        if not lines:
+            return
         self._write(b",\n".join(lines), len(lines))
         self.stored += len(lines)
         if self.reached is not None and self.mark is not None and self.stored >= self.mark:
             reached, self.reached = self.reached, None
             reached()
 
-    def _compared(self, line: bytes) -> bytes:
+    def fill(self, seq: int) -> int:
+        """Store what the recording has from event `seq` on of the bodies of served tools, which do not run;
+        how many events that was. Bodies of several tools may lie in one another."""
+        count = 0
+        while self.tape is not None and self._seen + 1 == seq and seq in self.tape.inside and self.fills(seq):
+            line = None if self.cut and self.stored == self.mark else next(self._lines, None)
+            if line is None:
+                break
+            self._seen = seq
+            self._store([line] if self._window is None else self._paired(line, line))
+            seq += 1
+            count += 1
+        return count
+
+    def fills(self, seq: int) -> bool:
+        """Whether recorded event `seq` is stored by `fill`, or has been stored."""
+        if self.tape is None or (self.shared is not None and seq > self.shared):
+            return False
+        return seq <= self._seen or (self.difference is None and not (self.halt and self.halt.reached))
+
+    def recorded_seq(self, seq: int) -> int:
+        """The recording's seq of the event that this run gave `seq`."""
+        return self._names.seq(seq)
+
+    def _compared(self, line: bytes) -> list[bytes]:
+        """What is to be stored now that `line` has come: it or the recorded one; nothing while a window is
+        open, and all of it when it closes."""
+        said = _said(line)
         if self.difference is not None:
-            return line
+            return [] if said == "" else [self._names.line(line)]
         recorded = next(self._lines, None)
+        if said is not None:
+            return [*self._give_up(), *self._aside(recorded, line, said)]
         if recorded is None:
-            now = orjson.loads(line)
-            self.difference = Difference(now["seq"], None, described(now))
-            return line
+            held = self._give_up()
+            if self.difference is None:
+                now = orjson.loads(line)
+                self.difference = Difference(now["seq"], None, described(now))
+            return [*held, self._names.line(line)]
         self._seen += 1
-        self.difference = difference(recorded, line, self._equivalent)
-        ours = self.difference is not None or (self.shared is not None and self._seen > self.shared)
-        return line if ours else recorded
+        return self._paired(recorded, line)
+
+    def _paired(self, recorded: bytes, line: bytes) -> list[bytes]:
+        is_shared = self.shared is None or self._seen <= self.shared
+        if self._window is None:
+            now_line = self._names.line(line)
+            found = difference(recorded, now_line, self._equivalent)
+            if found is None:
+                return [recorded if is_shared else now_line]
+            self._first = found
+            if not is_shared:
+                self.difference = found
+                return [now_line]
+            self._window = Window(self._names, self._same)
+        window = self._window
+        if window.add(recorded, line):
+            self._window = None
+            self.reordered += len(window.held)
+            return window.recorded
+        return self._give_up() if window.is_lost or not is_shared else []
+
+    def _same(self, recorded: bytes, now: bytes) -> bool:
+        return difference(recorded, now, self._equivalent) is None
+
+    def _give_up(self) -> list[bytes]:
+        """What was held back is another history: as it came, from the first difference on."""
+        window, self._window = self._window, None
+        if window is None:
+            return []
+        self.difference = self._first
+        for line in window.held:
+            self._names.forget(orjson.loads(line)["seq"])
+        return [self._names.line(line) for line in window.held]
+
+    def _let_go(self) -> None:
+        """The end has come while a window was open."""
+        self._store(self._give_up())
+
+    def _aside(self, recorded: bytes | None, line: bytes, now: str) -> list[bytes]:
+        """The recorded line of what libraries wrote; in a fork that has left the recording, its own."""
+        then = None if recorded is None else _said(recorded)
+        if now != (then or ""):
+            self.stderr_differs = _first_unlike(then or "", now)
+        if self.shared is not None:
+            return [line] if now else []
+        return [recorded] if recorded is not None and then is not None else []
 
     def finish(self, reached: bool) -> Difference | None:
         """The first difference; what the recording has beyond this log's end counts too, unless it was to
         end there."""
+        self._let_go()
         if self.difference is None and self.tape is not None and not reached:
             left = next(self._lines, None)
-            if left is not None:
+            if left is not None and _said(left) is None:
                 event = orjson.loads(left)
                 self.difference = Difference(event["seq"], described(event), None)
         return self.difference
 
     def close(self, tail: dict[str, Any] | None = None) -> None:
+        self._let_go()
         made = tail or {}
         if self.closing is not None:
             closing, self.closing = self.closing, None
@@ -182,6 +275,21 @@ def _matched(event: dict[str, Any], *, forget: bool = False) -> bool:
     if forget:
         del data["match"]
     return True
+
+
+def _said(line: bytes) -> str | None:
+    """What libraries wrote to standard error, as text; None of any other event."""
+    if b'"type":"output"' not in line[:64] or b'"by":"libraries"' not in line:
+        return None
+    return str(orjson.loads(line)["data"].get("text", ""))
+
+
+def _first_unlike(recorded: str, now: str) -> str:
+    then, said = recorded.splitlines(), now.splitlines()
+    n = next((n for n, pair in enumerate(zip(then, said, strict=False)) if pair[0] != pair[1]), None)
+    n = min(len(then), len(said)) if n is None else n
+    old, new = (repr(lines[n][:80]) if n < len(lines) else "nothing" for lines in (then, said))
+    return f"line {n + 1}: {old} -> {new}"
 
 
 def described(event: dict[str, Any]) -> str:

@@ -35,6 +35,7 @@ class Entry:
         lingering: the program ended the call when the whole answer was there, before it took it.
         resumed: milliseconds from the recording's origin to the program's going on, where others' events
             were written between.
+        told: seq of the first event that its lane recorded after it, where `resumed` is known.
         whole: an exchange whose answer came to its end.
         used: it has been served.
     """
@@ -58,6 +59,7 @@ class Entry:
         "step",
         "times",
         "timestamp",
+        "told",
         "turn",
         "used",
         "whole",
@@ -84,6 +86,7 @@ class Entry:
         self.lingering = False
         self.whole = False
         self.resumed: float | None = None
+        self.told: int | None = None
         self.used = False
 
     @property

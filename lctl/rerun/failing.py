@@ -32,6 +32,7 @@ _MODULES = {
     "urllib3": "urllib3.exceptions",
     "aiohttp": "aiohttp.client_exceptions",
     "http.client": "http.client",
+    "lm15": "dspy._vendor.lm15.transports",
 }
 
 

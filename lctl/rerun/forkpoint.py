@@ -1,9 +1,10 @@
 """Where a recording is forked: what still comes from the tape, and whose future is dropped.
 
-Everything up to and with event N is the tape's. Three events are no places to part at, and the fork says so:
+Everything up to and with event N is the tape's. Four events are no places to part at, and the fork says so:
 
 - one that opens a model call (its prompt, its step_start) goes back to before the call, which is then the
   first to be asked anew;
+- one between two attempts of a model call does the same if the request is changed: both send one prompt;
 - one inside a stream goes on to the end of that stream;
 - one inside a batch of tool calls stays, and the rest of the batch comes from the tape: providers refuse a
   request that answers half of what they asked for.
@@ -161,10 +162,13 @@ class ForkPoint:
 
     def _settle(self, seq: int) -> int:
         opens = self._opened_by.get(seq, seq if seq in self._calls else None)
-        if opens is not None:
-            first = min([opens, *(at for at, step in self._opened_by.items() if step == opens)])
+        again = self._tried_again(seq)
+        call = opens or again
+        if call is not None:
+            first = min([call, *(at for at, step in self._opened_by.items() if step == call)])
+            where = "opens" if again is None else "is between two attempts of"
             self.notes.append(
-                f"event {seq} opens the model call of step {opens}; forked before it, at {first - 1}"
+                f"event {seq} {where} the model call of step {call}; forked before it, at {first - 1}"
             )
             return first - 1
         lane = self._lane_of(seq) if seq else None
@@ -180,6 +184,17 @@ class ForkPoint:
                 )
                 return end
         return seq
+
+    def _tried_again(self, seq: int) -> int | None:
+        """The step of the model call that failed at this event and was sent again, if a request changes."""
+        event = self._events.get(seq)
+        if event is None or event.type not in ("exchange", "error") or event.step not in self._calls:
+            return None
+        tries = [entry.seq for entry in self._by_step.get(event.step, ()) if entry.kind == "exchange"]
+        if not tries or not tries[0] <= seq < tries[-1]:
+            return None
+        changes = any(edit.side == "request" and edit.scope.at is None for edit in self._edits)
+        return event.step if changes else None
 
     def _rest_of_batch(self) -> frozenset[int]:
         """Tool calls behind `at` that the same answer asked for as one before it."""

@@ -90,7 +90,7 @@ def deliveries(entries: list[Entry], mark: str = "") -> list[Delivery]:
         for one in moments:
             last = max(last, one.at)
             key = (mark + one.entry.lane, one.entry.kind, one.entry.number, one.part)
-            known = one.seq is not None and one.part <= 0 and one.part != START
+            known = one.seq is not None and one.part <= 0 and one.part not in (START, RESUMED)
             found.append(Delivery(last, key, one.entry.turn if known else None))
     return found
 
@@ -129,10 +129,15 @@ def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
 
 
 def _follow_log(moments: list[_Moment]) -> None:
-    """Let the moments that have an event be in its order; the chunks of a stream stay behind its start."""
+    """Let the moments that have an event be in its order; the chunks of a stream stay behind its start. What
+    is behind the first event of a lane that went on is behind its going on."""
     last = 0.0
     starts: dict[int, float] = {}
+    told = [(one.entry.told, one.at) for one in moments if one.part == RESUMED and one.entry.told is not None]
+    told.sort(reverse=True)
     for one in sorted((one for one in moments if one.seq is not None), key=lambda one: one.seq or 0):
+        while told and told[-1][0] <= (one.seq or 0):
+            last = max(last, told.pop()[1] + _AFTER)
         last = one.at = max(last, one.at)
         if one.part == START:
             starts[id(one.entry)] = one.at

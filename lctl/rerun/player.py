@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -74,11 +74,16 @@ class TapePlayer:
         self._matcher = Matcher(tape)
         self._repeater = Repeater(inherited_edits(tape))
         self._read: dict[tuple[str, str], int] = {}  # how many reads of a lane and source were served
+        #: Whether a recorded event of such a body is stored in its recorded place.
+        self.fills: Callable[[int], bool] = lambda seq: False
         self._skipped: set[int] = set()  # events of bodies that were not run
         self._latched: dict[str, int] = {}  # lane that went live -> how many it had spawned by then
         self._lock = threading.Lock()
 
     # -- exchanges -------------------------------------------------------------------------
+
+    def stopped(self, text: str) -> RerunStopped:
+        return self.halt.stop(text)
 
     def exchange(self, request: WireRequest) -> RecordedAnswer | Live:
         """Raises RerunStopped where the tape does not hold it."""
@@ -312,22 +317,24 @@ class TapePlayer:
         self.tally.add("executed" if found is None else match.how)
         if found is not None:
             found.match = None if match.how == "exact" else match.how
-            found.events = self._inside(found.outcome.inside)
+            found.placed, found.events = self._inside(found.outcome.inside)
         return found
 
-    def _inside(self, ranges: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
-        """The events of a served tool's body, which does not run: nobody will ask for what it asked for."""
-        events = []
+    def _inside(self, ranges: Sequence[tuple[int, int]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """The events of a served tool's body, which does not run: nobody will ask for what it asked for.
+        First those that are recorded where they were."""
+        placed: list[dict[str, Any]] = []
+        events: list[dict[str, Any]] = []
         for first, last in ranges:
             for event in self.tape.log.events(first, last + 1):
-                events.append(event.to_dict())
+                (placed if self.fills(event.seq) else events).append(event.to_dict())
                 self._skipped.add(event.seq)
         for entry in self.tape.entries if ranges else ():
             if entry.seq in self._skipped and not entry.used:
                 entry.used = True
                 for key in keys(entry, self.tape.mark):
                     self.order.drop(key)
-        return events
+        return placed, events
 
     def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
         """Raises RerunStopped where the tape does not hold it."""

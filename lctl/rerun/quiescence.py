@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 from collections.abc import Collection
-from time import sleep
+from time import process_time, sleep
 
 _TASKS = "/proc/self/task"
 _LINUX = sys.platform == "linux" and os.path.exists(f"{_TASKS}/{threading.get_native_id()}/schedstat")  # noqa: PTH110
@@ -79,6 +79,13 @@ class Threads:
             elif tid in self._foreign:
                 self._foreign[tid] += 1
         return resting and not _limbo
+
+    def spent(self, watch: int) -> float:
+        """Seconds of processor time that all threads but this one and `watch` have used so far."""
+        if not _LINUX:
+            return process_time()
+        used = (self._used(tid) for tid in self._watched((), 0) if tid != watch)
+        return sum(int(text.split()[0]) for text in used if text) / 1e9
 
     def give_up(self) -> None:
         """Those that were found running do not come to rest: do not wait for them any more."""

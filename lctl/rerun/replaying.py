@@ -10,12 +10,15 @@ from collections.abc import Callable, Collection
 from typing import Any, TextIO, get_args
 
 from lctl.analysis.sessiondiff import SessionDiff
+from lctl.chain import Chain
 from lctl.conversation.hydrated import Hydrated
 from lctl.errors import RerunError, RerunStopped, UsageError
 from lctl.rerun.toolanswers import Answered, Drift, Matching, Mocks, Recorded, ToolAnswers, Tools, recordings
 from lctl.session import border
 from lctl.session.durable.linking import parent_log
 from lctl.session.durable.session import Session
+from lctl.stores.opening import open_store
+from lctl.stores.source import log_of
 
 _one_at_a_time = threading.Lock()
 
@@ -150,6 +153,10 @@ def _source_of(session: Session) -> Session:
     given = session.forked_from
     if given is None:
         return session.at(None)
+    if session.log.destination is not None:
+        store = open_store(session.log.destination)
+        chain = Chain.of(log_of(store, store.entry(str(given.get("chain_id")))))
+        return Session.hydrate(chain, str(given.get("session_id")))
     path = parent_log(session.log.store.chain, str(session.log.path))
     if path is None:
         raise UsageError(

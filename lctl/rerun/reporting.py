@@ -27,6 +27,8 @@ def lines(certificate: Certificate, verb: str = "rerun") -> Iterator[str]:
             yield f"  {name}: and {len(found) - 5} more"
     if made.output_equal is False:
         yield "  the output is not the recorded one"
+    if made.stderr_differs is not None and made.stopped is None:
+        yield f"  libraries wrote something else to stderr (not counted): {made.stderr_differs}"
     if made.first_difference is not None and made.stopped is None:
         yield f"  first difference: {made.first_difference}"
     if made.log:
@@ -40,7 +42,8 @@ def _verdict(made: Certificate, verb: str) -> str:
         return f"{verb} not exact: {events}; {counts or 'none asked'}"
     what = _events(made.events) if made.until is None else f"up to event {made.until}"
     output = ", output equal" if made.output_equal else ""
-    return f"{verb} exact: {what}, {counts or 'none asked'}; log equal{output}"
+    order = f", {made.reordered} told in another order" if made.reordered else ""
+    return f"{verb} exact: {what}, {counts or 'none asked'}; log equal{output}{order}"
 
 
 def _count(number: int, name: str) -> str:

@@ -188,7 +188,7 @@ def _theirs(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _where(method: str, url: str) -> str:
-    from lctl.instrument.attempts import without_secrets
+    from lctl.instrument.headers import without_secrets
 
     return f"{method} {without_secrets(url)}"
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from lctl.errors import RerunStopped
 from lctl.rerun import auditing
 from lctl.rerun.echo import EchoStore
 from lctl.rerun.player import TapePlayer
@@ -26,6 +27,7 @@ class Router:
         moment: how far the tape has come, in milliseconds from the recording's origin.
     """
 
+    compares_stderr = True
     moment: Callable[[], float] | None = None
 
     def __init__(self, first: TapePlayer) -> None:
@@ -53,6 +55,9 @@ class Router:
     def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
         return self._here().ambient(source, key, lane, number)
 
+    def stopped(self, text: str) -> RerunStopped:
+        return self._here().stopped(text)
+
     def event(self, lane: Lane, number: int) -> None:
         self._here().event(lane, number)
 
@@ -63,7 +68,9 @@ class Router:
         return await self._here().sleep_async(lane, number)
 
     def resumed(self, seq: int) -> float | None:
-        return self._here().resumed(seq)
+        session = get_session()
+        store = session.store if session is not None else None
+        return self._here().resumed(store.recorded_seq(seq) if isinstance(store, EchoStore) else seq)
 
     def _catch_up(self) -> None:
         """What happens now comes after what was served, also in the times that the new log says of it: a

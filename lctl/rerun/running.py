@@ -16,6 +16,7 @@ from lctl.rerun.auditing import Guard
 from lctl.rerun.certificate import Certificate, Difference
 from lctl.rerun.conductor import Conductor
 from lctl.rerun.echo import EchoStore
+from lctl.rerun.filling import Filling
 from lctl.rerun.halting import Halt
 from lctl.rerun.ordering import together
 from lctl.rerun.player import Rules, TapePlayer
@@ -90,6 +91,19 @@ class Rerun:
         self.order.uninstall()
         opening.redirect = self._redirect
 
+    def abandon(self) -> None:
+        """In a forked child: all this is its parent's."""
+        self.guard.abandon()
+        border.set_player(None)
+        self.order.uninstall()
+        opening.redirect = self._redirect
+
+    def tape_of_child(self, lane: str | None) -> Tape:
+        """The tape of the child process that lane `lane` started, whichever session it belonged to. An empty
+        one where there is none: such a child did nothing that is recorded."""
+        found = (siblings.child(tape, lane, 0) for tape in self._tapes if lane is not None)
+        return next((tape for tape in found if tape is not None), None) or Tape.empty()
+
     # -- the new log -------------------------------------------------------------------------
 
     def _store(self, chain: dict[str, Any], durability: Durability) -> JournalStore:
@@ -111,6 +125,8 @@ class Rerun:
             path = self._path(f"{self._verb}-{name}", asked)
             player = self.player if first else self._player_of(tape)
             echo = EchoStore(path, made, tape, player.equivalent, durability=durability)
+            echo.recorder = Filling
+            player.fills = echo.fills
             self._players[echo] = player
             self._router.add(echo, player)
             echo.closing = self._closing
@@ -146,7 +162,7 @@ class Rerun:
             return Path(self.settings.output)
         path = naming.default_path(name, system_clock)
         place, n = path, 1
-        while place.exists():
+        while not naming.claim(place):  # children that begin at once each get their own
             n += 1
             place = naming.with_suffix(path, str(n))
         return place
@@ -205,6 +221,8 @@ class Rerun:
             blocked=self.guard.blocked,
             violations=tuple(str(one) for one in self.order.violations),
             output_equal=self._output_equal(tape, echo, found) if until is None else None,
+            stderr_differs=echo.stderr_differs if until is None else None,
+            reordered=echo.reordered,
             log_equal=found is None,
             first_difference=found,
             stopped=str(self.halt.why) if self.halt.why is not None and not reached else None,
@@ -257,5 +275,6 @@ def _outputs_of(echo: EchoStore) -> list[tuple[Any, Any]]:
     for line in echo.read():
         if b'"type":"output"' in line[:64]:
             data = orjson.loads(line)["data"]
-            found.append((data.get("stream"), data.get("hash")))
+            if "by" not in data:
+                found.append((data.get("stream"), data.get("hash")))
     return found

@@ -6,6 +6,10 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from lctl.rerun.waiting import Key
+from lctl.session.turns import FAR
+
+#: Places after one that is dropped among which the next for its loop is looked for.
+_NEAR = 64
 
 
 class Violation(NamedTuple):
@@ -67,6 +71,17 @@ class Score:
         self._late.discard(place)
         self._end(place)
         return late
+
+    def drop(self, place: int) -> None:
+        """It will never be asked for. What reaches its loop next does so after the turns of both."""
+        turn = self._moments[place][2]
+        self.play(place)
+        if turn:
+            for after in range(place + 1, min(place + _NEAR, self.length)):
+                at, key, more = self._moments[after]
+                if more is not None and not self._over[after]:
+                    self._moments[after] = at, key, min(more + turn, FAR)
+                    return
 
     def pass_over(self, until: int) -> None:
         """Nobody asked for what comes before `until`: it is late from now on."""

@@ -25,12 +25,16 @@ _SURE = 0.003
 _PATIENCE = 1.0
 #: Real seconds after which a program that can never go on is told so.
 _END = 0.5
-#: Real seconds for which a thread may compute while deliveries wait, beside three times the recorded gap.
+#: Seconds of processor time for which threads may compute while deliveries wait, beside three times the
+#: recorded gap; how many times as long that may take on a machine that does much else; and what part of it
+#: those use at least that compute at all, and do not wake now and then.
 _COMPUTING = 3.0
+_LOADED = 20
+_LEAST = 0.02
 #: Real seconds after which it is looked what became of who was let go on.
 _LATER = 0.001
 #: Places of the score looked at for what is to reach a loop in this turn.
-_AHEAD = 16
+AHEAD = 16
 #: Milliseconds by which a timer may be late on virtual time, which leaves out what computing takes.
 _SLACK = 20.0
 _FOREVER = float("inf")
@@ -67,7 +71,7 @@ class Stage:
         self._last: Key | None = None
         self._stalled: tuple[int, float] | None = None
         self._ending: float | None = None
-        self._computing: float | None = None
+        self._computing: tuple[float, float] | None = None  # processor time and real time of its beginning
 
     def block(self, party: Blocked) -> None:
         self.blocked[party.tid] = party
@@ -99,6 +103,10 @@ class Stage:
         if loop is not None:
             self._jobs[lane.path] = loop
 
+    def is_job_of_another(self, lane: str, loop: Any) -> bool:
+        """Whether a pool job is known to have been handed in by another event loop."""
+        return self._jobs.get(lane, loop) is not loop
+
     def is_due(self, loop: IdleLoop, together: bool) -> bool:
         """Whether the next that reaches this loop is to reach it in this turn, though it is not at rest: as
         many turns after the one before as in the recording. All before that are being waited for.
@@ -108,7 +116,7 @@ class Stage:
         """
         waiting, score = self.waiting, self.score
         threads = False
-        for place in range(score.head, min(score.head + _AHEAD, score.length)):
+        for place in range(score.head, min(score.head + AHEAD, score.length)):
             if score.is_over(place):
                 continue
             party = waiting.get(place)
@@ -118,7 +126,7 @@ class Stage:
                 threads = True
                 continue
             lane, kind, _, part = score.key(place)
-            if party is None and kind == "wake" and self._jobs.get(lane, loop.loop) is not loop.loop:
+            if party is None and kind == "wake" and self.is_job_of_another(lane, loop.loop):
                 if together:
                     return False
                 threads = True
@@ -152,13 +160,25 @@ class Stage:
         for loop in self.loops.values():
             if loop.is_called():
                 loop.wake()  # what the garbage collector made it do, while it went to rest, woke nobody
-        now = _monotonic()
         if self._computing is None:
-            self._computing = now
-        elif now - self._computing > _COMPUTING + 3 * self._gap() / 1000:
+            self._computing = self.threads.spent(self.watch.tid), _monotonic()
+        elif self._is_ceaseless(*self._computing):
             self._computing = None
             self.threads.give_up()
         self.watch.soon()
+
+    def look_soon(self) -> None:
+        """Have it looked whether the next can go on: this thread is not at rest, but goes on itself."""
+        if self.waiting or self.blocked or self.alarms or self.loops:
+            self.watch.soon()
+
+    def _is_ceaseless(self, used: float, since: float) -> bool:
+        """Whether what computes has done so for longer than what comes next took in the recording."""
+        enough, passed = _COMPUTING + 3 * self._gap() / 1000, _monotonic() - since
+        if passed <= enough:
+            return False
+        used = self.threads.spent(self.watch.tid) - used
+        return used > enough or used < _LEAST * passed or passed > _LOADED * enough
 
     def _look(self) -> None:
         with self.door.lock:

@@ -6,6 +6,7 @@ prompts are read from the log when one is served or compared.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -52,7 +53,8 @@ class Tape:
         pending: model calls of which the log has the beginning only, in order of start.
         mark: tells the deliveries of several tapes in one process apart.
         resumed: by seq, what was recorded together with others, and when the program went on with it.
-        outputs: seqs of what the program wrote to its standard streams.
+        outputs: seqs of what the program (libraries left out) wrote to its standard streams.
+        inside: seqs of what the bodies of tools recorded that a rerun serves.
     """
 
     def __init__(self, log: Log) -> None:
@@ -61,6 +63,7 @@ class Tape:
         self.reads: dict[tuple[str, str], list[Read]] = {}
         self.pending: list[Entry] = []
         self.outputs: list[int] = []
+        self.inside: set[int] = set()
         self.resumed: dict[int, tuple[Entry, float]] = {}
         self.mark = ""
         self._messages: dict[str, int] = {}
@@ -118,6 +121,7 @@ class Tape:
         found: list[Entry] = []
         resumed: dict[int, float] = {}
         cancelled: set[int | None] = set()
+        told: dict[str, list[int]] = {}  # of each lane: seqs of what it recorded of itself
         room = _ROOM
         for line in self.log.lines():
             kind = _type_of(line)
@@ -131,7 +135,7 @@ class Tape:
             seq, data = event["seq"], event.get("data")
             if not isinstance(data, dict):
                 continue
-            if event["type"] in reported.TYPES and "lane" in data and "at" in data:
+            if (event["type"] in reported.TYPES or data.get("subagent")) and "lane" in data and "at" in data:
                 found.append(_reported(event, data))
                 continue
             if kind in _KEPT and room > 0:
@@ -153,14 +157,16 @@ class Tape:
                     answered.add(step)
                 found.append(_exchange(event, data, begins))
             elif kind == "tool_call":
-                if not data.get("derived"):
+                if not (data.get("derived") or data.get("subagent")):
                     found.append(_tool(event, data))
+                    self.inside |= _inside(data)
             elif kind == "ambient" and data.get("source") in ("sleep", "wake"):
                 found.append(_waited(event, data))
             elif kind == "ambient" and data.get("source") == returns.SOURCE:
                 resumed |= {int(seq): float(at) for seq, at in data.get("value") or ()}
             elif kind == "ambient":
                 lane = lane_of(data)
+                told.setdefault(lane, []).append(seq)
                 for source, key, value, place in reads_of(data):
                     self.reads.setdefault((lane, source), []).append(Read(key, value, place, seq))
             elif kind == "blob":
@@ -168,7 +174,7 @@ class Tape:
             elif kind == "step_end":
                 if data.get("outcome") == "cancelled":
                     cancelled.add(event.get("step"))
-            elif kind == "output":
+            elif kind == "output" and "by" not in data:
                 self.outputs.append(seq)
         for seq, (event, data) in opened.items():
             if seq not in answered:
@@ -176,7 +182,11 @@ class Tape:
         for entry in found:
             if entry.step in cancelled and entry.kind == "exchange" and not (entry.plain or entry.cancelled):
                 entry.lingering = entry.whole
+            told.setdefault(entry.lane, []).append(entry.begins)
         _continue_clock(self.log, found)
+        for seqs in told.values():
+            seqs.sort()
+        retried = {entry.begins for entry in found if entry.kind == "exchange" and entry.begins != entry.seq}
         for entry in in_order(found):
             self.entries.append(entry)
             row = self.lanes.setdefault((entry.lane, entry.kind), [])
@@ -185,6 +195,10 @@ class Tape:
             if entry.at is not None and entry.seq in resumed:
                 entry.resumed = resumed[entry.seq]
                 self.resumed[entry.seq] = entry, entry.resumed
+                seqs = told[entry.lane]
+                after = bisect_right(seqs, entry.seq)
+                if after < len(seqs) and entry.seq not in retried:  # a retry begins, and records nothing then
+                    entry.told = seqs[after]
 
     def _note_message(self, seq: int, data: dict[str, Any]) -> None:
         id = data.get("message_id")
@@ -402,6 +416,14 @@ def _waited(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry.duration = _number(data.get("duration_ms")) or 0.0
     entry.timestamp = str(event.get("timestamp") or "")
     return entry
+
+
+def _inside(data: Mapping[str, Any]) -> set[int]:
+    """Seqs of the events of a tool's body; none of a tool that runs again."""
+    tape = data.get("tape")
+    if not isinstance(tape, dict) or "executed" in tape:
+        return set()
+    return {seq for first, last in tape.get("inside") or () for seq in range(first, last + 1)}
 
 
 def _tool(event: dict[str, Any], data: dict[str, Any]) -> Entry:

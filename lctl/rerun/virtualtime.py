@@ -16,7 +16,7 @@ from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.timeouts import lock_factory
-from lctl.session.turns import job_in
+from lctl.session.turns import is_closing, job_in
 
 if TYPE_CHECKING:
     from lctl.rerun.conductor import Conductor
@@ -111,7 +111,7 @@ class VirtualTime:
 
         def call_soon_threadsafe(loop: Any, callback: Any, *args: Any, context: Any = None) -> Any:
             idle = _idle_of(loop)
-            if idle is not None:
+            if idle is not None and not (args and is_closing(args[0])):
                 held = conductor.hold(idle, job_in(args), lambda: Handle(callback, args, loop, context))
                 if held is not None:
                     return held

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
@@ -80,9 +81,24 @@ class Watch:
 
 
 def has_children() -> bool:
-    """Whether this process has started others that have not been waited for."""
+    """Whether this process has started others that have not been waited for. The one that keeps count of
+    multiprocessing's semaphores does nothing of itself."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except (AttributeError, OSError):
         return False
-    return True
+    module = sys.modules.get("multiprocessing.resource_tracker")
+    tracker = getattr(getattr(module, "_resource_tracker", None), "_pid", None)
+    return tracker is None or _children() != {tracker}
+
+
+def _children() -> set[int]:
+    """Process ids; none where the system does not tell."""
+    found: set[int] = set()
+    try:
+        for task in os.listdir("/proc/self/task"):  # noqa: PTH208
+            with open(f"/proc/self/task/{task}/children", "rb") as file:  # noqa: PTH123
+                found.update(map(int, file.read().split()))
+    except OSError:
+        pass
+    return found

@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from lctl.errors import RerunStopped
+
 if TYPE_CHECKING:
     from lctl.session.lanes import Lane
     from lctl.session.tools import ToolCall
@@ -123,7 +125,12 @@ class Player(Protocol):
     """What serves the program; those that derive from it say only what they serve.
 
     Its methods may raise `lctl.errors.RerunStopped`, which ends the rerun.
+
+    Attributes:
+        compares_stderr: it wants to know, too, that libraries wrote nothing to standard error.
     """
+
+    compares_stderr: bool = False
 
     def exchange(self, request: WireRequest) -> Answer | Live: ...
 
@@ -134,6 +141,11 @@ class Player(Protocol):
     def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
         """The recorded value in a tuple; None: read it."""
         ...
+
+    def stopped(self, text: str) -> RerunStopped:
+        """End the whole rerun, of which `text` says why; what to raise. For a transport that sees itself
+        that the program left the recording."""
+        return RerunStopped(text)
 
     def event(self, lane: Lane, number: int) -> None:
         """Return when it is the turn of what a thread reports of itself (see `lctl.session.reported`)."""
@@ -152,14 +164,15 @@ class Player(Protocol):
         return None
 
 
-_player: Player | None = None
+#: What `player` gives, for those who ask in every model call. Set by `set_player` alone.
+playing: Player | None = None
 
 
 def player() -> Player | None:
     """What serves this process; None while recording."""
-    return _player
+    return playing
 
 
 def set_player(serving: Player | None) -> None:
-    global _player
-    _player = serving
+    global playing
+    playing = serving

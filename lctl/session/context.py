@@ -7,6 +7,8 @@ by `threads.carry`, so events recorded anywhere find the step they belong to.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
@@ -50,12 +52,60 @@ def current() -> Frame | None:
     frame = _get()
     while frame is not None and (not frame.open or (frame.inside is not None and not _running(frame.inside))):
         frame = frame.parent
+    return _located(frame) if locators else frame
+
+
+#: The frame that is current whatever is located.
+_pinned: ContextVar[Frame | None] = ContextVar("lctl_pinned", default=None)
+
+
+@contextmanager
+def pinned(frame: Frame) -> Iterator[None]:
+    """Run the block in `frame`, whatever a framework's variables say."""
+    token, pin = _current.set(frame), _pinned.set(frame)
+    try:
+        yield
+    finally:
+        leave(token)
+        try:
+            _pinned.reset(pin)
+        except ValueError:
+            pass
+
+
+#: Each gives the frame of the running code by what a framework's own variables say of it, or None.
+locators: list[Callable[[], Frame | None]] = []
+
+
+def _located(frame: Frame | None) -> Frame | None:
+    """The innermost of `frame` and what is located: where neither is in the other, the one begun later."""
+    if frame is not None and _pinned.get() is frame:
+        return frame
+    for locate in locators:
+        found = locate()
+        while found is not None and not found.open:
+            found = found.parent
+        if found is None or found is frame or _is_in(frame, found):
+            continue
+        if frame is None or _is_in(found, frame) or _is_later(found, frame):
+            frame = found
     return frame
 
 
-def raw() -> Frame | None:
-    """What the context variable holds, for handing it to a thread."""
-    return _get()
+def _is_in(frame: Frame | None, outer: Frame) -> bool:
+    while frame is not None:
+        if frame is outer:
+            return True
+        frame = frame.parent
+    return False
+
+
+def _is_later(found: Frame, frame: Frame) -> bool:
+    return found.session is frame.session and (found.step or 0) > (frame.step or 0)
+
+
+#: What the context variable holds, for handing it to a thread.
+raw = _current.get
 
 
 def enter(frame: Frame | None) -> Token[Frame | None]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from lctl.codec.document import collector_paused
 from lctl.conversation.forest import Forest
 from lctl.conversation.sessionfolding import KEPT
 from lctl.conversation.sessions import Sessions
@@ -65,7 +66,8 @@ def follower_of(session: LCTLSession) -> Follower:
     if follower is None:
         follower = session.follower = Follower(session)
         session.after_event = follower.follow
-        follower.follow()
+        with collector_paused():  # it would walk a long log's tree over and over while that grows
+            follower.follow()
         if session.on_follow is not None:
             session.on_follow(follower.tree)
     return follower

@@ -14,6 +14,8 @@ from lctl.guard import guard
 from lctl.session import context, naming, processes, threads, toolresults
 from lctl.session.session import LCTLSession
 
+_raw = context.raw
+_locators = context.locators
 _enabled = False
 _session: LCTLSession | None = None
 _failed = False
@@ -67,12 +69,22 @@ def get_session() -> LCTLSession | None:
 
     Where `auto_instrument()` is on and no session has been entered, this opens the default one.
     """
-    frame = context.current()
+    frame = _raw()
+    if frame is None or not frame.open or frame.inside is not None or _locators:
+        frame = context.current()  # the whole question; it nearly always answers itself
     if frame is not None:
         return frame.session
     if _session is not None and not _session.closed:
         return _session
     return _opened() if _enabled else None
+
+
+def running() -> LCTLSession | None:
+    """As `get_session`, but opens none."""
+    frame = context.current()
+    if frame is not None:
+        return frame.session
+    return _session if _session is not None and not _session.closed else None
 
 
 def is_opening() -> bool:
@@ -137,8 +149,10 @@ def close() -> None:
     # A child process says nothing: its parent will, and `last` is the parent's run.
     if events and session.parent is None and os.environ.get("LCTL_QUIET") != "1":
         what = f"{events} event{'' if events == 1 else 's'}"
-        path = _shown(session.path)
-        target = "last" if session.path.parent == naming.folder() else path
+        where = session.store.where
+        path = _shown(session.path) if where == str(session.path) else where
+        is_last = session.path.parent == naming.folder() or (path == where and os.environ.get("LCTL_STORE"))
+        target = "last" if is_last else path
         try:
             sys.stderr.write(f"lctl: {what} in {path}  (lctl replay {target})\n{_run_again()}")
         except Exception:

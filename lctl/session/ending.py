@@ -12,6 +12,7 @@ import orjson
 from lctl.errors import RecordingError
 from lctl.guard import guard
 from lctl.record.journal import JournalStore
+from lctl.record.store import RecordingStore
 from lctl.session import hooks
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def close_all() -> None:
         session.close()
 
 
-def tail(store: JournalStore) -> dict[str, Any]:
+def tail(store: RecordingStore) -> dict[str, Any]:
     """State and summary of the log, folded from it."""
     count = store.count()
     if count > _STATE_LIMIT:
@@ -59,7 +60,7 @@ def tail(store: JournalStore) -> dict[str, Any]:
     return tail_of(store.read(), store.chain)
 
 
-def close(store: JournalStore, before: dict[str, Any], unopened: bool = False) -> None:
+def close(store: RecordingStore, before: dict[str, Any], unopened: bool = False) -> None:
     """Close the log with its tail; with the hash alone if the tail cannot be made.
 
     Args:
@@ -86,7 +87,7 @@ class Checkpoints:
     def __init__(self) -> None:
         self._state: State | None = None
 
-    def take(self, store: JournalStore) -> dict[str, Any]:
+    def take(self, store: RecordingStore) -> dict[str, Any]:
         """`state_hash`, `facts_snapshot` and `events_hash` of the log so far."""
         made: dict[str, Any] = {"events_hash": store.events_hash()}
         from lctl.events import Event
@@ -100,13 +101,13 @@ class Checkpoints:
         return {"state_hash": state_hash(state), "facts_snapshot": facts, **made}
 
 
-def document(store: JournalStore) -> dict[str, Any]:
+def document(store: RecordingStore) -> dict[str, Any]:
     """The whole log as one object."""
     events = [orjson.loads(line) for line in store.read()]
     return {"lctl": "4.0", "chain": store.chain, "events": events, **tail(store)}
 
 
-def export(store: JournalStore, path: Path, before: dict[str, Any]) -> Path:
+def export(store: RecordingStore, path: Path, before: dict[str, Any]) -> Path:
     """A closed copy of the log at `path`, which appears whole or not at all."""
     if path.exists() and store.path.exists() and path.samefile(store.path):
         store.flush()

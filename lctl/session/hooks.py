@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lctl.guard import guard
 
 if TYPE_CHECKING:
+    from lctl.record.recorder import Draft
     from lctl.session.redact import Redactor
     from lctl.session.session import LCTLSession
 
@@ -21,6 +22,11 @@ on_enter: list[Callable[[LCTLSession], Undo | None]] = []
 #: Called with each session after it was opened, and before it is closed.
 on_open: list[Callable[[LCTLSession], None]] = []
 on_closing: list[Callable[[LCTLSession], None]] = []
+#: Called after those: what they record is last in the log.
+on_closed: list[Callable[[LCTLSession], None]] = []
+
+#: Called under the recorder's lock with the events of a tool's body that are recorded again in a rerun.
+on_body: list[Callable[[LCTLSession, Sequence[Draft]], None]] = []
 
 #: Each gives what the header of a log should say, for a given redactor.
 headers: list[Callable[[Redactor | None], dict[str, Any]]] = []
@@ -74,6 +80,18 @@ def closing(session: LCTLSession) -> None:
     for hook in on_closing:
         with guard("the end of a recording"):
             hook(session)
+
+
+def closed(session: LCTLSession) -> None:
+    for hook in on_closed:
+        with guard("the last events of a recording"):
+            hook(session)
+
+
+def again(session: LCTLSession, drafts: Sequence[Draft]) -> None:
+    for hook in on_body:
+        with guard("what a tool's body had recorded"):
+            hook(session, drafts)
 
 
 def entered(session: LCTLSession) -> list[Undo]:

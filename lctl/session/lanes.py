@@ -8,7 +8,7 @@ first. A call's identity is its lane, its kind and how many of that kind the lan
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from itertools import count
 from threading import RLock, local
@@ -33,7 +33,7 @@ class Lane:
         is_reserved: it was given in advance, to the next task started in it.
         inside: (first, last) seqs of what is recorded in it, where it is the body of a tool; the lanes it
             starts share the list.
-        tool: the tool whose body it is, or is part of.
+        tool: the tool whose body it is, or is part of; and the `input` of that call.
     """
 
     __slots__ = (
@@ -41,6 +41,7 @@ class Lane:
         "_calls",
         "_children",
         "index",
+        "input",
         "inside",
         "is_live",
         "is_reserved",
@@ -58,6 +59,7 @@ class Lane:
         self._aside: Lane | None = None
         self.inside: list[tuple[int, int]] | None = None if parent is None else parent.inside
         self.tool: str | None = None if parent is None else parent.tool
+        self.input: Mapping[str, Any] | None = None if parent is None else parent.input
         # Most lanes start nothing and call little: their counters are made when one counts.
         self._children: Callable[[], int] | None = None
         self._calls: dict[str, Callable[[], int]] | None = None
@@ -71,7 +73,7 @@ class Lane:
             path, parent = f"{self.path}.{index}", self
         lane = Lane(path, parent, index)
         lane.is_live = self.is_live
-        lane.inside, lane.tool = self.inside, self.tool
+        lane.inside, lane.tool, lane.input = self.inside, self.tool, self.input
         return lane
 
     def _counting(self) -> Callable[[], int]:
@@ -90,12 +92,12 @@ class Lane:
         lane.is_live = self.is_live
         return lane
 
-    def body(self, number: int, tool: str) -> Lane:
+    def body(self, number: int, tool: str, input: Mapping[str, Any] | None = None) -> Lane:
         """The lane of the body of this one's `number`th tool call: a rerun that serves the call has no
         such lane, and its going missing moves nothing in this one."""
         lane = Lane(f"{self.path}/t{number}", self)
         lane.inside = []
-        lane.tool = tool
+        lane.tool, lane.input = tool, input
         return lane
 
     def number(self, kind: str) -> int:
@@ -136,6 +138,8 @@ def is_body(path: str) -> bool:
 
 
 _current: ContextVar[Lane] = ContextVar("lctl_lane", default=MAIN)
+#: What the context variable holds: the current lane, where `thread.lane` is None.
+raw = _current.get
 
 
 class _Thread(local):
@@ -144,7 +148,7 @@ class _Thread(local):
     lane: Lane | None = None  # found faster than a missing attribute
 
 
-_thread = _Thread()
+thread = _Thread()
 
 
 def current() -> Lane:
@@ -153,8 +157,8 @@ def current() -> Lane:
     A thread, or a job of a pool, may run its function in a context that was copied where it was started,
     which names the lane of whoever started it: it is in its own all the same.
     """
-    lane = _current.get()
-    own = _thread.lane
+    lane = raw()
+    own = thread.lane
     if own is None or own is lane or not _is_above(lane, own) or _in_loop():
         return lane
     return own
@@ -165,8 +169,8 @@ def own(lane: Lane | None) -> Lane | None:
 
     None, and what libraries start for themselves, is none: what such a thread does is others' work.
     """
-    before = _thread.lane
-    _thread.lane = lane if lane is not None and lane.index else None
+    before = thread.lane
+    thread.lane = lane if lane is not None and lane.index else None
     return before
 
 
@@ -214,13 +218,16 @@ class Moment:
         turn: of its end: see `lctl.session.turns.since`.
     """
 
-    __slots__ = ("alone", "lane", "ns", "turn")
+    lane: str
+    ns: int
+    alone = True
+    turn: int | None = None
 
-    def __init__(self, lane: str, ns: int) -> None:
-        self.lane = lane
-        self.ns = ns
-        self.alone = True
-        self.turn: int | None = None
+    @classmethod
+    def of(cls, lane: str, ns: int) -> Moment:
+        made = cls()
+        made.lane, made.ns = lane, ns
+        return made
 
 
 class UnderWay:
@@ -235,8 +242,10 @@ class UnderWay:
 
     def begin(self) -> Moment:
         """A call begins, in the current lane. Tell `end` of it."""
-        lane = current()
-        moment = Moment(lane.path, self._now())
+        lane = raw() if thread.lane is None else current()
+        moment = Moment()  # made without a call of ours: every model call has one
+        moment.lane = lane.path
+        moment.ns = self._now()
         if turns.active:
             turns.crossing(lane)
         calls = self._open

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +49,32 @@ def with_suffix(path: Path, suffix: str) -> Path:
     return path.with_name(f"{name}-{suffix}")
 
 
-def new_store(path: Path, chain: dict[str, Any], durability: Durability) -> JournalStore:
+def claim(path: Path) -> bool:
+    """Make an empty file there: of two processes at once one gets it, and is told so.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+    except FileExistsError:
+        return False
+    return True
+
+
+def new_store(
+    path: Path,
+    chain: dict[str, Any],
+    durability: Durability,
+    make: Callable[..., JournalStore] = JournalStore,
+) -> JournalStore:
     """A store on a new file: `path`, or `-2`, `-3`, ... beside it when that is there already."""
     place, n = path, 1
     while True:
         try:
             if not place.exists():
-                return JournalStore(place, chain, durability=durability)
+                return make(place, chain, durability=durability)
         except LogLocked:  # another process made it in between
             pass
         n += 1

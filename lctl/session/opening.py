@@ -1,6 +1,7 @@
 """Where a session's log is written: as the program says, or where a rerun puts it.
 
 A rerun runs the program's own `LCTLSession(path=...)` again, which must not go on with the recording.
+A session whose events go to a store has its journal in the outbox, unless the program names a path.
 """
 
 from __future__ import annotations
@@ -8,11 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lctl.clock import Clock
 from lctl.record.journal import Durability, JournalStore
+from lctl.record.store import RecordingStore
 from lctl.session import naming
+
+if TYPE_CHECKING:
+    from lctl.stores.address import Address
 
 #: Asked first: `(chain, durability)` to the store of a session that is being opened. None outside reruns.
 redirect: Callable[[dict[str, Any], Durability], JournalStore] | None = None
@@ -24,24 +29,55 @@ _first: tuple[int, str] | None = None  # process, chain id of its first session
 _count = 0
 
 
+def destination(given: str | Address | None) -> Address | None:
+    """The store a session goes to: the one given, else that of the environment; None for a file alone.
+
+    Raises:
+        UsageError: it is no store.
+    """
+    if redirect is not None or (given is None and not os.environ.get("LCTL_STORE")):
+        return None
+    from lctl.stores.opening import configured
+
+    return configured(given)
+
+
 def store(
-    chain: dict[str, Any], path: str | Path | None, durability: Durability, clock: Clock, *, adopt: bool
-) -> JournalStore:
-    """The store of a session that is being opened."""
+    chain: dict[str, Any],
+    path: str | Path | None,
+    durability: Durability,
+    clock: Clock,
+    *,
+    adopt: bool,
+    to: Address | None = None,
+) -> RecordingStore:
+    """The store of a session that is being opened; `to` is where its events go in the end."""
     if redirect is not None:
         return redirect(chain, durability)
     if together:
         _tie(chain)
+    if to is not None:
+        from lctl.stores import recording
+
+        return recording.opened(chain, path, durability, to, adopt=adopt)
     if path is None:
         name = str(chain.get("name") or chain["id"])
         return naming.new_store(naming.default_path(name, clock), chain, durability)
     return JournalStore(path, chain, durability=durability, adopt=adopt)
 
 
-def child_store(path: Path, chain: dict[str, Any], durability: Durability) -> JournalStore:
+def child_store(
+    path: Path, chain: dict[str, Any], durability: Durability, to: Address | None = None
+) -> RecordingStore:
     """The store of a forked child."""
     if redirect is not None:
         return redirect(chain, durability)
+    if to is not None:
+        from lctl.stores import recording
+
+        # A chain of its own: the store is not asked for it. To open a database in a child that was forked
+        # beside threads may wait for a lock that nobody holds any more.
+        return recording.opened(chain, None, durability, to, adopt=True)
     return naming.new_store(path, chain, durability)
 
 

@@ -28,8 +28,15 @@ _LINK = re.compile(r"(.+?):(\d+)(?::([\d.~a-f/t]*\.[\d.~a-f/t]*))?", re.DOTALL)
 born: str | None = None
 _born_next: str | None = None
 
+#: How many forks lie between this process and the first of its line: what was made before one is the
+#: parent's. Asked in every model call, where `os.getpid()` would be a call into the kernel.
+forks = 0
+
 #: Called in a forked child first: locks that another thread held stay held there for ever.
 renewals: list[Callable[[], None]] = []
+
+#: Called in a forked child last, when its sessions are its own.
+followers: list[Callable[[], None]] = []
 
 #: Opens the session that a process started now belongs to; None where one is only opened by an event.
 opens: Callable[[], object] | None = None
@@ -98,13 +105,18 @@ def _before_fork() -> None:
 
 
 def _forked() -> None:
-    global born, _starting
+    global born, forks, _starting
+    forks += 1
     born = _born_next
     _starting = threading.RLock()
     for renew in renewals:
         renew()
     for session in list(_sessions):
-        session.after_fork()
+        with guard("a session in a forked process"):
+            session.after_fork()
+    for follow in followers:
+        with guard("a forked process"):
+            follow()
 
 
 # -- the seq and the lane at the moment a process is started --------------------------------

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 #: What a program reports of itself.
 TYPES = frozenset(
     {"step_start", "step_end", "fact_added", "fact_modified", "fact_read", "handoff", "error", "checkpoint"}
+    | {"assessment", "gate", "model_routing"}
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lctl.session import border
+from lctl.session import border, lanes
 
 if TYPE_CHECKING:
     from lctl.session.lanes import UnderWay
@@ -21,10 +21,7 @@ SOURCE = "resumed"
 class Returning:
     """A crossing whose event is being written. `alone`: no other one's was meanwhile."""
 
-    __slots__ = ("alone",)
-
-    def __init__(self) -> None:
-        self.alone = True
+    alone = True
 
 
 class Returns:
@@ -49,14 +46,15 @@ class Returns:
 
     def end(self, returning: Returning, seq: int) -> None:
         """It is written, as `seq` (0: it is not), and the program goes on now; in a rerun, when it did."""
-        player = border.player()
+        player = border.playing
         if player is not None:
             del self._open[returning]
-            at = player.resumed(seq) if seq else None
+            at = player.resumed(seq) if seq and lanes.current().inside is None else None
             if at is not None:
                 self._resumed.append((at, seq))
             return
-        if seq and not returning.alone:
+        # In a tool's body nobody goes on in a rerun that serves the call.
+        if seq and not returning.alone and lanes.current().inside is None:
             self._resumed.append((self._under_way.now(), seq))
         del self._open[returning]
 

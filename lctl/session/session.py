@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import Token
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lctl.clock import Clock, IdSource, system_clock, system_ids
 from lctl.guard import guard
-from lctl.record.journal import Durability, JournalStore
+from lctl.record.journal import Durability
 from lctl.record.recorder import Build, Draft, Recorder
+from lctl.record.store import RecordingStore
 from lctl.session import (
     context,
     ending,
@@ -27,13 +29,14 @@ from lctl.session import (
     threads,
 )
 from lctl.session.context import Frame
-from lctl.session.forked import UnopenedRecorder
+from lctl.session.forked import ClosedRecorder, UnopenedRecorder
 from lctl.session.lanes import Lane, UnderWay
 from lctl.session.llm import Prompts
 from lctl.session.redact import Redactor
 from lctl.session.returns import Returns
 from lctl.session.scrub import MAX_STRING, Scrubber
 from lctl.session.stepping import Stepping
+from lctl.session.trusting import Trusting
 from lctl.session.verbs import Verbs
 
 if TYPE_CHECKING:
@@ -41,9 +44,13 @@ if TYPE_CHECKING:
     from lctl.session.conversing import Follower
     from lctl.session.durable.replies import ReplyChains
     from lctl.session.messagegraph.registry import Graphs
+    from lctl.stores.address import Address
+
+_raw_lane = lanes.raw
+_thread = lanes.thread
 
 
-class LCTLSession(Stepping, Verbs):
+class LCTLSession(Trusting, Stepping, Verbs):
     """Records one chain. Every recording call returns a seq, or 0 when it could not record; none raises.
 
     Attributes:
@@ -59,6 +66,8 @@ class LCTLSession(Stepping, Verbs):
         returns: when the program went on after calls that ended at the same time.
         before_event: called before each event but ambient reads, which it writes if some were gathered.
         after_event: called after each event but ambient reads.
+        found: seq of the last event that was in the log when it was opened; 0 of a new one.
+        answers: asked before a tool runs: (tool, input, call id) to what an earlier process had from it.
         follower: what folds the events into `tree`, once that was asked for.
     """
 
@@ -68,6 +77,7 @@ class LCTLSession(Stepping, Verbs):
     before_event: Callable[[], None] | None = None
     after_event: Callable[[], None] | None = None
     follower: Follower | None = None
+    answers: Callable[[str, dict[str, Any], str | None], Any] | None = None
     _conversations: ReplyChains | None = None
 
     def __init__(
@@ -75,10 +85,13 @@ class LCTLSession(Stepping, Verbs):
         chain_id: str | None = None,
         path: str | Path | None = None,
         *,
+        store: str | Address | None = None,
         durability: Durability = "process",
         redact: bool | Redactor = True,
         max_string: int = MAX_STRING,
         agent: str = "main",
+        confidence: Mapping[str, Any] | None = None,
+        header: Mapping[str, Any] | None = None,
         clock: Clock = system_clock,
         ids: IdSource = system_ids,
     ) -> None:
@@ -87,15 +100,24 @@ class LCTLSession(Stepping, Verbs):
         Args:
             chain_id: made from the program's name and the time when None.
             path: `<LCTL_DIR or .lctl>/<time>-<program>.lctl.json` when None.
+            store: where the events go: `file:FOLDER`, `memory:`, `sqlite:///FILE`, `postgresql://...`;
+                LCTL_STORE when None. A chain it has under `chain_id`, or that follows `#`, is gone on with.
             durability: what is safe when a recording call returns; see `JournalStore`.
             redact: False records secrets as they are; a `Redactor` says what else is one.
             max_string: characters of one string that are kept (its head and its tail).
             agent: of events outside any step.
+            confidence: how facts are treated: decay_rate, sources, facts, thresholds, tolerance (see
+                `lctl.trust.policy`). It stands in the header of a new log.
+            header: more of what the log's header says; a `parent` in place of the one the environment names.
 
         Raises:
+            UsageError: `confidence` has what it cannot have.
             LogLocked: another session is writing this log.
             LctlError: the log cannot be opened, and why.
         """
+        self._to = opening.destination(store)
+        if self._to is not None and self._to.chain:
+            chain_id, self._to = chain_id or self._to.chain, self._to.at("")
         name = chain_id or naming.program()
         self._durability: Durability = durability
         self._redactor = redact if isinstance(redact, Redactor) else Redactor() if redact else None
@@ -109,13 +131,18 @@ class LCTLSession(Stepping, Verbs):
         above = processes.parent()
         if above is not None:
             chain["parent"] = above
-        chain |= hooks.header(self._redactor)
-        self._store = opening.store(chain, path, durability, clock, adopt=chain_id is None)
+        chain |= {**(header or {}), **hooks.header(self._redactor)}
+        if confidence is not None:
+            from lctl.trust.policy import header_of, read_policy
+
+            chain["confidence"] = header_of(read_policy(confidence))
+        self._store = opening.store(chain, path, durability, clock, adopt=chain_id is None, to=self._to)
         self.agent = agent
         self.lost = 0
         self.closed = False
         self._forked = False
-        self._recorder: Recorder | UnopenedRecorder = self._recorder_of(self._store)
+        self._recorder: Recorder | UnopenedRecorder | ClosedRecorder = self._recorder_of(self._store)
+        self.found = self._recorder.seq
         self._frames = {}
         self._root = Frame(self, None, agent, None)
         self._entered: list[tuple[Frame, Token[Frame | None], Token[Lane], list[hooks.Undo]]] = []
@@ -132,9 +159,10 @@ class LCTLSession(Stepping, Verbs):
         threads.install()
         hooks.opened(self)
 
-    def _recorder_of(self, store: JournalStore) -> Recorder:
+    def _recorder_of(self, store: RecordingStore) -> Recorder:
         scrub = Scrubber(self._redactor, self._max_string)
-        return Recorder(
+        kind: type[Recorder] = getattr(store, "recorder", Recorder)  # a rerun's numbers otherwise
+        return kind(
             store,
             clock=self._clock,
             default=jsonable.default,
@@ -157,9 +185,27 @@ class LCTLSession(Stepping, Verbs):
         return self._store.path
 
     @property
-    def store(self) -> JournalStore:
+    def store(self) -> RecordingStore:
         """What the events are appended to."""
         return self._store
+
+    def sync(self, timeout: float = 30.0) -> None:
+        """Return when all that was recorded so far is in the session's store; without one, at once.
+
+        What must not be done twice is recorded, and synced, before it is done.
+
+        Raises:
+            StoreAway: it is not there after `timeout` seconds.
+        """
+        self._store.flush()
+        delivery = getattr(self._store, "delivery", None)
+        if delivery is not None:
+            delivery.wait(self.last_seq, timeout)
+
+    @property
+    def destination(self) -> Address | None:
+        """The store its events go to; None where they stay in its file."""
+        return self._to
 
     @property
     def clock(self) -> Clock:
@@ -227,6 +273,8 @@ class LCTLSession(Stepping, Verbs):
             inside.append((seq, seq))
         if self.after_event is not None:
             self._tell(self.after_event)
+        if self._watch is not None and type == "fact_read" and type in self._watch.types:
+            self._look()
         return seq
 
     def _emit_tool_call(self, draft: Draft, listen: Callable[[dict[str, Any]], None]) -> int:
@@ -247,15 +295,17 @@ class LCTLSession(Stepping, Verbs):
         if self.before_event is not None:
             self._prepare(self.before_event)
         recorder = self._recorder
-        inside = lanes.current().inside
-        if inside is not None:
-            build = _noting(build, inside)
+        lane = _raw_lane() if _thread.lane is None else lanes.current()
+        if lane.inside is not None:
+            build = _noting(build, lane.inside)
         try:
             seq = recorder.record_many(build, finite)
         except Exception as error:
             return self._failed(error, recorder.refused)
         if self.after_event is not None:
             self._tell(self.after_event)
+        if self._watch is not None and self._watch.types:
+            self._look(quiet=True)
         return seq
 
     def _prepare(self, before: Callable[[], None]) -> None:
@@ -379,6 +429,11 @@ class LCTLSession(Stepping, Verbs):
     ) -> None:
         self.__exit__(kind, error, trace)
 
+    def _repr_html_(self) -> str:
+        """What has been recorded so far, as the debugger's page, in a notebook."""
+        # By name: what records does not know of what reads.
+        return str(import_module("lctl.chain").load(self.path)._repr_html_())
+
     def close(self) -> None:
         """End what is open, write the log's tail and let the file go. May be called again."""
         with self._closing:
@@ -389,12 +444,17 @@ class LCTLSession(Stepping, Verbs):
                     self.on_close()
                 for frame in self._open_frames():
                     self.finish_step(frame, None, {"outcome": "aborted"})
+                self._end_watch()
                 unopened = self._forked and isinstance(self._recorder, UnopenedRecorder)
                 if not unopened:
                     hooks.closing(self)
                     resumed = self.returns.data()
                     if resumed is not None:
                         self._record("ambient", self.agent, resumed, None)
+                    hooks.closed(self)
+                if not unopened:  # what other threads still record would be missing from the tail
+                    self._recorder.end(self._store.where)
+                    self._recorder = ClosedRecorder(self._recorder.seq, self._store.where)
                 self.closed = True
                 self._root.open = False
                 ending.close(self._store, self._before, unopened)
@@ -409,9 +469,13 @@ class LCTLSession(Stepping, Verbs):
         """In the child: nothing more into the parent's log; a chain of its own from the first event on."""
         self._closing = threading.Lock()
         if self.closed:
+            self._store.lock = threading.RLock()
+            self._store.forget()  # a thread of the parent may be about to close it
             return
         self._forked = True
+        self.found = 0
         self.follower = self._conversations = None
+        self._watch = self._facts = None
         self.after_event = None
         self._frames.clear()
         self._streams.clear()
@@ -435,9 +499,10 @@ class LCTLSession(Stepping, Verbs):
             above["lane"] = processes.born
         chain = {**self._store.chain, "id": f"{self.chain_id}-{pid}", "parent": above}
         path = naming.with_suffix(self._store.path, str(pid))
-        self._store = opening.child_store(path, chain, self._durability)
+        self._store = opening.child_store(path, chain, self._durability, self._to)
         self._recorder = recorder = self._recorder_of(self._store)
         self._checkpoints = ending.Checkpoints()
+        self._watch = self._facts = None  # of facts asked for before the log was there
         processes.refresh(self)
         processes.close_at_end_of_child(self)
         return recorder

@@ -7,6 +7,7 @@ the same program, or in a rerun, which has no network:
 - what HTTP clients and SDKs start themselves (openai asks for the platform in a thread, once a process),
   and modules that ask the system what it is by running its commands;
 - a pool's own threads and processes: when one more is started depends on who is idle;
+- what only waits for others, or tidies up once they have gone (streams of LangGraph and OpenAI Agents);
 - an event loop's own end.
 
 `asyncio.wait_for` makes a task up to Python 3.11 and none after: it stays in the caller's lane in both.
@@ -55,12 +56,18 @@ _PLUMBING = frozenset(
         "httpx2",
         "openai",
         "platform",
+        "psycopg",
+        "psycopg_pool",
         "requests",
         "sniffio",
         "urllib3",
         "uuid",
     }
 )
+#: Functions of frameworks, with their packages: that start what waits for others or tidies up after them, and
+#: through which all that is started goes.
+_WAITERS = {"get_waiter": "langgraph.pregel", "_start_model_provider_cleanup": "agents.result"}
+_PASSAGES = {"submit": ("langchain_core.runnables", "langgraph.pregel")}
 #: Modules that start threads to have them at hand.
 _POOLS = frozenset({"anyio", "asyncio", "concurrent", "multiprocessing", "trio"})
 #: Our own hooks stand between caller and called.
@@ -90,11 +97,18 @@ def child() -> Lane:
         if kind is _PLUMBER:
             return lane.aside()
         if kind is _PROGRAM:
-            break
+            if _is_of(frame, _WAITERS.get(code.co_name)):
+                return lane.aside()
+            if not _is_of(frame, _PASSAGES.get(code.co_name)):
+                break
         if code is wait_for:
             return lane
         frame = frame.f_back
     return lane.spawn()
+
+
+def _is_of(frame: FrameType, packages: str | tuple[str, ...] | None) -> bool:
+    return packages is not None and str(frame.f_globals.get("__name__", "")).startswith(packages)
 
 
 def reserved() -> Lane:
@@ -122,8 +136,11 @@ def child_process() -> Lane:
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(_OURS):
         frame = frame.f_back
     if frame is not None and frame.f_globals.get("__name__") == "concurrent.futures.process":
-        return Lane(lane.aside().path, lane)
-    made = child()
+        aside = lane.aside()  # how many workers there are is no matter of the program's
+        number = aside.number("worker")
+        made = Lane(f"{aside.path}.{number}", aside, number)
+    else:
+        made = child()
     if made is not lane and made.index:
         made.is_reserved = True
     return made
@@ -134,7 +151,7 @@ def _kind(frame: FrameType) -> int:
     top = name.partition(".")[0]
     if top in _MACHINERY or name.startswith(_OURS):
         kind = _MACHINE
-    elif top in _PLUMBING or name.startswith("lctl.record."):
+    elif top in _PLUMBING or name.startswith(("lctl.record.", "lctl.stores.")):
         kind = _PLUMBER
     else:
         kind = _PROGRAM

@@ -14,6 +14,9 @@ from lctl.session.steps import StepScope, error_data, mark_of, outcome_of, was_r
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
 
+_raw = context.raw
+_locators = context.locators
+
 
 class Stepping:
     """Mixed into `LCTLSession`, which brings `emit`, the clock and the top frame."""
@@ -22,6 +25,12 @@ class Stepping:
     _root: Frame
     _frames: dict[int, Frame]  # open steps by seq
     _forked: bool
+
+    def _is_watched(self) -> bool:
+        raise NotImplementedError
+
+    def _look(self, quiet: bool = False) -> None:
+        raise NotImplementedError
 
     def emit(
         self, type: str, data: dict[str, Any], *, agent: str | None = None, step: int | None = None
@@ -36,7 +45,9 @@ class Stepping:
 
     def frame(self) -> Frame:
         """The innermost open step of this session that the running code is in; else the session's top."""
-        frame = context.current()
+        frame = _raw()
+        if frame is None or not frame.open or frame.inside is not None or _locators:
+            frame = context.current()
         while frame is not None and frame.session is not self:
             frame = frame.parent
         if frame is None or (self._forked and not self._is_after_fork(frame)):
@@ -105,6 +116,12 @@ class Stepping:
         frame.inside = inside
         self._frames[seq] = frame
         context.set_current(frame)
+        if self._is_watched():
+            try:
+                self._look()
+            except Exception as error:  # a contract's: the step has not begun for its program
+                self.finish_step(frame, error, {})
+                raise
         return frame
 
     def finish_step(self, frame: Frame, error: BaseException | None, result: dict[str, Any]) -> int:
@@ -123,7 +140,10 @@ class Stepping:
         data = {"outcome": "success" if error is None else outcome_of(error), **result}
         if "duration_ms" not in data:
             data["duration_ms"] = round((self._clock.monotonic_ns() - frame.started_ns) / 1e6, 3)
-        return self._record("step_end", frame.agent, data, frame.step)
+        seq = self._record("step_end", frame.agent, data, frame.step)
+        if self._is_watched():
+            self._look(quiet=error is not None)
+        return seq
 
     def _step_to_end(self, agent: str | None, step: int | None) -> Frame | None:
         if step is not None:

@@ -81,21 +81,21 @@ def error_data(
     error: BaseException, category: str = "execution_error", type_: str | None = None
 ) -> dict[str, Any]:
     """An `error` event's data for an exception."""
+    from lctl.trust.taxonomy import of_error  # a program without failures does without its tables
+
     kind = type(error)
-    if type_ is None:
-        if isinstance(error, TimeoutError):
-            type_ = "timeout"
-        elif isinstance(error, MemoryError | RecursionError):
-            type_ = "resource_exhausted"
-        else:
-            type_ = kind.__name__
-    return {
-        "category": category,
-        "type": type_,
+    known = None if type_ is not None else of_error(error)
+    made: dict[str, Any] = {
+        "category": category if known is None else known.category,
+        "type": (type_ or kind.__name__) if known is None else known.type,
         "message": text_of_error(error),
-        "recoverable": isinstance(error, TimeoutError | ConnectionError),
-        "context": {"exception": name_of(kind)},
+        "recoverable": isinstance(error, TimeoutError | ConnectionError)
+        if known is None
+        else known.recoverable,
     }
+    if known is not None:
+        made["suggested_action"] = known.suggested_action
+    return {**made, "context": {"exception": name_of(kind)}}
 
 
 def mark_of(error: BaseException) -> Mark:

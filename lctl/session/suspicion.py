@@ -31,12 +31,12 @@ _K = re.compile(
     + "|".join(f"(?<={name}key)|(?<={name}.key)" for name in _KEYS)
     + ")|en(?<=token)(?!s)|ie(?<=cookie)|s\\.(?<=hooks\\.)slack)"
 ).search
+_Z = re.compile(r"z(?<=authoriz)").search
 _PASS = re.compile(r"pass(?:w(?:or)?d|phrase|code)").search
 
 #: Letters, digits and `-_%` become `a`, so that a key is a run of twenty.
 _RUNS = bytes(97 if n < 128 and (chr(n).isalnum() or chr(n) in "-_%") else 32 for n in range(256))
 _RUN = b"a" * 20
-_HEX = re.compile("[0-9a-f]{64}").fullmatch
 # What the keys that are one run begin with.
 _UNDERSCORE = re.compile(
     r"_(?:(?<=gh[pousr]_)|(?<=github_)pat_|(?<=hf_)|(?<=gsk_)|(?<=npm_)|(?<=r8_)|(?<=whsec_)|(?<=[sr]k_)(?:live|test)_)"
@@ -79,7 +79,7 @@ class Suspicion:
             or "bearer" in lowered
             or ("k" in lowered and _K(lowered) is not None)
             or ("pass" in lowered and _PASS(lowered) is not None)
-            or ("z" in lowered and "authoriz" in lowered)
+            or ("z" in lowered and _Z(lowered) is not None)
             or ("@" in lowered and "://" in lowered)
             or ("=" in lowered and ("pwd" in lowered or "basic " in lowered))
         ):
@@ -92,7 +92,11 @@ class Suspicion:
             if end < 0:
                 end = len(runs)
             # A hash of ours is not worth a look: every request has one.
-            if not (end - at == 64 and lowered.startswith('"sha256:', at - 8) and _HEX(lowered, at, end)):
+            if not (
+                end - at == 64
+                and lowered.startswith('"sha256:', at - 8)
+                and not line[at:end].strip(b"0123456789abcdef")
+            ):
                 if not introduced and _introduced(line, lowered):
                     return True
                 introduced = True  # looked for once

@@ -11,27 +11,41 @@ from collections.abc import Callable, Generator
 from contextvars import Context
 from typing import Any
 
-from lctl.session import lanes, spawning
+from lctl.session import lanes, ordered, spawning, turns
+from lctl.session.lanes import Lane
 
 #: Coroutines of a loop's own end.
 _ENDINGS = frozenset({"shutdown_asyncgens", "shutdown_default_executor"})
 
 
 def _create_task(original: Callable[..., Any], loop: Any, coroutine: Any, **options: Any) -> Any:
-    ending = getattr(coroutine, "__name__", None) in _ENDINGS
-    lane = lanes.current().aside() if ending else spawning.child()
+    lane = lanes.current().aside() if _is_ending(coroutine) else spawning.child()
     given: Context | None = options.get("context")
     if given is not None:
         try:
             given.run(lanes.enter, lane)
         except RuntimeError:  # it is the running one: its lane stays
             pass
-        return original(loop, coroutine, **options)
+        return _marked(original(loop, coroutine, **options), lane)
     token = lanes.enter(lane)
     try:
-        return original(loop, coroutine, **options)
+        return _marked(original(loop, coroutine, **options), lane)
     finally:
         lanes.leave(token)
+
+
+def _marked(task: Any, lane: Lane) -> Any:
+    if turns.active:
+        try:
+            setattr(task, turns.LANE, lane)
+        except AttributeError:  # of a task factory's own kind
+            pass
+    return task
+
+
+def _is_ending(coroutine: Any) -> bool:
+    """Whether a loop makes a task of it on its own account."""
+    return getattr(coroutine, "__name__", None) in _ENDINGS or turns.is_closing(coroutine)
 
 
 def _spawn_trio(original: Callable[..., Any], runner: Any, *args: Any, **options: Any) -> Any:
@@ -95,6 +109,7 @@ HOOKS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
     ("asyncio", "", "run_coroutine_threadsafe", _run_coroutine_threadsafe),
     ("asyncio.tasks", "", "as_completed", _as_completed),
     ("asyncio", "", "as_completed", _as_completed),
+    *ordered.HOOKS,
 )
 
 

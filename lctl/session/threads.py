@@ -22,7 +22,9 @@ _NONE = object()
 
 #: Modules that start work; `reach` is to be called when one of them has been imported.
 MODULES = (
+    "anyio._backends._asyncio",
     "asyncio",
+    "concurrent.futures",
     "concurrent.futures.process",
     "concurrent.futures.thread",
     "multiprocessing.process",

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 #: Characters of a string that surely stay as they are in `output`.
 _STRING = 1 << 16
 _PARTS = ("after", "output", "returned", "error")
+#: Of a `tool_call` event: how the call ended.
+_FIELDS = ("output", "error", "paused", "closed_early", "tape")
 #: Of a generator tool's items that are kept.
 _ITEMS = 1000
 
@@ -84,16 +86,17 @@ class Items:
 
 
 def tape_of(
-    tool: str, given: Given, parts: dict[str, Any], items: Items | None = None
+    tool: str, given: Given, parts: dict[str, Any], items: Items | None = None, is_shown: bool = True
 ) -> dict[str, Any] | None:
     """The `tape` of a call; None where none is needed.
 
     Args:
         parts: what it gave: "output", or "returned" of a generator beyond its items, or "error".
+        is_shown: the event's `output` is this one, and not a reading of it.
     """
     changed = given.changed()
     kept = dict(parts)
-    if "output" in parts and is_plain(parts["output"], given.index):
+    if is_shown and "output" in parts and is_plain(parts["output"], given.index):
         if not changed:
             return None
         if type(parts["output"]) not in (list, dict):
@@ -226,7 +229,7 @@ def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
             raise Unfaithful("a result that refers to arguments of another shape than those given now")
         parts = _read(Decoder(given), given, tape)
     error = parts.get("error")
-    if error is None and data.get("error") is not None:
+    if error is None and data.get("error") is not None and "output" not in parts:
         error = _named_error(data["error"])
     if error is not None and not isinstance(error, BaseException):
         raise Unfaithful("an error that is no exception")
@@ -242,7 +245,7 @@ def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
         returned=parts.get("returned"),
         closed_early=bool(data.get("closed_early")),
         change=change if changes else None,
-        fields={name: data[name] for name in ("output", "error", "closed_early", "tape") if name in data},
+        fields={name: data[name] for name in _FIELDS if name in data},
         inside=[(first, last) for first, last in tape.get("inside", ())],
     )
 

@@ -87,6 +87,12 @@ def job_in(args: tuple[Any, ...]) -> Lane | None:
     return None
 
 
+def is_closing(coroutine: Any) -> bool:
+    """Whether it closes an asynchronous generator that somebody left in its middle. Loops make tasks of such:
+    when and how many, libraries and the collector of garbage decide."""
+    return type(coroutine).__name__ == "async_generator_athrow"
+
+
 def running() -> Any:
     """The event loop that runs in this thread."""
     events = sys.modules.get("asyncio.events")

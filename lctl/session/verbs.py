@@ -64,7 +64,7 @@ class Verbs:
 
     def read_facts(self, ids: list[str], *, agent: str | None = None, **data: Any) -> int:
         """An agent has used these facts (their confidence decays with each hop)."""
-        return self.emit("fact_read", {"ids": ids, **data}, agent=agent)
+        return self.emit("fact_read", {"facts": ids, **data}, agent=agent)
 
     # -- tools and errors ------------------------------------------------------------------
 
@@ -254,13 +254,14 @@ class Verbs:
         from_: str | None = None,
         reason: str | None = None,
         facts: list[str] | None = None,
+        agent: str | None = None,
         **data: Any,
     ) -> int:
-        """The work goes to agent `to`, with the facts it should know."""
+        """The work goes from `agent` (`from_` is the same) to agent `to`, with the facts it should know."""
         who, _ = self._place()
-        return self.emit(
-            "handoff", _given(**{"from": from_ or who}, to=to, reason=reason, facts=facts) | data
-        )
+        giver = from_ or agent or who
+        event = _given(**{"from": giver}, to=to, reason=reason, facts=facts)
+        return self.emit("handoff", event | data, agent=agent)
 
 
 def _given(**data: Any) -> dict[str, Any]:

@@ -47,16 +47,18 @@ class Served:
     Attributes:
         outcome: all of it.
         events: what the body of the recorded run recorded, whole events: recorded again.
+        placed: those of them that are recorded where they were.
         match: how it was found, unless exactly; goes into the event.
     """
 
-    __slots__ = ("events", "match", "outcome")
+    __slots__ = ("events", "match", "outcome", "placed")
 
     def __init__(
         self, value: Any = None, error: BaseException | None = None, outcome: Outcome | None = None
     ) -> None:
         self.outcome = Outcome(value, error) if outcome is None else outcome
         self.events: Sequence[Mapping[str, Any]] = ()
+        self.placed: Sequence[Mapping[str, Any]] = ()
         self.match: str | None = None
 
     def wait(self) -> None:
@@ -166,6 +168,7 @@ def _plain(function: Any, begin: Begin) -> Any:
                 finally:
                     lanes.leave(token)
         except BaseException as error:
+            _step_aside(error)
             _ended(run.failed, error)
             raise
         _ended(run.returned, value)
@@ -195,6 +198,7 @@ def _coroutine(function: Any, begin: Begin) -> Any:
                 finally:
                     lanes.leave(token)
         except BaseException as error:
+            _step_aside(error)
             _ended(run.failed, error)
             raise
         _ended(run.returned, value)
@@ -223,6 +227,7 @@ def _generator(function: Any, begin: Begin) -> Any:
                 _ended(run.returned, stop.value)
                 return stop.value
             except BaseException as error:
+                _step_aside(error)
                 _ended(run.failed, error)
                 raise
             finally:
@@ -266,6 +271,7 @@ def _async_generator(function: Any, begin: Begin) -> Any:
                 _ended(run.returned, None)
                 return
             except BaseException as error:
+                _step_aside(error)
                 _ended(run.failed, error)
                 raise
             finally:
@@ -302,6 +308,13 @@ def _begun_aside(begin: Begin, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         run.frame = context.raw()
     context.set_current(outer)
     return run
+
+
+def _step_aside(error: BaseException) -> None:
+    """Take the wrapper's own line off the traceback: frameworks show theirs to the model."""
+    trace = error.__traceback__
+    if trace is not None and trace.tb_next is not None:
+        error.__traceback__ = trace.tb_next
 
 
 def _ended(tell: Callable[[Any], None], value: Any) -> None:

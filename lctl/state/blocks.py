@@ -6,13 +6,14 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Protocol
+from mmap import mmap
+from typing import Any, Protocol
 
 import msgspec
 
 from lctl.codec.log import Lines
 from lctl.state.intake import Known
-from lctl.state.source import EventSource
+from lctl.state.source import EventSource, LineSource
 from lctl.state.tolerant import Taken, take, take_line
 
 #: Bytes after which a block ends early, so that large events do not make a seek slow.
@@ -21,6 +22,9 @@ _LARGE = 1 << 18
 _WINDOW = 1 << 18
 #: Lines decoded in one call, where they come one by one.
 _SOME = 256
+#: Reads of single blocks after which the pages of the file they touched are given back.
+_HELD = 64
+_DONT_NEED = 4  # MADV_DONTNEED; the module has the name only where the system has it
 
 #: What decoding raises on a line that does not fit: of another shape, nested too deeply, not UTF-8.
 _REFUSED = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
@@ -38,6 +42,10 @@ class Blocks(Protocol):
 
     def part(self, block: int, seq: int) -> list[Taken]:
         """The events of a block read before, up to and including `seq`."""
+        ...
+
+    def grow(self, source: EventSource) -> bool:
+        """Go on with a longer log that begins with the events of this one; False if that cannot be."""
         ...
 
     def event(self, seq: int) -> Taken | None:
@@ -60,6 +68,8 @@ class LineBlocks:
         self._ends = array("q")
         self._firsts = array("q")
         self._last = -1  # block of the event that was read last
+        self._dropped = 0  # pages of the file up to here have been given back
+        self._reads = 0
         self._opened: tuple[int, dict[int, Taken]] = (-1, {})  # one that was read from again, decoded
 
     def more(self) -> Iterator[list[Taken]]:
@@ -78,8 +88,27 @@ class LineBlocks:
                 yield block
         self._window = b""
 
+    def grow(self, source: EventSource) -> bool:
+        """Go on with the lines of a longer log that begins with these; False if it gives no lines."""
+        lines = source.buffer() if isinstance(source, LineSource) else None
+        if lines is None or lines.begin > self._at or lines.end < self._at:
+            return False
+        self._data, self._end, self._window = lines.data, lines.end, b""
+        while self._at < self._end and self._data[self._at] in b", \r\n":
+            self._at += 1
+        return True
+
+    def packed(self) -> tuple[Any, ...]:
+        """Where the blocks are that were read, for `take_up`."""
+        return self._at, self._offsets, self._ends, self._firsts
+
+    def take_up(self, places: tuple[Any, ...]) -> None:
+        """Go on where blocks of the same log were packed."""
+        self._at, self._offsets, self._ends, self._firsts = places
+        self._window, self._window_at = b"", self._at
+
     def part(self, block: int, seq: int) -> list[Taken]:
-        chunk = bytes(self._data[self._offsets[block] : self._ends[block]])
+        chunk = self._chunk(block)
         cut = chunk.find(b'\n{"seq":%d,' % (seq + 1))
         if cut >= 0:
             return _decode(chunk, 0, cut)
@@ -90,7 +119,7 @@ class LineBlocks:
         opened, events = self._opened
         if block == opened:
             return events.get(seq)
-        chunk = bytes(self._data[self._offsets[block] : self._ends[block]])
+        chunk = self._chunk(block)
         if block == self._last:  # a second one of the same block: there will be more
             events = {event.seq: event for event in _decode(chunk, 0, len(chunk))}
             self._opened = (block, events)
@@ -100,8 +129,24 @@ class LineBlocks:
         at = 0 if chunk.startswith(lead) else chunk.find(b"\n" + lead) + 1
         return _one(chunk[at : (chunk.find(b"\n", at) + 1 or len(chunk))].strip(b", \t\r\n"))
 
+    def _chunk(self, block: int) -> bytes:
+        self._reads += 1
+        if self._reads % _HELD == 0:
+            self._release(0, self._end)
+        return bytes(self._data[self._offsets[block] : self._ends[block]])
+
+    def _release(self, begin: int, end: int) -> None:
+        """Give pages of a mapped file back: they are in the system's cache, and else count as ours."""
+        data = self._data
+        if isinstance(data, mmap) and hasattr(data, "madvise") and end - begin >= _WINDOW:
+            begin -= begin % _WINDOW
+            data.madvise(_DONT_NEED, begin, end - begin)
+
     def _slide(self) -> None:
         """Move the window to where we are; make it longer if we are there already."""
+        if self._at - self._dropped >= 16 * _WINDOW:
+            self._release(self._dropped, self._at)
+            self._dropped = self._at
         size = _WINDOW if self._window_at != self._at or not self._window else 4 * len(self._window)
         self._window_at = self._at
         self._window = bytes(self._data[self._at : min(self._at + size, self._end)])
@@ -187,6 +232,10 @@ class DecodedBlocks:
             self._firsts.append(block[0].seq)
             self._next = block[-1].seq + 1
             yield block
+
+    def grow(self, source: EventSource) -> bool:
+        self._source = source
+        return True
 
     def part(self, block: int, seq: int) -> list[Taken]:
         return [take(event) for event in self._source.events(self._firsts[block], seq + 1)]

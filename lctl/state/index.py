@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -24,6 +24,7 @@ from lctl.state.model import Fact, Message, State, Step, Stream, Totals, Usage
 from lctl.state.moments import elapsed_ms
 from lctl.state.reducer import initial, reduce
 from lctl.state.rows import Entry, FactRow, StepRow, UsageRow
+from lctl.state.shelf import Shelf, Shelves
 from lctl.state.tolerant import Odd, Taken
 from lctl.state.versions import Kept, Versions, stamp
 
@@ -54,6 +55,8 @@ class Mark(NamedTuple):
     counts: list[int]  # keys of each mapping
 
 
+_decode_children = msgspec.msgpack.Decoder(list[int]).decode
+_decode_history = msgspec.msgpack.Decoder(list[tuple[int, float | None, str | None]]).decode
 _decode_mark = msgspec.msgpack.Decoder(Mark).decode
 
 
@@ -62,21 +65,28 @@ class Index:
 
     Args:
         read: the event of a seq that was in a block added before, or is in the one being added.
+        shelves: where what is old goes: slower by half, and a tenth of the memory.
 
     `add` folds one more block; `state(n)` is the state after block n, counted from 0.
     """
 
-    def __init__(self, chain_id: str, read: Callable[[int], Taken | None]) -> None:
+    def __init__(
+        self, chain_id: str, read: Callable[[int], Taken | None], shelves: Shelves | None = None
+    ) -> None:
+        self._kept_facts = _KEPT_FACTS >> 2 if shelves is not None else _KEPT_FACTS
         self._read = read
         self._start = initial(chain_id)
-        self._children: dict[int, list[int]] = {}
-        self._histories: dict[str, list[Entry]] = {}
-        self._steps: Versions[int, Step] = Versions(_step, StepRow, self._children_of)
-        self._facts: Versions[str, Fact] = Versions(_fact, FactRow, self._history_of)
+        self._children: MutableMapping[int, list[int]] = {}
+        self._histories: MutableMapping[str, list[Entry]] = {}
+        if shelves is not None:
+            self._children = shelves.shelf(_encode, _decode_children)
+            self._histories = shelves.shelf(_encode, _decode_history)
+        self._steps: Versions[int, Step] = Versions(_step, StepRow, self._children_of, shelves)
+        self._facts: Versions[str, Fact] = Versions(_fact, FactRow, self._history_of, shelves)
         self._agents: Versions[str, Usage] = Versions(_usage, UsageRow)
         self._models: Versions[str, Usage] = Versions(_usage, UsageRow)
         self._tools: Versions[str, Usage] = Versions(_usage, UsageRow)
-        self._messages: Kept[str, Message] = Kept(self._message, _seq)
+        self._messages: Kept[str, Message] = Kept(self._message, _seq, shelves)
         self._streams: Versions[int, Stream] = Versions(_stream)
         self._aliases: Versions[str, str] = Versions(_itself)
         self._tips: Versions[str, str] = Versions(_itself)
@@ -101,7 +111,11 @@ class Index:
         self._errors = array("q")
         self._checkpoints = array("q")
         self._handoffs = array("q")
-        self._builder = builder = Builder(self._newest(), self._message)
+        self._build_on(self._start)
+
+    def _build_on(self, last: State) -> None:
+        """Have a builder that goes on after the last block, of which `last` is the state."""
+        self._builder = builder = Builder(self._newest(last), self._message)
         #: What is put as it is, and where; the builder's dicts and lists are emptied, never replaced.
         self._small: tuple[tuple[Versions[str, Any], dict[str, Any]], ...] = (
             (self._agents, builder.agents.fresh),
@@ -121,10 +135,10 @@ class Index:
     def __len__(self) -> int:
         return len(self._marks)
 
-    def _newest(self) -> State:
+    def _newest(self, last: State) -> State:
         """The base of the builder: its mappings always show the newest versions."""
         return msgspec.structs.replace(
-            self._start,
+            last,
             steps=self._steps,
             facts=self._facts,
             agents=self._agents,
@@ -136,6 +150,30 @@ class Index:
             tips=self._tips,
             parked=self._parked,
         )
+
+    def _mappings(self) -> list[Any]:
+        return [self._children, self._histories, *self._cells]
+
+    def packed(self) -> tuple[Any, ...]:
+        """All there is that is not on the shelves, to be pickled; nothing is to be added afterwards."""
+        cells = [one.packed() if isinstance(one, Shelf) else one for one in self._mappings()]
+        lists = [self._tool_calls, self._errors, self._checkpoints, self._handoffs]
+        opens = [self._open_steps, self._open_streams]
+        return cells, lists, opens, self._marks, self._builder.diagnostics
+
+    def take_up(self, packed: tuple[Any, ...]) -> None:
+        """Be, over the same shelves, what was packed."""
+        cells, lists, opens, self._marks, diagnostics = packed
+        for own, known in zip(self._mappings(), cells, strict=True):
+            if isinstance(own, Shelf):
+                own.take_up(known)
+            else:
+                own.update(known)
+        self._tool_calls, self._errors, self._checkpoints, self._handoffs = lists
+        self._open_steps, self._open_streams = opens
+        self._builder.diagnostics.extend(diagnostics)
+        self._build_on(self.state(len(self) - 1))
+        self._builder.diagnostics.extend(diagnostics)
 
     def add(self, block: Sequence[Taken]) -> bool:
         """Fold one more block, of at least one event. False if its events were not in order."""
@@ -174,16 +212,15 @@ class Index:
         if not rows:
             return
         for id, entries in builder.histories.items():
-            known = self._histories.get(id)
-            if known is not None:
+            fresh = [*builder.old_histories.get(id, ()), *entries]
+            known = self._histories.setdefault(id, fresh)
+            if known is not fresh:
                 known.extend(entries)
-            else:
-                self._histories[id] = [*builder.old_histories.get(id, ()), *entries]
         builder.histories.clear()
         builder.old_histories.clear()
         self._facts.put(now, rows.items())
         kept = builder.kept_facts
-        if len(kept) > _KEPT_FACTS:
+        if len(kept) > self._kept_facts:
             kept.clear()
         kept.update(rows)
         rows.clear()

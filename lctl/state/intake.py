@@ -192,6 +192,14 @@ class ContractValidation(Passed, tag="contract_validation"):
     pass
 
 
+class Assessment(Passed, tag="assessment"):
+    pass
+
+
+class Gate(Passed, tag="gate"):
+    pass
+
+
 class Exchange(Passed, tag="exchange"):
     pass
 
@@ -228,6 +236,8 @@ Known = (
     | FactRead
     | ModelRouting
     | ContractValidation
+    | Assessment
+    | Gate
     | Exchange
     | Ambient
     | Output

@@ -57,11 +57,32 @@ class Layers(Mapping[K, V]):
     def __len__(self) -> int:
         if self._length is None:
             parts = self._parts
-            self._length = len(parts[0]) if len(parts) == 1 else sum(1 for _ in self)
+            length = len(parts[0]) if parts else 0
+            for n in range(1, len(parts)):  # of these there are few keys, of the first perhaps many
+                older = parts[:n]
+                length += sum(not any(key in one for one in older) for key in parts[n])
+            self._length = length
         return self._length
 
     def __repr__(self) -> str:
         return repr(dict(self))
+
+
+def newest_keys(mapping: Mapping[K, Any], n: int) -> list[K]:
+    """The keys that were added last, at most `n`, newest first; without going through all of them."""
+    parts = mapping._parts if isinstance(mapping, Layers) else (mapping,)
+    found: dict[K, None] = {}
+    for place in range(len(parts) - 1, -1, -1):
+        older = parts[:place]
+        part = parts[place]
+        newest = getattr(part, "newest", None)
+        keys = list(part) if newest is None else newest(n + len(found))
+        for key in reversed(keys):
+            if len(found) >= n:
+                return list(found)
+            if not any(key in one for one in older):
+                found[key] = None
+    return list(found)
 
 
 def over(base: Mapping[K, V], changes: dict[K, V]) -> Mapping[K, V]:

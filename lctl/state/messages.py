@@ -45,6 +45,8 @@ def reasoning_of(data: Data) -> str:
                 _first_text(part, ("thinking", "text", "reasoning")) or _texts(part.get("summary"))
             )
             thought.append(_texts(part.get("content")))
+        elif isinstance(part, Mapping) and isinstance(part.get("reasoningContent"), Mapping):
+            thought.append(_texts([part["reasoningContent"].get("reasoningText")]))
     return "\n\n".join(one for one in thought if one)
 
 
@@ -64,6 +66,9 @@ def tool_calls_of(data: Data) -> list[dict[str, Any]]:
         elif isinstance(part.get("functionCall"), Mapping):
             google = part["functionCall"]
             calls.append(_call(google.get("id"), google.get("name"), google.get("args")))
+        elif isinstance(part.get("toolUse"), Mapping):
+            bedrock = part["toolUse"]
+            calls.append(_call(bedrock.get("toolUseId"), bedrock.get("name"), bedrock.get("input")))
     return calls
 
 
@@ -84,7 +89,13 @@ def tool_results_of(data: Data) -> list[dict[str, Any]]:
             results.append(_result(part.get("call_id") or part.get("tool_use_id"), output, failed))
         elif isinstance(part.get("functionResponse"), Mapping):
             google = part["functionResponse"]
-            results.append(_result(google.get("id") or google.get("name"), google.get("response"), False))
+            response = google.get("response")
+            failed = isinstance(response, Mapping) and set(response) == {"error"}
+            results.append(_result(google.get("id") or google.get("name"), response, failed))
+        elif isinstance(part.get("toolResult"), Mapping):
+            bedrock = part["toolResult"]
+            failed = bedrock.get("status") == "error"
+            results.append(_result(bedrock.get("toolUseId"), bedrock.get("content"), failed))
     return results
 
 

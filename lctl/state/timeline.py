@@ -1,13 +1,14 @@
 """The state at any seq, in any order.
 
-A log is read once, from the beginning and only as far as has been asked for, in blocks of 64 events; the
+A log is read once, from the beginning and only as far as has been asked for, in blocks of 48 events; the
 `Index` keeps what each changed. The state at a seq is then the one after the block before it, and at
-most 63 events more. Windows of events need none of this: `event` and `events` go to the log.
+most 47 events more. Windows of events need none of this: `event` and `events` go to the log.
 """
 
 from __future__ import annotations
 
 import gc
+import pickle
 import threading
 from array import array
 from bisect import bisect_right
@@ -21,6 +22,7 @@ from lctl.state.builder import Builder
 from lctl.state.index import Index
 from lctl.state.model import State
 from lctl.state.reducer import reduce
+from lctl.state.shelf import Shelves
 from lctl.state.source import EventSource, LineSource
 
 
@@ -43,20 +45,42 @@ class Timeline:
     Args:
         source: the log.
         every: events in a block. More make the index smaller and a state dearer.
+        shelved: the index of a long log keeps what is old in a temporary file; of that path, if it is one.
 
     Nothing is read before the first `at`. A state stays what it is for as long as it is kept; it looks
     things up in the index, and messages in the log, when asked. Safe to use from several threads.
     """
 
-    def __init__(self, source: EventSource, *, every: int = 64) -> None:
+    def __init__(self, source: EventSource, *, every: int = 48, shelved: bool | str = False) -> None:
         self.source = source
         self._every = every
+        self._shelved = shelved
         self._lock = threading.Lock()
         self._reading = self._begin(_blocks_of(source, every))
 
     def _begin(self, blocks: Blocks) -> _Reading:
-        index = Index(str(self.source.chain.get("id") or ""), blocks.event)
+        path = self._shelved if isinstance(self._shelved, str) else ""
+        shelves = Shelves(path=path) if self._shelved else None
+        index = Index(str(self.source.chain.get("id") or ""), blocks.event, shelves)
         return _Reading(blocks, index, array("q"), array("q"))
+
+    def packed(self) -> bytes | None:
+        """What was read, for `take_up` over the same file of shelves in another process. None where the log
+        is not line by line in order; nothing is to be read here afterwards."""
+        blocks, states, firsts, lasts = self._reading
+        if not isinstance(blocks, LineBlocks):
+            return None
+        return pickle.dumps((blocks.packed(), states.packed(), firsts, lasts), pickle.HIGHEST_PROTOCOL)
+
+    def take_up(self, packed: bytes) -> None:
+        """Know what a timeline of the same log read whose shelves are in the file of this one's. The bytes
+        must come from one: what they say is done."""
+        places, states, firsts, lasts = pickle.loads(packed)
+        blocks, index, _, _ = self._reading
+        if isinstance(blocks, LineBlocks):
+            blocks.take_up(places)
+            index.take_up(states)
+            self._reading = _Reading(blocks, index, firsts, lasts)
 
     def __len__(self) -> int:
         """Events in the log."""
@@ -82,9 +106,7 @@ class Timeline:
     def at(self, seq: int) -> State:
         """What the events with seq <= `seq` say: `fold` of them. Any number will do; before the first
         event nothing is said yet, after the last one everything."""
-        if not self._reading.covers(seq):
-            with self._lock, _collector_paused():
-                self._read_to(seq)
+        self.read_to(seq)
         blocks, states, firsts, lasts = self._reading
         block = bisect_right(firsts, seq) - 1
         if block < 0:
@@ -94,6 +116,51 @@ class Timeline:
         builder = Builder(states.state(block - 1))
         reduce(builder, blocks.part(block, seq))
         return builder.frozen(lazy=True)
+
+    def near(self, seq: int) -> State:
+        """The state after the last block that ends at or before `seq`: at hand without a fold."""
+        self.read_to(seq)
+        _, states, _, lasts = self._reading
+        return states.state(bisect_right(lasts, seq) - 1)
+
+    def around(self, seq: int) -> tuple[State, State]:
+        """The states before the event numbered `seq` and after it: one fold, not two."""
+        self.read_to(seq)
+        blocks, states, firsts, _ = self._reading
+        block = bisect_right(firsts, seq) - 1
+        if block < 0:
+            return states.state(-1), states.state(-1)
+        events = blocks.part(block, seq)
+        builder = Builder(states.state(block - 1))
+        if events and events[-1].seq == seq:
+            reduce(builder, events[:-1])
+            before = builder.frozen(lazy=True)
+            builder = Builder(before)
+            reduce(builder, events[-1:])
+            return before, builder.frozen(lazy=True)
+        reduce(builder, events)  # there is no such event: nothing happened
+        now = builder.frozen(lazy=True)
+        return now, now
+
+    @property
+    def known(self) -> int:
+        """Up to this seq the log has been read; 0 where nothing has."""
+        lasts = self._reading.lasts
+        return lasts[-1] if lasts else 0
+
+    def read_to(self, seq: int) -> None:
+        """Read on, so that states up to `seq` are at hand. Only the first to ask pays."""
+        if not self._reading.covers(seq):
+            with self._lock, _collector_paused():
+                self._read_to(seq)
+
+    def grow(self, source: EventSource) -> None:
+        """Go on with a longer log that begins with the events of this one, as a running program writes it:
+        what was read stays, states that were given stay what they are."""
+        with self._lock:
+            self.source = source
+            if not self._reading.blocks.grow(source):
+                self._reading = self._begin(_blocks_of(source, self._every))
 
     def _read_to(self, seq: int) -> None:
         reading = self._reading

@@ -8,16 +8,19 @@ big end first: so versions compare as their blocks do, and are 100 bytes where t
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar, cast
 
 import msgspec
 
+from lctl.state.shelf import Shelf, Shelves
+
 K = TypeVar("K")
 V = TypeVar("V")
 
 _encode = msgspec.msgpack.Encoder().encode
+_decode_blobs = msgspec.msgpack.Decoder(list[bytes]).decode
 _NOW = 1 << 62
 
 #: (key, what was put, what grows with it) -> value
@@ -37,13 +40,23 @@ class Versions(Mapping[K, V]):
         unpack: makes a value of what was put.
         form: type of what was put.
         rest: finds the part of a value that only grows, and is kept once, elsewhere.
+        shelves: where old versions go that are too many to hold.
     """
 
-    def __init__(self, unpack: Unpack[K, V], form: Any = Any, rest: Rest[K] = _nothing) -> None:
+    def __init__(
+        self,
+        unpack: Unpack[K, V],
+        form: Any = Any,
+        rest: Rest[K] = _nothing,
+        shelves: Shelves | None = None,
+    ) -> None:
         self.unpack = unpack
         self.rest = rest
         self.decode = msgspec.msgpack.Decoder(form).decode
-        self.cells: dict[K, bytes | list[bytes]] = {}  # a list where there is more than one version
+        #: A list where there is more than one version.
+        self.cells: MutableMapping[K, bytes | list[bytes]] = (
+            {} if shelves is None else shelves.shelf(_encode_versions, _decode_versions)
+        )
 
     def put(self, stamp: bytes, versions: Iterable[tuple[K, Any]]) -> None:
         """New versions, written in the block that `stamp` stands for: (key, what to keep) of each."""
@@ -99,12 +112,17 @@ class Kept(Mapping[K, V]):
     Args:
         read: makes a value of its key and the seq of its event.
         born: the seq of the event a value comes from.
+        shelves: as of `Versions`.
     """
 
-    def __init__(self, read: Callable[[K, int], V], born: Callable[[V], int]) -> None:
+    def __init__(
+        self, read: Callable[[K, int], V], born: Callable[[V], int], shelves: Shelves | None = None
+    ) -> None:
         self.read = read
         self.born = born
-        self.cells: dict[K, int | V | list[Any]] = {}
+        self.cells: MutableMapping[K, int | V | list[Any]] = (
+            {} if shelves is None else shelves.shelf(_seq_alone, int)
+        )
 
     def put(self, seq: int, versions: Mapping[K, V | int]) -> None:
         """New versions, which hold from the end of the block that ends with `seq`."""
@@ -242,13 +260,37 @@ class AsOf(Mapping[K, V]):
     def __len__(self) -> int:
         return self._count
 
+    def newest(self, n: int) -> list[K]:
+        """The `n` keys put last, oldest first."""
+        return _between(self._versions.cells, max(0, self._count - n), self._count)
+
     def __repr__(self) -> str:
         return repr(dict(self))
 
 
-def _first(cells: dict[K, Any], count: int) -> list[K]:
+def _encode_versions(cell: bytes | list[bytes]) -> bytes:
+    """One version as it is, behind a byte that says so."""
+    return b"\0" + cell if type(cell) is bytes else b"\1" + _encode(cell)
+
+
+def _decode_versions(stored: bytes) -> bytes | list[bytes]:
+    return stored[1:] if stored[0] == 0 else _decode_blobs(stored[1:])
+
+
+def _seq_alone(cell: Any) -> int | None:
+    """Only what is read again from its event can be put away."""
+    return cell if type(cell) is int else None
+
+
+def _first(cells: Mapping[K, Any], count: int) -> list[K]:
     """The oldest keys. A copy, made in one go: a view may be iterated while blocks are added."""
-    return list(islice(cells, count))
+    return _between(cells, 0, count)
+
+
+def _between(cells: Mapping[K, Any], first: int, stop: int) -> list[K]:
+    if isinstance(cells, Shelf):
+        return cells.between(first, stop)
+    return list(islice(cells, first, stop))
 
 
 def stamp(block: int) -> bytes:

@@ -18,6 +18,7 @@ ALONE = [
     "tool_loop_anthropic.py",
     "ambient_reads.py",
     "subprocess_agents.py",
+    "forked_children.py",
     "errors_429_400.py",
     "embeddings_binary.py",
     "plain_http.py",
@@ -39,8 +40,11 @@ CONCURRENT = [
     "uvloop_gather.py",
     "eager_tasks.py",
     "pool_then_loop.py",
+    "task_starts.py",
+    "tools_at_once.py",
+    "cancelled_groups.py",
 ]
-_NEEDS = {"uvloop_gather.py": "uvloop", "anyio_groups.py": "anyio"}
+_NEEDS = {"uvloop_gather.py": "uvloop", "anyio_groups.py": "anyio", "cancelled_groups.py": "anyio"}
 
 
 def _skip_without(program: str) -> None:

@@ -97,7 +97,11 @@ def test_at_every_event_of_the_demo(tmp_path: Path) -> None:
     parent = open_log(path)
     lines = list(parent.lines())
     every = 1 if RERUNS >= 20 else 7
-    for at in range(0, parent.last_seq + 1, every):
+    failed = [
+        event.seq for event in parent.events() if event.type == "exchange" and event.data["status"] == 429
+    ]
+    assert failed  # and sent again: at it, and at the error it is
+    for at in sorted({*range(0, parent.last_seq + 1, every), *failed, *(seq + 1 for seq in failed)}):
         fork = tmp_path / "fork.lctl.json"
         fork.unlink(missing_ok=True)
         edit = "all prompt.system+=Be strict."

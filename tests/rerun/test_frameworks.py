@@ -42,8 +42,7 @@ def test_a_program_of_a_framework_is_the_same_again(program: str, tmp_path: Path
 def _environ(home: Path) -> dict[str, str]:
     """CrewAI keeps a database in the user's home, and behaves otherwise when it finds one: files are not on
     the tape. Here the home is a folder of the test's, where a rerun may write too, and every run finds it
-    empty. litellm does not fetch its prices, and CrewAI does not complain on stderr that nobody takes its
-    telemetry, which it could not in a rerun."""
+    empty. litellm does not fetch its prices, nor does CrewAI report to its makers."""
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir()
     return {

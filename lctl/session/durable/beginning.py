@@ -10,7 +10,8 @@ from typing import Any
 
 from lctl.conversation.hydrated import Hydrated
 from lctl.conversation.sessions import Sessions
-from lctl.errors import RecordingError, UsageError
+from lctl.elsewhere import is_elsewhere
+from lctl.errors import LogNotFound, RecordingError, StoreAway, UsageError
 from lctl.record.recorder import Draft
 from lctl.session.conversing import Follower
 from lctl.session.default import get_session
@@ -26,15 +27,44 @@ def new_id(kind: str) -> str:
     return f"{kind}_{token_hex(8)}"
 
 
-def opened(log: Log) -> tuple[LCTLSession, bool]:
+def opened(log: Log, session_id: str | None = None) -> tuple[LCTLSession, bool]:
     """The recording a session goes into, and whether it was opened for it: the one given, the file given
-    (gone on with if it is there), else the running one, else a new one."""
+    (gone on with if it is there), the chain of the session in the store given, else the running one, else a
+    new one."""
     if isinstance(log, LCTLSession):
         return log, False
+    if is_elsewhere(log):
+        return _in_store(str(log), session_id), True
     if log is not None:
         return LCTLSession(path=Path(log)), True
     running = get_session()
     return (LCTLSession(), True) if running is None else (running, False)
+
+
+def taken_up(log: Log, session_id: str | None) -> tuple[LCTLSession, bool]:
+    """As `opened`, for a session that must be there.
+
+    Raises:
+        LogNotFound: there is no such log, or no such session in the store.
+    """
+    if is_elsewhere(log):
+        from lctl.stores.opening import located
+
+        return LCTLSession(store=located(str(log), session_id)), True
+    if isinstance(log, str | os.PathLike) and not Path(log).exists():
+        raise LogNotFound(f"{os.fspath(log)}: no such file; there is no session in it to take up")
+    return opened(log)
+
+
+def _in_store(address: str, session_id: str | None) -> LCTLSession:
+    from lctl.stores.opening import located
+
+    if session_id is not None:
+        try:
+            return LCTLSession(store=located(address, session_id, create=True))
+        except (LogNotFound, StoreAway):
+            pass  # it begins here; if it turns out to be there, it is stored beside that one
+    return LCTLSession(store=address)
 
 
 def start_data(

@@ -27,7 +27,7 @@ Raw = dict[str, Any]
 
 #: Keys of an event's data that name a message, a session, a conversation.
 _MESSAGES = ("message_id", "parent_id", "fork_of", "copy_of", "turn_id", "prompt", "message", "about")
-_LISTS = ("carry", "messages")
+_LISTS = ("carry", "replaces", "messages", "nested")
 _CONVERSATIONS = ("conversation_id", "parent_conversation_id")
 
 

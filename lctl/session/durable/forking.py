@@ -17,9 +17,11 @@ from lctl.session import naming
 from lctl.session.durable import beginning
 from lctl.session.durable.tooling import tools_data
 from lctl.session.session import LCTLSession
+from lctl.stores.source import StoredEvents
 
 if TYPE_CHECKING:
     from lctl.session.durable.reading import Reading, Repair, SystemPatch
+    from lctl.stores.address import Address
 
 #: What stands for the result of a tool call that the fork cuts off.
 NOT_RUN = "[not executed: the session was forked before this tool had answered]"
@@ -192,7 +194,8 @@ def _place(
 ) -> tuple[Path | None, dict[str, Any]]:
     origin = source.recording
     header: Mapping[str, Any] = origin.store.chain if origin is not None else source.origin_chain.log.chain
-    where = origin.path if origin is not None else _path_of(source.origin_chain.log.path)
+    stored = origin is not None and origin.destination is not None
+    where = None if stored else origin.path if origin is not None else _path_of(source.origin_chain.log.path)
     tip = view.node(cut.number)
     parent: dict[str, Any] = {"id": str(header.get("id") or ""), "seq": cut.seq}
     if tip is not None:
@@ -215,7 +218,14 @@ def _path_of(path: str | None) -> Path | None:
 
 
 def _copy(source: Reading, seq: int, place: Path | None, chain: dict[str, Any]) -> LCTLSession:
-    """A new log that holds the source's events up to `seq`, byte for byte."""
+    """A new log that holds the source's events up to `seq`, byte for byte; of a source in a store, in that
+    store."""
+    to = _store_of(source) if place is None else None
+    if to is not None:
+        from lctl.stores.recording import begin_with
+
+        begin_with(to, chain, _lines(source, seq))
+        return LCTLSession(str(chain["id"]), store=to)
     if place is None:
         place = naming.default_path(str(chain["name"]), system_clock)
     if place.exists():
@@ -225,6 +235,13 @@ def _copy(source: Reading, seq: int, place: Path | None, chain: dict[str, Any]) 
         store.append(b",\n".join(block), len(block))
     store.forget()
     return LCTLSession(path=place)
+
+
+def _store_of(source: Reading) -> Address | None:
+    if source.recording is not None:
+        return source.recording.destination
+    events = source.origin_chain.log.source
+    return events.store.address if isinstance(events, StoredEvents) else None
 
 
 def _free(place: Path) -> Path:

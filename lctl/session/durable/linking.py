@@ -8,6 +8,7 @@ from lctl.chain import Chain
 from lctl.codec import open_log
 from lctl.codec.log import Log
 from lctl.errors import LctlError, LogNotFound
+from lctl.stores.source import StoredEvents, log_of
 
 
 def whole(chain: Chain) -> Chain:
@@ -46,6 +47,9 @@ def parent_log(header: dict[str, object], beside: str | None) -> Path | None:
 
 
 def _parent_of(part: Log, log: Log) -> Log:
+    if isinstance(part.source, StoredEvents):
+        store = part.source.store
+        return log_of(store, store.entry(str(part.chain["parent"]["id"])))
     path = parent_log(part.chain, part.path or log.path)
     if path is None:
         parent = part.chain["parent"]

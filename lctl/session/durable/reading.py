@@ -12,12 +12,14 @@ import orjson
 from lctl.conversation.hydrated import Hydrated
 from lctl.conversation.ledger import Ledger
 from lctl.conversation.sessions import Sessions
+from lctl.elsewhere import is_elsewhere
 from lctl.session.conversing import follower_of
 from lctl.session.redact import Redactor
 from lctl.session.session import LCTLSession
 
 if TYPE_CHECKING:
     from lctl.chain import Chain
+    from lctl.codec import Log
 
 Repair = Literal["error", "truncate", "synthesize"]
 SystemPatch = str | Callable[[str], str] | None
@@ -69,11 +71,11 @@ class Reading(Hydrated):
         """The session as it was after event `at` (None: as it is), to be read and forked.
 
         Args:
-            source: a log's path, a chain, or a running recording.
+            source: a log's path, a store, a chain, or a running recording.
             session_id: None is the one that began last.
 
         Raises:
-            LogError: the log cannot be read.
+            LogError: the log cannot be read, or the store has no such session.
             UsageError: it has no such session.
         """
         if isinstance(source, LCTLSession):
@@ -82,7 +84,7 @@ class Reading(Hydrated):
         from lctl.chain import Chain
         from lctl.session.durable.linking import whole
 
-        chain = source if isinstance(source, Chain) else Chain.load(source)
+        chain = source if isinstance(source, Chain) else Chain.of(_log(source, session_id))
         chain = whole(chain)
         known = chain.sessions if at is None else chain.sessions.at(at)
         ledger = chain.sessions.ledgers[known.find(session_id).id]
@@ -196,3 +198,17 @@ class Reading(Hydrated):
             yield from (orjson.loads(line) for line in origin.store.read(1, self.seq + 1))
         else:
             yield from (event.to_dict() for event in self.origin_chain.log.events(0, self.seq + 1))
+
+
+def _log(source: str | os.PathLike[str], session_id: str | None) -> Log:
+    """The log at a path; of a store, the one that holds the session."""
+    from lctl.codec import open_log
+
+    if not is_elsewhere(source):
+        return open_log(source)
+    from lctl.stores.opening import located, open_store
+    from lctl.stores.source import log_of
+
+    address = located(str(source), session_id)
+    store = open_store(address)
+    return log_of(store, store.entry(address.chain))

@@ -16,8 +16,9 @@ from lctl.record.recorder import Draft
 from lctl.session import jsonable
 from lctl.session.conversing import follower_of
 from lctl.session.durable import beginning
+from lctl.session.durable.calls import EarlierCalls
 from lctl.session.durable.reading import Reading
-from lctl.session.durable.turn import Turn
+from lctl.session.durable.turn import Left, Turn
 from lctl.session.durable.writing import as_stored, captured, message_data, same_message
 from lctl.session.session import LCTLSession
 from lctl.session.steps import error_data
@@ -69,9 +70,12 @@ class Session(Reading):
         self._base: Any = None
         self._state: Any = None
         self._noted = b""
+        self._earlier: EarlierCalls | None = None
         if live:
             self._keep(super().state)
             self._version = super().state_version
+        if live and self.start_seq and self._ledger.steps:
+            self._take_up()
 
     # -- beginning ---------------------------------------------------------------------------
 
@@ -113,7 +117,7 @@ class Session(Reading):
             UsageError: there is a session of that id which began otherwise.
             LogLocked: another process is writing this log.
         """
-        recording, owns = beginning.opened(log)
+        recording, owns = beginning.opened(log, session_id)
         try:
             extra = {
                 "parent_conversation_id": parent_conversation_id,
@@ -138,6 +142,30 @@ class Session(Reading):
         made = cls.live(recording, begun.id)
         made.owns, made._reduce = owns, reduce
         made._version = state_version if state_version is not None else made._version
+        return made
+
+    @classmethod
+    def resume(cls, log: beginning.Log, session_id: str | None = None) -> Session:
+        """Take up a session where it stands: after its last event, on whatever machine that was recorded.
+
+        Args:
+            log: a log's path, or a store: the session's chain is found in it.
+            session_id: None is the one that began last.
+
+        Raises:
+            UsageError, LogError: it is not there.
+            LogLocked: another program here records the same chain.
+            StoreAway: the store cannot be reached.
+        """
+        recording, owns = beginning.taken_up(log, session_id)
+        try:
+            follower = follower_of(recording)
+            made = cls.live(recording, follower.sessions.find(session_id).id)
+        except BaseException:
+            if owns:
+                recording.close()
+            raise
+        made.owns = owns
         return made
 
     # -- recording ---------------------------------------------------------------------------
@@ -265,18 +293,59 @@ class Session(Reading):
         return Turn(self, agent, data)
 
     def call_tool(
-        self, name: str, input: dict[str, Any], run: Callable[[], T], *, call_id: str | None = None
+        self,
+        name: str,
+        input: dict[str, Any],
+        run: Callable[[], T],
+        *,
+        call_id: str | None = None,
+        once: bool = False,
     ) -> T:
-        """Call `run()` as the tool `name`: recorded, and answered for in a replay."""
-        return call_tool(name, input, run, call_id=call_id)
+        """Call `run()` as the tool `name`: recorded, and answered for in a replay. A call that an earlier
+        process made gives what it gave then, as JSON holds it (see `calls`).
 
-    def leave_open_step(self) -> int | None:
-        """End a step that a process left open; the number of the last message before it, None where there is
-        no such step."""
+        Args:
+            once: it must not be made twice. That it is made is in the log, and in its store, before `run()`
+                runs, and its result before this returns.
+
+        Raises:
+            ToolInDoubt: with `once`, an earlier process began this call and left no result.
+            StoreAway: with `once`, the store cannot be reached; `run()` has not run, or its result is in the
+                local log alone.
+        """
+        if not once or self._log is None:
+            return call_tool(name, input, run, call_id=call_id)
+        log = self.log
+        if self._earlier is not None:
+            made = self._earlier.answer(name, input, call_id)
+            if made is not None:
+                return made.value  # type: ignore[no-any-return]
+            self._earlier.check(name, input, call_id)
+        told = {"tool": name, "input": jsonable.plain(input), "call_id": call_id, "once": True}
+        with log.step(intent=name, kind="tool", **{k: v for k, v in told.items() if v is not None}):
+            log.sync()
+            value = call_tool(name, input, run, call_id=call_id)
+        log.sync()
+        return value
+
+    def settle(self, name: str, output: Any, *, call_id: str | None = None, input: Any = None) -> None:
+        """Record what a call that is in doubt gave: it is taken as made then, and not made again."""
+        data = {"tool": name, "input": input or {}, "output": output, "call_id": call_id, "settled": True}
+        self.log.emit("tool_call", {key: value for key, value in data.items() if value is not None})
+        self._take_up()
+
+    def _take_up(self) -> None:
+        """What is in the log by now was done by others, or before."""
+        log = self.log
+        self._earlier = EarlierCalls(self, log.last_seq)
+        log.answers = self._earlier.answer
+
+    def leave_open_step(self) -> Left | None:
+        """End a step that a process left open; which, None where there is no such step."""
         step = self.pending_step
         if step is None or self.log.is_open(step):
             return None
-        before = self.at(step).high_water
+        before = Left(step, self.at(step).high_water)
         self._base = self.at(step).state
         self.log.emit("step_end", {"outcome": "aborted", "session_id": self.id}, step=step)
         return before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lctl.session import context
 from lctl.session.durable.writing import Redelivery
@@ -12,6 +12,13 @@ from lctl.session.durable.writing import Redelivery
 if TYPE_CHECKING:
     from lctl.session.durable.session import Session
     from lctl.session.steps import StepScope
+
+
+class Left(NamedTuple):
+    """A step that a process left open; `number` is of the last message before it."""
+
+    step: int
+    number: int
 
 
 class Turn:
@@ -26,6 +33,7 @@ class Turn:
         seq: the step's number.
         from_number: of the last message before it.
         repeats: whether it stands for one that was left.
+        left: seq of that one, 0 for none. Tool calls that were made in it are not made again.
     """
 
     def __init__(self, session: Session, agent: str | None, data: dict[str, Any]) -> None:
@@ -35,6 +43,7 @@ class Turn:
         self.redelivery: Redelivery | None = None
         self.from_number = 0
         self.repeats = False
+        self.left = 0
 
     @property
     def seq(self) -> int:
@@ -51,10 +60,12 @@ class Turn:
         agent, data = self._given
         with session.writing:
             left = session.leave_open_step()
-            self.from_number = session.high_water if left is None else left
+            self.from_number = session.high_water if left is None else left.number
             self.repeats = left is not None
             if left is not None:
-                self.redelivery = Redelivery(session.log, session.between(left))
+                self.left = left.step
+                self.redelivery = Redelivery(session.log, session.between(left.number))
+                data = {**data, "repeats": left.step}
             scope = session.log.step(agent, session_id=session.id, **data)
             self._scope = scope.begin(inside)
             session.turns.append(self)

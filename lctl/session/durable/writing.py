@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _OURS = frozenset(
     {
         *("message_id", "parent_id", "conversation_id", "turn_id", "session_id", "message_number"),
-        *("serial", "fork_of", "copy_of", "carry"),
+        *("serial", "fork_of", "replaces", "copy_of", "carry"),
     }
 )
 

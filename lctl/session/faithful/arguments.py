@@ -26,6 +26,10 @@ _followed: dict[type, bool] = {}
 class Given:
     """The objects that some arguments are made of, as they are now.
 
+    Args:
+        beside: more objects that the call can change, without what they are made of: others may change
+            them meanwhile.
+
     Attributes:
         nodes: those that can change, in the order of the walk.
         index: their numbers, by id.
@@ -33,7 +37,7 @@ class Given:
 
     __slots__ = ("_shapes", "index", "nodes")
 
-    def __init__(self, roots: Iterable[Any]) -> None:
+    def __init__(self, roots: Iterable[Any], beside: Iterable[Any] = ()) -> None:
         self.nodes: list[Any] = []
         self.index: dict[int, int] = {}
         self._shapes: list[Any] = []
@@ -54,6 +58,12 @@ class Given:
             shapes.append(shape)
             if kind is not bytearray:
                 queue.extend(item for item in shape[1] if type(item) not in _ATOMS)
+        for value in beside:
+            shape = None if type(value) in _ATOMS or id(value) in index else _shape(value, type(value))
+            if shape is not None:
+                index[id(value)] = len(nodes)
+                nodes.append(value)
+                shapes.append(shape)
 
     def changed(self) -> list[int]:
         """Numbers of the objects that are not made of the same things as before."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.conversation.items import ungroup
 from lctl.errors import UsageError
+from lctl.session.messagegraph.breaks import Breaks
+from lctl.session.messagegraph.lineage import Lineage
 from lctl.session.messagegraph.message import copied, key_of
 from lctl.session.messagegraph.route import Route
 from lctl.state.messages import tool_calls_of
@@ -92,6 +94,8 @@ class Branching:
         fields = {} if node.conversation == "main" else {"conversation_id": node.conversation}
         made._begin(writer, fields, {})
         made.bind()
+        made.lineage = Lineage(fields)
+        made._breaks = Breaks(made.lineage)
         messages = [above.message for above in node.path]
         if apart:
             made._lead = messages.pop(0)

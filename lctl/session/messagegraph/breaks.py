@@ -111,6 +111,8 @@ class Breaks:
         if base in lineage.sampled:
             return "regenerate"
         made = lineage.reasons.get(base)
+        if made == "edit" and lineage.replaced.get(base, gone) != gone:
+            made = None  # of a message that was not there
         if made == "reasoning_stripped":
             return made
         place, kind = self._why if self._left is not None else (-1, "")

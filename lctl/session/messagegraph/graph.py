@@ -154,7 +154,16 @@ class MessageGraph(Branching, Reading, Listing):
             self.graphs = session.graphs
             self.graphs.used = True
             self._behind = True
+            if session.found and not self.lineage.known:
+                self._find(session)
         return session
+
+    def _find(self, session: LCTLSession) -> None:
+        """What it says may be in the log that the session goes on with."""
+        from lctl.session.messagegraph import loading
+
+        with guard("the messages that the log held"):
+            loading.load_found(session, self.lineage, self._fields.get("conversation_id", "main"))
 
     def plan(self, first: int, place: Place, where: tuple[int, int, int] | None = None) -> Plan:
         """The drafts that put the path where the list is, the first of which gets seq `first`.

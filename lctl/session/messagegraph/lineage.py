@@ -47,6 +47,7 @@ class Lineage:
         sampled: id -> what a model call gave.
         replies: id of a prompt's last message -> ids sampled below it, in order.
         reasons: id -> the change of the list that made it, where that was no plain append.
+        replaced: id -> the message in whose place it stands.
     """
 
     def __init__(self, fields: dict[str, Any] | None = None) -> None:
@@ -60,6 +61,7 @@ class Lineage:
         self.sampled: dict[str, Reply] = {}
         self.replies: dict[str | None, list[str]] = {}
         self.reasons: dict[str, str] = {}
+        self.replaced: dict[str, str] = {}
 
     def child(self, at: Position | None, key: bytes) -> Position | None:
         """The message that says `key` below `at`."""
@@ -107,6 +109,7 @@ class Lineage:
                 self.known[parent, key] = before
             self.carried.pop(id, None)
             self.reasons.pop(id, None)
+            self.replaced.pop(id, None)
             if not headed:
                 self.heads.discard(parent)
 

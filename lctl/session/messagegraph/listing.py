@@ -75,9 +75,13 @@ class Listing(list[dict[str, Any]]):
 
     def extend(self, messages: Iterable[Any]) -> None:
         at = len(self)
-        taken = self._taken(list(messages), at)
-        list.extend(self, taken)
-        self.changed(at, at, len(taken))
+        values: list[Any] = []
+        try:
+            values.extend(messages)
+        finally:  # what came before an error of the iterable is in the list, as in any
+            taken = self._taken(values, at)
+            list.extend(self, taken)
+            self.changed(at, at, len(taken))
 
     def insert(self, index: SupportsIndex, message: Any) -> None:
         at = index.__index__()

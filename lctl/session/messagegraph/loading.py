@@ -2,40 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from lctl.conversation.node import Node
 from lctl.conversation.tree import Tree
+from lctl.session.found import found_tree
 from lctl.session.messagegraph.breaks import Breaks
 from lctl.session.messagegraph.lineage import Lineage
 from lctl.session.messagegraph.message import key_of
 from lctl.session.messagegraph.route import Route
+
+if TYPE_CHECKING:
+    from lctl.session.session import LCTLSession
 
 
 def load(node: Node, lineage: Lineage, breaks: Breaks) -> None:
     """Fill a lineage with the messages that have to do with a path, and its breaks with those of the calls
     they were made by."""
     tree = node.tree
-    calls: list[tuple[str, Node]] = []
+    before: str | None = None
     for number in _family(tree, node.number):
         found = tree.node(number)
-        parent = found.parent
-        above = parent.id if parent is not None else None
-        message = found.message
-        if found.sampled:
-            lineage.learn(above, found.id, message, None, None)
-            if parent is not None:
-                calls.append((found.id, parent))
-            continue
-        lineage.meet(above, found.id, message)
-        data = found.data if found.origin is None else tree.forest.data_at(found.seq)
-        if data.get("message_id") == found.id:
-            reason = _reason(data.get("fork_of"), data.get("copy_of"), data.get("carry"))
-            if reason is not None:
-                lineage.reasons[found.id] = reason
-    before: str | None = None
-    for _, prompt in calls:
-        if prompt.id != before:  # several answers of one call
+        _learn(found, lineage)
+        prompt = found.parent if found.sampled else None
+        if prompt is not None and prompt.id != before:  # else several answers of one call
             breaks.called(route_of(prompt), None, None)
-        before = prompt.id
+            before = prompt.id
+
+
+def load_found(session: LCTLSession, lineage: Lineage, conversation: str) -> None:
+    """Fill a lineage with the messages of a conversation that were in the log when the session opened it: a
+    graph that says them again is on their path."""
+    for node in found_tree(session):
+        if node.conversation != conversation or node.status != "complete":
+            continue
+        if node.is_root or node.parent is not None:
+            _learn(node, lineage)
+
+
+def _learn(node: Node, lineage: Lineage) -> None:
+    parent = node.parent
+    above = parent.id if parent is not None else None
+    if node.sampled:
+        lineage.learn(above, node.id, node.message, None, None)
+        return
+    lineage.meet(above, node.id, node.message)
+    data = node.data if node.origin is None else node.tree.forest.data_at(node.seq)
+    if data.get("message_id") == node.id:
+        reason = _reason(data)
+        if reason is not None:
+            lineage.reasons[node.id] = reason
+        if data.get("fork_of") is not None:
+            lineage.replaced[node.id] = str(data["fork_of"])
 
 
 def route_of(node: Node) -> Route:
@@ -49,12 +68,14 @@ def keys_of(node: Node) -> list[bytes]:
     return [key_of(above.message) for above in node.path]
 
 
-def _reason(fork_of: object, copy_of: object, carry: object) -> str | None:
-    if fork_of is not None:
+def _reason(data: Mapping[str, Any]) -> str | None:
+    if data.get("replaces") is not None:
+        return "compaction"
+    if data.get("fork_of") is not None:
         return "edit"
-    if copy_of is not None:
+    if data.get("copy_of") is not None:
         return "delete"
-    return "insert" if carry is not None else None
+    return "insert" if data.get("carry") is not None else None
 
 
 def _family(tree: Tree, number: int) -> list[int]:

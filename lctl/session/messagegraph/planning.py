@@ -135,6 +135,9 @@ class Planner:
         if reason in ("edit", "compaction"):
             replaced = old.id(change.start)
             data["fork_of"] = replaced
+            if reason == "compaction":
+                kept = next((piece.first for piece in change.pieces if isinstance(piece, Kept)), old.length)
+                data["replaces"] = [replaced, old.id(kept - 1)]
             reply = self.lineage.sampled.get(replaced)
         elif reason is None and message.get("role") == "assistant":
             # Appended in the place of what the model has just said there.
@@ -175,6 +178,8 @@ class Planner:
         id = plan.add(told)
         if reason is not None:
             self.lineage.reasons[id] = reason
+        if "fork_of" in told:
+            self.lineage.replaced[id] = told["fork_of"]
         plan.undo.append(self.lineage.add(id, at, key, message, carried))
         self.route.add(id, 0)
         self.keys.append(key)

@@ -153,3 +153,23 @@ def test_a_debugger_in_the_live_program_leaves_no_trace(lctl: Run, tmp_path: Pat
     assert "'first'" in again.stdout
     assert "log equal, output equal" in again.stderr
     assert again.stdout.endswith(made.stdout)
+
+
+def test_what_libraries_log_with_the_time_does_not_count(lctl: Run, tmp_path: Path) -> None:
+    """httpx tells of each request; a client that was not closed complains when it is thrown away."""
+    program = (
+        "import logging, sys\nlogging.basicConfig(format='%(asctime)s %(message)s', level=logging.INFO)\n"
+    )
+    (tmp_path / "agent.py").write_text(program + PROGRAM + "print('mine', file=sys.stderr)\n")
+    with ModelServer(random_answers=True) as server:
+        first = lctl("run", "-o", "run.lctl.json", "agent.py", **server.environ)
+    assert "HTTP Request: POST" in first.stderr
+    again = lctl("rerun", "run.lctl.json", "-o", "again.lctl.json")
+    assert again.returncode == 0, again.stderr
+    assert "libraries wrote something else to stderr (not counted): line 1: '20" in again.stderr
+    lines = [list(open_log(tmp_path / name).lines()) for name in ("run.lctl.json", "again.lctl.json")]
+    assert lines[0] == lines[1]
+    (tmp_path / "agent.py").write_text(program + PROGRAM + "print('other', file=sys.stderr)\n")
+    changed = lctl("rerun", "run.lctl.json")
+    assert changed.returncode == 1
+    assert "the output is not the recorded one" in changed.stderr

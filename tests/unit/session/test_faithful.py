@@ -21,7 +21,7 @@ import pytest
 
 import lctl
 from lctl.errors import RerunStopped
-from lctl.session.faithful import Unfaithful, decode, encode
+from lctl.session.faithful import Given, Unfaithful, decode, encode
 from tests.unit.session import faithfulkinds as kinds
 
 HERE = "tests.unit.session.faithfulkinds"
@@ -274,3 +274,18 @@ def test_deep_nesting_is_no_crash() -> None:
         made = {"$": "tuple", "v": [made]}
     with pytest.raises(Unfaithful, match="deep"):
         decode(made)
+
+
+def test_what_lies_beside_the_arguments_is_followed_no_further() -> None:
+    """Others may change what it is made of, meanwhile: the numbers of the arguments' own objects stay."""
+    notes: list[str] = []
+    state: dict[str, Any] = {"deep": [1]}
+    given = Given([notes], beside=[state, notes, "text"])
+    assert given.nodes == [notes, state]
+    state["deep"].append(2)
+    assert given.changed() == []
+    state["more"] = [3]
+    notes.append("new")
+    assert given.changed() == [0, 1]
+    given.apply(1, {"only": 1})
+    assert state == {"only": 1}

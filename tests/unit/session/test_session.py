@@ -447,7 +447,7 @@ def test_import_is_light() -> None:
     code = """
 import sys
 import lctl
-assert [m for m in sys.modules if m.startswith("lctl.")] == ["lctl._version"], sys.modules
+assert [m for m in sys.modules if m.startswith("lctl.")] == ["lctl._version", "lctl.elsewhere"], sys.modules
 import orjson, pathlib, threading
 before = set(sys.modules)
 from lctl.session import LCTLSession

@@ -1,0 +1,37 @@
+"""What a log that is gone on with held when it was opened: its messages, and what was said once for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from lctl.conversation.tree import Tree
+
+if TYPE_CHECKING:
+    from lctl.session.session import LCTLSession
+
+#: Events that make the tree of conversations.
+TREE = ("message", "message_alias", "stream_start", "stream_chunk", "stream_end")
+#: Events of a log beyond which it is not read: the program's first call would wait for it (25 us a message).
+_MOST = 200_000
+#: In these first bytes a line has said its type.
+_HEAD = 64
+
+
+def found_events(session: LCTLSession, types: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Events of these types that were there when the session opened its log; none of a new log, nor of one
+    that is too long to read while the program waits."""
+    if not 0 < session.found <= _MOST:
+        return
+    marks = [f'"type":"{kind}"'.encode() for kind in types]
+    for line in session.store.read(1, session.found + 1):
+        head = line[:_HEAD]
+        if any(mark in head for mark in marks):
+            yield orjson.loads(line)
+
+
+def found_tree(session: LCTLSession) -> Tree:
+    """The conversations that were there when the session opened its log."""
+    return Tree.of(found_events(session, TREE))

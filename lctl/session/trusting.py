@@ -1,0 +1,342 @@
+"""Facts that can be acted on, while the program runs: gates, consensus, the fact store, contracts, cycles,
+the choice of a model. What each of these says is recorded, and follows from the events before it.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from lctl.errors import ContractViolated, FactBlocked
+from lctl.guard import guard
+
+if TYPE_CHECKING:
+    from lctl.facts.store import FactStore
+    from lctl.record.recorder import Build, Draft
+    from lctl.session.session import LCTLSession
+    from lctl.session.watching import Watch
+    from lctl.trust.checking import Validation, Violation
+    from lctl.trust.consensus import Assessment, Consensus
+    from lctl.trust.contractfiles import Given
+    from lctl.trust.cycles import Cycle
+    from lctl.trust.gates import Decision
+    from lctl.trust.ledger import Ledger
+
+Policy = Literal["warn", "raise"]
+
+
+class Trusting:
+    """Mixed into `LCTLSession`, which brings `emit` and the log."""
+
+    _watch: Watch | None = None
+    _facts: FactStore | None = None
+    _contract_policy: Policy = "warn"
+    _embed: Any = None
+
+    def emit(
+        self, type: str, data: dict[str, Any], *, agent: str | None = None, step: int | None = None
+    ) -> int:
+        raise NotImplementedError
+
+    def emit_many(self, build: Build, finite: bool = False) -> int:
+        raise NotImplementedError
+
+    def _session(self) -> LCTLSession:
+        raise NotImplementedError
+
+    def _place(self) -> tuple[str, int | None]:
+        raise NotImplementedError
+
+    @property
+    def watch(self) -> Watch:
+        """What follows the session's facts; begun when first asked for."""
+        if self._watch is None:
+            from lctl.session.watching import Watch
+
+            with self._session().store.lock:
+                if self._watch is None:
+                    self._watch = Watch(self._session())
+        return self._watch
+
+    def _derive(
+        self, type: str, make: Callable[[Ledger], dict[str, Any]], agent: str | None
+    ) -> dict[str, Any]:
+        """Record an event that follows from all before it: no thread's event comes between. Its data."""
+        made = make(self.watch.follow())  # also raises what is wrong with the question
+
+        def build(_: int) -> list[Draft]:
+            nonlocal made
+            who, step = self._place()
+            made = make(self.watch.follow())
+            return [(type, agent or who, made, step)]
+
+        self.emit_many(build)
+        return made
+
+    # -- gates -------------------------------------------------------------------------------------
+
+    def gate(self, fact_id: str, *, agent: str | None = None) -> Decision:
+        """What the running agent may do with a fact: "proceed", "warn", "verify" or "block"; recorded.
+
+        A fact nobody gave a confidence is to be verified; one that is not there blocks.
+        """
+        return self._gated(fact_id, agent, None)[0]
+
+    def require(self, fact_id: str, at_least: Decision = "verify", *, agent: str | None = None) -> Decision:
+        """As `gate`, for going on only when the fact is at least that free to be used.
+
+        Raises:
+            FactBlocked: it is not; with the history that led there.
+        """
+        decision, confidence, passed = self._gated(fact_id, agent, at_least)
+        if passed:
+            return decision
+        from lctl.trust.numbers import shown
+        from lctl.trust.timeline import cause_of
+
+        fact = self.watch.follow().facts.get(str(fact_id))
+        history = [] if fact is None else fact.history
+        led = "; ".join(
+            f"[{point.seq}] {point.agent}: {shown(point.confidence)} {cause_of(point)}"
+            for point in history
+            if point.cause != "gate"
+        )
+        if fact is None:
+            raise FactBlocked(f"fact {fact_id!r} is not known", fact_id, decision, None, [])
+        who = agent or self._place()[0]
+        hops = fact.distance(who)
+        came = f" ({shown(fact.stated)}, {hops} hop{'' if hops == 1 else 's'} to {who})" if hops else ""
+        what = "is blocked" if decision == "block" else f"is only to {decision}, not to {at_least},"
+        raise FactBlocked(
+            f"fact {fact_id!r} {what} at confidence {shown(confidence)}{came}: {led}",
+            fact_id,
+            decision,
+            confidence,
+            history,
+        )
+
+    def _gated(
+        self, id: str, agent: str | None, at_least: Decision | None
+    ) -> tuple[Decision, float | None, bool]:
+        from lctl.trust.deriving import gate_data
+
+        who = agent or self._place()[0]
+        data = self._derive("gate", lambda ledger: gate_data(ledger, str(id), who, at_least), who)
+        return data["decision"], data.get("confidence"), data.get("passed", True)
+
+    # -- consensus ---------------------------------------------------------------------------------
+
+    def assess(
+        self,
+        fact_id: str,
+        confidence: float,
+        reason: str | None = None,
+        *,
+        agent: str | None = None,
+        reliability: float | None = None,
+        **data: Any,
+    ) -> int:
+        """How sure the running agent is of a fact; `consensus` takes what all say together."""
+        given = {"reason": reason, "reliability": reliability}
+        said = {name: value for name, value in given.items() if value is not None}
+        stated = {"id": str(fact_id), "confidence": confidence}
+        return self.emit("assessment", {**stated, **said, **data}, agent=agent)
+
+    def consensus(
+        self,
+        fact_id: str,
+        assessments: Iterable[Assessment | Mapping[str, Any]] = (),
+        *,
+        text: str | None = None,
+        agent: str | None = None,
+    ) -> Consensus:
+        """What the fact's author and all who assessed it come to, weighted by reliability; it becomes the
+        fact's confidence.
+
+        Args:
+            assessments: {agent, confidence, reliability} to be recorded first.
+            text: of the fact, from now on.
+
+        Raises:
+            UsageError: there is no such fact, or nobody said how sure they are.
+        """
+        from lctl.trust.deriving import consensus_data
+
+        for one in assessments:
+            named = (
+                one
+                if isinstance(one, Mapping)
+                else {name: getattr(one, name) for name in one.__struct_fields__}
+            )
+            self.assess(
+                fact_id, named["confidence"], agent=named["agent"], reliability=named.get("reliability")
+            )
+        found: Consensus | None = None
+
+        def make(ledger: Ledger) -> dict[str, Any]:
+            nonlocal found
+            found, data = consensus_data(ledger, str(fact_id))
+            return data if text is None else {**data, "text": text}
+
+        self._derive("fact_modified", make, agent)
+        assert found is not None
+        return found
+
+    # -- the fact store ----------------------------------------------------------------------------
+
+    @property
+    def facts(self) -> FactStore:
+        """The session's facts, to be asked for in SQL; every read is recorded."""
+        found = self._facts
+        if found is None:
+            from lctl.facts.store import FactStore, live
+
+            watch, session = self.watch, self._session()
+            made = FactStore(
+                watch.ledger,
+                url=f"memory://{session.chain_id}/facts",
+                lock=session.store.lock,
+                catch_up=watch.follow,
+                asker=lambda: self._place()[0],
+                on_read=self._was_read,
+            )
+            with session.store.lock:
+                found = made if self._facts is None else self._facts
+                self._facts = live[session.chain_id] = found
+        return found
+
+    def _was_read(self, agent: str | None, query: str, ids: list[str], rows: int) -> None:
+        data: dict[str, Any] = {"facts": ids}
+        if query:
+            data |= {"query": " ".join(query.split()), "fact_store": self.facts.url, "rows": rows}
+        self.emit("fact_read", data, agent=agent)
+
+    # -- contracts and cycles ----------------------------------------------------------------------
+
+    def use_contracts(self, contracts: Given, policy: Policy = "warn") -> None:
+        """Hold what agents take and give against contracts from now on; each judgement is recorded.
+
+        Args:
+            contracts: a file, a folder, a decoded document, or `Contract`s.
+            policy: "warn" warns of a violation; "raise" raises `ContractViolated` from the call that
+                began or ended the step, or read the fact.
+
+        Raises:
+            UsageError: a contract is wrong, and where.
+            LogNotFound: there is no such file.
+        """
+        from lctl.errors import UsageError
+        from lctl.trust.checking import Checker
+        from lctl.trust.contractfiles import read_contracts
+
+        if policy not in ("warn", "raise"):
+            raise UsageError(f"policy={policy!r}: it is warn or raise")
+        self._contract_policy = policy
+        self.watch.check(Checker(read_contracts(contracts)))
+
+    def detect_cycles(self, rounds: int = 3) -> None:
+        """Record an `orchestration_error/cycle_detected` when agents do the same `rounds` times in a row."""
+        from lctl.trust.cycles import Cycles
+
+        self.watch.circle(Cycles(rounds))
+
+    def _is_watched(self) -> bool:
+        """Contracts are in use, or cycles looked for."""
+        return self._watch is not None and bool(self._watch.types)
+
+    def _look(self, quiet: bool = False) -> None:
+        """Record what is found after an event; called by the session where somebody watches.
+
+        Args:
+            quiet: another exception is on its way, or the caller is no code of the program's own.
+
+        Raises:
+            ContractViolated: under that policy.
+        """
+        violations: list[Violation] = []
+        with guard("contracts and cycles"):
+            assert self._watch is not None
+            validations, cycles = self._watch.look()
+            for cycle in cycles:
+                self._tell_cycle(cycle)
+            for validation in validations:
+                self._tell_validation(validation)
+                violations += validation.violations
+        if violations and self._contract_policy == "raise" and not quiet:
+            raise ContractViolated(_said(violations), violations)
+
+    def _tell_cycle(self, cycle: Cycle) -> None:
+        self.emit("error", cycle.error(), agent=cycle.agent)
+
+    def _tell_validation(self, validation: Validation) -> None:
+        from lctl.trust.deriving import validation_data
+
+        data = validation_data(validation)
+        definition = self.watch.definition(validation.contract)
+        if definition is not None:
+            data["definition"] = definition
+        self.emit("contract_validation", data, agent="system", step=validation.step)
+        if validation.violations and self._contract_policy == "warn":
+            warnings.warn(_said(validation.violations), stacklevel=_outside())
+
+    def _end_watch(self) -> None:
+        """At the session's end: what was not judged yet."""
+        if self._watch is not None and self._watch.checker is not None:
+            self._watch.look()
+            for validation in self._watch.finish():
+                self._tell_validation(validation)
+
+    # -- models ------------------------------------------------------------------------------------
+
+    def route_model(
+        self,
+        model: str | None = None,
+        reason: str | None = None,
+        alternatives: Iterable[str] = (),
+        confidence: float | None = None,
+        *,
+        role: str | None = None,
+        decision: str | None = None,
+        fact: str | None = None,
+        by_gate: Mapping[str, str] | None = None,
+        agent: str | None = None,
+        **data: Any,
+    ) -> str:
+        """Choose a model and say so; its id.
+
+        Either `model` says which, or `fact` and `by_gate` do: a model for each decision of the fact's gate
+        ({"proceed": "gpt-4o-mini", "verify": "claude-3-opus"}; a decision that is not named takes the next
+        more careful one, or else the last).
+
+        Raises:
+            UsageError: neither is given.
+        """
+        from lctl.trust.deriving import routing_data
+
+        given = {"reason": reason, "confidence": confidence, "role": role, "decision": decision}
+        made = {name: value for name, value in given.items() if value is not None}
+        who = agent or self._place()[0]
+        others = list(alternatives)
+
+        def make(ledger: Ledger) -> dict[str, Any]:
+            return {**routing_data(ledger, who, model, others, fact, by_gate), **made, **data}
+
+        return str(self._derive("model_routing", make, agent)["model"])
+
+
+def _said(violations: Iterable[Any]) -> str:
+    found = list(violations)
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    one = found[0]
+    return f"contract {one.contract}, {one.direction} of {one.agent}, event {one.seq}: {one.text}{more}"
+
+
+def _outside() -> int:
+    """The stack level of the caller that is not ours, for a warning."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("lctl."):
+        frame = frame.f_back
+        level += 1
+    return level

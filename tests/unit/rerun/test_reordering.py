@@ -1,0 +1,122 @@
+"""A rerun whose concurrent tasks report of themselves in another order than the recording's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from lctl.codec import open_log
+from lctl.rerun.echo import EchoStore
+from lctl.rerun.tape import Tape
+from lctl.session import LCTLSession
+
+Event = tuple[str, str, dict[str, Any], int | None]
+
+
+def start(agent: str, step: int | None = None, **data: Any) -> Event:
+    return "step_start", agent, {"kind": "agent", **data}, step
+
+
+def end(agent: str, step: int, **data: Any) -> Event:
+    return "step_end", agent, {"outcome": "success", "duration_ms": 1.0, **data}, step
+
+
+def tool(agent: str, step: int, name: str) -> Event:
+    return "tool_call", agent, {"tool": name, "input": {}, "output": 1, "duration_ms": 1.0}, step
+
+
+@pytest.fixture
+def echo(tmp_path: Path) -> Callable[[list[Event], list[Event]], tuple[Any, bool]]:
+    """(the first difference, whether the new log's events are the recorded ones) of a rerun."""
+
+    def run(recorded: list[Event], again: list[Event]) -> tuple[Any, bool]:
+        first, second = tmp_path / "first.lctl.json", tmp_path / "second.lctl.json"
+        with LCTLSession("c", first) as session:
+            for kind, agent, data, step in recorded:
+                session.emit(kind, data, agent=agent, step=step)
+        tape = Tape.load(str(first))
+        store = EchoStore(second, dict(open_log(first).chain), tape)
+        for seq, (kind, agent, data, step) in enumerate(again, 1):
+            event = {"seq": seq, "type": kind, "timestamp": "2026-01-01T00:00:00.000000Z", "agent": agent}
+            store.append(orjson.dumps(event | ({} if step is None else {"step": step}) | {"data": data}))
+        found = store.finish(reached=False)
+        store.close()
+        same = [e.to_dict() for e in open_log(second).events()] == [
+            e.to_dict() for e in open_log(first).events()
+        ]
+        return found, same
+
+    return run
+
+
+RECORDED = [start("a"), start("b"), tool("a", 1, "f"), tool("b", 2, "g"), end("a", 1), end("b", 2)]
+
+
+def test_ends_that_change_places_are_the_recorded_ones(echo: Any) -> None:
+    """Of two tasks the other one's end comes first; what was written is the recording."""
+    assert echo(RECORDED, [*RECORDED[:4], end("b", 2), end("a", 1)]) == (None, True)
+
+
+def test_references_to_what_changed_places_are_the_recorded_ones(echo: Any) -> None:
+    """Steps that begin in another order have other seqs in the run; their events name the recorded ones."""
+    again = [start("b"), start("a"), tool("a", 2, "f"), tool("b", 1, "g"), end("a", 2), end("b", 1)]
+    assert echo(RECORDED, again) == (None, True)
+
+
+def test_what_crossed_the_border_keeps_its_order(echo: Any) -> None:
+    """Tool calls in another order are a difference, and the new events stand."""
+    again = [RECORDED[0], RECORDED[1], RECORDED[3], RECORDED[2], *RECORDED[4:]]
+    found, same = echo(RECORDED, again)
+    assert found.seq == 3 and not same
+
+
+def test_one_steps_own_events_keep_their_order(echo: Any) -> None:
+    """What an agent says of itself in another order is a difference."""
+    facts: list[Event] = [("fact_added", "a", {"id": name}, 1) for name in ("F1", "F2")]
+    found, same = echo([start("a"), *facts, end("a", 1)], [start("a"), *facts[::-1], end("a", 1)])
+    assert found.seq == 2 and not same
+
+
+def test_steps_one_after_the_other_keep_their_order(echo: Any) -> None:
+    """The first was over before the second began: that is no work of two tasks."""
+    found, same = echo(
+        [start("a"), end("a", 1), start("b"), end("b", 3)], [start("b"), end("b", 1), start("a"), end("a", 3)]
+    )
+    assert found.seq == 1 and not same
+
+
+def test_another_event_is_a_difference_where_it_stands(echo: Any) -> None:
+    """However many follow it, the first that is not the recorded one is named, and all are kept."""
+    recorded = [start("a"), *[("fact_added", "a", {"id": f"F{n}"}, 1) for n in range(100)], end("a", 1)]
+    again = [*recorded[:5], ("fact_added", "a", {"id": "other"}, 1), *recorded[6:]]
+    found, same = echo(recorded, again)
+    assert found.seq == 6 and not same
+
+
+def test_a_run_that_ends_with_events_held_back_keeps_them(echo: Any) -> None:
+    """They are written before the log is closed."""
+    found, same = echo(RECORDED, [*RECORDED[:4], end("b", 2)])
+    assert found.seq == 5 and not same
+
+
+def test_an_answer_between_reads_of_another_thread(echo: Any) -> None:
+    """A clock that another thread read comes before the answer now; the answer's body refers to the message
+    that comes after it, in both runs. Reads of one thread keep their order."""
+
+    def read(value: int) -> Event:
+        return "ambient", "main", {"source": "clock", "key": "time.time", "value": value}, None
+
+    def answered(seq: int) -> list[Event]:
+        exchange = {"status": 200, "lane": "0.1", "at": 1.0, "body": ["{", {"$content": f"m{seq + 1}"}, "}"]}
+        said = {"message_id": f"m{seq + 1}", "parent_id": None, "role": "assistant", "content": "x"}
+        return [("exchange", "a", exchange, 1), ("message", "a", said, 1), end("a", 1)]
+
+    recorded = [start("a"), *answered(2), read(1), read(2)]
+    assert echo(recorded, [start("a"), read(1), *answered(3), read(2)]) == (None, True)
+    found, same = echo(recorded, [start("a"), read(2), *answered(3), read(1)])
+    assert found is not None
+    assert not same
