@@ -22,7 +22,7 @@ from benchmarks import Row
 
 MODULES = (
     *("recording", "calls", "reading", "differing", "rerunning"),
-    *("conversing", "graphs", "training"),
+    *("conversing", "hydrating", "graphs", "training", "facts", "stores", "debugging", "browsing"),
 )
 COLUMNS = ("id", "what", "target", "measured", "ratio", "result")
 

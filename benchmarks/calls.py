@@ -33,7 +33,7 @@ Call = Callable[[], Any]
 def measure() -> list[Row]:
     ensure_installed()
     try:
-        with tempfile.TemporaryDirectory(dir=".") as folder:
+        with tempfile.TemporaryDirectory(dir=".", prefix=".bench-") as folder:
             return [*_overhead(Path(folder)), *_otel(), *_conversations(Path(folder))]
     finally:
         uninstrument()

@@ -21,7 +21,7 @@ _TEXT = "The quick brown fox jumps over the lazy dog, and then it reads the whol
 
 
 def measure() -> list[Row]:
-    with tempfile.TemporaryDirectory(dir=".") as folder:
+    with tempfile.TemporaryDirectory(dir=".", prefix=".bench-") as folder:
         return [*_edits(Path(folder)), *_tree(Path(folder)), *_appends(Path(folder))]
 
 

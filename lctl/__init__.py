@@ -9,35 +9,47 @@ Importing this module loads nothing else: each name is fetched when first used.
 
 from __future__ import annotations
 
+import os
+
 from lctl._version import __version__
+from lctl.elsewhere import fill as _open_elsewhere
+from lctl.elsewhere import fill_streams as _revive_elsewhere
 
 TYPE_CHECKING = False  # typing costs 10 ms to import
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from lctl.analysis.whatif import what_if
     from lctl.chain import Chain, load
+    from lctl.errors import ContractViolated, FactBlocked, LctlError, QueryError, ToolInDoubt
     from lctl.events import Event, EventType
     from lctl.instrument import auto_instrument, uninstrument
     from lctl.replay import ReplayEngine
     from lctl.rerun.block import rerun
     from lctl.rerun.replaying import replay
     from lctl.run.forking import fork
-    from lctl.session import LCTLSession, Redactor, Session, export, get_session, tool, traced, traced_step
+    from lctl.session import LCTLSession, Redactor, Session, export, get_session, tool
     from lctl.session.messagegraph.graph import MessageGraph
+    from lctl.session.traced import traced, traced_step
     from lctl.state.model import State
     from lctl.training.exporting import export_training
 
 _HOMES = {
     "Chain": "lctl.chain",
+    "ContractViolated": "lctl.errors",
     "Event": "lctl.events",
     "EventType": "lctl.events",
+    "FactBlocked": "lctl.errors",
     "LCTLSession": "lctl.session",
+    "LctlError": "lctl.errors",
     "MessageGraph": "lctl.session.messagegraph.graph",
+    "QueryError": "lctl.errors",
     "Redactor": "lctl.session",
     "ReplayEngine": "lctl.replay",
     "Session": "lctl.session",
     "State": "lctl.state.model",
+    "ToolInDoubt": "lctl.errors",
     "auto_instrument": "lctl.instrument",
     "export": "lctl.session",
     "export_training": "lctl.training.exporting",
@@ -55,14 +67,19 @@ _HOMES = {
 
 __all__ = [
     "Chain",
+    "ContractViolated",
     "Event",
     "EventType",
+    "FactBlocked",
     "LCTLSession",
+    "LctlError",
     "MessageGraph",
+    "QueryError",
     "Redactor",
     "ReplayEngine",
     "Session",
     "State",
+    "ToolInDoubt",
     "__version__",
     "auto_instrument",
     "export",
@@ -82,10 +99,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
-    if name == "faithful":
+    if name in ("distributed", "errors", "faithful", "otel"):
         from importlib import import_module
 
-        return import_module("lctl.faithful")
+        return import_module(f"lctl.{name}")
     if home is None:
         raise AttributeError(f"module 'lctl' has no attribute {name!r}")
     from importlib import import_module
@@ -113,7 +130,31 @@ def _instrument_sessions() -> None:
             hooks.headers.append(program_header)
 
 
+def _open_stored(address: str) -> Any:
+    """The log at a store's address (stores are a floor above what opens files)."""
+    from lctl.stores.opening import open_log
+
+    return open_log(address)
+
+
+def _revive(streams: str, last_seq: int, lines: Callable[[int], Iterator[bytes]], ended: bool) -> list[bytes]:
+    """What came of streams that a killed program left open (codecs are a floor above what opens files)."""
+    from lctl.instrument.unfinished import revived
+
+    return revived(streams, last_seq, lines, ended)
+
+
+_open_elsewhere(_open_stored)
+_revive_elsewhere(_revive)
+
+
 def _ensure_installed(session: LCTLSession) -> None:
     from lctl.instrument import ensure_installed
 
     ensure_installed()
+
+
+if os.environ.get("LCTL_OTEL"):
+    from lctl.otel import setting
+
+    setting.arm()

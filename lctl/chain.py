@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import orjson
@@ -139,6 +140,11 @@ class Chain:
 
     def __len__(self) -> int:
         return len(self.log)
+
+    def _repr_html_(self) -> str:
+        """The debugger's page, in a notebook."""
+        # By name: the page stands on everything, and nothing stands on it.
+        return str(import_module("lctl.debugger.exporting").frame_of(self.log))
 
     def __repr__(self) -> str:
         return f"<Chain {self.id or self.log.name}: {len(self)} event{'' if len(self) == 1 else 's'}>"

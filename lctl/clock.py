@@ -46,8 +46,8 @@ class SystemClock:
     def now(self) -> Callable[[], str]:
         return self._read
 
-    def monotonic_ns(self) -> int:
-        return _monotonic_ns()
+    #: The function itself: a method around it would be a call more in every event's life.
+    monotonic_ns = staticmethod(_monotonic_ns)
 
 
 def _wall_time() -> Callable[[], str]:

@@ -42,6 +42,8 @@ class EventType(StrEnum):
     FACT_READ = "fact_read"
     MODEL_ROUTING = "model_routing"
     CONTRACT_VALIDATION = "contract_validation"
+    ASSESSMENT = "assessment"
+    GATE = "gate"
     # tape
     EXCHANGE = "exchange"
     AMBIENT = "ambient"

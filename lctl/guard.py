@@ -28,11 +28,18 @@ class Guard:
         #: Reported already: a full disk fails at one place after the other, and is one thing to say.
         self._refusals: set[str] = set()
         self.listeners: list[Callable[[str, BaseException], None]] = []
+        #: A test's: called in each guarded function, beneath its guard, to raise there.
+        self.trial: Callable[[str], None] | None = None
         #: Takes secrets out of what is reported; a session that redacts sets it.
         self.clean: Callable[[str], str] = str
 
     def __call__(self, place: str) -> _Guarded:
         return _Guarded(self, place)
+
+    def rehearse(self, place: str) -> None:
+        """Let a test's `trial` raise, inside a `with guard(place):` block."""
+        if self.trial is not None:
+            self.trial(place)
 
     def failed(self, place: str, error: BaseException) -> None:
         """Count one failure at `place`; the first one of each place is reported."""
@@ -97,6 +104,7 @@ def guarded(place: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
         def inner(*args: Any, **kwargs: Any) -> Any:
             with guard(place):
+                guard.rehearse(place)
                 return function(*args, **kwargs)
             return None
 

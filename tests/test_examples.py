@@ -150,3 +150,65 @@ def test_sessions(tmp_path: Path) -> None:
     assert said in (ROOT / "docs" / "sessions.md").read_text()
     assert kinds(recorded(tmp_path / "mail.lctl.json"))["session_start"] == 1
     assert kinds(recorded(tmp_path / "polite.lctl.json"))["session_start"] == 2
+
+
+def test_confirmed_fact(tmp_path: Path) -> None:
+    """The fact is blocked, a reviewer confirms it, the gate opens; had the reviewer doubted, it had stayed
+    blocked: the recorded gate is worked out again."""
+    said = run(str(EXAMPLES / "confirmed_fact.py"), cwd=tmp_path)
+    assert said == (
+        "blocked: fact 'F1' is blocked at confidence 0.33 (0.35, 1 hop to fixer): [7] analyzer: 0.35 added\n"
+        "proceed: the query is patched\n"
+    )
+    log = tmp_path / "confirmed.lctl.json"
+    gates = [event.data["decision"] for event in recorded(log) if event.type == "gate"]
+    assert gates == ["block", "proceed"]
+    page = (ROOT / "docs" / "trust.md").read_text()
+    assert run("-m", "lctl", "confidence", "--causes", str(log), cwd=tmp_path) in page
+    asked = [*("what-if", str(log), "--at", "21", "--set", "data.confidence=0.3")]
+    answer = subprocess.run(
+        [sys.executable, "-m", "lctl", *asked],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "integrations")])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 1
+    assert "25  decision    proceed → block" in answer.stdout and answer.stdout in page
+    contracts = [event.data for event in recorded(log) if event.type == "contract_validation"]
+    assert [judged["status"] for judged in contracts] == ["passed"] * 3
+
+
+def test_crash_and_resume(tmp_path: Path) -> None:
+    """Two processes that share nothing but the store; the second goes on where the first was killed."""
+    crashed_and_resumed(tmp_path)
+
+
+@pytest.mark.database
+def test_crash_and_resume_on_postgresql(tmp_path: Path) -> None:
+    """The same, on a database."""
+    pytest.importorskip("psycopg", reason="pip install 'lctl[postgres]'")
+    from tests import postgres
+
+    bin = postgres.programs()
+    if bin is None:
+        pytest.skip(postgres.MISSING)
+    server = postgres.Server(bin)
+    try:
+        server.start()
+        crashed_and_resumed(tmp_path, server.url)
+    finally:
+        server.remove()
+
+
+def crashed_and_resumed(folder: Path, *store: str) -> None:
+    said = run(str(EXAMPLES / "crash_and_resume.py"), *store, cwd=folder).splitlines()
+    assert said[0] == "first machine ended with -9"
+    assert "book_room" in said[1]
+    assert said[2] == "second machine ended with 0"
+    assert "completed, 6 messages" in said[3]
+    assert said[4:] == [
+        "last word: Ann knows; the blue room is booked.",
+        "mails sent: ['ann: Friday at 10.']",
+    ]

@@ -107,6 +107,8 @@ def edited(event: Event, edit: Edit) -> Event:
 def _refuse_misspelt(event: Event, edit: Edit) -> None:
     """A key that neither this event nor its type has is a slip, not a wish."""
     kind = PAYLOADS.get(event.type)
+    if not edit.path:
+        return  # all of the data
     key = edit.path[0]
     if edit.root != "data" or kind is None or not isinstance(key, str) or event.type == "message":
         return

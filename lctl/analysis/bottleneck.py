@@ -56,10 +56,10 @@ class Bottleneck(msgspec.Struct, frozen=True):
     recommendation: str | None
 
 
-def bottleneck(log: Log, prices: Prices | None = None) -> Bottleneck:
-    """Find what a chain waited for."""
+def bottleneck(log: Log, prices: Prices | None = None, found: Survey | None = None) -> Bottleneck:
+    """Find what a chain waited for. `found`: a survey of the same log, where there is one."""
     prices = prices or Prices()
-    found = survey(log)
+    found = survey(log) if found is None else found
     start, end = found.span
     wall = end - start
     path = critical_path(found)

@@ -225,7 +225,10 @@ def difference(tree: Tree, one: str, other: str) -> Difference:
 def nested_roots(tree: Tree) -> list[Node]:
     """First messages of sub-agents' conversations."""
     forest = tree.forest
-    numbers = sorted({n for several in forest.nested.values() for n in several if forest.seqs[n] <= tree.seq})
+    seq = tree.seq
+    numbers = sorted(
+        {n for several in forest.nested.values() for n in several if forest.is_nested_at(n, seq)}
+    )
     return [Node(tree, number) for number in numbers]
 
 

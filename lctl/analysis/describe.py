@@ -70,7 +70,7 @@ def _checkpoint(data: Data) -> str:
 
 def _message(data: Data) -> str:
     role = plain(text(data.get("role")) or "?", 20)
-    words = _said(data.get("content"))
+    words = _said(data.get("content", data.get("parts")))
     calls = ", ".join(_called(data))
     shown = f" {quoted(words, _WORDS)}" if words else ""
     status = text(data.get("status"))
@@ -141,6 +141,19 @@ def _contract(data: Data) -> str:
     return f" {named}".rstrip() + _paren(plain(text(data.get("status")), 20))
 
 
+def _assessment(data: Data) -> str:
+    confidence = number(data.get("confidence"))
+    said = "" if confidence is None else f"confidence: {confidence:.2f}"
+    return f" {plain(text(data.get('id')), 40)}".rstrip() + _paren(said)
+
+
+def _gate(data: Data) -> str:
+    confidence = number(data.get("confidence"))
+    said = "" if confidence is None else f"confidence: {confidence:.2f}"
+    named = " ".join(filter(None, (plain(text(data.get(key)), 40) for key in ("id", "decision"))))
+    return f" {named}".rstrip() + _paren(said)
+
+
 def _blob(data: Data) -> str:
     size = number(data.get("size"))
     kind = plain(text(data.get("media_type")), 40)
@@ -175,6 +188,12 @@ def _ms(value: object) -> str:
     return "" if duration is None else seconds(duration)
 
 
+#: Parts of Google's and Bedrock's messages say what they are by their key.
+_UNTYPED = (
+    "functionCall", "functionResponse", "inlineData", "fileData", "toolUse", "toolResult", "reasoningContent",
+)  # fmt: skip
+
+
 def _said(content: object) -> str:
     """Words of a message in whichever dialect, enough of them for one line."""
     if isinstance(content, str):
@@ -187,8 +206,8 @@ def _said(content: object) -> str:
             words.append(part)
         elif isinstance(part, dict):
             inner = part.get("text", part.get("content", part.get("output")))
-            kind = text(part.get("type"))
-            if kind in ("tool_use", "function_call"):
+            kind = text(part.get("type")) or next((key for key in _UNTYPED if key in part), "")
+            if kind in ("tool_use", "function_call", "functionCall", "toolUse"):
                 continue
             words.append(inner if isinstance(inner, str) else f"[{kind}]" if kind else "")
     return " ".join(filter(None, words))
@@ -211,6 +230,11 @@ def _called(data: Data) -> list[str]:
     for part in content if isinstance(content, list) else []:
         if isinstance(part, dict) and part.get("type") in ("tool_use", "function_call"):
             names.append(text(part.get("name")) or "?")
+    parts = data.get("parts", content)
+    for part in parts if isinstance(parts, list) else []:
+        inner = part.get("functionCall", part.get("toolUse")) if isinstance(part, dict) else None
+        if isinstance(inner, dict):
+            names.append(text(inner.get("name")) or "?")
     return names
 
 
@@ -234,6 +258,8 @@ _SUMMARIES: dict[str, Callable[[Data], str]] = {
     "fact_read": _fact_read,
     "model_routing": _model_routing,
     "contract_validation": _contract,
+    "assessment": _assessment,
+    "gate": _gate,
     "exchange": _exchange,
     "ambient": _ambient,
     "output": _named("stream"),

@@ -106,6 +106,14 @@ class Differences(Sequence[Difference]):
     def __iter__(self) -> Iterator[Difference]:
         return self._shown(self._found)
 
+    def numbers(self) -> dict[tuple[int, int], int]:
+        """(left seq or 0, right seq or 0) -> place of the difference whose event that is."""
+        mine, other = self._left.seqs, self._right.seqs
+        return {
+            (mine[one.left] if one.left >= 0 else 0, other[one.right] if one.right >= 0 else 0): n
+            for n, one in enumerate(self._found)
+        }
+
     def _shown(self, found: Sequence[_Found]) -> Iterator[Difference]:
         mine, other = _Cursor(self._left), _Cursor(self._right)
         for one in found:
@@ -131,11 +139,39 @@ class Diff:
         equal: events that are the same in both.
     """
 
-    def __init__(self, left: Log, right: Log, differences: Differences, equal: int, prices: Prices) -> None:
+    def __init__(
+        self,
+        logs: tuple[Log, Log],
+        traces: tuple[Trace, Trace],
+        pairs: tuple[Sequence[int], Sequence[int]],
+        differences: Differences,
+        equal: int,
+        prices: Prices,
+    ) -> None:
         self.differences = differences
         self.equal = equal
-        self._logs = (left, right)
+        self._logs = logs
+        self._traces = traces
+        self._pairs = pairs
         self._prices = prices
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """(left seq, right seq) of all events, 0 where a side has none, in the order of the left run; what
+        only the right one has comes behind what it followed there."""
+        (mine, other), (pairs, other_pairs) = self._traces, self._pairs
+        behind: dict[int, list[int]] = {}
+        after = -1
+        for m, n in enumerate(other_pairs):
+            if n >= 0:
+                after = n
+            else:
+                behind.setdefault(after, []).append(other.seqs[m])
+        for seq in behind.get(-1, ()):
+            yield 0, seq
+        for n, m in enumerate(pairs):
+            yield mine.seqs[n], other.seqs[m] if m >= 0 else 0
+            for seq in behind.get(n, ()):
+                yield 0, seq
 
     @cached_property
     def first_divergence(self) -> Difference | None:
@@ -170,7 +206,8 @@ def diff(left: Log, right: Log, prices: Prices | None = None) -> Diff:
     found = _differences(mine, other, pairs, other_pairs, moved)
     paired = len(pairs) - pairs.count(-1)
     changed = sum(one.left >= 0 and one.right >= 0 for one in found)
-    return Diff(left, right, Differences(mine, other, found, prices), paired - changed, prices)
+    differences = Differences(mine, other, found, prices)
+    return Diff((left, right), (mine, other), (pairs, other_pairs), differences, paired - changed, prices)
 
 
 def lines(value: Diff, names: tuple[str, str] = ("v1", "v2")) -> list[str]:

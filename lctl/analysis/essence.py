@@ -59,6 +59,7 @@ _MESSAGE = _VOLATILE | {
     "fork_of",
     "copy_of",
     "carry",
+    "replaces",
     "nested_in",
     "message_number",
     "serial",
@@ -68,7 +69,7 @@ _MESSAGE = _VOLATILE | {
     "item_id",
 }
 _AMBIENT = _VOLATILE | {"value", "values", "steps", "order", "result", "count", "at"}
-_TOOL_CALL = _VOLATILE | {"at", "match"}
+_TOOL_CALL = _VOLATILE | {"nested", "at", "match"}
 _PART = frozenset({"id", "item_id", "call_id", "signature", "encrypted_content", "created_by"})
 #: Keys under which a message holds more message structure; all else is what somebody said and stays.
 _NESTED = ("content", "tool_calls", "function", "reasoning", "summary", "reasoning_details")

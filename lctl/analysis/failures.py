@@ -79,10 +79,15 @@ def failures(log: Log) -> tuple[Failure, ...]:
     return tuple(found)
 
 
+def outline(message: str) -> str:
+    """What messages about the same thing have in common."""
+    return _NUMBERS.sub("#", message)[:200]
+
+
 def _group(
     groups: dict[tuple[str, str, str, str], _Group], source: str, category: str, type: str, message: str
 ) -> _Group:
-    key = (source, category, type, _NUMBERS.sub("#", message)[:200])
+    key = (source, category, type, outline(message))
     group = groups.get(key)
     if group is None:
         group = groups[key] = _Group(message)

@@ -107,6 +107,15 @@ def model_of(data: Mapping[str, Any]) -> str | None:
     return model if isinstance(model, str) and model else None
 
 
+def role_of(data: Mapping[str, Any]) -> str | None:
+    """What the model an event names is used for: `model.role`, or the agent profile's."""
+    profile = data.get("agent_profile")
+    for model in (data.get("model"), profile.get("model") if isinstance(profile, dict) else None):
+        if isinstance(model, dict) and text(model.get("role")):
+            return text(model["role"])
+    return None
+
+
 #: Largest duration in milliseconds, and number of tokens, that are believed: what the state believes too.
 LARGEST = 1e15
 _MOST = 10**12

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from lctl.analysis.align import align
-from lctl.analysis.collection import paused
 from lctl.analysis.steptree import Body, Side
 from lctl.analysis.trace import STEP, Trace
+from lctl.state.collection import paused
 
 _TOP = -1
 
@@ -82,16 +82,19 @@ class _Matching:
 
     def _match_steps(self, mine: list[int], other: list[int]) -> None:
         """By content first, in any order: siblings that do the same are the same whoever came first."""
+        free, other_free = self.left.free(mine), self.right.free(other)
         for likeness, pair in (
             (_whole, self._pair_alike),
             (_place, self._pair_alike),
             (_content, self._pair_in_order),
             (_content, self._pair_alike),
         ):
-            free, other_free = self.left.free(mine), self.right.free(other)
             if not free or not other_free:
                 return
-            pair(free, other_free, *self._by(likeness, free, other_free))
+            keys, other_keys = self._by(likeness, free, other_free)
+            if not set(keys).isdisjoint(other_keys):
+                pair(free, other_free, keys, other_keys)
+                free, other_free = self.left.free(free), self.right.free(other_free)
         self._pair_gaps(mine, other, _STEP_LEVELS)
         self._pair_changed(self.left.free(mine), self.right.free(other), _STEP_LEVELS)
 
@@ -162,6 +165,8 @@ class _Matching:
         other_keys: Sequence[Hashable],
     ) -> None:
         """Equal keys, as many as keep their order."""
+        if set(keys).isdisjoint(other_keys):
+            return
         pairs, other_pairs = self.left.pairs, self.right.pairs
         for n, place in zip(mine, align(keys, other_keys), strict=True):
             if place >= 0:
@@ -214,8 +219,10 @@ class _Matching:
         for level in levels:
             if not mine or not other:
                 return
-            self._pair_in_order(mine, other, *self._by(level, mine, other))
-            mine, other = self.left.free(mine), self.right.free(other)
+            keys, other_keys = self._by(level, mine, other)
+            if not set(keys).isdisjoint(other_keys):
+                self._pair_in_order(mine, other, keys, other_keys)
+                mine, other = self.left.free(mine), self.right.free(other)
 
 
 def _by_owner(side: Side) -> dict[int, list[int]]:

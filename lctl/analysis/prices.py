@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import msgspec
+
 from lctl.state.model import Tokens
 
 if TYPE_CHECKING:
@@ -32,6 +34,18 @@ class Rates:
         self.cache_write = _per_token(price, self.call, input_tokens=_PROBE, cache_write_tokens=_PROBE)
         self.output = _per_token(price, self.call, output_tokens=_PROBE)
         self.reasoning = _per_token(price, self.call, output_tokens=_PROBE, output_reasoning_tokens=_PROBE)
+
+    @classmethod
+    def of(cls, plain: list[float]) -> Rates:
+        """What `plain` gave."""
+        rates = cls.__new__(cls)
+        for name, value in zip(sorted(cls.__slots__), plain, strict=True):
+            setattr(rates, name, value)
+        return rates
+
+    def plain(self) -> list[float]:
+        """Its numbers."""
+        return [getattr(self, name) for name in sorted(self.__slots__)]
 
     def cost(self, tokens: Tokens) -> float:
         fresh = max(0, tokens.input - tokens.cache_read - tokens.cache_write)
@@ -81,6 +95,28 @@ class Prices:
         if known[1] is not None:
             return known[1].cost(tokens)
         return self._tiered_cost(price, tokens)
+
+    def of_calls(self, model: str | None, tokens: Tokens, calls: int, *, at: str = "") -> float | None:
+        """US dollars of some calls that used these tokens together. Where long prompts are dearer, each call
+        is taken to have used an even part."""
+        if calls <= 1:
+            return self.cost(model, tokens, at=at)
+        rates = self.lasting(model)
+        if rates is not None:
+            return rates.cost(tokens) + (calls - 1) * rates.call
+        each = Tokens(*(count // calls for count in msgspec.structs.astuple(tokens)))
+        one = self.cost(model, each, at=at)
+        return one if one is None or not each.total else one * tokens.total / each.total
+
+    def lasting(
+        self, model: str | None, *, provider: str | None = None, url: str | None = None
+    ) -> Rates | None:
+        """The rates of a model where they hold at any time and for any number of tokens."""
+        price = self._price(model, provider, "", url)
+        found = self._models.get((model or "", provider, _origin(url)))
+        if price is None or found is None or isinstance(found[1].prices, list) or _tiered(price):
+            return None
+        return _rates(price)
 
     def cached_saving(
         self,

@@ -137,9 +137,9 @@ def _test(query: str, term: Term) -> Callable[[Event], bool]:
         path = term.field.removeprefix("data.").split(".")
         read: Callable[[Event], Any] = lambda event: _at(event.data, path)  # noqa: E731
     else:
-        known = _FIELDS.get(term.field)
+        known = FIELDS.get(term.field)
         if known is None:
-            names = ", ".join(sorted(_FIELDS))
+            names = ", ".join(sorted(FIELDS))
             raise QueryError(
                 query, term.position, f"there is no field {term.field!r}; fields are {names}, data.<path>"
             )
@@ -253,7 +253,8 @@ def _data(*keys: str) -> Callable[[Event], Any]:
 
 
 _NUMERIC = frozenset({"seq", "step"})
-_FIELDS: dict[str, Callable[[Event], Any]] = {
+#: Name of a field in a query -> what it looks at.
+FIELDS: dict[str, Callable[[Event], Any]] = {
     "type": lambda event: event.type,
     "agent": lambda event: event.agent,
     "seq": lambda event: event.seq,

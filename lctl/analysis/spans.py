@@ -40,6 +40,7 @@ class StepSpan:
     cost: float | None = None
     attempts: int = 0
     last_attempt_ms: float | None = None
+    role: str | None = None  # what its model is used for
     errors: list[int] = field(default_factory=list)
     children: list[int] = field(default_factory=list)
     exclusive_ms: float = 0.0

@@ -44,6 +44,14 @@ class Row(msgspec.Struct, frozen=True):
     first_chunk_p50_ms: float | None = None
 
 
+class Routing(msgspec.Struct, frozen=True):
+    """Choices of one model (or decision): how often, and what else was considered, with how often each."""
+
+    choice: str
+    count: int
+    alternatives: tuple[tuple[str, int], ...]
+
+
 class Stats(msgspec.Struct, frozen=True):
     """Everything `lctl stats` shows.
 
@@ -56,6 +64,8 @@ class Stats(msgspec.Struct, frozen=True):
         first_chunk_p50_ms: time to the first chunk of streamed model calls.
         inherited_calls: model calls of a rerun or fork that were answered from the tape. Their tokens and
             cost are in the recording it was made of, and not in `tokens` and `cost`.
+        roles: models by what they are used for, `gpt-4 (planning)`; empty where no step says.
+        routings: models that were chosen among others.
     """
 
     chain_id: str
@@ -82,6 +92,8 @@ class Stats(msgspec.Struct, frozen=True):
     inherited_calls: int = 0
     inherited_tokens: Tokens = Tokens()
     inherited_cost: float | None = None
+    roles: tuple[Row, ...] = ()
+    routings: tuple[Routing, ...] = ()
 
     @property
     def cost_is_partial(self) -> bool:
@@ -126,6 +138,8 @@ def of_survey(found: Survey) -> Stats:
         inherited_calls=sum(call.inherited for call in calls),
         inherited_tokens=_sum(span.tokens for span in inherited),
         inherited_cost=_cost(inherited) if inherited else None,
+        roles=_roles(found),
+        routings=_routings(found),
     )
 
 
@@ -192,6 +206,44 @@ def _models(found: Survey) -> tuple[Row, ...]:
     return tuple(
         msgspec.structs.replace(_row(model, mine), llm_calls=len(mine))
         for model, mine in sorted(models.items())
+    )
+
+
+def _roles(found: Survey) -> tuple[Row, ...]:
+    """A model call has the role of the nearest step around it that names one. A step that does, and in which
+    no call of a model was recorded, stands for one itself."""
+    rows: dict[str, list[StepSpan]] = {}
+    served: set[int] = set()
+    for span in found.model_calls:
+        above: StepSpan | None = span
+        while above is not None and above.role is None:
+            above = found.steps.get(above.parent) if above.parent is not None else None
+        if above is not None:
+            served.add(above.seq)
+            rows.setdefault(f"{span.model or NAMELESS} ({above.role})", []).append(span)
+    for span in found.steps.values():
+        if span.role is not None and span.model and span.seq not in served and not span.is_model_call:
+            rows.setdefault(f"{span.model} ({span.role})", []).append(span)
+    return tuple(
+        msgspec.structs.replace(_row(name, mine), llm_calls=len(mine)) for name, mine in sorted(rows.items())
+    )
+
+
+def _routings(found: Survey) -> tuple[Routing, ...]:
+    chosen: dict[str, list[tuple[str, ...]]] = {}
+    for choice, others in found.routings:
+        chosen.setdefault(choice, []).append(others)
+    return tuple(
+        Routing(
+            choice,
+            len(lists),
+            tuple(
+                sorted(
+                    _counts(one for others in lists for one in others).items(), key=lambda kv: (-kv[1], kv[0])
+                )
+            ),
+        )
+        for choice, lists in sorted(chosen.items(), key=lambda kv: (-len(kv[1]), kv[0]))
     )
 
 

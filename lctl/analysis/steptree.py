@@ -31,7 +31,7 @@ class Side:
         self.chains = _chains(trace, self.pool)
         self.items: dict[int, list[int]] = {}
         self.steps: dict[int, list[int]] = {}
-        self.inside: dict[int, int] = {}
+        self.inside = [0] * (len(trace) + 1)  # by step; of the top last, which is at -1
         self.deep: list[int] = list(trace.keys)
         _grow(self)
         self._streams = _streams(trace) if "stream_chunk" in trace.types else {}
@@ -108,27 +108,30 @@ def _grow(side: Side) -> None:
     trace, deep, inside, chains = side.trace, side.deep, side.inside, side.chains
     items, steps = side.items, side.steps
     keys, owners, classes = trace.keys, trace.owners, trace.classes
-    for n in range(len(keys) - 1, -1, -1):
-        where = classes[n]
+    of_items, of_steps, of_chains = items.get, steps.get, chains.get
+    last = n = len(keys)  # no owner has this number
+    mine: list[int] = []  # items of the last owner: what is in one step mostly stands together
+    for key, owner, where in zip(reversed(keys), reversed(owners), reversed(classes), strict=True):
+        n -= 1
         if where == POOL:
             continue
-        owner = owners[n]
         if where == STEP:
-            inner = inside.setdefault(n, 0)
-            deep[n] = hash((keys[n], inner, chains.get(n)))
-            key = hash((keys[n], inner))
-            if owner in steps:
-                steps[owner].append(n)
-            else:
+            inner = inside[n]
+            deep[n] = hash((key, inner, of_chains(n)))
+            key = hash((key, inner))
+            known = of_steps(owner)
+            if known is None:
                 steps[owner] = [n]
-        else:
-            key = keys[n]
-        if owner in items:
-            items[owner].append(n)
-            inside[owner] = (inside[owner] + key * key) & _MASK
-        else:
-            items[owner] = [n]
-            inside[owner] = (key * key) & _MASK
+            else:
+                known.append(n)
+        # Keys are hashes: their sum is one of all of them, in any order.
+        inside[owner] = (inside[owner] + key) & _MASK
+        if owner != last:
+            last = owner
+            mine = of_items(owner)  # type: ignore[assignment]
+            if mine is None:
+                mine = items[owner] = []
+        mine.append(n)
     for one in items.values():
         one.reverse()
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from lctl.analysis.intervals import Interval, clip, length, shares
-from lctl.analysis.log import Log, millis, model_of, number, raw_events, text, tokens_of
+from lctl.analysis.log import Log, millis, model_of, number, raw_events, role_of, text, tokens_of
 from lctl.analysis.prices import Prices
 from lctl.analysis.spans import ErrorSpan, MessageSpan, StepSpan, ToolSpan
 from lctl.state.model import Tokens
@@ -44,6 +44,7 @@ class Survey:
     unpriced: dict[str, int] = field(default_factory=dict)  # model -> calls without a price
     streamed: dict[str, Tokens] = field(default_factory=dict)  # of streams outside any step, by agent
     streams: bool = False  # there are any
+    routings: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)  # choice, what else there was
 
     @property
     def duration_ms(self) -> float:
@@ -113,6 +114,7 @@ class _Reading:
             "fact_modified": self._fact,
             "exchange": self._exchange,
             "handoff": self._handoff,
+            "model_routing": self._routing,
         }
 
     def take(self, event: dict[str, Any]) -> None:
@@ -132,7 +134,7 @@ class _Reading:
                 found.stamps = (event["timestamp"], found.stamps[1])
         kind = event.get("type")
         agent = text(event.get("agent"))
-        if agent and kind not in ("checkpoint", "contract_validation"):
+        if agent and kind not in ("checkpoint", "contract_validation", "gate"):
             found.agents[agent] = found.agents.get(agent, 0) + 1
         if kind == "stream_end":
             found.streams = True
@@ -166,6 +168,7 @@ class _Reading:
             end=self._now,
             timestamp=text(event.get("timestamp")),
             model=model_of(data),
+            role=role_of(data),
             provider=text(data.get("provider")) or None,
             tool=text(data.get("tool")) or None,
             input_summary=text(data.get("input_summary")),
@@ -258,6 +261,13 @@ class _Reading:
         known = self.found.facts.get(str(id))
         self.found.facts[str(id)] = confidence if confidence is not None else known
         self.found.fact_steps.setdefault(str(id), step)
+
+    def _routing(
+        self, seq: int, agent: str, step: int | None, data: dict[str, Any], event: dict[str, Any]
+    ) -> None:
+        others = data.get("alternatives_considered")
+        named = tuple(filter(None, map(text, others))) if isinstance(others, list) else ()
+        self.found.routings.append((text(data.get("model")) or text(data.get("decision")) or "?", named))
 
     def _exchange(
         self, seq: int, agent: str, step: int | None, data: dict[str, Any], event: dict[str, Any]

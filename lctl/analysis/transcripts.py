@@ -7,6 +7,7 @@ that is broken raises `BrokenChain`, unless what there is of it is asked for (`p
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,6 +17,8 @@ from lctl.analysis.wording import block, compact, plain
 from lctl.conversation.node import Node
 from lctl.conversation.tree import Tree
 from lctl.errors import BrokenChain, UsageError
+from lctl.training.dialects import Chat
+from lctl.training.restoring import Blobs
 
 Data = Mapping[str, Any]
 
@@ -32,7 +35,9 @@ def openai_messages(log: Log, leaf: str | None = None, *, partial: bool = False)
         UsageError: the log has no message of that id.
         BrokenChain: a message on the way is not in the log.
     """
-    return [message for node in _path(_tree(log), leaf, partial) for message in _openai(node.data)]
+    tree = _tree(log)
+    blobs = Blobs(tree, Counter())
+    return [message for node in _path(tree, leaf, partial) for message in _chat(node, blobs)]
 
 
 def transcript_json(log: Log, *, partial: bool = False) -> list[dict[str, Any]]:
@@ -43,6 +48,7 @@ def transcript_json(log: Log, *, partial: bool = False) -> list[dict[str, Any]]:
         BrokenChain: there is one, and `partial` is False.
     """
     tree = _tree(log)
+    blobs = Blobs(tree, Counter())
     found = []
     for leaf in tree.leaves:
         missing = {}
@@ -52,7 +58,7 @@ def transcript_json(log: Log, *, partial: bool = False) -> list[dict[str, Any]]:
             if not partial:
                 raise _told(error) from None
             path, missing = error.partial, {"missing": error.missing}
-        said = [message for node in path for message in _openai(node.data)]
+        said = [message for node in path for message in _chat(node, blobs)]
         found.append({"leaf": leaf.id, "agent": log.event(leaf.seq).agent, **missing, "messages": said})
     return found
 
@@ -101,6 +107,36 @@ def _told(error: BrokenChain) -> BrokenChain:
     return BrokenChain(text, error.missing, error.partial)
 
 
+#: Parts of content that OpenAI's chat messages have.
+_PARTS = frozenset({"text", "image_url", "input_audio", "file", "refusal"})
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+
+
+def _chat(node: Node, blobs: Blobs) -> Iterator[dict[str, Any]]:
+    """A message in OpenAI's form; one that has it already as it was written, without empty keys."""
+    message = blobs.restored(node.message)
+    if _is_chat(message):
+        yield {
+            key: value for key, value in message.items() if key == "content" or value not in (None, [], {})
+        }
+    elif text(message.get("role")):
+        yield from Chat().messages(message)
+    else:
+        yield from _openai(message)
+
+
+def _is_chat(message: Data) -> bool:
+    content = message.get("content")
+    if message.get("role") not in _ROLES or "parts" in message or "content" not in message:
+        return False
+    if not isinstance(content, list):
+        return content is None or isinstance(content, str)
+    return all(
+        isinstance(part, Mapping) and part.get("type") in _PARTS and "cache_control" not in part
+        for part in content
+    )
+
+
 def _openai(data: Data) -> Iterator[dict[str, Any]]:
     """A message of any dialect; several tool results in one become one "tool" message each."""
     results = dialects.tool_results_of(data)
@@ -110,7 +146,7 @@ def _openai(data: Data) -> Iterator[dict[str, Any]]:
             "tool_call_id": result.get("call_id") or "",
             "content": _result_text(result.get("output")),
         }
-    words = "" if text(data.get("role")) == "tool" else dialects.text_of(data)
+    words = "" if results and text(data.get("role")) in ("tool", "function") else dialects.text_of(data)
     calls = dialects.tool_calls_of(data)
     if results and not words and not calls:
         return

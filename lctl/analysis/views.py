@@ -9,24 +9,36 @@ from typing import Any
 import msgspec
 import orjson
 
-from lctl.analysis.gates import gate
 from lctl.analysis.log import text
 from lctl.analysis.prices import Prices
 from lctl.events import Event
 from lctl.state.model import MODEL_KINDS, State, Tokens
+from lctl.trust.gates import Thresholds, gate
+from lctl.trust.ledger import Ledger
+from lctl.trust.policy import Policy
 
 #: section -> name of the row -> field -> value
 View = dict[str, dict[str, dict[str, Any]]]
 
+_COORDINATION = frozenset(
+    {"handoff", "fact_read", "model_routing", "contract_validation", "assessment", "gate"}
+)
 _OURS = frozenset({"message_id", "parent_id", "session_id", "conversation_id", "turn_id"})
 
 
-def view(state: State, events: Iterable[Event], origins: Mapping[int, int], prices: Prices) -> View:
+def view(
+    state: State,
+    events: Iterable[Event],
+    origins: Mapping[int, int],
+    prices: Prices,
+    policy: Policy | None = None,
+) -> View:
     """Everything a state says.
 
     Args:
         events: those up to the state's seq.
         origins: seq -> the number it goes by here; those not in it are called `+seq`.
+        policy: of confidences; the protocol's own when None.
     """
     events = list(events)
 
@@ -34,36 +46,49 @@ def view(state: State, events: Iterable[Event], origins: Mapping[int, int], pric
         return None if seq is None else str(origins[seq]) if seq in origins else f"+{seq}"
 
     prompts = _prompts(state, events)
+    ledger = Ledger(policy).take_all(events)
+    bounds = ledger.policy.thresholds
+    now = state.last_timestamp or ""
     return {
-        "facts": {id: _fact(fact) for id, fact in state.facts.items()},
-        "handoffs": _coordination(state, events, name),
-        "steps": {str(name(seq)): _step(step, name, prompts) for seq, step in state.steps.items()},
+        "facts": {id: fact_row(fact, ledger) for id, fact in state.facts.items()},
+        "handoffs": _coordination(state, events, name, bounds),
+        "steps": {str(name(seq)): step_row(step, name, prompts) for seq, step in state.steps.items()},
         "messages": {
             one.id: {"role": one.role, "parent": one.parent, "status": one.status, "sampled": one.sampled}
             for one in state.messages.values()
         },
-        "agents": {id: _usage(usage) for id, usage in state.agents.items()},
+        "agents": {id: usage_row(usage) for id, usage in state.agents.items()},
         "models": {
-            id: {**_usage(usage), "cost": prices.cost(id, usage.tokens, at=state.last_timestamp or "")}
+            id: {
+                **usage_row(usage),
+                "cost": prices.of_calls(id, usage.tokens, usage.calls, at=now),
+            }
             for id, usage in state.models.items()
         },
-        "tools": {id: _usage(usage) for id, usage in state.tools.items()},
-        "totals": {"": _totals(state, prices)},
+        "tools": {id: usage_row(usage) for id, usage in state.tools.items()},
+        "totals": {"": totals_row(state, prices)},
         "problems": {f"{name(one.seq)} {one.code}": {"text": one.text} for one in state.diagnostics},
     }
 
 
-def _fact(fact: Any) -> dict[str, Any]:
+def fact_row(fact: Any, ledger: Ledger | None = None) -> dict[str, Any]:
+    """A fact, and what may be done with it where it has come furthest; without a ledger, where it stands."""
+    standing = None if ledger is None else ledger.facts.get(fact.id)
+    hops = 0 if standing is None else standing.hops
+    arrived = fact.confidence if standing is None or not hops else standing.confidence()
     return {
         "text": fact.text,
         "confidence": fact.confidence,
-        "gate": gate(fact.confidence),
+        **({"hops": hops, "decayed": arrived} if hops else {}),
+        "gate": gate(arrived) if ledger is None else gate(arrived, ledger.policy.thresholds),
         "source": fact.source,
         "agent": fact.agent,
     }
 
 
-def _step(step: Any, name: Callable[[int | None], str | None], prompts: Mapping[int, str]) -> dict[str, Any]:
+def step_row(
+    step: Any, name: Callable[[int | None], str | None], prompts: Mapping[int, str]
+) -> dict[str, Any]:
     return {
         "agent": step.agent,
         "kind": step.kind,
@@ -80,7 +105,7 @@ def _step(step: Any, name: Callable[[int | None], str | None], prompts: Mapping[
     }
 
 
-def _usage(usage: Any) -> dict[str, Any]:
+def usage_row(usage: Any) -> dict[str, Any]:
     return {
         "calls": usage.calls, "errors": usage.errors, "wall_ms": usage.wall_ms, **_tokens(usage.tokens)
     }  # fmt: skip
@@ -90,14 +115,16 @@ def _tokens(tokens: Tokens | None) -> dict[str, Any]:
     return {} if tokens is None else {f"tokens.{k}": v for k, v in msgspec.structs.asdict(tokens).items()}
 
 
-def _totals(state: State, prices: Prices) -> dict[str, Any]:
+def totals_row(state: State, prices: Prices, *, most: int | None = None) -> dict[str, Any]:
+    """`most`: of more facts than that, their confidence is not averaged."""
     totals = msgspec.structs.asdict(state.totals)
     costs = [
-        prices.cost(name, usage.tokens, at=state.last_timestamp or "")
+        prices.of_calls(name, usage.tokens, usage.calls, at=state.last_timestamp or "")
         for name, usage in state.models.items()
         if usage.tokens.total
     ]
-    confident = [fact.confidence for fact in state.facts.values() if fact.confidence is not None]
+    averaged = state.facts.values() if most is None or len(state.facts) <= most else ()
+    confident = [fact.confidence for fact in averaged if fact.confidence is not None]
     return {
         **{key: value for key, value in totals.items() if key not in ("tokens", "events")},
         **_tokens(state.totals.tokens),
@@ -110,19 +137,21 @@ def _totals(state: State, prices: Prices) -> dict[str, Any]:
 
 
 def _coordination(
-    state: State, events: Iterable[Event], name: Callable[[int | None], str | None]
+    state: State, events: Iterable[Event], name: Callable[[int | None], str | None], bounds: Thresholds
 ) -> dict[str, dict[str, Any]]:
     """Hand-offs, routings and contracts; with the gate each fact they name stood at in that moment."""
     rows: dict[str, dict[str, Any]] = {}
     for event in events:
-        if event.type not in ("handoff", "fact_read", "model_routing", "contract_validation"):
+        if event.type not in _COORDINATION:
             continue
         row = {key: value for key, value in event.data.items() if not isinstance(value, list | dict)}
+        if event.type == "contract_validation":
+            row["errors"] = len(event.data.get("errors") or ())
         for id in _facts_named(event.data):
             confidence = _confidence(state, id, event.seq)
             if confidence is not None:
                 row[f"{id}.confidence"] = confidence
-                row[f"{id}.gate"] = gate(confidence)
+                row[f"{id}.gate"] = gate(confidence, bounds)
         rows[str(name(event.seq))] = row
     return rows
 

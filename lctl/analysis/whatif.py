@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 
 from lctl.analysis.altering import Altered, Insertion, alter
-from lctl.analysis.gates import gate
 from lctl.analysis.prices import Prices
 from lctl.analysis.views import View, view
 from lctl.chain import Chain
@@ -26,6 +25,9 @@ from lctl.events import Event
 from lctl.patch import Edit, parse_edit
 from lctl.state.model import State
 from lctl.state.reducer import fold
+from lctl.trust.deriving import rederive
+from lctl.trust.gates import THRESHOLDS, Thresholds, gate
+from lctl.trust.policy import policy_of
 
 Sets = Mapping[str, Any] | Iterable[str | Edit]
 
@@ -53,11 +55,12 @@ class Span(msgspec.Struct, frozen=True):
     last: int
     before: float | None
     after: float | None
+    thresholds: Thresholds = THRESHOLDS
 
     @property
     def gates(self) -> tuple[str | None, str | None]:
         """What could be done with the fact, and what could be done then."""
-        return gate(self.before), gate(self.after)
+        return gate(self.before, self.thresholds), gate(self.after, self.thresholds)
 
 
 class WhatIf:
@@ -72,8 +75,20 @@ class WhatIf:
         self._original = list(original.events())
         self._last = to_seq if to_seq is not None else max((e.seq for e in self._original), default=0)
         self._prices = Prices()
-        self.altered = altered
-        self.chain = Chain(original.id, altered.events)
+        self._policy = policy_of(original.chain, original.extra)
+        self.altered = self._derived(altered)
+        self.chain = Chain(original.id, self.altered.events)
+
+    def _derived(self, altered: Altered) -> Altered:
+        """With gates, consensus, contract judgements and routings as they would have been."""
+        before = {event.seq: event for event in self._original}
+        edited = {
+            old
+            for event in altered.events
+            if (old := altered.origins.get(event.seq)) is not None and event.data != before[old].data
+        }
+        events = rederive(self._original, altered.events, altered.origins, edited, self._policy)
+        return msgspec.structs.replace(altered, events=events)
 
     @property
     def to_seq(self) -> int:
@@ -93,7 +108,7 @@ class WhatIf:
         return tuple(_compare(before, after))
 
     def _view(self, events: list[Event], origins: Mapping[int, int]) -> View:
-        return view(fold(events), events, origins, self._prices)
+        return view(fold(events), events, origins, self._prices, self._policy)
 
     def _up_to(self, seq: int) -> list[Event]:
         """The changed events up to that one; what was inserted behind it included."""
@@ -122,7 +137,8 @@ class WhatIf:
             before = _timeline(whole[0], id, {seq: seq for seq in seqs})
             after = _timeline(whole[1], id, origins)
             found += _spans(id, seqs, before, after)
-        return tuple(found)
+        bounds = self._policy.thresholds
+        return tuple(msgspec.structs.replace(span, thresholds=bounds) for span in found)
 
     def __bool__(self) -> bool:
         """Something would be otherwise, somewhere on the way or at the end."""
@@ -207,7 +223,9 @@ def _compare(before: View, after: View) -> Iterable[Change]:
 
 def _shown(row: dict[str, Any] | None) -> dict[str, Any] | None:
     """A whole row, without what it says nothing of."""
-    return None if row is None else {k: v for k, v in row.items() if v not in (None, 0, "", False)}
+    if row is None:
+        return None
+    return {k: v for k, v in row.items() if v is not None and (k == "confidence" or v not in (0, ""))}
 
 
 def _timeline(state: State, id: str, origins: Mapping[int, int]) -> list[tuple[float, float | None]]:

@@ -23,9 +23,12 @@ SECTIONS: dict[str, dict[str, Entry]] = {
     "Record": {
         "run": Entry("running", "Run a program and record it."),
         "import": Entry("importing", "Take a conversation of another program as a log."),
+        "claude": Entry("claudehooks", "Record Claude Code, by its hooks."),
         "demo": Entry("demonstration", "Record a three-agent review against a local model server."),
     },
     "Travel": {
+        "debug": Entry("debugging", "Open a run, or a folder of them, in the browser."),
+        "serve": Entry("serving", "Serve the debugger to a team: a store or a folder, to be read."),
         "replay": Entry("replaying", "Go through the events; on a terminal, step by step."),
         "show": Entry("showing", "Show the state at an event, or one event in full."),
         "ls": Entry("listing", "List recorded runs, newest first."),
@@ -42,6 +45,10 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "branches": Entry("branching", "List the branches: length, cost, and where each parts."),
         "transcript": Entry("transcribing", "Print one branch as its model reads it."),
         "what-if": Entry("whatif", "Change an event and see what follows, without running."),
+        "confidence": Entry("confiding", "Show how sure each fact is, and how that came."),
+        "query": Entry("querying", "Ask in SQL: facts, steps, tools, messages, errors."),
+        "errors": Entry("failing", "Group what went wrong, over one run or many."),
+        "agents": Entry("profiling", "Show how far each agent was right, and what it used."),
     },
     "Check": {
         "verify": Entry("checking", "Check that the events are the ones that were written."),
@@ -49,6 +56,9 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "doctor": Entry("examining", "Say what is installed, patched, and was not recorded."),
     },
     "Take elsewhere": {
+        "push": Entry("pushing", "Bring runs to a store: SQLite, PostgreSQL or another folder."),
+        "pull": Entry("pushing", "Write a run of a store to a file."),
+        "prune": Entry("pushing", "Remove old runs from a store."),
         "convert": Entry("converting", "Write a log in another form or from an older version."),
         "export": Entry("exporting", "Write what a log says for other tools."),
         "samples": Entry("sampling", "List the training samples a log gives."),
@@ -62,7 +72,9 @@ EPILOG = """\
 \b
 TARGET is a path, a chain id or the start of one, 'last', 'last~1' (the run
 before it), or '-' for standard input. Runs are looked for in LCTL_DIR, or in
-.lctl/ under the working directory.
+.lctl/ under the working directory; with LCTL_STORE, in that store. A run in any
+store is sqlite:///FILE#ID or postgresql://HOST/DB#ID. 'TARGET+' is the run
+with all that it started, on this machine or others, as one.
 
 \b
 Exit codes:
@@ -79,6 +91,8 @@ Exit codes:
 \b
 Environment:
   LCTL_DIR                where runs are kept (default: .lctl)
+  LCTL_STORE              where runs go and are looked for: sqlite:///FILE, ...
+  LCTL_OTEL               where recorded programs export to: a URL, or 1
   NO_COLOR, FORCE_COLOR   never, always colour
   LCTL_DEBUG=1            show tracebacks of lctl's own errors
 """

@@ -71,10 +71,13 @@ def _say(screen: Screen, log: Log, found: Verification) -> None:
 @click.command()
 @target()
 @click.option("--strict", is_flag=True, help="Count doubts as problems.")
+@click.option(
+    "--contracts", multiple=True, metavar="PATH", help="Check contracts instead: a file, or a folder of them."
+)
 @click.option("-n", "--limit", type=click.IntRange(1), default=50, show_default=True, help="Lines to print.")
 @screened()
-def validate(screen: Screen, target: str, strict: bool, limit: int) -> int:
-    """Check every event of TARGET against the protocol.
+def validate(screen: Screen, target: str, strict: bool, contracts: tuple[str, ...], limit: int) -> int:
+    """Check every event of TARGET against the protocol, or against contracts.
 
     A problem is an event that is not as the protocol says; a doubt is one that does not fit those before
     it, like the end of a step that never began. Types and keys that lctl does not know are allowed. Exits
@@ -84,6 +87,10 @@ def validate(screen: Screen, target: str, strict: bool, limit: int) -> int:
     from lctl.codec import validate as validated
 
     log = opened(target, problems=False)
+    if contracts:
+        from lctl.cli.contracting import check_contracts
+
+        return check_contracts(screen, log, contracts, limit)
     problems, doubts = validated(log), _doubts(log)
     if strict:
         problems, doubts = problems + doubts, []

@@ -16,7 +16,6 @@ from lctl.cli.text import plural
 if TYPE_CHECKING:
     from lctl.analysis.changes import FieldChange
     from lctl.analysis.diff import Diff, Difference
-    from lctl.codec import Log
 
 _MOST = 20
 _MOST_LINES = 24
@@ -38,6 +37,7 @@ def diff(screen: Screen, first: str, second: str, full: bool) -> int:
     before. Exits with 1 when they differ.
     """
     from lctl.analysis.diff import diff as compared
+    from lctl.analysis.forkpoint import fork_point
     from lctl.cli.target import opened
     from lctl.errors import UsageError
 
@@ -52,15 +52,6 @@ def diff(screen: Screen, first: str, second: str, full: bool) -> int:
             screen.line((f"Forked at event {parted['seq']}", "bold"), _changed(parted))
         _say(screen, found, full)
     return DIFFERENCE if found else OK
-
-
-def fork_point(left: Log, right: Log) -> dict[str, Any] | None:
-    """Where one of the runs was forked from the other, and with which edits; None where neither was."""
-    for one, other in ((right, left), (left, right)):
-        parent, made = one.chain.get("parent"), one.chain.get("fork")
-        if isinstance(parent, dict) and isinstance(made, dict) and other.id and parent.get("id") == other.id:
-            return {"seq": parent.get("seq"), "fork": one.id, "edits": made.get("edits") or []}
-    return None
 
 
 def _changed(parted: dict[str, Any]) -> str:

@@ -120,9 +120,9 @@ def _node(found: Opened, node: Node) -> dict[str, Any]:
     versions = node.versions
     if len(versions) > 1:
         document["versions"] = [one.id for one in versions]
-    nested = node.data.get("nested_in")
+    nested = node.nested_in
     if nested:
-        document["nested_in"] = nested
+        document["nested_in"] = dict(nested)
     if node.origin is not None:
         document["copy_of"] = node.origin.id
     paid = shape.paid(node.number)

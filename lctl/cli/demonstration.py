@@ -108,6 +108,7 @@ def _next(screen: Screen, result: DemoResult, target: str) -> None:
     screen.table(
         [Column(), Column()],
         [
+            [f"lctl debug{here}", ("look at it in the browser", "dim")],
             [f"lctl replay{here}", ("step through it, forward and back", "dim")],
             [f"lctl stats{here}", ("tokens, cost and time by agent, model and tool", "dim")],
             [f"lctl bottleneck{here}", ("where the time went", "dim")],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ def libraries(*, try_patches: bool) -> list[dict[str, Any]]:
     """
     from lctl.instrument.registry import Registry
 
+    # litellm fetches its table of prices as it is imported; the doctor asks nobody outside.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     registry = Registry()
     registry.install()
     try:
@@ -33,6 +36,7 @@ def libraries(*, try_patches: bool) -> list[dict[str, Any]]:
                     "supported": entry.is_supported if entry.supported else None,
                     "state": entry.state,
                     "points": list(entry.points),
+                    "missing": list(entry.missing),
                     "failure": entry.failure,
                 }
             )
@@ -65,11 +69,17 @@ def unrecorded() -> list[dict[str, str]]:
 
 def _imported(entry: Any) -> None:
     """Import the library and the modules its patches wait for."""
+    from lctl.instrument.registry import integration_at
+
     try:
         import_module(entry.key)
-        module, _, attribute = entry.target.partition(":")
-        for name in getattr(import_module(module), attribute)().modules:
-            import_module(name)
+        for name in integration_at(entry.target).modules:
+            try:
+                import_module(name)
+            except ModuleNotFoundError as error:
+                if error.name is None or not name.startswith(error.name):
+                    raise
+                entry.missing.append(name)  # of another version of the library
     except Exception as error:  # a broken library must not end the doctor's visit
         entry.state = "failed"
         entry.failure = f"cannot be imported ({type(error).__name__}: {error})"

@@ -170,7 +170,7 @@ def _print_libraries(screen: Screen, libraries: list[dict[str, Any]]) -> None:
 def _mark(one: dict[str, Any]) -> Piece:
     if one["state"] == "failed":
         return ("✗", "red")
-    return ("!", "yellow") if one["supported"] is False else ("✓", "green")
+    return ("!", "yellow") if one["supported"] is False or one["missing"] else ("✓", "green")
 
 
 def _status(one: dict[str, Any]) -> Piece:
@@ -178,9 +178,10 @@ def _status(one: dict[str, Any]) -> Piece:
         return (plain(one["failure"] or "cannot be patched", 200), "red")
     untested = f"; tested with {one['range']}" if one["supported"] is False else ""
     if one["state"] == "patched":
+        absent = f"; not found: {', '.join(one['missing'])}" if one["missing"] else ""
         return (
-            f"recorded at {plural(len(one['points']), 'point')}{untested}",
-            "yellow" if untested else "dim",
+            f"recorded at {plural(len(one['points']), 'point')}{untested}{plain(absent, 200)}",
+            "yellow" if untested or absent else "dim",
         )
     return (f"would be patched when imported{untested}", "yellow" if untested else "dim")
 

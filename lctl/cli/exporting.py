@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lctl.analysis.wording import plain
-from lctl.cli.options import output_option, target
+from lctl.cli.options import target
 from lctl.cli.screen import Screen
 from lctl.errors import LogError
 
@@ -27,9 +27,13 @@ FORMATS = {
     "csv": "one event a row, for spreadsheets and data frames",
     "steps-csv": "one step a row, with its times, tokens and cost",
     "chrome": "a trace for ui.perfetto.dev or chrome://tracing",
+    "html": "the debugger's page with the log in it, one file for any browser",
     "report": "a report of the run to read, in Markdown",
     "transcript": "the newest conversation as text",
     "messages": "the conversations, one a line, as lists of OpenAI messages",
+    "otlp": "spans of OpenTelemetry, GenAI conventions, as OTLP/JSON",
+    "otlp-proto": "the same in protobuf (needs lctl[otel])",
+    "parquet": "one event a row, for warehouses (needs lctl[parquet])",
 }
 #: Format of training data -> whose it is.
 TRAINING = {
@@ -42,7 +46,7 @@ TRAINING = {
     "dpo-openai": "OpenAI: input, preferred and non-preferred output",
     "kto": "TRL: prompt, completion, label",
     "markdown": "the samples to read, in Markdown",
-    "html": "the same as a page",
+    "samples-html": "the same as a page (html is the debugger's)",
 }
 _JSON = ("json", "jsonl", "chrome", "messages")
 
@@ -78,13 +82,38 @@ def _list(formats: dict[str, str]) -> str:
     is_flag=True,
     help="Of a conversation that lacks a message, write what there is (transcript, messages).",
 )
-@click.option("--to-seq", type=int, metavar="N", help="What the log was after event N.")
-@output_option
-def export(target: str, name: str, partial: bool, to_seq: int | None, output: str | None) -> None:
+@click.option("--to-seq", type=click.IntRange(0), metavar="N", help="What the log was after event N.")
+@click.option(
+    "--otlp", "url", metavar="URL", help="Send the spans to a receiver of OTLP over HTTP (lctl[otel])."
+)
+@click.option(
+    "--header", "headers", metavar="NAME=VALUE", multiple=True, help="With --otlp: a header to send."
+)
+@click.option(
+    "--no-content", is_flag=True, help="Of spans, leave out what was said: prompts, answers, arguments."
+)
+@click.option(
+    "-o", "--output", metavar="FILE", help="Write to FILE, not to stdout; Parquet also to a folder or a URL."
+)
+def export(
+    target: str, name: str, partial: bool, to_seq: int | None, url: str | None, headers: tuple[str, ...],
+    no_content: bool, output: str | None,
+) -> None:  # fmt: skip
+    from lctl.cli import telling
     from lctl.cli.target import opened
     from lctl.cli.target import output as writable
 
     log = opened(target)
+    if url is not None or name in ("otlp", "otlp-proto", "parquet"):
+        log = log if to_seq is None else _cut(log, to_seq)
+        if url is not None:
+            telling.send(log, url, headers, not no_content)
+        elif name == "parquet":
+            telling.parquet(log, output)
+        else:
+            path = None if output is None else writable(output)
+            telling.write(path, telling.otlp(log, name, not no_content))
+        return
     if name in TRAINING:
         _training(log, name, to_seq, None if output is None else writable(output))
         return
@@ -100,6 +129,10 @@ def _exported(log: Log, name: str, partial: bool) -> str:
     from lctl.analysis.transcripts import transcript_text
     from lctl.codec.lines import encode_value
 
+    if name == "html":
+        from lctl.debugger.exporting import page_of
+
+        return page_of(log)
     whole: dict[str, Format] = {"json": "json", "yaml": "yaml", "jsonl": "jsonl"}
     if name in whole:
         return _document(log, whole[name])
@@ -129,6 +162,7 @@ def _training(log: Log, name: str, to_seq: int | None, path: Path | None) -> Non
     from lctl.cli.text import plural
     from lctl.training.exporting import Export, export_training
 
+    name = name.removeprefix("samples-")
     if path is not None:
         made = export_training(log, path, name, to_seq=to_seq)
     else:

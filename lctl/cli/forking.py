@@ -74,7 +74,7 @@ def fork(screen: Screen, target: str, words: tuple[str, ...] = (), **options: An
     """
     from lctl.cli.target import opened
 
-    log = opened(target, reruns=False)
+    log = opened(target, reruns=False, local=True)
     at, edits = _asked(log, options)
     prepared = _prepare(log, at, edits, words, options)
     for note in prepared.notes:

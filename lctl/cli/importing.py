@@ -11,9 +11,11 @@ import click
 from lctl.cli.options import screened
 from lctl.cli.screen import Screen
 from lctl.cli.text import plain, plural
+from lctl.errors import NotImportable, UsageError
 from lctl.importing.registry import FORMS
 
 if TYPE_CHECKING:
+    from lctl.events import Event
     from lctl.importing import Imported
 
 _LIST = "\n".join(f"  {name:<14} {form.about}" for name, form in FORMS.items())
@@ -23,6 +25,8 @@ _LIST = "\n".join(f"  {name:<14} {form.about}" for name, form in FORMS.items())
     "import",
     help=f"""Write the conversations in FILE as a log, which every command opens.
 
+OpenTelemetry's traces can be taken from a file or as they are sent (--otlp-listen).
+
 Without -o it goes where recorded runs are kept, and is 'last' then. What FILE holds that a log does
 not is counted and listed. The log is written whole or not at all.
 
@@ -30,27 +34,63 @@ not is counted and listed. The log is written whole or not at all.
 {_LIST}
 """,
 )
-@click.argument("file", type=click.Path())
+@click.argument("file", type=click.Path(), required=False)
 @click.option(
     "--from", "form", type=click.Choice(["auto", *FORMS]), default="auto", show_default=True, metavar="FORM",
     help="What FILE is, of the list above; auto finds it out and says by what.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="LOG", type=click.Path(dir_okay=False), help="Write to LOG.")
+@click.option(
+    "--otlp-listen", "address", metavar="HOST:PORT", is_flag=False, flag_value="127.0.0.1:4318",
+    help="Instead of FILE, take what is sent here over OTLP/HTTP, until Ctrl-C (127.0.0.1:4318).",
+)  # fmt: skip
+@click.option("--idle", type=float, metavar="SECONDS", help="With it: until nothing has come for so long.")
 @screened()
-def import_(screen: Screen, file: str, form: str, output: str | None) -> None:
+def import_(
+    screen: Screen, file: str | None, form: str, output: str | None, address: str | None, idle: float | None
+) -> None:
     from lctl.cli.target import output as writable
     from lctl.codec import write_log
     from lctl.importing import load
     from lctl.state.summary import tail_of
 
-    found = load(file, form)
+    if (file is None) == (address is None):
+        raise UsageError("give a FILE to import, or --otlp-listen")
+    if address is not None:
+        file = _received(address, idle)
+    assert file is not None
+    found = load(file, form if address is None else "otlp")
     path = writable(output or str(_place(found.log.id)))
     path.parent.mkdir(parents=True, exist_ok=True)
     write_log(found.log, path, format="json", tail=tail_of(found.log, found.log.chain))
+    if address is not None:
+        Path(file).unlink(missing_ok=True)
     if screen.json:
         screen.json_value(_document(found, path))
     else:
         _say(screen, found, file, path)
+
+
+def _received(address: str, idle: float | None) -> str:
+    """The file of what exporters sent."""
+    import os
+    import sys
+
+    from lctl.importing.receiving import Receiver
+    from lctl.session.naming import folder
+
+    folder().mkdir(parents=True, exist_ok=True)
+    spool = folder() / f"otlp-{os.getpid()}.jsonl"
+    with Receiver(address, spool) as receiver:
+        sys.stderr.write(f"lctl: OTLP is taken at {receiver.url}/v1/traces; Ctrl-C writes the log\n")
+        try:
+            receiver.wait(idle)
+        except KeyboardInterrupt:
+            sys.stderr.write("\n")
+    if not receiver.spans:
+        spool.unlink(missing_ok=True)
+        raise NotImportable(f"{address}: no spans came")
+    return str(spool)
 
 
 def _place(id: str) -> Path:
@@ -69,10 +109,14 @@ def _counts(found: Imported) -> dict[str, int]:
         "messages": len(tree),
         "conversations": len(tree.roots),
         "branches": len(tree.leaves),
-        "model_calls": sum(event.type == "step_start" for event in events),
+        "model_calls": sum(_is_model_call(event) for event in events),
         "tool_calls": sum(event.type == "tool_call" for event in events),
         "events": len(events),
     }
+
+
+def _is_model_call(event: Event) -> bool:
+    return event.type == "step_start" and event.data.get("kind") in ("llm", "embedding")
 
 
 def _document(found: Imported, path: Path) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from lctl.analysis.recordings import origin, tree
 from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.cli.listing import Costs, _ago
 from lctl.cli.options import screened
@@ -35,18 +35,21 @@ _COLUMNS = [
 @click.option(
     "--all", "everything", is_flag=True, help=f"All, also on a terminal (default there: {_ON_A_TERMINAL})."
 )
+@click.option("--store", metavar="URL", help="Runs of a store, not of a folder (default: LCTL_STORE).")
 @screened("Print one JSON line a run.")
-def runs(screen: Screen, folder: str | None, limit: int | None, everything: bool) -> None:
+def runs(
+    screen: Screen, folder: str | None, limit: int | None, everything: bool, store: str | None = None
+) -> None:
     """Show the runs in FOLDER (default: LCTL_DIR and .lctl) as a tree: what came of which.
 
     Under a recording stand its forks (where they part, what was changed), its reruns (how exact) and the
     runs of its child processes. LIVE are the model calls that were really sent, COST is of those alone.
     """
-    from lctl.cli.runs import files, read_run
+    from lctl.cli.listing import known_runs
 
     if limit is None and screen.terminal and not everything and not screen.json:
         limit = _ON_A_TERMINAL
-    known = [read_run(path, started) for started, path in islice(files(folder), limit)]
+    known = list(known_runs(folder, store, limit)[1])
     if not known and not screen.json:
         screen.line("No recorded runs here.")
         return
@@ -56,38 +59,6 @@ def runs(screen: Screen, folder: str | None, limit: int | None, everything: bool
             screen.json_line(_document(run, depth, costs))
         return
     screen.table(_COLUMNS, [_row(run, depth, costs) for run, depth in placed])
-
-
-def origin(run: Run) -> str:
-    """The id of the run it came of; "" for a recording."""
-    again = run.chain.get("rerun")
-    if isinstance(again, dict):
-        return str(again.get("of") or "")
-    return str(run.parent.get("id") or "")
-
-
-def tree(known: list[Run]) -> list[tuple[Run, int]]:
-    """Each run with its depth: newest recording first, under each what came of it, oldest first."""
-    ids = {run.id for run in known}
-    below: dict[str, list[Run]] = {}
-    tops = []
-    for run in known:
-        above = origin(run)
-        if above in ids and above != run.id:
-            below.setdefault(above, []).insert(0, run)
-        else:
-            tops.append(run)
-    placed: list[tuple[Run, int]] = []
-    seen: set[str] = set()
-    waiting = [(run, 0) for run in reversed(tops)]
-    while waiting:
-        run, depth = waiting.pop()
-        if str(run.path) not in seen:
-            seen.add(str(run.path))
-            placed.append((run, depth))
-            waiting += [(one, depth + 1) for one in reversed(below.pop(run.id, []))]
-    # Runs that are each other's origin have no top.
-    return placed + [(run, 0) for run in known if str(run.path) not in seen]
 
 
 def facts(run: Run) -> str:
@@ -159,7 +130,7 @@ def _document(run: Run, depth: int, costs: Costs) -> dict[str, Any]:
     made = run.chain.get("fork")
     return {
         "id": run.id,
-        "path": str(run.path),
+        "path": run.place,
         "of": origin(run) or None,
         "depth": depth,
         "kind": "fork" if "fork" in run.chain else "rerun" if "rerun" in run.chain

@@ -16,6 +16,9 @@ from lctl.cli.screen import Column, Piece, Screen
 from lctl.cli.text import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from lctl.cli.runs import Run
 
 _ON_A_TERMINAL = 20
@@ -39,18 +42,18 @@ _COLUMNS = [
 @click.option(
     "--all", "everything", is_flag=True, help=f"All, also on a terminal (default there: {_ON_A_TERMINAL})."
 )
+@click.option("--store", metavar="URL", help="Runs of a store, not of a folder (default: LCTL_STORE).")
 @screened("Print one JSON line a run.")
-def ls(screen: Screen, folder: str | None, limit: int | None, everything: bool) -> None:
+def ls(
+    screen: Screen, folder: str | None, limit: int | None, everything: bool, store: str | None = None
+) -> None:
     """List the runs recorded in FOLDER (default: LCTL_DIR and .lctl), newest first.
 
     CALLS are model calls. Runs of a child process stand under the run that started them, marked └.
     """
-    from lctl.cli.runs import files, read_run
-
-    found = files(folder)
     if limit is None and screen.terminal and not everything and not screen.json:
         limit = _ON_A_TERMINAL
-    shown = (read_run(path, started) for started, path in islice(found, limit))
+    found, shown = known_runs(folder, store, limit)
     costs = Costs()
     if screen.json:
         for run in shown:
@@ -63,6 +66,22 @@ def ls(screen: Screen, folder: str | None, limit: int | None, everything: bool) 
     screen.table(_COLUMNS, [_row(run, depth, costs) for run, depth in _family(known)])
     if screen.terminal and len(known) < len(found):
         screen.line((f"{plural(len(found) - len(known), 'older run')} not shown; lctl ls --all", "dim"))
+
+
+def known_runs(
+    folder: str | None, store: str | None, limit: int | None
+) -> tuple[list[tuple[float, Path]], Iterator[Run]]:
+    """The files there are, and the runs to show; of a store only those."""
+    from lctl.cli.runs import files, read_run
+    from lctl.cli.stored import chosen
+    from lctl.cli.stored import runs as stored_runs
+
+    place = None if folder is not None else chosen(store)
+    if place is not None:
+        shown = list(stored_runs(place, limit))
+        return [(run.started, run.path) for run in shown], iter(shown)
+    found = files(folder)
+    return found, (read_run(path, started) for started, path in islice(found, limit))
 
 
 class Costs:
@@ -99,11 +118,10 @@ class Costs:
 
 def _spent(run: Run) -> float | None:
     from lctl.analysis.stats import stats
-    from lctl.codec import open_log
     from lctl.errors import LctlError
 
     try:
-        return stats(open_log(run.path)).cost
+        return stats(run.log()).cost
     except LctlError:
         return None
 
@@ -129,12 +147,12 @@ def _family(runs: list[Run]) -> list[tuple[Run, int]]:
     placed: set[str] = set()
     while stack:
         run, depth = stack.pop()
-        if str(run.path) in placed:
+        if run.place in placed:
             continue
-        placed.add(str(run.path))
+        placed.add(run.place)
         ordered.append((run, depth))
         stack += [(child, depth + 1) for child in reversed(children.get(run.id, []))]
-    return ordered + [(run, 0) for run in runs if str(run.path) not in placed]
+    return ordered + [(run, 0) for run in runs if run.place not in placed]
 
 
 def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
@@ -171,11 +189,15 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
 
 
 def _open_mark(run: Run) -> Piece:
-    """Full while somebody writes, hollow where the writer is gone."""
+    """Full while somebody writes, hollow where the writer is gone. In a store that cannot be seen."""
+    if run.where:
+        return ("●", "yellow")
     return ("●", "green") if is_live(run.path) else ("○", "yellow")
 
 
 def _note(run: Run, errors: int | None, depth: int) -> Piece:
+    if run.open and run.where:
+        return ("open", "yellow")
     if run.open:
         return ("live", "green") if is_live(run.path) else ("not closed by its program", "yellow")
     if errors:
@@ -188,12 +210,12 @@ def _note(run: Run, errors: int | None, depth: int) -> Piece:
 def _document(run: Run, costs: Costs) -> dict[str, Any]:
     return {
         "id": run.id,
-        "path": str(run.path),
+        "path": run.place,
         "started": datetime.fromtimestamp(run.started, UTC).isoformat().replace("+00:00", "Z"),
         "events": run.events,
         "size": run.size,
         "open": run.open,
-        "live": run.open and is_live(run.path),
+        "live": None if run.where else run.open and is_live(run.path),
         "cost": costs.of(run),
         "chain": run.chain,
         "summary": run.summary or None,

@@ -27,7 +27,7 @@ _COLUMNS = [
 
 @click.command()
 @target()
-@click.option("--to-seq", type=int, metavar="N", help="What the log gave after event N.")
+@click.option("--to-seq", type=click.IntRange(0), metavar="N", help="What the log gave after event N.")
 @screened()
 def samples(screen: Screen, target: str, to_seq: int | None) -> None:
     """List the training samples of TARGET: each row, what it trains, and why it broke off.

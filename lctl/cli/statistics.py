@@ -14,7 +14,7 @@ from lctl.cli.screen import Column, Piece, Screen
 if TYPE_CHECKING:
     from lctl.analysis.advice import Advice
     from lctl.analysis.bottleneck import Bottleneck
-    from lctl.analysis.stats import Row, Stats
+    from lctl.analysis.stats import Routing, Row, Stats
 
 
 @click.command()
@@ -48,6 +48,13 @@ def _tables(screen: Screen, value: Stats) -> None:
     columns = [Column("AGENT"), *_columns("STEPS")]
     _table(screen, columns, value.agents)
     _table(screen, [Column("MODEL"), *_columns("CALLS")], value.models)
+    _table(screen, [Column("MODEL (ROLE)"), *_columns("CALLS")], value.roles)
+    if value.routings:
+        screen.line()
+        screen.table(
+            [Column("ROUTED TO"), Column("TIMES", right=True), Column("INSTEAD OF", flexible=True)],
+            [[plain(one.choice, 60), count(one.count), _instead(one)] for one in value.routings],
+        )
     tools = [
         Column("TOOL"),
         Column("CALLS", right=True),
@@ -65,6 +72,12 @@ def _tables(screen: Screen, value: Stats) -> None:
             [Column("ERROR"), Column("COUNT", right=True)],
             [[plain(name, 80), count(number)] for name, number in value.errors_by_category],
         )
+
+
+def _instead(routing: Routing) -> str:
+    return ", ".join(
+        plain(name, 40) + (f" ({times})" if times > 1 else "") for name, times in routing.alternatives
+    )
 
 
 def _columns(calls: str) -> list[Column]:

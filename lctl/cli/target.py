@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lctl.elsewhere import is_elsewhere
 from lctl.errors import LogLocked, LogNotFound, UsageError
 
 if TYPE_CHECKING:
@@ -17,11 +18,19 @@ if TYPE_CHECKING:
 _LAST = re.compile(r"last(?:~(\d{0,9}))?")
 #: Logs up to this size are checked as a whole when opened, so that what is wrong in them is said.
 _CHECKED = 64_000_000
+#: Runs of a folder among which those are looked for that a run started.
+_NEWEST = 100
 
 
-def opened(target: str, *, problems: bool = True, reruns: bool = True) -> Log:
+def opened(
+    target: str, *, problems: bool = True, reruns: bool = True, local: bool = False, store: str | None = None
+) -> Log:
     """The log `target` names. What had to be recovered is said on stderr, and, unless the command says it
     itself (`problems=False`), what is wrong in it; `reruns` as in `resolve`.
+
+    Args:
+        local: of a run in a store, a file of it: it is to be run again.
+        store: of the --store option.
 
     Raises:
         LogNotFound: nothing of that name.
@@ -30,24 +39,113 @@ def opened(target: str, *, problems: bool = True, reruns: bool = True) -> Log:
     """
     from lctl.codec import open_log
 
+    if target.endswith("+") and not local and not Path(target).exists():
+        return _whole(opened(target[:-1] or "last", problems=problems, reruns=reruns, store=store))
+    stored = None if local else _stored(target, reruns, store)
+    if stored is not None:
+        _say_others(target, stored)
+        return stored
     log = open_log("-") if target == "-" else open_log(resolve(target, reruns=reruns))
     _report(log, problems)
+    _say_others(target, log)
     return log
 
 
+def _say_others(target: str, log: Log) -> None:
+    """That a run started others: whoever sums it up may want them with it."""
+    started = _started(log)
+    if started and not target.endswith("+"):
+        from lctl.cli.text import plain, plural
+
+        name, others = plain(log.id, 60), plural(started, "other run")
+        sys.stderr.write(f"lctl: {name} started {others}; {plain(target, 200)}+ is all of it\n")
+
+
+def _started(log: Log) -> int:
+    """How many runs it started: in its store, or among the newest of its folder."""
+    from lctl.stores.source import StoredEvents
+
+    if isinstance(log.source, StoredEvents):
+        found = log.source.store.children(log.source.chain_id)
+        return sum(not ({"fork", "rerun"} & one.chain.keys()) for one in found)
+    if log.path in (None, "-") or not log.id:
+        return 0
+    from lctl.cli.runs import files, read_run
+
+    newest = [read_run(path, began) for began, path in files(str(Path(str(log.path)).parent))[:_NEWEST]]
+    return sum(run.is_child and run.parent.get("id") == log.id for run in newest)
+
+
+def _whole(root: Log) -> Log:
+    """The run with all that it started: chains in the same store, or the same folder."""
+    from lctl.analysis.merging import merged, parts_of
+    from lctl.cli.runs import files, read_run
+    from lctl.stores.source import StoredEvents, log_of
+
+    if isinstance(root.source, StoredEvents):
+        from lctl.stores.contract import descendants
+
+        store = root.source.store
+        found = descendants(store, store.entry(root.source.chain_id))
+        return merged(parts_of(root, [log_of(store, entry) for entry in found]))
+    folder = str(Path(str(root.path)).parent) if root.path not in (None, "-") else None
+    runs = [read_run(path, started) for started, path in files(folder)] if folder is not None else []
+    return merged(parts_of(root, [run.log() for run in runs if run.is_child and not run.problem]))
+
+
+def _stored(target: str, reruns: bool, store: str | None) -> Log | None:
+    """The log of a target that is in a store."""
+    if store is None and not os.environ.get("LCTL_STORE") and not is_elsewhere(target):
+        return None
+    from lctl.cli import stored
+    from lctl.stores.source import log_of
+
+    address = stored.target_in(target, store)
+    if address is None:
+        return None
+    return log_of(stored.opened(address), stored.entry_of(address, reruns=reruns))
+
+
 def resolve(target: str, *, reruns: bool = True) -> Path:
-    """The path of the log that `target` names; `reruns=False`: `last` passes over logs of reruns."""
+    """The path of the log that `target` names; `reruns=False`: `last` passes over logs of reruns. One in a
+    store is written to a file."""
+    if is_elsewhere(target) or os.environ.get("LCTL_STORE"):
+        from lctl.cli import stored
+
+        address = stored.target_in(target)
+        if address is not None:
+            return stored.local(address, reruns=reruns)
+        target = _path_of(target)
     path = Path(target)
     if target and path.exists():
         return path
     last = _LAST.fullmatch(target)
     if last is not None:
         return _newest(int(last[1] or (1 if target.endswith("~") else 0)), reruns)
+    if target.endswith("+"):
+        raise one_of_them(target)
     if target == "-":
         raise UsageError("standard input ('-') cannot be used here; give a path")
     if "/" in target or os.sep in target or path.suffix.lower() in _SUFFIXES:
         raise LogNotFound(f"{target}: no such file")
     return _by_id(target)
+
+
+def one_of_them(target: str) -> UsageError:
+    """`RUN+` where a command takes one log."""
+    return UsageError(
+        f"'{target}': a run with all that it started is to be read; this is done with one of them: give "
+        f"'{target[:-1] or 'last'}', or one that 'lctl ls' shows below it"
+    )
+
+
+def _path_of(target: str) -> str:
+    """`file:run.lctl.json` is that file."""
+    if not is_elsewhere(target):
+        return target
+    from lctl.stores.address import parse
+
+    return parse(target).place
 
 
 def output(name: str) -> Path:
@@ -59,6 +157,8 @@ def output(name: str) -> Path:
     from lctl.cli.runs import is_live
 
     path = Path(name)
+    if path.is_dir():
+        raise UsageError(f"{path}: is a folder; give a file")
     if is_live(path):
         raise LogLocked(f"{path}: a running program is writing it; choose another file")
     return path

@@ -49,6 +49,9 @@ def transcript(screen: Screen, target: str, message: str | None, to_seq: int | N
             }
         )
         return
+    if leaf is None:
+        screen.line(f"There are no messages {'in this log' if to_seq is None else f'after event {to_seq}'}.")
+        return
     if not complete:
         screen.line(("(what came before is not in the log)", "red"))
     screen.document("\n".join(part for node in path for part in readable(node.data)))

@@ -103,8 +103,8 @@ class Drawing:
         return tops
 
     def _host(self, root: Node) -> int:
-        nested = root.data.get("nested_in")
-        id = nested.get("message_id") if isinstance(nested, Mapping) else None
+        nested = root.nested_in
+        id = None if nested is None else nested.get("message_id")
         return self.shape.tree.forest.find(str(id), self.shape.tree.seq)
 
     # -- the whole ---------------------------------------------------------------------------

@@ -65,7 +65,10 @@ class FileBytes:
         return mmap(self._fd, end, access=ACCESS_READ) if end else b""
 
     def __del__(self) -> None:
-        os.close(self._fd)
+        try:
+            os.close(self._fd)
+        except AttributeError:  # an interrupt came before it had one
+            pass
 
 
 def read_all(data: Bytes) -> bytes:

@@ -71,6 +71,12 @@ class JournalEnd(NamedTuple):
     tail_at: int | None
 
 
+def beside(path: str) -> str:
+    """The file that holds the open streams of the log at `path`."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.streams")  # noqa: PTH118  (asked for at every opening of a log)
+
+
 def scan_end(fd: int, name: str) -> JournalEnd:
     """Where the events of an open journal end.
 

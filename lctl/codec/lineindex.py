@@ -5,12 +5,14 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from lctl.codec.bytesource import Bytes
 from lctl.codec.lines import SEQ, decode, encode_value
 from lctl.codec.log import Problem
 from lctl.codec.numbering import gaps, late, repeated, take_seq
+from lctl.codec.writers import Writers, branched
 from lctl.events import Event
 from lctl.payloads import check_envelope, shown
 
@@ -107,6 +109,7 @@ def _index(scan: _Scan, lines: Iterable[tuple[int, bytes]], line: int) -> tuple[
     """The second pass, over lines that are not in order: places, and what is wrong with the order."""
     problems = scan.problems
     places: dict[int, Row] = {}
+    writers = Writers()
     without: list[tuple[Row, int, dict[str, Any]]] = []
     previous = scan.first - 1
     for number, (offset, raw) in enumerate(lines, line):
@@ -118,17 +121,30 @@ def _index(scan: _Scan, lines: Iterable[tuple[int, bytes]], line: int) -> tuple[
             without.append(((0, offset, len(raw), number), previous, value))
             previous += 1
             continue
-        if seq in places:
-            problems.append(Problem(seq, number, repeated(places[seq][3])))
+        key = hash(raw.strip(b", \t\r\n"))
+        place = (offset, len(raw), number, key)
+        if not (whose := writers.take(seq, value, place, partial(_has, key))):
+            if whose is None:
+                problems.append(Problem(seq, number, repeated(places[seq][3] if seq in places else None)))
             continue
         if seq < previous:
             problems.append(Problem(seq, number, late(previous)))
         places[seq] = (seq, offset, len(raw), number)
         previous = max(seq, previous)
     mended = _number_the_rest(places, without, problems)
+    for entry in writers.renumbered(max(places, default=0)):
+        offset, size, number, _ = entry.place
+        before = places.get(entry.was)
+        problems.append(Problem(entry.was, number, branched(before and before[3], entry.seq)))
+        places[entry.seq] = (entry.seq, offset, size, number)
+        mended[entry.seq] = encode_value(entry.value)
     problems += gaps({seq: row[3] for seq, row in places.items()}, lambda number: number, scan.first)
     problems.sort(key=lambda problem: problem.line or 0)
     return LineIndex([places[seq] for seq in sorted(places)], mended), problems
+
+
+def _has(key: int, place: tuple[int, int, int, int]) -> bool:
+    return place[3] == key
 
 
 def _number_the_rest(

@@ -85,6 +85,7 @@ class Log:
     """A log as it was when opened; events recorded later are not in it (open it again: it is quick).
 
     Attributes:
+        source: where its events come from.
         path: as given to `open_log`; "-" for standard input, None for bytes.
         name: what messages call it.
         version: the version the log says it is, "3.0" also when its events were upgraded.
@@ -109,7 +110,7 @@ class Log:
         open: bool = False,
         notes: tuple[Problem, ...] = (),
     ) -> None:
-        self._source = source
+        self.source = source
         self._notes = list(notes)
         self.path = path
         self.name = name
@@ -121,7 +122,7 @@ class Log:
         self.open = open
 
     def __len__(self) -> int:
-        return len(self._source)
+        return len(self.source)
 
     def __bool__(self) -> bool:
         return True  # a log without events is still a log
@@ -142,46 +143,50 @@ class Log:
     @property
     def first_seq(self) -> int:
         """Of the first event there is; 0 when there are no events."""
-        return self._source.first_seq
+        return self.source.first_seq
 
     @property
     def last_seq(self) -> int:
         """0 when there are no events."""
-        return self._source.last_seq
+        return self.source.last_seq
 
     @property
     def problems(self) -> list[Problem]:
         """What could not be taken as it stands. Reads the whole log the first time (1 s a million
         events)."""
-        return self._notes + self._source.problems
+        return self._notes + self.source.problems
 
     def line_of(self, seq: int) -> int | None:
         """Line of the file where an event begins, counted from 1; None where lines mean nothing."""
-        return self._source.line_of(seq)
+        return self.source.line_of(seq)
 
     @property
     def tail(self) -> dict[str, Any] | None:
         """`state`, `summary`, `hash` and what else follows the events; None when nothing does."""
-        return self._source.tail
+        return self.source.tail
 
     def events(self, start: int = 0, stop: int | None = None) -> Iterator[Event]:
         """Events with start <= seq < stop, by ascending seq, each seq once."""
-        return self._source.events(start, stop)
+        return self.source.events(start, stop)
 
     def lines(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
         """The same events as JSON lines, without comma and line end: the original bytes where the file
         is line by line, else the canonical form. A damaged line of a closed journal may be among them
         until `problems` has been read; `events` never gives one."""
-        return self._source.lines(start, stop)
+        return self.source.lines(start, stop)
 
     def stored(self) -> Iterator[bytes]:
         """Every line as it stands in the file, in the file's order: what the rolling hash covers."""
-        return self._source.stored()
+        return self.source.stored()
 
     def buffer(self) -> Lines | None:
         """The lines in one piece, for readers that go through millions; None where the log is not line
         by line, or not in order."""
-        return self._source.buffer()
+        return self.source.buffer()
+
+    def line(self, seq: int) -> bytes:
+        """The line of event `seq`; b"" where there is none."""
+        return next(self.source.lines(seq, seq + 1), b"")
 
     def event(self, seq: int) -> Event:
         """The event numbered `seq`.
@@ -189,7 +194,7 @@ class Log:
         Raises:
             UsageError: the log has no such event.
         """
-        for event in self._source.events(seq, seq + 1):
+        for event in self.source.events(seq, seq + 1):
             return event
         raise UsageError(
             f"{self.name}: there is no event {seq}; "

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from lctl.codec.log import Problem
+from lctl.codec.writers import Writers, branched
 from lctl.events import Event
 from lctl.payloads import check_envelope, shown
 
@@ -25,7 +27,8 @@ def number(values: Sequence[Any], line_of: LineOf, *, first: int = 1) -> Numbere
     """Takes each value for an event as far as it is one.
 
     A value that is no object is left out. An event without a seq takes the number after the one before
-    it, if that is free. Of two events with one seq the first stands. Gaps stay gaps.
+    it, if that is free. Of two events with one seq the second is another writer's (see `writers`). Gaps stay
+    gaps.
 
     Args:
         line_of: asked only where there is a problem.
@@ -35,6 +38,7 @@ def number(values: Sequence[Any], line_of: LineOf, *, first: int = 1) -> Numbere
     problems: list[Problem] = []
     stated = {seq for value in values if isinstance(value, dict) and (seq := _whole(value.get("seq")))}
     places: dict[int, int] = {}
+    writers = Writers()
     previous = first - 1
     for n, value in enumerate(values):
         if not isinstance(value, dict):
@@ -46,8 +50,10 @@ def number(values: Sequence[Any], line_of: LineOf, *, first: int = 1) -> Numbere
             problems.append(Problem(seq, line_of(n), note))
         if seq is None:
             continue
-        if seq in places:
-            problems.append(Problem(seq, line_of(n), repeated(line_of(places[seq]))))
+        value = value if value.get("seq") == seq else {**value, "seq": seq}
+        if not (whose := writers.take(seq, value, n, partial(_says, values, value))):
+            if whose is None:
+                problems.append(Problem(seq, line_of(n), repeated(line_of(places.get(seq, n)))))
             continue
         event = Event.from_dict({"type": "", **value, "seq": seq})
         problems += [Problem(seq, line_of(n), text) for text in check_envelope(event)]
@@ -56,8 +62,18 @@ def number(values: Sequence[Any], line_of: LineOf, *, first: int = 1) -> Numbere
         places[seq] = n
         events.append(event)
         previous = max(seq, previous)
+    for entry in writers.renumbered(max(places, default=0)):
+        before = places.get(entry.was)
+        text = branched(None if before is None else line_of(before), entry.seq)
+        problems.append(Problem(entry.was, line_of(entry.place), text))
+        places[entry.seq] = entry.place
+        events.append(Event.from_dict({"type": "", **entry.value}))
     events.sort(key=lambda event: event.seq)
     return Numbered(events, problems + gaps(places, line_of, first), places)
+
+
+def _says(values: Sequence[Any], value: dict[str, Any], place: int) -> bool:
+    return bool(values[place] == value)
 
 
 def repeated(line: int | None) -> str:

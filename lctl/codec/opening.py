@@ -13,8 +13,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from lctl import elsewhere
 from lctl.codec import compression, forms
 from lctl.codec.bytesource import Bytes, FileBytes, MemoryBytes
+from lctl.codec.continued import continued
+from lctl.codec.journal import beside
 from lctl.codec.log import Log
 from lctl.errors import LogError, LogNotFound, NotALog, UsageError
 
@@ -22,7 +25,7 @@ Source = str | os.PathLike[str] | bytes
 
 
 def open_log(source: Source) -> Log:
-    """The log at a path, on standard input ("-"), or in bytes.
+    """The log at a path, at a store's address, on standard input ("-"), or in bytes.
 
     What can be read is read: see `Log.recovered` for a missing end, `Log.problems` for the rest.
 
@@ -33,6 +36,9 @@ def open_log(source: Source) -> Log:
         MissingExtra: YAML or zstd, without the extra installed.
         LogError: it cannot be read (permission, a directory, too large in this form).
     """
+    if elsewhere.is_elsewhere(source) and elsewhere.opens is not None:
+        log: Log = elsewhere.opens(str(source))
+        return log
     data, path, name = _bytes(source)
     unpacked = True
     for _ in range(3):  # an archive of an archive, and no further
@@ -41,7 +47,17 @@ def open_log(source: Source) -> Log:
             break
         inside, whole = compression.unpack(data, name)
         data, unpacked = MemoryBytes(inside), unpacked and whole
-    return forms.read(data, path=path, name=name, whole=unpacked)
+    read = forms.read(data, path=path, name=name, whole=unpacked)
+    return _with_streams(read, path) if read.open and path is not None else read
+
+
+def _with_streams(log: Log, path: str) -> Log:
+    """An unclosed log, with what came of the streams that its program left open when it died."""
+    streams = beside(path)
+    if elsewhere.revives is None or not os.path.exists(streams):  # noqa: PTH110  (a path may be text)
+        return log
+    lines = elsewhere.revives(streams, log.last_seq, log.lines, False)
+    return continued(log, lines) if lines else log
 
 
 def _bytes(source: Source) -> tuple[Bytes, str | None, str]:

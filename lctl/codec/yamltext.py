@@ -191,3 +191,53 @@ def _reason(error: Any) -> str:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     text = getattr(error, "problem", None) or str(error).split("\n")[0]
     return f"line {mark.line + 1}: {text}" if mark is not None else text
+
+
+#: path in a document -> line and column, counted from 1; of a value in a mapping those of its key
+Marks = dict[tuple[str | int, ...], tuple[int, int]]
+
+
+def composed(text: str, name: str) -> tuple[Any, Marks]:
+    """The first document in `text`, and where everything in it stands.
+
+    Raises:
+        ValueError: not YAML; its argument is (line, column, reason).
+        MissingExtra: `pyyaml` is not installed.
+    """
+    yaml = _yaml(name)
+    loader = None
+    marks: Marks = {}
+    try:
+        _refuse_depth(yaml, text)
+        loader = _loader()(text)
+        node = loader.get_single_node()
+        if node is not None:
+            _mark_all(node, (), marks, set())
+        value = loader.construct_document(node) if node is not None else None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        reason = getattr(error, "problem", None) or str(error).split("\n")[0]
+        where = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
+        raise ValueError((*where, reason)) from None
+    except (TypeError, OverflowError, ValueError) as error:
+        raise ValueError((1, 1, str(error))) from None
+    finally:
+        if loader is not None:
+            loader.dispose()
+    return _plain(value), marks
+
+
+def _mark_all(node: Any, at: tuple[str | int, ...], marks: Marks, inside: set[int]) -> None:
+    marks.setdefault(at, (node.start_mark.line + 1, node.start_mark.column + 1))
+    if id(node) in inside:  # an alias of what is around it
+        return
+    inside.add(id(node))
+    if node.id == "mapping":
+        for key, value in node.value:
+            here = (*at, str(key.value))
+            marks[here] = (key.start_mark.line + 1, key.start_mark.column + 1)
+            _mark_all(value, here, marks, inside)
+    elif node.id == "sequence":
+        for n, value in enumerate(node.value):
+            _mark_all(value, (*at, n), marks, inside)
+    inside.discard(id(node))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lctl.conversation import copies, streams
+from lctl.conversation import copies, nesting, streams
 from lctl.conversation.fitting import fitting
 from lctl.conversation.forest import Forest
 from lctl.conversation.placing import hang, join, number_message, place, reorder, sample
@@ -30,7 +30,16 @@ PLACE_KEYS = frozenset(
 
 #: What is folded as it stands: its keys are none of a message's.
 _NOT_MESSAGES = frozenset(
-    {"step_start", "step_end", "exchange", "session_start", "fact_added", "fact_modified", "blob"}
+    {
+        "step_start",
+        "step_end",
+        "exchange",
+        "tool_call",
+        "session_start",
+        "fact_added",
+        "fact_modified",
+        "blob",
+    }
 )
 
 
@@ -205,6 +214,11 @@ def exchange(forest: Forest, seq: int, agent: str, data: Data) -> None:
     forest.calls.exchange(seq, forest.step)
 
 
+def tool_called(forest: Forest, seq: int, agent: str, data: Data) -> None:
+    if "nested" in data or "tape" in data:
+        nesting.adopt(forest, seq, data)
+
+
 def session_begins(forest: Forest, seq: int, agent: str, data: Data) -> None:
     forest.calls.define(data.get("tools"))
 
@@ -242,6 +256,7 @@ HANDLERS: dict[str, Callable[[Forest, int, str, Data], None]] = {
     "step_start": call_begins,
     "step_end": call_ends,
     "exchange": exchange,
+    "tool_call": tool_called,
     "session_start": session_begins,
     "fact_added": fact_added,
     "fact_modified": fact_modified,

@@ -76,6 +76,8 @@ class Forest(Alternatives):
         self.set_of: dict[int, int] = {}  # member of a tool set -> the assistant message above it
         self.cyclic: History[bool] = History()
         self.nested: dict[str, list[int]] = {}  # id of the message they stand in -> roots
+        #: Roots that a tool call was found to have begun: since when, in which message, which call.
+        self.adopted: dict[int, tuple[int, str, str | None]] = {}
         self.turns: dict[str, list[int]] = {}
         self.newest: dict[str, int] = {}  # conversation -> the message that came last
         self.by_number: dict[tuple[Any, Any], int] = {}  # (session, message_number) -> number
@@ -193,6 +195,17 @@ class Forest(Alternatives):
     def nested_under(self, number: int, host: str) -> None:
         """A sub-agent's conversation begins with this message, inside a tool call of `host`."""
         self.nested.setdefault(host, []).append(number)
+
+    def adopt_nested(self, number: int, host: str, call_id: str | None, seq: int) -> None:
+        """A tool call of `host` turns out to have begun the conversation of this root."""
+        if number not in self.adopted and self.parents[number] == ROOT:
+            self.adopted[number] = (seq, host, call_id)
+            self.nested_under(number, host)
+
+    def is_nested_at(self, number: int, seq: int) -> bool:
+        """Of a root in `nested`: whether that was known after event `seq`."""
+        adopted = self.adopted.get(number)
+        return (self.seqs[number] if adopted is None else adopted[0]) <= seq
 
     def lead(self, conversation: str, number: int, seq: int) -> None:
         """The conversation's newest message, and its last one by order."""

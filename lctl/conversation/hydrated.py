@@ -19,7 +19,8 @@ from lctl.conversation.updates import Mismatch, derive, mismatches
 PLACE_KEYS = frozenset(
     {
         *("message_id", "parent_id", "conversation_id", "turn_id", "session_id", "message_number", "serial"),
-        *("status", "sampled", "fork_of", "copy_of", "carry", "nested_in", "call"),
+        *("status", "sampled", "fork_of", "replaces", "copy_of", "carry"),
+        *("nested_in", "call"),
     }
 )
 _NEVER = 1 << 62

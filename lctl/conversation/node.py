@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from lctl.conversation.alternatives import ROOT
 from lctl.conversation.keeping import Kept
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ LOG_KEYS = frozenset(
     {
         *("message_id", "parent_id", "conversation_id", "turn_id", "session_id", "message_number", "serial"),
         *("status", "sampled", "fork_of", "copy_of", "carry", "nested_in", "call", "is_new", "details"),
-        *("expected_chunks", "stream", "stream_id", "timestamp", "exact", "continues", "wire"),
+        *("expected_chunks", "stream", "stream_id", "timestamp", "exact", "continues", "wire", "replaces"),
     }
 )
 #: A provider's own value of such a name is kept under "wire".
@@ -88,6 +89,11 @@ class Node:
         return Node(self.tree, number) if number >= 0 else None
 
     @property
+    def is_root(self) -> bool:
+        """Whether a conversation begins with it; not so where only its parent is not in the log."""
+        return self.tree.forest.parent_at(self.number, self.tree.seq) == ROOT
+
+    @property
     def children(self) -> list[Node]:
         """Alternatives for what follows, in order."""
         found = self.tree.forest.children_at(self.number, self.tree.seq)
@@ -126,6 +132,18 @@ class Node:
         return self.tree.nested(self.id)
 
     @property
+    def nested_in(self) -> Mapping[str, Any] | None:
+        """Of a sub-agent's first message: `message_id` and `tool_call_id` of the tool call it is in."""
+        forest = self.tree.forest
+        declared = self.data.get("nested_in")
+        if isinstance(declared, Mapping):
+            return declared
+        adopted = forest.adopted.get(self.number) if forest.adopted else None
+        if adopted is None or adopted[0] > self.tree.seq:
+            return None
+        return {"message_id": adopted[1], "tool_call_id": adopted[2]}
+
+    @property
     def subchat(self) -> list[Node]:
         """The conversation of the sub-agent whose work this tool result is, to its last message; [] where
         there was none. Of a message that asks for tools: that of its newest sub-agent."""
@@ -154,7 +172,7 @@ def subchat_of(node: Node) -> list[Node]:
         roots = [root for root in host.nested if call_id is None or _call_of(root) == call_id]
         if roots:
             conversation = roots[-1].conversation
-            last = tree.tip(conversation) if conversation != "main" else None
+            last = tree.tip(conversation) if conversation != "main" else _newest_below(roots[-1])
             return (last or roots[-1]).path
         if call_id is None:
             break
@@ -164,8 +182,18 @@ def subchat_of(node: Node) -> list[Node]:
 
 
 def _call_of(root: Node) -> Any:
-    nested = root.data.get("nested_in")
-    return nested.get("tool_call_id") if isinstance(nested, Mapping) else None
+    nested = root.nested_in
+    return None if nested is None else nested.get("tool_call_id")
+
+
+def _newest_below(root: Node) -> Node:
+    """The last message of the branch that came last below a root."""
+    newest, waiting = root, [root]
+    while waiting:
+        node = waiting.pop()
+        newest = max(newest, node, key=lambda one: (one.seq, one.number))
+        waiting += node.children
+    return newest
 
 
 def data_of(tree: Tree, number: int) -> Mapping[str, Any]:

@@ -244,7 +244,12 @@ class Tree:
             own,
             *(alias for alias in list(forest.nested) if alias != own and forest.resolve(alias, seq) == own),
         ]
-        return [Node(self, n) for name in names for n in forest.nested.get(name, ()) if forest.seqs[n] <= seq]
+        return [
+            Node(self, n)
+            for name in names
+            for n in forest.nested.get(name, ())
+            if forest.is_nested_at(n, seq)
+        ]
 
     # -- the whole ---------------------------------------------------------------------------
 

@@ -66,12 +66,16 @@ def run_demo(seed: int = 7, path: str | Path | None = None) -> DemoResult:
     if find_spec("openai") is None or find_spec("anthropic") is None:
         raise MissingExtra("lctl demo", "demo")
     from lctl import LCTLSession
+    from lctl.clock import system_clock
     from lctl.demo import model
     from lctl.demo.turns import Turns
+    from lctl.session.naming import default_path
     from lctl.testing import ModelServer
 
     turns = Turns("code", "settings")
-    session = LCTLSession(f"demo-{seed}-{os.urandom(3).hex()}", path)
+    id = f"demo-{seed}-{os.urandom(3).hex()}"
+    # A path that is named stays, also where a store gets the run.
+    session = LCTLSession(id, path or default_path(id, system_clock))
     with ModelServer(seed, latency=(0.02, 0.08), chunk_delay=0.002) as server:
         model.teach(server, turns)
         with session:

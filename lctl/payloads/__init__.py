@@ -35,6 +35,8 @@ PAYLOADS: dict[str, type[Payload]] = {
     "fact_read": coordination.FactRead,
     "model_routing": coordination.ModelRouting,
     "contract_validation": coordination.ContractValidation,
+    "assessment": coordination.Assessment,
+    "gate": coordination.Gate,
     "exchange": tape.Exchange,
     "ambient": tape.Ambient,
     "output": tape.Output,

@@ -56,6 +56,7 @@ class Message(Payload, frozen=True):
         sampled: a model call produced it; its prompt was exactly the path to the parent.
         fork_of: it is another version of that message.
         copy_of: it has the content of that message.
+        replaces: [first, last]: it stands in the place of all messages between those.
         carry: [first, last]: the path between those messages goes on below this one.
         nested_in: it begins a conversation inside a tool call.
     """
@@ -73,6 +74,7 @@ class Message(Payload, frozen=True):
     status: str | None = None
     sampled: bool | None = None
     fork_of: str | None = None
+    replaces: tuple[str, str] | None = None
     copy_of: str | None = None
     carry: tuple[str, str] | None = None
     name: str | None = None

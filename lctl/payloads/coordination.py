@@ -40,20 +40,39 @@ class FactRead(Payload, frozen=True):
         facts: ids of what was read.
         query: what was asked of the store.
         hops: how many agents the facts came through.
+        from_agent: key "from"; who it has them from, who stated them when absent.
+        fact_store: where it was asked.
+        rows: how many rows the query gave.
     """
 
     facts: list[str] | None = None
     query: str | None = None
     hops: Count | None = None
+    from_agent: str | None = msgspec.field(default=None, name="from")
+    fact_store: str | None = None
+    rows: Count | None = None
 
 
 class ModelRouting(Payload, frozen=True):
-    """A model was chosen. `confidence` is from 0 to 1."""
+    """A model was chosen.
+
+    Attributes:
+        decision: which way, in a word.
+        confidence: from 0 to 1.
+        model: id of the model chosen.
+        role: what it is used for.
+        fact: id of the fact whose gate decided it.
+        by_gate: gate decision -> model, of such a choice.
+    """
 
     decision: str | None = None
     reason: str | None = None
     alternatives_considered: list[str] | None = None
     confidence: Confidence | None = None
+    model: str | None = None
+    role: str | None = None
+    fact: str | None = None
+    by_gate: dict[str, str] | None = None
 
 
 class ContractValidation(Payload, frozen=True):
@@ -62,6 +81,10 @@ class ContractValidation(Payload, frozen=True):
     Attributes:
         direction: "input" or "output".
         status: "passed" or "failed".
+        warnings: what is doubtful but no violation.
+        errors: violations: {seq, agent, item, field, value, expected}.
+        checked: how many items were held against it.
+        definition: the contract itself, in the first event of the chain that is about it.
     """
 
     contract: str | None = None
@@ -69,3 +92,42 @@ class ContractValidation(Payload, frozen=True):
     status: str | None = None
     warnings: list[Any] | None = None
     errors: list[Any] | None = None
+    checked: Count | None = None
+    definition: dict[str, Any] | None = None
+
+
+class Assessment(Payload, frozen=True):
+    """An agent says how sure it is of a fact; the fact stays as it was stated.
+
+    Attributes:
+        id: of the fact.
+        reason: why, in a word or a sentence.
+        reliability: weight of this agent's word; that of its profile when absent.
+    """
+
+    id: str
+    confidence: Confidence | None = None
+    reason: str | None = None
+    reliability: Confidence | None = None
+
+
+class Gate(Payload, frozen=True):
+    """It was asked what may be done with a fact.
+
+    Attributes:
+        id: of the fact.
+        decision: "proceed", "warn", "verify" or "block".
+        confidence: of the fact as the asking agent has it, decayed.
+        stated: as it was stated.
+        hops: agents it came through.
+        at_least: the decision that was needed.
+        passed: whether it was that free.
+    """
+
+    id: str
+    decision: str | None = None
+    confidence: Confidence | None = None
+    stated: Confidence | None = None
+    hops: Count | None = None
+    at_least: str | None = None
+    passed: bool | None = None

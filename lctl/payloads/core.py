@@ -168,6 +168,9 @@ class ToolCall(Payload, frozen=True):
         error: why it failed, text or an object.
         call_id: id of the model's tool call it answers.
         derived: read from the messages of a later request, not reported by the tool's own code.
+        message_id: with `nested`: the message that asked for it.
+        nested: first messages of the conversations it began, of a sub-agent.
+        subagent: its body is an agent, whose own calls are recorded: a rerun does not serve it, but runs it.
         tape: what a rerun needs beyond `output` and `error` to give back the same objects.
         lane: as in an exchange.
         at: as in an exchange.
@@ -181,6 +184,9 @@ class ToolCall(Payload, frozen=True):
     duration_ms: Milliseconds | None = None
     call_id: str | None = None
     derived: bool | None = None
+    message_id: str | None = None
+    nested: tuple[str, ...] | None = None
+    subagent: bool | None = None
     tape: dict[str, Any] | None = None
     lane: str | None = None
     at: Milliseconds | None = None

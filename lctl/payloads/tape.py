@@ -91,8 +91,8 @@ class Ambient(Payload, frozen=True):
     """A value the program read from its surroundings, or several, read one after another.
 
     Attributes:
-        source: clock, random, uuid, environment, ...; "several" of reads that differ in it; "wake" of a
-            thread's result that reached an event loop: of the pool job or last call made in `lane`.
+        source: clock, random, uuid, environment, traceback, ...; "several" of reads that differ in it; "wake"
+            of a thread's result that reached an event loop: of the pool job or last call made in `lane`.
         key: which one: the function's or the variable's name.
         value: what it gave. Of a clock, nanoseconds or the wall's date and time.
         place: of the program's code, `agent.py:12`.
@@ -150,12 +150,14 @@ class Output(Payload, frozen=True):
         hash: "sha256:" and the hex digest of all its bytes.
         size: how many.
         text: its beginning.
+        by: "libraries" where they wrote it (to stderr); absent of what the program wrote.
     """
 
     stream: str | None = None
     hash: str | None = None
     size: Count | None = None
     text: str | None = None
+    by: str | None = None
 
 
 class Blob(Payload, frozen=True):

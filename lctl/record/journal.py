@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import orjson
 
-from lctl.codec.journal import JournalEnd, scan_end
+from lctl import elsewhere
+from lctl.codec.journal import JournalEnd, beside, scan_end
 from lctl.errors import LogNotFound, RecordingError, UsageError
 from lctl.record.writerlock import WriterLock
 
@@ -91,6 +92,16 @@ class JournalStore:
             self.append = self._append_buffered  # type: ignore[method-assign]
         elif durability == "power":
             self.append = self._append_synced  # type: ignore[method-assign]
+        self._take_streams()
+
+    @property
+    def where(self) -> str:
+        return str(self.path)
+
+    @property
+    def place(self) -> str:
+        """The file, by its absolute path."""
+        return self._place
 
     # -- opening ---------------------------------------------------------------------------
 
@@ -135,6 +146,19 @@ class JournalStore:
         except OSError as error:
             os.ftruncate(fd, 0)
             raise self._refused(error) from error
+
+    def _take_streams(self) -> None:
+        """Take in what came of the streams that an earlier program left open when it died."""
+        streams = beside(self._place)
+        if elsewhere.revives is None or not os.path.exists(streams):  # noqa: PTH110
+            return
+        lines = elsewhere.revives(streams, self.last_seq, self.read, True)
+        if lines:
+            self.append(b",\n".join(lines), len(lines))
+        try:
+            os.unlink(streams)  # noqa: PTH108
+        except OSError:
+            pass
 
     def _refused(self, error: OSError) -> RecordingError:
         return RecordingError(f"{self.path}: cannot be written ({error.strerror or error})")
@@ -234,13 +258,14 @@ class JournalStore:
 
     def ending(self) -> JournalEnd:
         """Where the events end, as the file has it."""
-        if self._fd is None and self._ending is not None:
+        with self.lock:  # another thread may close the log
+            if self._fd is None and self._ending is not None:
+                return self._ending
+            fd = self._fd or -1
+            size = os.fstat(fd).st_size
+            if self._ending is None or size != self._size:  # we alone write it, and only at its end
+                self._ending, self._size = scan_end(fd, self._place), size
             return self._ending
-        fd = self._fd or -1
-        size = os.fstat(fd).st_size
-        if self._ending is None or size != self._size:  # we alone write it, and only at its end
-            self._ending, self._size = scan_end(fd, self._place), size
-        return self._ending
 
     def read(self, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
         with self.lock:
@@ -274,11 +299,11 @@ class JournalStore:
 
     def blocks(self, start: int, end: int) -> Iterator[bytes]:
         """The file's bytes from `start` to `end`, a piece at a time; from any thread."""
-        fd = self._fd
-        opened = None
+        with self.lock:  # a descriptor of its own: another thread may close the log meanwhile
+            fd = os.dup(self._fd) if self._fd is not None else None
         if fd is None:
             try:
-                fd = opened = os.open(self._place, os.O_RDONLY | _BINARY)
+                fd = os.open(self._place, os.O_RDONLY | _BINARY)
             except OSError as error:
                 raise LogNotFound(f"{self.path}: cannot be read ({error.strerror or error})") from error
         try:
@@ -289,8 +314,7 @@ class JournalStore:
                 start += len(block)
                 yield block
         finally:
-            if opened is not None:
-                os.close(opened)
+            os.close(fd)
 
     def events_hash(self) -> str:
         """SHA-256 over the event lines, each with a line feed; reads only what came since the last call."""
@@ -342,16 +366,18 @@ class JournalStore:
             raise self._refused(error) from error
 
     def forget(self) -> None:
-        """Let go of the file as it stands. In a forked child: what the parent buffered, it will write."""
-        self._pending = bytearray()
-        self._flusher = None
-        self._writer.release()
-        if self._fd is not None:
-            try:
-                self.ending()
-            finally:
-                fd, self._fd = self._fd, None
-                os.close(fd)
+        """Let go of the file as it stands. In a forked child, which has made `lock` anew: what the parent
+        buffered, it will write."""
+        with self.lock:
+            self._pending = bytearray()
+            self._flusher = None
+            self._writer.release()
+            if self._fd is not None:
+                try:
+                    self.ending()
+                finally:
+                    fd, self._fd = self._fd, None
+                    os.close(fd)
 
 
 def _seq(line: bytes) -> int:

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import orjson
 
 from lctl.clock import Clock, system_clock
+from lctl.errors import RecordingError
 from lctl.guard import guard
 from lctl.record.store import EventStore
 
@@ -28,6 +29,8 @@ _BUSY = 1
 #: After a call that did not get to its end: an interrupt (KeyboardInterrupt, any number of them) may come
 #: between any two instructions. Whether the event was stored, the store knows.
 _UNSURE = 2
+#: Nothing more is taken.
+_ENDED = 3
 
 
 class Record(Protocol):
@@ -78,6 +81,7 @@ class Recorder:
         #: How many events the last `record_many` that raised was about.
         self.refused = 1
         self._waiting: list[Draft | Build] = []
+        self._ended = ""
 
     record: Record
 
@@ -193,11 +197,28 @@ class Recorder:
         return self._encode(event)
 
     def _is_busy(self) -> bool:
-        """Whether this thread is in the middle of a call; else it is idle now, and sure of `seq`."""
+        """Whether this thread is in the middle of a call; else it is idle now, and sure of `seq`.
+
+        Raises:
+            RecordingError: nothing more is taken.
+        """
+        if self._state == _ENDED:
+            raise RecordingError(f"{self._ended}: the log is closed")
         if self._state == _UNSURE:
             self.seq = self.store.last_seq
             self._state = _IDLE
         return self._state == _BUSY
+
+    def end(self, where: str) -> None:
+        """Take nothing more: a thread that waits to record is refused, and what is stored is all there is.
+
+        Args:
+            where: the log, for what others are told.
+        """
+        with self._lock:
+            if self._state == _UNSURE:
+                self.seq = self.store.last_seq
+            self._ended, self._state = where, _ENDED
 
     # -- recording while recording -----------------------------------------------------------
 

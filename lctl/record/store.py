@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Protocol
 
 
@@ -48,6 +49,35 @@ class EventStore(Protocol):
 
     def close(self, tail: dict[str, Any] | None = None) -> None:
         """Finish the log, with `tail` (state, summary, ...) where the store has a place for it."""
+        ...
+
+
+class RecordingStore(EventStore, Protocol):
+    """What a session records into: one chain, and what is known of it.
+
+    Attributes:
+        chain: the header's chain.
+        path: the log's file; of a store without one, a name for messages.
+    """
+
+    chain: dict[str, Any]
+    path: Path
+
+    @property
+    def where(self) -> str:
+        """Where the recording is to be found: a path, or a store's address."""
+        ...
+
+    def count(self) -> int:
+        """Number of events."""
+        ...
+
+    def events_hash(self) -> str:
+        """SHA-256 over the event lines, each with a line feed."""
+        ...
+
+    def forget(self) -> None:
+        """Let go of it as it stands."""
         ...
 
 

@@ -35,6 +35,17 @@ else:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def take(fd: int) -> bool:
+    """Lock an open file until it is closed; False where another process has it."""
+    try:
+        _lock(fd)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:
+        pass  # a file system without locks
+    return True
+
+
 class WriterLock:
     """Held from construction until `release` or the end of the process."""
 

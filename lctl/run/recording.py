@@ -65,15 +65,10 @@ def _open(recording: Recording) -> LCTLSession:
 
 
 def _claimed(path: Path | None) -> bool:
-    """Whether the output file is ours: it is made here, so of two processes at once one gets it."""
-    if path is None:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
-    except FileExistsError:
-        return False
-    return True
+    """Whether the output file is ours."""
+    from lctl.session import naming
+
+    return path is not None and naming.claim(path)
 
 
 def _say_if_nothing_was_recorded() -> None:

@@ -18,10 +18,11 @@ from lctl.testing.replies import Reply
 from lctl.testing.request import Request, Turn
 from lctl.testing.script import Script
 from lctl.testing.seeded import Seeded
-from lctl.testing.wire import chat, messages, others, responses
+from lctl.testing.wire import bedrock, chat, cohere, google, messages, ollama, others, responses
 from lctl.testing.wire.call import Call, Ids
 from lctl.testing.wire.checks import problem
 from lctl.testing.wire.errors import error_body, error_event
+from lctl.testing.wire.prompts import PROVIDERS
 
 _OPERATIONS = (
     (re.compile(r"/chat/completions$"), "chat.completions"),
@@ -30,6 +31,12 @@ _OPERATIONS = (
     (re.compile(r"/messages/count_tokens$"), "messages.count_tokens"),
     (re.compile(r"/messages$"), "messages"),
     (re.compile(r"/completions$"), "completions"),
+    (re.compile(r":(stream)?[gG]enerateContent$"), "generate_content"),
+    (re.compile(r":countTokens$"), "generate_content.count_tokens"),
+    (re.compile(r":(embedContent|batchEmbedContents)$"), "embed_content"),
+    (re.compile(r"/model/[^/]+/converse(-stream)?$"), "converse"),
+    (re.compile(r"/api/chat$"), "ollama.chat"),
+    (re.compile(r"/v2/chat$"), "cohere.chat"),
     (re.compile(r"/models(/[^/]+)?$"), "models"),
 )
 _WIRES: Mapping[str, Any] = {
@@ -37,6 +44,10 @@ _WIRES: Mapping[str, Any] = {
     "responses": responses,
     "completions": others,
     "messages": messages,
+    "generate_content": google,
+    "converse": bedrock,
+    "ollama.chat": ollama,
+    "cohere.chat": cohere,
 }
 
 
@@ -153,7 +164,7 @@ class Answering:
             with self._lock:
                 self._stored[body["id"]] = _conversation(request, body)
         if request.stream:
-            out.headers["content-type"] = "text/event-stream; charset=utf-8"
+            out.headers["content-type"] = getattr(wire, "CONTENT_TYPE", "text/event-stream; charset=utf-8")
             out.events = wire.stream(call)
         else:
             out.body = orjson.dumps(wire.complete(call))
@@ -163,6 +174,10 @@ class Answering:
             return others.embed(request, self._seeded.seed)
         if request.operation == "models":
             return others.models(request, created=1_735_689_600)
+        if request.operation == "embed_content":
+            return google.embed(request, self._seeded.seed)
+        if request.operation == "generate_content.count_tokens":
+            return google.count(request)
         return messages.count_tokens(request)
 
     def _fail(self, out: Outgoing, request: Request, fault: Fault, ids: Ids) -> None:
@@ -180,6 +195,8 @@ class Answering:
 
 def _headers(request: Request, ids: Ids) -> dict[str, str]:
     """The headers an SDK or a debugger reads."""
+    if request.operation in PROVIDERS:
+        return {"content-type": "application/json", "x-amzn-requestid": ids.make("", 32, hex=True)}
     if request.provider == "anthropic":
         return {
             "content-type": "application/json",

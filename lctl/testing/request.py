@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 
+from lctl.testing.wire import prompts
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -46,7 +48,10 @@ class Request:
 
     @property
     def provider(self) -> str:
-        """ "anthropic" or "openai"; of a path they share, the one whose headers were sent."""
+        """ "anthropic", "openai", "google", "bedrock", "ollama" or "cohere"; of a path that the first two
+        share, the one whose headers were sent."""
+        if self.operation in prompts.PROVIDERS:
+            return prompts.PROVIDERS[self.operation]
         return "anthropic" if self.operation.startswith("messages") or self._anthropic else "openai"
 
     @property
@@ -55,16 +60,21 @@ class Request:
 
     @property
     def model(self) -> str:
-        return str(self.body.get("model") or "")
+        named = self.body.get("model")
+        if self.provider in ("google", "bedrock"):
+            named = prompts.model_of(self.operation, self.path)
+        return str(named or "")
 
     @property
     def stream(self) -> bool:
+        if self.operation in prompts.PROVIDERS:
+            return prompts.is_stream(self.operation, self.path, self.body)
         return self.body.get("stream") is True
 
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The messages (or Responses input items) as sent."""
-        found = self.body.get("messages") or self.body.get("input") or []
+        found = self.body.get("messages") or self.body.get("input") or self.body.get("contents") or []
         return [m for m in found if isinstance(m, dict)] if isinstance(found, list) else []
 
     @cached_property
@@ -105,6 +115,7 @@ class Request:
 
 def tool_schemas(body: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """(name, JSON schema of the arguments) of each function tool offered, whatever the dialect."""
+    yield from prompts.schemas("converse" if "toolConfig" in body else "generate_content", body)
     for tool in body.get("tools") or ():
         inner = tool.get("function", tool) if isinstance(tool, dict) else {}
         name = inner.get("name")
@@ -116,6 +127,11 @@ def tool_schemas(body: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
 
 def read_turns(operation: str, body: Mapping[str, Any]) -> Iterator[Turn]:
     """The turns of a request body."""
+    if operation in ("converse", "generate_content", "generate_content.count_tokens"):
+        yield from (
+            Turn(r, text, tuple(c), tuple(o), n) for r, text, c, o, n in prompts.turns(operation, body)
+        )
+        return
     head = body.get("system") if operation.startswith("messages") else body.get("instructions")
     if head:
         yield _turn("system", head)
@@ -139,7 +155,8 @@ def _read(message: Mapping[str, Any]) -> Turn:
         return Turn("tool", results=((str(message.get("call_id")), _text(message.get("output"))),))
     role = str(message.get("role") or "")
     if role == "tool":
-        return Turn("tool", results=((str(message.get("tool_call_id")), _text(message.get("content"))),))
+        id = message.get("tool_call_id") or message.get("tool_name")
+        return Turn("tool", results=((str(id), _text(message.get("content"))),))
     turn = _turn(role, message.get("content"))
     calls = tuple(_chat_calls(message.get("tool_calls") or ()))
     return Turn(turn.role, turn.text, turn.calls + calls, turn.results, turn.images)

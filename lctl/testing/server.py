@@ -1,4 +1,4 @@
-"""`ModelServer`: OpenAI's and Anthropic's wire on a loopback port, with answers you write."""
+"""`ModelServer`: wires of OpenAI, Anthropic, Google and others on a loopback port, with answers you write."""
 
 from __future__ import annotations
 
@@ -110,6 +110,15 @@ class ModelServer:
             "OPENAI_API_KEY": "test",
             "ANTHROPIC_BASE_URL": self.anthropic_url,
             "ANTHROPIC_API_KEY": "test",
+            "GOOGLE_GEMINI_BASE_URL": self.url,
+            "GEMINI_API_KEY": "test",
+            "OLLAMA_HOST": self.url,
+            "CO_API_URL": self.url,
+            "CO_API_KEY": "test",
+            "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": self.url,
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_DEFAULT_REGION": "us-east-1",
         }
 
     # -- what to answer -------------------------------------------------------------------

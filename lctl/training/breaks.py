@@ -91,7 +91,7 @@ class Breaks:
         """Of a path that shares no message with another row."""
         forest, seq = self._forest, self._tree.seq
         root = path[0]
-        if "nested_in" in self._tree.node(root).data:
+        if self._tree.node(root).nested_in is not None:
             return "subagent"
         before = [n for n in forest.versions_at(root, seq) if n != root and self._covered[n] >= 0]
         if not before:
@@ -109,8 +109,11 @@ class Breaks:
     def _nearest(self, path: Sequence[int], shared: int, old: list[int]) -> list[int]:
         """The earlier path to compare with: the one that the log says was edited, else the latest."""
         forest, seq = self._forest, self._tree.seq
-        for number in forest.versions_at(path[shared], seq):
-            if number != path[shared] and self._covered[number] >= 0:
+        named = self._tree.node(path[shared]).data.get("fork_of")
+        first = forest.find(str(named), seq) if named is not None else -1
+        versions = [number for number in forest.versions_at(path[shared], seq) if number != path[shared]]
+        for number in (first, *versions):
+            if number >= 0 and self._covered[number] >= 0:
                 return self._tree.way(self._tips[self._covered[number]], strict=False)
         origins = [forest.origins[n] for n in path[shared:] if n in forest.origins]
         for origin in reversed(origins):
@@ -149,7 +152,10 @@ class Breaks:
         if self._is_retry(here, there):
             return "tool_retry"
         said = self._tree.node(here).data
-        forked = "fork_of" in said or len(forest.versions_at(here, seq)) > 1
+        if "replaces" in said:
+            return "compaction"
+        left = set(old)
+        forked = any(n < here and n in left for n in forest.versions_at(here, seq))
         edited = self._aligned(new_tail, old_tail, forked)
         if edited is not None:
             return edited
@@ -157,7 +163,7 @@ class Breaks:
             return "compaction" if forest.role_at(here, seq) != forest.role_at(there, seq) else "edit"
         if there in sampled and forest.role_at(here, seq) == "assistant":
             return "edit"
-        return "fork" if trained_before else None
+        return "fork" if trained_before or there in sampled else None
 
     def _is_retry(self, here: int, there: int) -> bool:
         data, other = self._tree.node(here).data, self._tree.node(there).data
@@ -168,23 +174,24 @@ class Breaks:
         """What was done to `old` to make `new`, if they meet again."""
         limit = 64  # edits are near where paths part; a long tail is not read for nothing
         olds = [self._marks(n) for n in old[:limit]]
-        news = [self._marks(n) for n in new[:limit]]
-        if news and olds and olds[0][2] == news[0][2] and olds[0][1] != news[0][1]:
+        # What was sampled on the new path is an answer of its own, and no old one that was kept.
+        news = [
+            (n, b"sampled %d" % n, b"") if n in self._forest.sampled else self._marks(n) for n in new[:limit]
+        ]
+        if news and olds and olds[0][2] == news[0][2] != b"" and olds[0][1] != news[0][1]:
             return "reasoning_stripped"
         while news and olds and _same(news[0], olds[0]):
             del news[0], olds[0]
-        for added in range(len(news) + 1):
-            for gone in range(len(olds) + 1):
-                if not added and not gone:
-                    continue
-                if not _meets(news[added:], olds[gone:]):
-                    continue
-                if not gone:
-                    return "insert"
-                if not added:
-                    return "delete"
-                return "compaction" if gone >= 2 and added < gone else "edit"
-        return None
+        # The last answer of the old path may have been passed over.
+        found = [shift for end in (olds, olds[:-1]) if (shift := _shift(news, end)) is not None]
+        if not found:
+            return None
+        added, gone = min(found, key=sum)
+        if not gone:
+            return "insert"
+        if not added:
+            return "delete"
+        return "compaction" if gone >= 2 and added < gone else "edit"
 
     def _marks(self, number: int) -> Marks:
         """What it is a copy of (itself if of nothing), and what it says, with and without reasoning."""
@@ -192,9 +199,19 @@ class Breaks:
         return self._forest.origins.get(number, number), identity(data), bare_identity(data)
 
 
+def _shift(new: list[Marks], old: list[Marks]) -> tuple[int, int] | None:
+    """The fewest messages that were added and are gone before both go on alike."""
+    for count in range(1, len(new) + len(old)):
+        for added in range(max(0, count - len(old) + 1), min(count + 1, len(new))):
+            gone = count - added
+            if _same(new[added], old[gone]) and _meets(new[added:], old[gone:]):
+                return added, gone
+    return None
+
+
 def _meets(new: list[Marks], old: list[Marks]) -> bool:
     """Whether both go on with the same messages, until one of them ends."""
-    return bool(new) and bool(old) and all(map(_same, new, old))
+    return all(map(_same, new, old))
 
 
 def _same(one: Marks, other: Marks) -> bool:

@@ -135,7 +135,10 @@ class Plan:
         tree, forest = self.tree, self._forest
         if not forest.nested:
             return [tip.number for name in tree.conversations if (tip := tree.tip(name)) is not None]
-        nested = {number for roots in forest.nested.values() for number in roots}
+        seq = tree.seq
+        nested = {
+            number for roots in forest.nested.values() for number in roots if forest.is_nested_at(number, seq)
+        }
         newest: dict[tuple[str, int], int] = {}
         for leaf in tree.leaves:
             root = forest.up(leaf.number, tree.seq)[-1]
@@ -230,8 +233,8 @@ class Plan:
         forest, seq = self._forest, self.tree.seq
         for _ in range(64):  # agents inside agents
             root = forest.versions_at(root, seq)[0]
-            nested = self.tree.node(root).data.get("nested_in")
-            host = forest.find(str(nested.get("message_id")), seq) if isinstance(nested, dict) else -1
+            nested = self.tree.node(root).nested_in
+            host = -1 if nested is None else forest.find(str(nested.get("message_id")), seq)
             if host < 0:
                 break
             root = forest.up(host, seq)[-1]

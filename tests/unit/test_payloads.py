@@ -196,6 +196,13 @@ WRITERS: list[tuple[str, dict[str, Any]]] = [
     ("session_start", {"session_id": "s", "trigger": {"type": "email", "id": "t"}, "model": {"id": "m"}}),
     ("session_end", {"session_id": "s", "status": "failed", "error": "x"}),
     ("fact_read", {"facts": ["F1"], "query": "SELECT *", "hops": 2}),
+    (
+        "fact_read",
+        {"facts": [], "query": "SELECT *", "from": "a", "fact_store": "memory://x/facts", "rows": 0},
+    ),
+    ("assessment", {"id": "F1", "confidence": 0.9, "reason": "seen", "reliability": 0.5}),
+    ("gate", {"id": "F1", "decision": "warn", "confidence": 0.7, "stated": 0.8, "hops": 1, "passed": True}),
+    ("model_routing", {"decision": "x", "model": "m", "fact": "F1", "by_gate": {"proceed": "m"}}),
     ("ambient", {"source": "clock", "key": "time.time", "value": 1.5}),
 ]
 

@@ -45,6 +45,8 @@ def error_body(
         )
         error: dict[str, Any] = {"type": fault.type or kind, "message": fault.message or message}
         return {"type": "error", "error": error, "request_id": request_id}
+    if provider in ("google", "bedrock", "ollama", "cohere"):
+        return _other(provider, status, fault)
     fallback = _OPENAI[500] if status >= 500 else _OPENAI[400]
     kind, code, message = _OPENAI.get(status, fallback)
     return {
@@ -57,6 +59,21 @@ def error_body(
     }
 
 
+#: status -> the name Google has for it
+_GOOGLE = {
+    400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE",
+}  # fmt: skip
+
+
+def _other(provider: str, status: int, fault: Fault) -> dict[str, Any]:
+    message = fault.message or _OPENAI.get(status, _OPENAI[500])[2]
+    if provider == "google":
+        name = fault.type or _GOOGLE.get(status, "UNKNOWN")
+        return {"error": {"code": status, "message": message, "status": name}}
+    return {"error": message} if provider == "ollama" else {"message": message}
+
+
 def error_event(operation: str, fault: Fault, request_id: str, sent: int) -> bytes:
     """The error inside a stream that began well, after `sent` events."""
     if operation == "messages":
@@ -65,4 +82,6 @@ def error_event(operation: str, fault: Fault, request_id: str, sent: int) -> byt
         message = fault.message or _OPENAI[500][2]
         data = {"type": "error", "code": fault.code or "server_error", "message": message, "param": None}
         return sse({**data, "sequence_number": sent}, "error")
+    if operation == "generate_content":
+        return sse(_other("google", 503, fault))
     return sse(error_body("openai", 500, fault, request_id))

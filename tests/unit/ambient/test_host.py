@@ -6,6 +6,7 @@ import os
 import pty
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def test_what_is_piped_in(run: Run) -> None:
     assert first.out.startswith("Name? Ada 'Lovelace'\n'third\\n' 'xxx'")
     again = run(INPUT, tape=first.log, stdin="somebody else\n")
     assert again.out == first.out
-    assert [e["data"] for e in again.events][-1] == [e["data"] for e in first.events][-1]
+    assert _written(again.events) == _written(first.events) != []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no terminals of this kind there")
@@ -104,3 +105,7 @@ def test_temporary_names(run: Run, tmp_path: Path) -> None:
         assert (folder / "notes").read_text() == "as the recording left it"
     assert not list(tmp_path.glob("*lctl-recorded*"))
     assert run(code, TMPDIR=str(tmp_path)).out != first.out
+
+
+def _written(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [e["data"] for e in events if e["type"] == "output" and "by" not in e["data"]]

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,15 @@ READ = "import os; os.environ.get('X')\n"  # opens the log
 
 
 def outputs(result: Result) -> dict[str, dict[str, object]]:
-    return {e["data"]["stream"]: e["data"] for e in result.events if e["type"] == "output"}
+    return {e["data"]["stream"]: e["data"] for e in result.events if _is_written(e) and "by" not in e["data"]}
+
+
+def by_libraries(result: Result) -> str:
+    return "".join(e["data"]["text"] for e in result.events if _is_written(e) and "by" in e["data"])
+
+
+def _is_written(event: dict[str, Any]) -> bool:
+    return bool(event["type"] == "output")
 
 
 def test_every_way_of_writing(run: Run) -> None:
@@ -113,3 +122,48 @@ def test_a_session_of_the_program_s_own(run: Run) -> None:
         "print('after')\n"
     )
     assert outputs(run(code))["stdout"]["text"] == "inside\n"
+
+
+LIBRARY = """
+import logging, sys, warnings
+
+def tell():
+    logging.getLogger(__name__).warning("told by a library")
+    sys.stderr.write("written by a library\\n")
+    warnings.warn("of a library")
+
+class Left:
+    def __del__(self):
+        raise ValueError("thrown away")
+"""
+
+
+def test_what_libraries_write_to_standard_error_is_counted_apart(run: Run, tmp_path: Path) -> None:
+    installed = tmp_path / "site-packages"
+    installed.mkdir()
+    (installed / "library.py").write_text(LIBRARY)
+    code = READ + (
+        "import logging, sys, traceback, warnings\n"
+        "import library\n"
+        "warnings.simplefilter('always')\n"
+        "logging.basicConfig(format='%(message)s')\n"
+        "logging.warning('told by the program')\n"
+        "library.tell()\n"
+        "warnings.warn('of the program')\n"
+        "try: 1 / 0\n"
+        "except ZeroDivisionError: traceback.print_exc()\n"
+        "left = library.Left(); del left\n"
+        "print('end', file=sys.stderr)\n"
+    )
+    got = run(code, PYTHONPATH=str(installed))
+    told = str(outputs(got)["stderr"]["text"])
+    assert told.startswith("told by the program\n")
+    assert "of the program" in told
+    assert "ZeroDivisionError" in told
+    assert told.endswith("end\n")
+    assert "library.py" not in told
+    apart = by_libraries(got)
+    assert apart.startswith("told by a library\nwritten by a library\n")
+    assert "of a library" in apart
+    assert "ValueError: thrown away" in apart
+    assert got.events[-1]["data"]["by"] == "libraries"

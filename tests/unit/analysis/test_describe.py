@@ -75,6 +75,8 @@ def _line(type: str, agent: str = "a", /, **data: Any) -> str:
         ),
         ("handoff", {"from": "a", "to": "b"}, "handoff a -> b"),
         ("fact_read", {"facts": ["F1", "F2"]}, "fact_read F1, F2"),
+        ("assessment", {"id": "F1", "confidence": 0.9}, "assessment F1 (confidence: 0.90)"),
+        ("gate", {"id": "F1", "decision": "block"}, "gate F1 block"),
         (
             "model_routing",
             {"decision": "route_to_opus", "reason": "code"},

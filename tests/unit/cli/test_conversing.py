@@ -89,7 +89,10 @@ def test_x6_as_of_any_event(log: str, lctl: Cli) -> None:
     said = json.loads(lctl("transcript", log, "a4", "--to-seq", "21", "--json").out)
     assert said["messages"][-1]["content"] == "It is fo"
     assert lctl("transcript", log, "a5", "--to-seq", "5").code == 2
-    assert lctl("tree", log, "--to-seq", "0").out == "There are no messages after event 0.\n"
+    for command in ("tree", "branches", "transcript"):
+        assert lctl(command, log, "--to-seq", "0").out == "There are no messages after event 0.\n"
+    for command in ("tree", "branches", "transcript", "samples", "export"):
+        assert lctl(command, log, "--to-seq", "-1").code == 2
 
 
 # -- X8: facts and costs at their messages ---------------------------------------------------

@@ -93,7 +93,7 @@ def test_g16_export_into_a_file(lctl: Cli, place: Path) -> None:
 
 
 def test_g16_export_html(lctl: Cli, place: Path) -> None:
-    done = lctl("export", write(place, start()), "-f", "html")
+    done = lctl("export", write(place, start()), "-f", "samples-html")
     assert done.out.startswith("<!doctype html>")
     assert done.out.endswith("</body></html>\n")
 
@@ -103,7 +103,9 @@ def test_g16_what_cannot_be_written_is_one_line(lctl: Cli, place: Path) -> None:
     assert (done.code, done.err.count("\n"), "cannot be written" in done.err) == (3, 1, True)
 
 
-@pytest.mark.parametrize("command", ["samples", "export -f openai", "export -f html", "export -f dpo"])
+@pytest.mark.parametrize(
+    "command", ["samples", "export -f openai", "export -f samples-html", "export -f dpo"]
+)
 def test_g13_any_input(lctl: Cli, place: Path, command: str) -> None:
     """Events of all shapes: an answer or one line, never a traceback."""
     odd: list[object] = [

@@ -32,9 +32,19 @@ def told(log: Log) -> list[str]:
 DAMAGE: dict[str, tuple[list[Any], list[int], list[str]]] = {
     # name: (events as written, seqs read, problems by line of a journal)
     "a seq twice": (
-        [event(1), event(2, "first"), event(2, "second"), event(3)],
+        [event(1), event(2, "first"), event(2, "first"), event(3)],
         [1, 2, 3],
         ["line 4, event 2: seq is there twice; the one at line 3 stands"],
+    ),
+    "a seq by two writers": (
+        [event(1), event(2, "first"), event(2, "second"), event(3)],
+        [1, 2, 3, 4],
+        [
+            (
+                "line 4, event 2: seq is there twice, by two writers; the one at line 3 stands, "
+                "this one is read as event 4"
+            )
+        ],
     ),
     "a seq missing": (
         [event(1), event(4), event(5), event(7)],
@@ -266,7 +276,10 @@ def test_validate_lists_everything_once_in_order_of_place() -> None:
             "line 2, event 1: tokens: expected an object with input and output, got 350",
             "line 3, event 2: confidence: expected a number from 0 to 1, got 'high'",
             "line 4, event 3: data: expected an object, got null",
-            "line 5, event 3: seq is there twice; the one at line 4 stands",
+            (
+                "line 5, event 3: seq is there twice, by two writers; the one at line 4 stands, "
+                "this one is read as event 7"
+            ),
             "line 6, event 6: events 4 to 5 are missing before it",
         ]
     assert validate(open_log(closed([event(1), {**event(2), "type": "llm_trace"}]))) == []

@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 
-from lctl.instrument.calls import recording_of
 from lctl.instrument.codecs import find
 from lctl.instrument.codecs.model import ModelAnswer
+from lctl.instrument.recordings import recording_of
 from lctl.record.recorder import Draft
 from lctl.session import LCTLSession
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -183,3 +184,18 @@ def test_g1_outside_any_session_it_is_a_list_and_nothing_more() -> None:
     assert graph.tip is None and graph.breaks == [] and graph.previous() is None and graph.depth == 1
     with pytest.raises(UsageError, match="not recorded"):
         graph.versions(0)
+
+
+def test_g1_what_came_before_an_error_of_an_iterable_is_in_the_list(session: LCTLSession) -> None:
+    """As in a list."""
+
+    def failing() -> Iterator[Any]:
+        yield user("one")
+        raise KeyError("no more")
+
+    graph, model = MessageGraph(session), list[Any]()
+    for one in (graph, model):
+        with pytest.raises(KeyError):
+            one.extend(failing())
+    assert graph == model == [user("one")]
+    assert [data["content"] for data in told(session)] == ["one"]

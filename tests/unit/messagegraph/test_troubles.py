@@ -56,8 +56,8 @@ def test_a_list_that_is_not_the_graph_is_not_taken_for_it(session: LCTLSession) 
 
 def test_an_answer_while_the_list_has_changed(session: LCTLSession) -> None:
     """The answer belongs to the prompt that was sent, whatever the list says by then."""
-    from lctl.instrument.calls import recording_of
     from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
+    from lctl.instrument.recordings import recording_of
 
     graph = MessageGraph(session, messages=[user("u")])
     leaf = call(session, graph)

@@ -224,3 +224,16 @@ def test_the_hash_of_a_growing_log_equals_that_of_the_whole(tmp_path: Path) -> N
     again = JournalStore(path, {"id": "c"})
     assert again.events_hash() == expected
     again.close({})
+
+
+def test_a_log_is_read_to_its_end_though_it_is_closed_meanwhile(tmp_path: Path) -> None:
+    """As a thread does that delivers it while the program ends."""
+    store = JournalStore(tmp_path / "run.lctl.json", {"id": "c"})
+    recorder = Recorder(store, clock=FixedClock())
+    for n in range(30):
+        recorder.record("fact_added", "a", {"id": f"F{n}", "text": "x" * 100_000})
+    reading = store.read()
+    found = [next(reading)]
+    store.close()
+    found += reading
+    assert [json.loads(line)["seq"] for line in found] == list(range(1, 31))

@@ -124,19 +124,72 @@ def test_x7_two_sessions_of_one_process(tmp_path: Path) -> None:
         LCTLSession(path=path)
 
 
-def test_x7_where_files_have_no_locks_the_conflict_is_said(tmp_path: Path) -> None:
+SAID = (
+    b',\n{"seq":%d,"type":"message","timestamp":"%s","agent":"a","data":{"message_id":"%s","parent_id":"%s"}}'
+)
+
+
+def _written(path: Path, *events: tuple[int, bytes, bytes, bytes]) -> None:
+    """(seq, time, message, parent) after what is there, as writers that no lock kept apart write."""
+    _begun(path)
+    head = path.read_bytes().split(b"\n],")[0]
+    path.write_bytes(head + b"".join(SAID % one for one in events))
+
+
+def test_x7_where_files_have_no_locks_both_branches_are_read(tmp_path: Path) -> None:
     """Two writers that no lock kept apart used the same numbers: reading says which lines, `verify` fails,
-    and nothing is taken out of the file."""
+    nothing is taken out of the file, and the tree has what both wrote."""
+    path = tmp_path / "c.lctl.json"
+    _written(
+        path,
+        *((2, b"1", b"a", b"m0"), (2, b"2", b"b", b"m0")),
+        *((3, b"3", b"a2", b"a"), (3, b"4", b"b2", b"b")),
+    )
+    log = open_log(path)
+    assert [str(problem) for problem in log.problems] == [
+        (
+            "line 4, event 2: seq is there twice, by two writers; the one at line 3 stands, "
+            "this one is read as event 4"
+        ),
+        (
+            "line 6, event 3: seq is there twice, by two writers; the one at line 5 stands, "
+            "this one is read as event 5"
+        ),
+    ]
+    assert not verify(log).ok
+    tree = Chain.of(log).tree
+    assert [[node.id for node in leaf.path] for leaf in tree.leaves] == [["m0", "a", "a2"], ["m0", "b", "b2"]]
+    assert sum(b'"b' in line for line in log.stored()) == 2
+
+
+def test_x7_what_two_writers_say_of_their_own_messages_goes_with_them(tmp_path: Path) -> None:
+    """Messages that are named by their events (`m2`, `m3`) have the same names in both branches; each answer
+    stays below the question of its own writer. What one program wrote at once has one time."""
+    path = tmp_path / "c.lctl.json"
+    first = ((2, b"1", b"m2", b"m0"), (3, b"1", b"m3", b"m2"), (4, b"5", b"m4", b"m3"))
+    second = ((2, b"2", b"m2", b"m0"), (3, b"2", b"m3", b"m2"))
+    for order in ((*first[:2], *second, first[2]), (*second, *first), (*first, *second)):
+        _written(path, *order)
+        tree = Chain.load(path).tree
+        assert sorted(len(leaf.path) for leaf in tree.leaves) == [3, 4]
+        assert len(tree["m0"].children) == 2 and not tree.diagnostics
+        path.unlink()
+
+
+def test_x7_steps_of_two_writers(tmp_path: Path) -> None:
+    """A step is named by the event that began it; that of the second writer is another."""
     path = tmp_path / "c.lctl.json"
     _begun(path)
     head = path.read_bytes().split(b"\n],")[0]
-    said = b',\n{"seq":%d,"type":"message","agent":"a","data":{"message_id":"%s","parent_id":"m0"}}'
-    path.write_bytes(head + b"".join(said % line for line in ((2, b"a"), (2, b"b"), (3, b"a2"), (3, b"b2"))))
-    log = open_log(path)
-    assert [str(problem) for problem in log.problems] == [
-        "line 4, event 2: seq is there twice; the one at line 3 stands",
-        "line 6, event 3: seq is there twice; the one at line 5 stands",
+    begins = b',\n{"seq":2,"type":"step_start","agent":"%s","data":{"intent":"%s"}}'
+    ends = b',\n{"seq":3,"type":"step_end","agent":"%s","step":2,"data":{"outcome":"%s"}}'
+    path.write_bytes(
+        head
+        + b"".join((begins % (b"a", b"one"), ends % (b"a", b"success")))
+        + b"".join((begins % (b"b", b"two"), ends % (b"b", b"error")))
+    )
+    steps = Chain.load(path).state.steps
+    assert [(step.agent, step.intent, step.outcome) for step in steps.values()] == [
+        ("a", "one", "success"),
+        ("b", "two", "error"),
     ]
-    assert not verify(log).ok
-    assert [node.id for node in Chain.of(log).tree["m0"].children] == ["a", "a2"]
-    assert sum(b'"b' in line for line in log.stored()) == 2

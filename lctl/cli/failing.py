@@ -1,0 +1,150 @@
+"""`lctl errors`: what went wrong, the same failures together, over one run or many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lctl.analysis.wording import count, plain
+from lctl.cli import DIFFERENCE, OK
+from lctl.cli.options import screened
+from lctl.cli.screen import Column, Piece, Screen
+from lctl.cli.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lctl.analysis.failedruns import FailureGroup
+    from lctl.codec import Log
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="[TARGET]...")
+@click.option("--all", "everything", is_flag=True, help="Every recorded run.")
+@click.option("-n", "--limit", type=click.IntRange(1), default=30, show_default=True, help="Groups to list.")
+@click.option("--category", metavar="NAME", help="Only this category, or category/type.")
+@click.option("--rounds", type=click.IntRange(2), default=3, show_default=True, help="What makes a cycle.")
+@click.option("--taxonomy", is_flag=True, help="Print the categories and types, and what they mean.")
+@screened()
+def errors(
+    screen: Screen,
+    targets: tuple[str, ...],
+    everything: bool,
+    limit: int,
+    category: str | None,
+    rounds: int,
+    taxonomy: bool,
+) -> int:
+    """Group what went wrong in TARGETs (default: the last run): files, runs, or folders of runs.
+
+    Errors, failed tool calls and failed steps, by category and type, with what to do about them; agents that
+    do the same over and over are found too. Exits with 1 when there is any.
+    """
+    if taxonomy:
+        _taxonomy(screen)
+        return OK
+    from lctl.analysis.failedruns import failed_runs
+
+    logs = list(logs_of(targets, everything))
+    found = [group for group in failed_runs(logs, rounds) if _fits(group, category)]
+    if screen.json:
+        screen.json_value({"runs": len(logs), "groups": [_document(group) for group in found]})
+    else:
+        _say(screen, found, len(logs), limit)
+    return DIFFERENCE if found else OK
+
+
+def logs_of(targets: tuple[str, ...], everything: bool) -> Iterator[Log]:
+    """The logs that some targets name: files, runs, all runs of a folder; every recorded run with
+    `everything`."""
+    from pathlib import Path
+
+    from lctl.cli.runs import files
+    from lctl.cli.target import opened
+    from lctl.codec import open_log
+
+    if everything:
+        for _, path in files(None):
+            yield open_log(path)
+        return
+    for target in targets or ("last",):
+        if Path(target).is_dir():
+            for _, path in files(target):
+                yield open_log(path)
+        else:
+            yield opened(target, problems=False)
+
+
+def _fits(group: FailureGroup, category: str | None) -> bool:
+    return category is None or category in (group.category, f"{group.category}/{group.type}")
+
+
+def _say(screen: Screen, found: list[FailureGroup], runs: int, limit: int) -> None:
+    over = plural(runs, "run")
+    if not found:
+        screen.line(f"No errors in {over}.")
+        return
+    total = sum(group.count for group in found)
+    screen.line(f"{plural(total, 'failure')} of {plural(len(found), 'kind')} in {over}")
+    screen.line()
+    rows: list[list[Piece]] = []
+    for group in found[:limit]:
+        mark: Piece = ("recoverable", "dim") if group.recoverable else ("", "")
+        rows.append(
+            [
+                count(group.count),
+                (f"{plain(group.category, 30)}/{plain(group.type, 30)}", "red"),
+                plain(", ".join(group.agents), 40),
+                (_places(group), "dim"),
+                mark,
+                plain(group.suggested_action or "", 40),
+                plain(group.message, 200),
+            ]
+        )
+    titles = ("COUNT", "ERROR", "AGENT", "WHERE", "", "TO DO", "FIRST MESSAGE")
+    screen.table(
+        [
+            Column(
+                title,
+                right=title == "COUNT",
+                flexible=title == "FIRST MESSAGE",
+                optional=title in ("", "TO DO"),
+            )
+            for title in titles
+        ],
+        rows,
+    )
+    if len(found) > limit:
+        screen.line((f"… {len(found) - limit} more; --limit shows them", "dim"))
+
+
+def _places(group: FailureGroup) -> str:
+    """`run-a 5, 9; run-b 12`, shortened."""
+    shown = [
+        f"{plain(run, 30)} {', '.join(map(str, seqs[:3]))}{', …' if len(seqs) > 3 else ''}"
+        for run, seqs in list(group.places.items())[:2]
+    ]
+    more = len(group.places) - 2
+    return "; ".join(shown) + (f"; {plural(more, 'more run')}" if more > 0 else "")
+
+
+def _document(group: FailureGroup) -> dict[str, Any]:
+    return {
+        "source": group.source, "category": group.category, "type": group.type, "message": group.message,
+        "count": group.count, "agents": list(group.agents), "recoverable": group.recoverable,
+        "suggested_action": group.suggested_action, "runs": group.places,
+    }  # fmt: skip
+
+
+def _taxonomy(screen: Screen) -> None:
+    from lctl.trust.taxonomy import TAXONOMY
+
+    if screen.json:
+        screen.json_value(TAXONOMY)
+        return
+    for category, types in TAXONOMY.items():
+        screen.line((f"{category}:", "bold"))
+        screen.table(
+            [Column(), Column(flexible=True)], [[name, said] for name, said in types.items()], indent=2
+        )
