@@ -103,6 +103,23 @@ def test_go_to_a_seq(demo: Debugger, page: Page) -> None:
     expect_chosen(page, 33)
 
 
+@pytest.mark.parametrize(("key", "field"), [("g", "Go to event"), ("/", "Search the run")])
+def test_what_is_typed_right_after_a_key_goes_to_its_field(
+    demo: Debugger, page: Page, key: str, field: str
+) -> None:
+    at(demo, page, 20)
+    focused = page.evaluate(
+        """async key => {
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+            for (let n = 0; n < 20; n++) await null;  // microtasks only: no frame, no next key between
+            const { activeElement } = document;
+            return activeElement.ariaLabel ?? activeElement.labels?.[0]?.textContent;
+        }""",
+        key,
+    )
+    assert focused == field
+
+
 def test_space_plays_to_the_end(demo: Debugger, page: Page, log: list[dict[str, Any]]) -> None:
     at(demo, page, len(log) - 12)
     for _ in range(8):

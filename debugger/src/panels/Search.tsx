@@ -1,6 +1,6 @@
 /** Full text and structured search; what is found is marked on the time bar. */
 import { effect, useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { api, ApiError } from "../api/client";
 import type { Row } from "../api/shapes";
 import { searchAsked } from "../store/keys";
@@ -58,7 +58,8 @@ function Words() {
   const input = useRef<HTMLInputElement>(null);
   const key = run.value?.key;
 
-  useEffect(
+  // Before the next key, as in the dialogs.
+  useLayoutEffect(
     () =>
       effect(() => {
         if (searchAsked.value === answered) return;

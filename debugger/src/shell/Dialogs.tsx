@@ -1,14 +1,15 @@
 /** The keys, and going to a seq. */
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { goOpen, helpOpen, KEYS } from "../store/keys";
 import { seq } from "../store/route";
 import { firstSeq, goTo, lastSeq } from "../store/run";
 
 function Dialog({ open, label, children }: { open: Signal<boolean>; label: string; children: ComponentChildren }) {
   const box = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key: an effect after painting would leave what is typed at once to the page's keys.
+  useLayoutEffect(() => {
     if (open.value && !box.current?.open) box.current?.showModal();
     if (!open.value && box.current?.open) box.current.close();
   }, [open.value]);
@@ -67,7 +68,7 @@ export function Help() {
 
 export function GoTo() {
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.select(), [goOpen.value]);
+  useLayoutEffect(() => input.current?.select(), [goOpen.value]);
   return (
     <Dialog open={goOpen} label="Go to a seq">
       <form
