@@ -16,7 +16,7 @@ from lctl.instrument.structure import Step, Tool, around_step, guarded
 from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, wrapping
 from lctl.session.default import get_session
-from lctl.session.tools import begin_tool
+from lctl.session.toolruns import begin_tool
 
 _TURN = "an agent's turn of ag2"
 _TOOL = "a tool call of ag2"

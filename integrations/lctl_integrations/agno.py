@@ -15,7 +15,7 @@ from lctl.instrument.structure import Step, Tool, around_step, changeable, guard
 from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, wrapping
 from lctl.session.default import get_session
-from lctl.session.tools import begin_tool
+from lctl.session.toolruns import begin_tool
 
 _RUNS = ("_run", "_run_stream", "_arun", "_arun_stream")
 _PLACE = "an agno tool"

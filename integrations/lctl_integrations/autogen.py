@@ -21,7 +21,7 @@ from lctl.session.context import Frame
 from lctl.session.default import get_session
 from lctl.session.session import LCTLSession
 from lctl.session.steps import StepScope
-from lctl.session.tools import begin_tool
+from lctl.session.toolruns import begin_tool
 
 _AGENT = "an agent of AutoGen"
 _TURN = "an agent's turn in a team of AutoGen"

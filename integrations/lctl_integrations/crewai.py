@@ -19,7 +19,7 @@ from lctl.instrument.structure import ModelCall, Runs, Tool, guarded
 from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, wrapping
 from lctl.session.default import get_session
-from lctl.session.tools import begin_tool
+from lctl.session.toolruns import begin_tool
 
 _EVENT = "an event of CrewAI"
 _TOOL = "a tool call of CrewAI"

@@ -17,7 +17,7 @@ from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Tool
 from lctl.session import border, lanes, wrapping
 from lctl.session.default import get_session
-from lctl.session.tools import ToolRun, begin_tool
+from lctl.session.toolruns import ToolRun, begin_tool
 
 _TOOL = "a LangChain tool"
 

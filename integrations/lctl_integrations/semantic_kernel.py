@@ -17,7 +17,7 @@ from lctl.instrument.structure import ModelCall, Step, Tool, around_step, guarde
 from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, wrapping
 from lctl.session.default import get_session
-from lctl.session.tools import begin_tool
+from lctl.session.toolruns import begin_tool
 from lctl_integrations.semantic_kernel_teams import TEAMS, Teams
 
 _AGENT = "an agent of Semantic Kernel"

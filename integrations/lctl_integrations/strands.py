@@ -16,7 +16,7 @@ from lctl.instrument.structure import Failure, ModelCall, Step, Tool, around_ste
 from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, jsonable, wrapping
 from lctl.session.default import get_session
-from lctl.session.tools import begin_tool
+from lctl.session.toolruns import begin_tool
 
 _AGENT = "an agent of Strands"
 _TEAM = "a graph or swarm of Strands"

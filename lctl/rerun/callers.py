@@ -20,6 +20,7 @@ _THROUGH = (
     "cli",
     "session/wrapping.py",
     "session/tools.py",
+    "session/toolruns.py",
     "session/traced.py",
     "session/steps.py",
     "session/threads.py",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lctl.rerun.settings import Settings
     from lctl.rerun.waiting import Order
     from lctl.session.lanes import Lane
-    from lctl.session.tools import ToolCall
+    from lctl.session.toolruns import ToolCall
 
 
 class Place(NamedTuple):

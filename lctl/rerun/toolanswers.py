@@ -12,7 +12,7 @@ from lctl.rerun.toolpolicy import stand_in
 from lctl.session import border, toolresults
 from lctl.session.border import Answer, Live, WireRequest
 from lctl.session.lanes import Lane
-from lctl.session.tools import ToolCall
+from lctl.session.toolruns import ToolCall
 from lctl.session.wrapping import Outcome, Served
 from lctl.state.messages import tool_calls_of, tool_results_of
 

@@ -10,7 +10,7 @@ from lctl.session.wrapping import Outcome, Served
 
 if TYPE_CHECKING:
     from lctl.rerun.waiting import Order
-    from lctl.session.tools import ToolCall
+    from lctl.session.toolruns import ToolCall
 
 
 class GatedServed(Served):

@@ -64,6 +64,7 @@ class LCTLSession(Trusting, Stepping, Verbs):
         on_close: called before the log is closed, so that capture can record what is still open.
         under_way: the calls that have begun and not ended.
         returns: when the program went on after calls that ended at the same time.
+        changes: how many events told what a tool changed of the program's objects.
         before_event: called before each event but ambient reads, which it writes if some were gathered.
         after_event: called after each event but ambient reads.
         found: seq of the last event that was in the log when it was opened; 0 of a new one.
@@ -148,6 +149,7 @@ class LCTLSession(Trusting, Stepping, Verbs):
         self._entered: list[tuple[Frame, Token[Frame | None], Token[Lane], list[hooks.Undo]]] = []
         self.under_way = UnderWay(clock)
         self.returns = Returns(self.under_way)
+        self.changes = 0
         self._prompts = Prompts()
         self._streams = {}
         self._checkpoints = ending.Checkpoints()

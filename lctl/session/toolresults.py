@@ -24,7 +24,7 @@ from lctl.session.faithful.coding import encode_parts
 from lctl.session.wrapping import Outcome, Served
 
 if TYPE_CHECKING:
-    from lctl.session.tools import ToolCall
+    from lctl.session.toolruns import ToolCall
 
 #: Characters of a string that surely stay as they are in `output`.
 _STRING = 1 << 16

@@ -33,7 +33,8 @@ from lctl.guard import guarded
 from lctl.instrument.structure.around import Step, Tool, around_step, around_tool, changeable
 from lctl.instrument.structure.models import ModelCall
 from lctl.instrument.structure.runs import Runs
-from lctl.session.tools import Failure, call_tool, call_tool_async
+from lctl.session.toolruns import Failure
+from lctl.session.tools import call_tool, call_tool_async
 
 __all__ = [
     "Failure",

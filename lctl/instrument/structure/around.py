@@ -10,7 +10,7 @@ from lctl.instrument.patches import Wrapper
 from lctl.session import border, wrapping
 from lctl.session.default import get_session
 from lctl.session.steps import StepScope
-from lctl.session.tools import begin_tool
+from lctl.session.toolruns import begin_tool
 
 
 class Step(NamedTuple):

@@ -1,0 +1,79 @@
+"""How the event of a tool call gets into the log, where there is more to it than the event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lctl.guard import guard
+from lctl.record.recorder import Build, Draft
+from lctl.session import hooks
+from lctl.session.session import LCTLSession
+
+#: How often a call looks again at what it changed because others wrote meanwhile.
+_LOOKS = 100
+
+
+class Change:
+    """A call that changed objects of the program, recorded with what they are made of when it is written.
+
+    A rerun puts the changes in place in the order of the events. Of two calls that share an object, the one
+    whose event comes last must therefore not tell what the object was before the other's change.
+
+    Args:
+        seen: `session.changes` before `draft` was made. Where another event of this kind came since, `look`
+            makes the draft anew.
+    """
+
+    def __init__(self, session: LCTLSession, draft: Draft, seen: int, look: Callable[[], Draft]) -> None:
+        self._session, self._draft, self._seen, self._look = session, draft, seen, look
+        self._is_patient = True
+        self._was_tried = self._is_told = False
+
+    def record(self) -> int:
+        """Its seq, 0 when it could not be recorded."""
+        for left in range(_LOOKS, -1, -1):
+            self._is_patient = left > 0
+            self._was_tried = False
+            seq = self._session.emit_many(self._build)
+            if self._is_told or not self._was_tried:  # or it is written later, by whom this interrupted
+                break
+            self._seen = self._session.changes
+            self._draft = self._look()
+        self._is_patient = False
+        return seq
+
+    def _build(self, first: int) -> list[Draft]:
+        """Runs under the recorder's lock."""
+        self._was_tried = True
+        if self._session.changes != self._seen and self._is_patient:
+            return []
+        self._is_told = True
+        self._session.changes += 1
+        return list(with_body(self._session, (), self._draft)(first))
+
+
+def with_body(
+    session: LCTLSession,
+    events: Sequence[Mapping[str, Any]],
+    call: Draft,
+    placed: Sequence[Mapping[str, Any]] = (),
+) -> Build:
+    """The events of a served tool's body, as recorded, and then its own; those `placed` are in the log."""
+
+    def build(first: int) -> list[Draft]:
+        drafts: list[Draft] = []
+        numbers: dict[int, int] = {}
+        for event in events:
+            numbers[event["seq"]] = first + len(drafts)
+            step = event.get("step")
+            inner = step if step is None else numbers.get(step, step)
+            drafts.append((event["type"], event["agent"], event["data"], inner))
+        there = [(event["type"], event["agent"], event["data"], event.get("step")) for event in placed]
+        hooks.again(session, [*there, *drafts])
+        if session.on_tool_call is not None:
+            with guard("a tool call's place in its conversation"):
+                session.on_tool_call(call[2])
+        return [*drafts, call]
+
+    return build

@@ -1,0 +1,267 @@
+"""One call of a tool, from its beginning to its event: the place every call goes through.
+
+Where a player serves the program (`lctl.session.border`), a recorded call gives what it gave and its
+body does not run. The body has a lane of its own: what it does is skipped with it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from lctl.errors import RerunStopped
+from lctl.guard import guard
+from lctl.record.recorder import Draft
+from lctl.session import border, context, jsonable, lanes, toolresults
+from lctl.session.default import get_session
+from lctl.session.faithful import Given
+from lctl.session.lanes import Lane
+from lctl.session.session import LCTLSession
+from lctl.session.toolevents import Change, with_body
+from lctl.session.toolresults import Items
+from lctl.session.wrapping import Outcome, Run, Served
+
+
+class ToolCall(NamedTuple):
+    """A call about to be made.
+
+    Attributes:
+        input: a copy of the arguments by name: the tool may change them.
+        given: the arguments themselves.
+    """
+
+    tool: str
+    input: dict[str, Any]
+    call_id: str | None
+    given: Given | None = None
+
+
+class Failure(NamedTuple):
+    """What `shown` gives of a value by which a framework tells that the tool failed."""
+
+    type: str
+    message: str
+
+
+def begin_tool(
+    name: str,
+    input: dict[str, Any],
+    *,
+    call_id: str | None = None,
+    shown: Callable[[Any], Any] | None = None,
+    paused: Callable[[BaseException], Any] | None = None,
+    beside: Iterable[Any] = (),
+) -> ToolRun | None:
+    """A call of the tool `name` begins, for `wrapping.wrap`. None where it is reported already: a call made
+    in the body of another of the same name, with its input, is that call seen a layer below.
+
+    Args:
+        paused: of an exception that leaves the tool to be gone on with later, what it waits for; None of
+            one that is a failure.
+        beside: what the tool can change though it is no argument of its call.
+    """
+    plain = jsonable.plain(input)
+    if is_reported(name, plain):
+        return None
+    return ToolRun(ToolCall(name, plain, call_id, Given(input.values(), beside)), shown, paused)
+
+
+def is_reported(name: str, input: Mapping[str, Any]) -> bool:
+    lane = lanes.current()
+    if lane.tool != name or lane.input is None:
+        return False
+    # A layer below knows what a call left to its defaults.
+    return all(key in input and input[key] == value for key, value in lane.input.items())
+
+
+class ToolRun(Run):
+    """One call of a tool; becomes a `tool_call` event in the step it was made in."""
+
+    def __init__(
+        self,
+        call: ToolCall,
+        shown: Callable[[Any], Any] | None = None,
+        paused: Callable[[BaseException], Any] | None = None,
+    ) -> None:
+        self._call = call
+        self._shown, self._paused = shown, paused
+        self._given = call.given or Given(())
+        self._items: Items | None = None
+        self._asked: dict[str, Any] | None = None
+        self._session: LCTLSession | None = get_session()
+        if self._session is not None:
+            place = self._session.frame()
+            self._agent, self._step = place.agent, place.step
+            self._moment = self._session.under_way.begin()
+        self.frame = context.raw()
+        lane = lanes.current()
+        number = lane.number("tool")
+        player = border.player()
+        self._made_before = False
+        if player is not None:
+            self.served = _asked(player, call, lane, number)
+        elif self._session is not None and self._session.answers is not None:
+            self._ask_earlier(self._session, call)
+        self._outer, self._number = lane, number
+        if self.served is None:
+            self.lane = lane.body(number, call.tool, call.input)
+
+    def _ask_earlier(self, session: LCTLSession, call: ToolCall) -> None:
+        """A call that an earlier process made is in the log already."""
+        made = None
+        with guard("a tool call made before"):
+            made = session.answers(call.tool, call.input, call.call_id) if session.answers else None
+        if made is not None:
+            self.served, self._made_before = Served(made.value), True
+
+    def around(self) -> Lane:
+        """The lane of what a framework does about a call that is served: the recorded body's."""
+        return self._outer.body(self._number, self._call.tool, self._call.input)
+
+    def rewrite(self, input: dict[str, Any]) -> None:
+        """The tool runs with other arguments than it was called with."""
+        self.served = None
+        self.lane = self._outer.body(self._number, self._call.tool, input)
+        self._asked = self._call.input
+        self._call = self._call._replace(input=jsonable.plain(input))
+
+    def yielded(self, value: Any) -> None:
+        if self._items is None:
+            self._items = Items(self._given)
+        self._items.add(value)
+
+    def returned(self, value: Any) -> None:
+        if self._items is None:
+            self._record({"output": value})
+        else:
+            self._record({} if value is None else {"returned": value})
+
+    def failed(self, error: BaseException) -> None:
+        if isinstance(error, RerunStopped):
+            if self._session is not None:
+                self._session.under_way.end(self._moment)
+        elif self._items is not None and isinstance(error, GeneratorExit):
+            self._record({}, closed_early=True)
+        else:
+            self._record({"error": error})
+
+    def _record(self, parts: dict[str, Any], closed_early: bool = False) -> None:
+        session = self._session
+        if session is None:
+            return
+        session.under_way.end(self._moment)
+        if self._made_before:
+            return
+        served, more = self.served, self._about(session)
+        seen = session.changes
+
+        def draft(result: Mapping[str, Any]) -> Draft:
+            head = {"tool": self._call.tool, "input": self._call.input}
+            return "tool_call", self._agent, {**head, **result, **more}, self._step
+
+        if served is not None and self._is_as_recorded(parts, closed_early, served.outcome):
+            result: Mapping[str, Any] = served.outcome.fields or {}
+        else:
+            result = self._result(parts, closed_early)
+        if served is not None and served.events:
+            session.emit_many(with_body(session, served.events, draft(result), served.placed))
+            return
+        returning = session.returns.begin()
+        if served is not None and served.placed:
+            seq = session.emit_many(with_body(session, (), draft(result), served.placed))
+        elif served is None and "after" in (result.get("tape") or ()):
+            change = Change(session, draft(result), seen, lambda: draft(self._result(parts, closed_early)))
+            seq = change.record()
+        else:
+            seq = session.emit("tool_call", draft(result)[2], agent=self._agent, step=self._step)
+        if self._outer.inside is not None:
+            if served is not None:
+                self._outer.inside.extend(served.outcome.inside)
+            elif self.lane is not None:
+                self._outer.inside.extend(self.lane.inside or ())
+        session.returns.end(returning, seq)
+
+    def _about(self, session: LCTLSession) -> dict[str, Any]:
+        """What the event says beside the call and its result."""
+        taken = session.clock.monotonic_ns() - self._moment.ns
+        made: dict[str, Any] = {"duration_ms": round(taken / 1e6, 3)}
+        if self._asked is not None:
+            made["asked"] = self._asked
+        if self._call.call_id is not None:
+            made["call_id"] = self._call.call_id
+        made |= session.under_way.fields(self._moment, _is_full())
+        if self.served is not None and self.served.match is not None:
+            made["match"] = self.served.match
+        return made
+
+    def _result(self, parts: dict[str, Any], closed_early: bool) -> dict[str, Any]:
+        """What the event says of how the call ended, and its tape."""
+        result: dict[str, Any] = {}
+        error = parts.get("error")
+        waits = None if error is None or self._paused is None else self._paused(error)
+        if waits is not None:
+            result["paused"] = waits
+        elif error is not None:
+            result["error"] = {
+                "type": jsonable.name_of(type(error)),
+                "message": jsonable.text_of_error(error),
+            }
+        if closed_early:
+            result["closed_early"] = True
+        if self._items is not None:
+            result["output"] = self._items.shown
+        elif "output" in parts:
+            shown = parts["output"]
+            if self._shown is not None:
+                with guard("what a tool's result says"):  # the result itself is there all the same
+                    shown = self._shown(shown)
+            if isinstance(shown, Failure):
+                result["error"] = shown._asdict()
+            else:
+                result["output"] = shown
+        is_shown = self._items is not None or result.get("output") is parts.get("output")
+        tape = toolresults.tape_of(self._call.tool, self._given, parts, self._items, is_shown)
+        if self.lane is not None and self.lane.inside:
+            tape = {**(tape or {}), "inside": _ranges(self.lane.inside)}
+        if tape is not None:
+            result["tape"] = tape
+        return result
+
+    def _is_as_recorded(self, parts: dict[str, Any], closed_early: bool, outcome: Outcome) -> bool:
+        """Whether a served call ended as the recorded one: a program may leave a generator earlier."""
+        fields = outcome.fields
+        if fields is None or closed_early != outcome.closed_early:
+            return False
+        if self._items is not None and self._items.count != len(outcome.value or ()):
+            return False
+        error = parts.get("error")
+        return error is outcome.error or (
+            error is not None and jsonable.name_of(type(error)) == (fields.get("error") or {}).get("type")
+        )
+
+
+def _asked(player: border.Player, call: ToolCall, lane: lanes.Lane, number: int) -> Served | None:
+    """What the player gives. Whatever fails there, the tool is not run for it."""
+    try:
+        return player.tool(call, lane, number)
+    except Exception as error:
+        raise RerunStopped(
+            f"the recorded result of {call.tool} cannot be given: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _ranges(seqs: list[tuple[int, int]]) -> list[list[int]]:
+    """Pairs of first and last seq, those that touch joined."""
+    made: list[list[int]] = []
+    for first, last in sorted(seqs):
+        if made and first <= made[-1][1] + 1:
+            made[-1][1] = max(made[-1][1], last)
+        else:
+            made.append([first, last])
+    return made
+
+
+def _is_full() -> bool:
+    """Whether moments are always recorded. (What says so is a floor above, and may not be loaded.)"""
+    return bool(getattr(sys.modules.get("lctl.instrument.settings"), "full", False))
