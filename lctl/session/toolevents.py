@@ -32,16 +32,18 @@ class Change:
 
     def record(self) -> int:
         """Its seq, 0 when it could not be recorded."""
-        for left in range(_LOOKS, -1, -1):
-            self._is_patient = left > 0
+        for _ in range(_LOOKS):
             self._was_tried = False
             seq = self._session.emit_many(self._build)
-            if self._is_told or not self._was_tried:  # or it is written later, by whom this interrupted
-                break
+            if self._is_told:
+                return seq
+            if not self._was_tried:  # it is written later, by whom this interrupted
+                self._is_patient = False
+                return seq
             self._seen = self._session.changes
             self._draft = self._look()
         self._is_patient = False
-        return seq
+        return self._session.emit_many(self._build)
 
     def _build(self, first: int) -> list[Draft]:
         """Runs under the recorder's lock."""

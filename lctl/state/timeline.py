@@ -7,16 +7,15 @@ most 47 events more. Windows of events need none of this: `event` and `events` g
 
 from __future__ import annotations
 
-import gc
 import pickle
 import threading
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from lctl.events import Event
+from lctl.state import collection
 from lctl.state.blocks import Blocks, DecodedBlocks, LineBlocks
 from lctl.state.builder import Builder
 from lctl.state.index import Index
@@ -151,7 +150,7 @@ class Timeline:
     def read_to(self, seq: int) -> None:
         """Read on, so that states up to `seq` are at hand. Only the first to ask pays."""
         if not self._reading.covers(seq):
-            with self._lock, _collector_paused():
+            with self._lock, collection.paused():
                 self._read_to(seq)
 
     def grow(self, source: EventSource) -> None:
@@ -186,15 +185,3 @@ def _blocks_of(source: EventSource, every: int) -> Blocks:
         if lines is not None:
             return LineBlocks(lines, every)
     return DecodedBlocks(source, every)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Cyclic garbage collection costs half as much again as reading does, and there is none to collect."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

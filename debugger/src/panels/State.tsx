@@ -1,5 +1,6 @@
 /** What was true at the chosen event: facts and how sure, agents, open steps, totals, and what this event changed. */
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { api } from "../api/client";
 import type { Change, Fact, StateAnswer } from "../api/shapes";
 import { useFollow } from "../store/follow";
@@ -283,54 +284,52 @@ function Uses({ now }: { now: StateAnswer }) {
         </thead>
         <tbody>
           {now.agents.map((one) => (
-            <tr key={`a ${one.name}`} class={one.changed ? "changed" : ""}>
-              <td>
-                <span class="row">
-                  <span class="glyph k-step" />
-                  {one.name || "no agent"}
-                  {one.running ? <i class="pulse" title="has open steps" /> : null}
-                </span>
-              </td>
-              <td class="r">{count(one.calls)}</td>
-              <td class={`r ${one.errors ? "bad" : "dim"}`}>{count(one.errors)}</td>
-              <td class="r">{count(one.tokens.input)}</td>
-              <td class="r">{count(one.tokens.output)}</td>
-              <td class="r">{duration(one.wall_ms)}</td>
-            </tr>
+            <Use key={`a ${one.name}`} glyph="k-step" of={one}>
+              {one.name || "no agent"}
+              {one.running ? <i class="pulse" title="has open steps" /> : null}
+            </Use>
           ))}
           {now.models.map((one) => (
-            <tr key={`m ${one.name}`} class={one.changed ? "changed" : ""}>
-              <td>
-                <span class="row">
-                  <span class="glyph k-model" />
-                  <span class="mono">{one.name}</span>
-                </span>
-              </td>
-              <td class="r">{count(one.calls)}</td>
-              <td class={`r ${one.errors ? "bad" : "dim"}`}>{count(one.errors)}</td>
-              <td class="r">{count(one.tokens.input)}</td>
-              <td class="r">{count(one.tokens.output)}</td>
-              <td class="r">{duration(one.wall_ms)}</td>
-            </tr>
+            <Use key={`m ${one.name}`} glyph="k-model" of={one}>
+              <span class="mono">{one.name}</span>
+            </Use>
           ))}
           {now.tools.map((one) => (
-            <tr key={`t ${one.name}`} class={one.changed ? "changed" : ""}>
-              <td>
-                <span class="row">
-                  <span class="glyph k-tool" />
-                  <span class="mono">{one.name}</span>
-                </span>
-              </td>
-              <td class="r">{count(one.calls)}</td>
-              <td class={`r ${one.errors ? "bad" : "dim"}`}>{count(one.errors)}</td>
-              <td class="r dim">–</td>
-              <td class="r dim">–</td>
-              <td class="r">{duration(one.wall_ms)}</td>
-            </tr>
+            <Use key={`t ${one.name}`} glyph="k-tool" of={one}>
+              <span class="mono">{one.name}</span>
+            </Use>
           ))}
         </tbody>
       </table>
     </section>
+  );
+}
+
+interface Used {
+  calls: number;
+  errors: number;
+  tokens?: { input: number; output: number };
+  wall_ms: number;
+  changed: boolean;
+}
+
+/** A row of what was used. Tools have no tokens. */
+function Use({ glyph, of: one, children }: { glyph: string; of: Used; children: ComponentChildren }) {
+  const tokens = (n: number | undefined) => <td class={n === undefined ? "r dim" : "r"}>{n === undefined ? "–" : count(n)}</td>;
+  return (
+    <tr class={one.changed ? "changed" : ""}>
+      <td>
+        <span class="row">
+          <span class={`glyph ${glyph}`} />
+          {children}
+        </span>
+      </td>
+      <td class="r">{count(one.calls)}</td>
+      <td class={`r ${one.errors ? "bad" : "dim"}`}>{count(one.errors)}</td>
+      {tokens(one.tokens?.input)}
+      {tokens(one.tokens?.output)}
+      <td class="r">{duration(one.wall_ms)}</td>
+    </tr>
   );
 }
 
