@@ -111,6 +111,18 @@ def test_a_race_for_jobs_is_the_same_or_reported(tmp_path: Path) -> None:
             assert "drift" in again.err or "holds no" in again.err or "moved" in again.err
 
 
+def test_a_race_for_a_place_in_a_list_is_the_same_or_reported(tmp_path: Path) -> None:
+    """Each stream is the same; what threads make of their pieces beside each other is said if it is not."""
+    first = _recorded("streams_at_once.py", tmp_path)
+    for _ in range(RERUNS):
+        again = rerun(first.log, tmp_path)
+        assert again.out.splitlines()[:4] == first.out.splitlines()[:4]
+        assert again.events[:-2] == first.events[:-2]
+        if again.out != first.out:
+            assert again.code != 0
+            assert "the output is not the recorded one" in again.err
+
+
 def test_a_tool_that_writes_does_not_write_again(tmp_path: Path) -> None:
     first = _recorded("tools_and_errors.py", tmp_path)
     before = (tmp_path / "ledger").read_bytes()

@@ -1,7 +1,6 @@
 """Threads whose tools draw numbers and read the clock at the same time, between calls, sleeps and streams."""
 
 import random
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
@@ -28,17 +27,3 @@ with OpenAI() as client, ThreadPoolExecutor(4) as pool:
     for done in as_completed([pool.submit(job, client, n) for n in range(6)]):
         print(done.result(), time.time())
     print(list(pool.map(lambda n: job(client, n), range(20, 23))))
-    order, lock = [], threading.Lock()
-
-    def stream(n):
-        for chunk in client.chat.completions.create(model=MODEL, messages=say(f"Stream {n}"), stream=True):
-            if chunk.choices and chunk.choices[0].delta.content:
-                with lock:
-                    order.append(n)
-
-    threads = [threading.Thread(target=stream, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    print(order)
