@@ -26,7 +26,7 @@ class Guard:
         self.failures: dict[str, int] = {}
         self.examples: dict[str, str] = {}
         #: Reported already: a full disk fails at one place after the other, and is one thing to say.
-        self._refusals: set[str] = set()
+        self._refusals: dict[str, str] = {}
         self.listeners: list[Callable[[str, BaseException], None]] = []
         #: A test's: called in each guarded function, beneath its guard, to raise there.
         self.trial: Callable[[str], None] | None = None
@@ -43,16 +43,18 @@ class Guard:
 
     def failed(self, place: str, error: BaseException) -> None:
         """Count one failure at `place`; the first one of each place is reported."""
-        count = self.failures.get(place, 0)
-        self.failures[place] = count + 1
-        if count == 0:
-            self.examples[place] = said = self._described(error)
-            if not (isinstance(error, RecordingError) and said in self._refusals):
+        self.failures[place] = self.failures.get(place, 0) + 1
+        if place not in self.examples:
+            said = self._described(error)
+            # Of two threads that come at once one is the first: what `setdefault` took is its own.
+            is_first = self.examples.setdefault(place, said) is said
+            if is_first and not self._is_refused_elsewhere(place, error, said):
                 self._report(place)
-            if isinstance(error, RecordingError):
-                self._refusals.add(said)
         for listener in self.listeners:
             listener(place, error)
+
+    def _is_refused_elsewhere(self, place: str, error: BaseException, said: str) -> bool:
+        return isinstance(error, RecordingError) and self._refusals.setdefault(said, place) != place
 
     def _described(self, error: BaseException) -> str:
         try:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lctl.errors import ContractViolated, FactBlocked
 from lctl.guard import guard
+from lctl.session.emitting import Emitting
 
 if TYPE_CHECKING:
     from lctl.facts.store import FactStore
-    from lctl.record.recorder import Build, Draft
+    from lctl.record.recorder import Draft
     from lctl.session.session import LCTLSession
     from lctl.session.watching import Watch
     from lctl.trust.checking import Validation, Violation
@@ -27,21 +28,12 @@ if TYPE_CHECKING:
 Policy = Literal["warn", "raise"]
 
 
-class Trusting:
-    """Mixed into `LCTLSession`, which brings `emit` and the log."""
+class Trusting(Emitting):
+    """Mixed into `LCTLSession`, which brings the log."""
 
-    _watch: Watch | None = None
     _facts: FactStore | None = None
     _contract_policy: Policy = "warn"
     _embed: Any = None
-
-    def emit(
-        self, type: str, data: dict[str, Any], *, agent: str | None = None, step: int | None = None
-    ) -> int:
-        raise NotImplementedError
-
-    def emit_many(self, build: Build, finite: bool = False) -> int:
-        raise NotImplementedError
 
     def _session(self) -> LCTLSession:
         raise NotImplementedError

@@ -1,0 +1,48 @@
+"""What is said of a failure of ours: once."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from lctl.errors import RecordingError
+from lctl.guard import Guard
+
+
+class Meanwhile(io.StringIO):
+    """A stderr while which is written to another thread fails, too."""
+
+    def __init__(self, guard: Guard, place: str) -> None:
+        super().__init__()
+        self.guard, self.place = guard, place
+
+    def write(self, text: str) -> int:
+        place, self.place = self.place, ""
+        if place:
+            self.guard.failed(place, RecordingError("run.lctl.json: cannot be written"))
+        return super().write(text)
+
+
+@pytest.mark.parametrize("place", ["events", "the end"])
+def test_a_refusal_is_said_once_though_threads_meet_it_at_once(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guard = Guard("report")
+    said = Meanwhile(guard, place)
+    monkeypatch.setattr(sys, "stderr", said)
+    guard.failed("events", RecordingError("run.lctl.json: cannot be written"))
+    assert said.getvalue().count("lctl: could not record") == 1
+    assert guard.total() == 2
+
+
+def test_each_place_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
+    guard = Guard("report")
+    for place in ("a", "b", "a"):
+        guard.failed(place, ValueError("x"))
+    assert [line.partition(" (")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "lctl: could not record a",
+        "lctl: could not record b",
+    ]
+    assert guard.failures == {"a": 2, "b": 1}
