@@ -105,31 +105,39 @@ def write_dataset(logs: Iterable[Log], root: str) -> int:
 
 
 def _write(logs: Iterable[Log], filesystem: Any, path: str, place: str) -> int:
+    """Whole or not at all: an object is seen when it is complete, a file gets its name then."""
+    with refusals(place, "written"):
+        if _OBJECTS & _protocols(filesystem):
+            file = filesystem.open(path, "wb", autocommit=False)
+            try:
+                count = _write_file(logs, file)
+                file.close()
+            except BaseException:
+                file.discard()
+                raise
+            file.commit()
+            return count
+        folder, slash, name = path.rpartition("/")
+        if slash:
+            filesystem.makedirs(folder, exist_ok=True)
+        part = f"{folder}{slash}.{name}.part"
+        with filesystem.open(part, "wb") as file:
+            count = _write_file(logs, file)
+        filesystem.mv(part, path)
+        return count
+
+
+def _write_file(logs: Iterable[Log], file: Any) -> int:
     from pyarrow import parquet
 
-    schema = arrow_schema()
-    part = (
-        f"{path.rpartition('/')[0]}/.{path.rpartition('/')[2]}.part".lstrip("/")
-        if "/" in path
-        else f".{path}.part"
-    )
-    if path.startswith("/"):
-        part = f"/{part}"
     count = 0
-    with refusals(place, "written"):
-        if "/" in path and not _OBJECTS & _protocols(filesystem):
-            filesystem.makedirs(path.rpartition("/")[0], exist_ok=True)
-        with (
-            filesystem.open(part, "wb") as file,
-            parquet.ParquetWriter(file, schema, compression="zstd") as writer,
-        ):
-            for log in logs:
-                for batch in batches(log):
-                    writer.write_batch(batch)
-                    count += batch.num_rows
-                header = orjson.dumps(dict(log.chain), option=orjson.OPT_NON_STR_KEYS).decode()
-                writer.add_key_value_metadata({f"chain:{log.id}": header})
-        filesystem.mv(part, path)
+    with parquet.ParquetWriter(file, arrow_schema(), compression="zstd") as writer:
+        for log in logs:
+            for batch in batches(log):
+                writer.write_batch(batch)
+                count += batch.num_rows
+            header = orjson.dumps(dict(log.chain), option=orjson.OPT_NON_STR_KEYS).decode()
+            writer.add_key_value_metadata({f"chain:{log.id}": header})
     return count
 
 
@@ -158,8 +166,12 @@ def _protocols(filesystem: Any) -> set[str]:
     return {named} if isinstance(named, str) else set(named)
 
 
-def filesystem_of(place: str) -> tuple[Any, str]:
-    """The file system of a path or URL, and the path in it."""
+def filesystem_of(place: str, own: bool = False) -> tuple[Any, str]:
+    """The file system of a path or URL, and the path in it.
+
+    Args:
+        own: one that nobody else in the process has.
+    """
     arrow()
     try:
         from fsspec.core import url_to_fs
@@ -168,7 +180,7 @@ def filesystem_of(place: str) -> tuple[Any, str]:
     for package in ("s3fs", "gcsfs", "adlfs"):  # what they log is said by their errors
         logging.getLogger(package).addHandler(_SILENT)
     try:
-        filesystem, path = url_to_fs(place)
+        filesystem, path = url_to_fs(place, **({"skip_instance_cache": True} if own else {}))
     except ImportError as error:  # s3fs, gcsfs: each its own package
         raise LogError(f"{place}: {str(error).partition(chr(10))[0]}") from None
     except ValueError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +90,9 @@ def _within(database: duckdb.DuckDBPyConnection, place: str) -> list[str]:
     """
     if "://" not in place:
         return [place]
-    filesystem, path = filesystem_of(place)
+    filesystem, path = filesystem_of(place, own=True)
+    # gcsfs reads ahead in tasks of a loop, which DuckDB leaves running.
+    filesystem.open = partial(filesystem.open, cache_type="readahead")
     with refusals(place, "read"):
         found = [str(one) for one in filesystem.glob(path)]
     if not found:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +132,11 @@ def test_an_object_store_is_read_as_it_was_written(logs: list[Log]) -> None:
         query_logs(["nosuch://bucket/x"], "SELECT 1")
 
 
+def _cut_short(log: Log) -> Iterator[Log]:
+    yield log
+    raise LogError("the second log is cut short")
+
+
 @pytest.mark.slow
 def test_s3(logs: list[Log], monkeypatch: pytest.MonkeyPatch) -> None:
     """Amazon's protocol over loopback; a bucket that is not there is not made."""
@@ -155,6 +165,45 @@ def test_s3(logs: list[Log], monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(LogError, match="nobody"):
             write_dataset(logs, "s3://nobody/runs/")
         assert not fsspec.filesystem("s3").exists("nobody")
+        with pytest.raises(LogError, match="cut short"):
+            write_file(_cut_short(logs[0]), "s3://team/cut.parquet")
+        assert not fsspec.filesystem("s3").exists("team/cut.parquet")
+    finally:
+        running.stop()
+
+
+@pytest.mark.slow
+def test_gs(logs: list[Log], tmp_path: Path) -> None:
+    """Google's protocol over loopback, from programs of their own; nothing but the answer is said."""
+    for package in ("duckdb", "gcsfs"):
+        pytest.importorskip(package, reason=f"pip install {package}")
+    server: Any = pytest.importorskip(
+        "gcp_storage_emulator.server", reason="pip install gcp-storage-emulator"
+    )
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    running = server.create_server("127.0.0.1", port, in_memory=True, default_bucket="team")
+    running.start()
+
+    def lctl(*words: str) -> subprocess.CompletedProcess[str]:
+        environ = {**os.environ, "STORAGE_EMULATOR_HOST": f"http://127.0.0.1:{port}"}
+        command = [sys.executable, "-m", "lctl", *words]
+        return subprocess.run(
+            command, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        )
+
+    try:
+        for log in logs:
+            written = lctl("export", str(log.path), "--format", "parquet", "-o", "gs://team/runs/")
+            assert written.returncode == 0, written.stderr
+        asked = lctl("query", "gs://team/runs/", "SELECT run, model_calls FROM runs ORDER BY run", "--csv")
+        assert asked.stdout.split() == ["run,model_calls", "run-1,2", "run-2,2"]
+        assert asked.stderr == ""
+        refused = lctl("export", str(logs[0].path), "--format", "parquet", "-o", "gs://nobody/runs/")
+        assert (refused.returncode, refused.stdout) == (3, "")
+        assert refused.stderr.startswith("lctl: gs://nobody/runs/: cannot be written")
+        assert len(refused.stderr.splitlines()) == 1
     finally:
         running.stop()
 
