@@ -243,6 +243,10 @@ class Conductor:
         """See `Stage.is_due`; a look without the lock, for each turn of the loop."""
         return bool(self._stage.waiting) and self._stage.is_due(loop, together)
 
+    def follows_in_turn(self, loop: IdleLoop, surely: bool) -> bool:
+        """See `Stage.follows_in_turn`; likewise."""
+        return bool(self._stage.waiting) and self._stage.follows_in_turn(loop, surely)
+
     def is_waited_for(self) -> bool:
         return bool(self._stage.waiting or self._stage.alarms)
 

@@ -143,6 +143,24 @@ class Stage:
             return loop.turn >= loop.reached + turn
         return False
 
+    def follows_in_turn(self, loop: IdleLoop, surely: bool) -> bool:
+        """Whether the next that reaches this loop is to reach it in this turn, when what has reached it has
+        run, though others go on before.
+
+        Args:
+            surely: all before it are being waited for. Else they may be what is about to run.
+        """
+        waiting, score = self.waiting, self.score
+        for place in range(score.head, min(score.head + AHEAD, score.length)):
+            if score.is_over(place):
+                continue
+            party = waiting.get(place)
+            if party is None and surely:
+                return False
+            if party is not None and not isinstance(party, Blocked) and party.loop is loop.loop:
+                return score.turn(place) == 0
+        return False
+
     # -- who goes on -------------------------------------------------------------------------------
 
     def step(self) -> None:

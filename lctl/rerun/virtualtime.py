@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from asyncio import Handle
 from collections.abc import Callable
 from time import monotonic
 from types import FrameType, SimpleNamespace
@@ -117,8 +118,6 @@ class VirtualTime:
                     return held
             return real(loop, callback, *args, context=context)
 
-        from asyncio import Handle
-
         return call_soon_threadsafe
 
     def _time(self, real: Callable[[Any], float]) -> Callable[[Any], float]:
@@ -219,7 +218,21 @@ class IdleLoop:
             if not self._give():
                 break
             given = True
+        if given and self._conductor.follows_in_turn(self, surely=False):
+            self.loop._ready.append(Handle(self._go_on_in_turn, (), self.loop))
         return events
+
+    def _go_on_in_turn(self) -> None:
+        """What reached the loop in this turn has run: let threads go on that did so before the rest of it."""
+        ready = self.loop._ready
+        while self._conductor.follows_in_turn(self, surely=True):
+            self._pause()  # what it saw of files it will see again
+            there = len(ready)
+            if not self._give():
+                return
+            for handle in [ready.pop() for _ in range(len(ready) - there)][::-1]:
+                if not handle._cancelled:
+                    handle._run()
 
     def _give(self) -> bool:
         """Whether anything reached the loop."""

@@ -246,6 +246,31 @@ def test_a_timeout_does_not_fire_before_what_was_recorded_earlier(conductor: Con
     thread.join()
 
 
+def test_what_reached_a_loop_in_one_turn_does_so_again_though_a_thread_went_on_between() -> None:
+    """A task of the loop runs, the thread, the other task, and only then the loop begins its next turn."""
+
+    def program(world: World) -> None:
+        async def one(n: int) -> None:
+            await world.ask_async(n)
+            await asyncio.sleep(0)
+            world.trace.append(-n)
+
+        async def main() -> None:
+            await asyncio.gather(one(1), one(2))
+
+        thread = threading.Thread(target=world.ask, args=(3,))
+        thread.start()
+        asyncio.run(main())
+        thread.join()
+
+    recorded = record(program)
+    whats = [what for what in recorded.trace if what > 0]
+    keys = {what: key for what, (_, key, _) in zip(whats, recorded.moments, strict=True)}
+    recorded.moments = [(10.0, keys[1], 99), (11.0, keys[3], None), (12.0, keys[2], 0)]
+    for _ in range(10):
+        assert conduct(program, recorded).trace == [1, 3, 2, -1, -2]
+
+
 def test_threads_sleep_in_the_order_of_their_ends(conductor: Conductor) -> None:
     seen: list[float] = []
 
