@@ -90,7 +90,7 @@ def rerun(
     from lctl.codec import open_log
     from lctl.errors import UsageError
     from lctl.rerun.reporting import lines
-    from lctl.rerun.settings import Settings
+    from lctl.rerun.settings import Settings, new_log
     from lctl.rerun.tape import Tape
     from lctl.run.again import program, run
 
@@ -111,7 +111,7 @@ def rerun(
         pdb=pdb,
         realtime=realtime,
         allow=allow,
-        output=str(Path(output).resolve()) if output else None,
+        output=new_log(output),
     )
     started = program(log, settings, words)
     for warning in started.warnings:

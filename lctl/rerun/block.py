@@ -13,7 +13,7 @@ from lctl.rerun.certificate import Certificate
 from lctl.rerun.matching import Policy
 from lctl.rerun.player import Rules
 from lctl.rerun.running import Rerun
-from lctl.rerun.settings import Settings
+from lctl.rerun.settings import Settings, new_log
 from lctl.rerun.tape import Tape
 from lctl.session import context, default, lanes
 
@@ -55,7 +55,7 @@ def rerun(
         to=to,
         realtime=realtime,
         allow=tuple(allow),
-        output=None if output is None else os.fspath(output),
+        output=new_log(output),
     )
     return Block(Tape.load(where), settings, rules)
 

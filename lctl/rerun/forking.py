@@ -14,7 +14,7 @@ from lctl.rerun.forkplayer import ForkPlayer
 from lctl.rerun.forkpoint import ForkPoint
 from lctl.rerun.repeating import inherited_edits
 from lctl.rerun.rules import Rules
-from lctl.rerun.settings import Settings
+from lctl.rerun.settings import Settings, new_log
 from lctl.rerun.tape import Tape
 from lctl.session.redact import Redactor
 
@@ -95,6 +95,6 @@ def fork_block(
         edits=tuple(str(edit) for edit in edits),
         tools=tuple(tools),
         all_live=all_live,
-        output=None if output is None else os.fspath(output),
+        output=new_log(output),
     )
     return Block(tape, settings)

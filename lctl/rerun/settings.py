@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import orjson
@@ -21,6 +22,19 @@ VARIABLE = "LCTL_RERUN"
 MAIN = "LCTL_RERUN_MAIN"
 #: Stands for each key that the recorded program had. A rerun sends nothing, so any text will do.
 DUMMY_KEY = "lctl-rerun-needs-no-key"
+
+
+def new_log(path: str | os.PathLike[str] | None) -> str | None:
+    """Where the log of a rerun or fork is asked to go, as an absolute path.
+
+    Raises:
+        UsageError: something is there already. No run is added to another one's log.
+    """
+    if path is None:
+        return None
+    if Path(path).exists():
+        raise UsageError(f"{os.fspath(path)}: is there already; a rerun or fork writes a log of its own")
+    return str(Path(path).absolute())
 
 
 @dataclass(frozen=True)

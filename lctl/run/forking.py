@@ -15,7 +15,7 @@ from lctl.rerun.certificate import Certificate
 from lctl.rerun.entries import Entry
 from lctl.rerun.forking import Edits, edits_of, point
 from lctl.rerun.forkpoint import ForkPoint
-from lctl.rerun.settings import Settings
+from lctl.rerun.settings import Settings, new_log
 from lctl.rerun.tape import Tape
 from lctl.rerun.toolpolicy import ToolPolicy
 from lctl.run import again
@@ -119,7 +119,7 @@ def prepare(
         edits=tuple(str(edit) for edit in changes),
         tools=tuple(tools),
         allow=tuple(allow),
-        output=None if output is None else str(Path(output).resolve()),
+        output=new_log(output),
     )
     found = point(tape, settings)
     assert found is not None

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from lctl.codec import open_log
 from tests.unit.cli.conftest import process
 
@@ -94,3 +96,15 @@ def test_a_tool_that_is_not_there(place: Path) -> None:
     assert got.out == "ran\n"
     assert "shop has no pay" in got.err
     assert process("run", "--tool", "pay", "agent.py", cwd=place).code == 2
+
+
+@pytest.mark.parametrize("words", [("rerun",), ("fork", "--at", "1")])
+def test_a_run_is_not_added_to_another_ones_log(words: tuple[str, ...], place: Path) -> None:
+    (place / "agent.py").write_text(AGENT)
+    process("run", "-o", "run.lctl.json", "agent.py", cwd=place)
+    (place / "there.lctl.json").write_bytes(b"{}")
+    command, *options = words
+    done = process(command, "run.lctl.json", *options, "-o", "there.lctl.json", cwd=place)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == ("lctl: there.lctl.json: is there already; a rerun or fork writes a log of its own\n")
+    assert (place / "there.lctl.json").read_bytes() == b"{}"

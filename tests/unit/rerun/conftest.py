@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import socket
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -90,3 +92,9 @@ def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
     yield run
     lctl.uninstrument()
+    made.clear()
+    with (
+        warnings.catch_warnings()
+    ):  # programs leave clients open; collected later, another test would hear of it
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
