@@ -278,6 +278,7 @@ class IdleLoop:
 
     def _pause(self) -> Any:
         """Stand still until the next has reached the loop, or something of the world."""
+        self.loop._read_from_self()  # what woke it before in this turn would end the wait at once
         self.is_paused, self.until = True, None
         try:
             if self._conductor.idle(self):
