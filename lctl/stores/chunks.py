@@ -1,4 +1,4 @@
-"""Events in chunks: up to 256 lines in one row, joined by line feeds, perhaps compressed.
+"""Events in chunks: up to 128 lines in one row, joined by line feeds, perhaps compressed.
 
 A row for each event costs three to five times as much, in and out.
 """
@@ -13,7 +13,7 @@ from lctl.codec.lines import SEQ
 from lctl.errors import MissingExtra, RecordingError, StoreError
 
 #: Events of a full chunk, and the bytes beyond which it holds fewer.
-EVENTS = 256
+EVENTS = 128
 BYTES = 1 << 20
 
 PLAIN, ZSTD = 0, 1

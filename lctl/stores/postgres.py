@@ -85,8 +85,12 @@ class PostgresStore(SqlStore):
     @contextmanager
     def _lent(self) -> Iterator[Any]:
         if self._pooled:
-            with self._opened_pool().connection() as connection:
+            pool = self._opened_pool()
+            connection = pool.getconn()
+            try:  # `pool.connection()` would commit as well, which costs as much as the pool does
                 yield connection
+            finally:
+                pool.putconn(connection)
             return
         with self._turn:
             if self._one is None or self._one.closed or self._pid != os.getpid():
