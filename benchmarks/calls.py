@@ -23,6 +23,7 @@ import openai
 import orjson
 
 from benchmarks import Row
+from benchmarks.floor import least_recorder
 from lctl.instrument import ensure_installed, uninstrument
 from lctl.session import LCTLSession, context
 
@@ -34,7 +35,7 @@ def measure() -> list[Row]:
     ensure_installed()
     try:
         with tempfile.TemporaryDirectory(dir=".", prefix=".bench-") as folder:
-            return [*_overhead(Path(folder)), *_otel(), *_conversations(Path(folder))]
+            return [*_overhead(Path(folder)), *_least(Path(folder)), *_otel(), *_conversations(Path(folder))]
     finally:
         uninstrument()
 
@@ -57,34 +58,51 @@ def _overhead(folder: Path) -> Iterator[Row]:
         yield Row(id, what, f"<= {limit}", measured, on / off, None if void else on / off <= limit)
 
 
+def _least(folder: Path) -> Iterator[Row]:
+    call = _plain_call(2)
+    with least_recorder(folder / "floor.log") as on:
+        times = _in_turns(
+            [lambda: _timed(lambda: on(call)), lambda: _timed(call), lambda: _timed(call)], 2000
+        )
+    least, off, control = times
+    measured = f"{off * 1000:.0f} us + {(least - off) * 1000:.0f} us, A/A {control / off:.3f}"
+    what = "beside it: the least any recorder of content can add (benchmarks/floor.py)"
+    yield Row("L1", what, "", measured, least / off, None)
+
+
 def _paired(call: Call, session: LCTLSession, pairs: int) -> tuple[float, float, float]:
     """Milliseconds of CPU: recorded, not recorded, and not recorded again."""
     frame = session.frame()
 
     def recorded() -> float:
-        token = context.enter(frame)
-        start = time.thread_time_ns()
-        call()
-        took = time.thread_time_ns() - start
-        context.leave(token)
-        return took / 1e6
+        return _timed(call, frame)
 
     def bare() -> float:
-        token = context.enter(None)
-        start = time.thread_time_ns()
-        call()
-        took = time.thread_time_ns() - start
-        context.leave(token)
-        return took / 1e6
+        return _timed(call, None)
 
-    kinds: list[tuple[Callable[[], float], list[float]]] = [(recorded, []), (bare, []), (bare, [])]
-    for turn in range(pairs + pairs // 10):
-        for run, times in random.sample(kinds, 3):
-            took = run()
-            if turn >= pairs // 10:
-                times.append(took)
-    on, off, control = (_trimmed(times) for _, times in kinds)
+    on, off, control = _in_turns([recorded, bare, bare], pairs)
     return on, off, control
+
+
+def _timed(call: Call, frame: Any = None) -> float:
+    """Milliseconds of this thread's CPU."""
+    token = context.enter(frame)
+    start = time.thread_time_ns()
+    call()
+    took = time.thread_time_ns() - start
+    context.leave(token)
+    return took / 1e6
+
+
+def _in_turns(runs: list[Callable[[], float]], turns: int) -> list[float]:
+    """The trimmed mean of each, their order drawn anew each turn; the first tenth of the turns warms up."""
+    kinds: list[tuple[Callable[[], float], list[float]]] = [(run, []) for run in runs]
+    for turn in range(turns + turns // 10):
+        for run, times in random.sample(kinds, len(kinds)):
+            took = run()
+            if turn >= turns // 10:
+                times.append(took)
+    return [_trimmed(times) for _, times in kinds]
 
 
 def _trimmed(times: list[float]) -> float:
