@@ -59,7 +59,9 @@ def _conversation(draft: Draft, row: Row, name: str | None) -> None:
         _message(draft, id, node["message"], parent, nodes, name, row.where, {} if parent else known)
     shown = row.value.get("current_node")
     if isinstance(shown, str):
-        while shown in nodes and not isinstance(nodes[shown].get("message"), dict):
+        empty: set[str] = set()  # a damaged mapping may go in a circle
+        while shown in nodes and shown not in empty and not isinstance(nodes[shown].get("message"), dict):
+            empty.add(shown)
             shown = text(nodes[shown].get("parent"))
         if shown in draft:
             draft.select(shown, "main" if name is None else name)

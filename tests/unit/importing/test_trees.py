@@ -102,6 +102,17 @@ def test_x5_chatgpt_many_chats_from_the_zip() -> None:
     assert [node.id for node in conversation.orphans] == ["n2"]
 
 
+def test_chatgpt_empty_nodes_in_a_circle() -> None:
+    """A damaged export ends: what was shown is reported as not there, the messages are all read."""
+    chat = _chat(_node("n1", "root"), current="e1")
+    chat["mapping"] |= {
+        id: {"id": id, "message": None, "parent": other} for id, other in (("e1", "e2"), ("e2", "e1"))
+    }
+    found = convert(Source(json.dumps([chat]).encode(), "conversations.json"))
+    assert [node.id for node in tree(found)] == ["n1"]
+    assert lost(found) == {"current_node that is not in the mapping": 1}
+
+
 # -- pi --------------------------------------------------------------------------------------
 
 _PI = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/w"}
