@@ -9,6 +9,7 @@ from lctl.analysis.prices import Prices
 from lctl.analysis.views import fact_row, step_row, totals_row, usage_row
 from lctl.analysis.whatif import Change
 from lctl.events import Event
+from lctl.state.layers import at_hand
 from lctl.state.model import State
 
 #: Facts up to which their mean confidence is worked out: it looks at each of them.
@@ -55,7 +56,11 @@ def state_changes(before: State, after: State, between: Iterable[Event], prices:
     for section in ("agents", "models", "tools"):
         old, new = getattr(before, section), getattr(after, section)
         yield from _rows(section, dict.fromkeys([*old, *new]), old, new, usage_row)
-    yield from _fields("totals", "", *(totals_row(one, prices, most=_FEW) for one in (before, after)))
+    most = _FEW if touched.facts else 0  # the mean is otherwise only where a fact is
+    for state in (before, after):
+        if len(state.facts) <= most:
+            at_hand(state.facts, list(state.facts))
+    yield from _fields("totals", "", *(totals_row(one, prices, most=most) for one in (before, after)))
     first, last = len(before.diagnostics), len(after.diagnostics)
     for one in after.diagnostics[first:last]:
         yield Change("problems", f"{one.seq} {one.code}", "", None, {"text": one.text})

@@ -29,7 +29,7 @@ from lctl.state.timeline import Timeline
 
 What = Literal["columns", "read", "progress", "states", "flow", "longest"]
 #: Events in a block of the states of a long log.
-EVERY = 256
+EVERY = 128
 #: Steps that a flame graph may be asked for at once.
 LONGEST = 10_000
 _PIECE = 100_000  # events after which the columns are told

@@ -19,14 +19,16 @@ from lctl.errors import LogError
 from lctl.state import intake
 from lctl.state.builder import Builder
 from lctl.state.forest import read_message
+from lctl.state.kept import Kept
 from lctl.state.layers import Runs
 from lctl.state.model import Fact, Message, State, Step, Stream, Totals, Usage
 from lctl.state.moments import elapsed_ms
+from lctl.state.needs import Needs
 from lctl.state.reducer import initial, reduce
 from lctl.state.rows import Entry, FactRow, StepRow, UsageRow
 from lctl.state.shelf import Shelf, Shelves
 from lctl.state.tolerant import Odd, Taken
-from lctl.state.versions import Kept, Versions, stamp
+from lctl.state.versions import Versions, stamp
 
 #: Rows of facts that stay unpacked while a log is read: unpacking one is dearer than changing it.
 _KEPT_FACTS = 1 << 13
@@ -75,14 +77,19 @@ class Index:
     ) -> None:
         self._kept_facts = _KEPT_FACTS >> 2 if shelves is not None else _KEPT_FACTS
         self._read = read
+        self._shelved = shelves is not None
         self._start = initial(chain_id)
         self._children: MutableMapping[int, list[int]] = {}
         self._histories: MutableMapping[str, list[Entry]] = {}
         if shelves is not None:
             self._children = shelves.shelf(_encode, _decode_children)
             self._histories = shelves.shelf(_encode, _decode_history)
-        self._steps: Versions[int, Step] = Versions(_step, StepRow, self._children_of, shelves)
-        self._facts: Versions[str, Fact] = Versions(_fact, FactRow, self._history_of, shelves)
+        self._steps: Versions[int, Step] = Versions(
+            _step, StepRow, self._children_of, shelves, beside=self._children
+        )
+        self._facts: Versions[str, Fact] = Versions(
+            _fact, FactRow, self._history_of, shelves, beside=self._histories, dated=True
+        )
         self._agents: Versions[str, Usage] = Versions(_usage, UsageRow)
         self._models: Versions[str, Usage] = Versions(_usage, UsageRow)
         self._tools: Versions[str, Usage] = Versions(_usage, UsageRow)
@@ -152,7 +159,7 @@ class Index:
         )
 
     def _mappings(self) -> list[Any]:
-        return [self._children, self._histories, *self._cells]
+        return [self._children, self._histories, self._facts.written, *self._cells]
 
     def packed(self) -> tuple[Any, ...]:
         """All there is that is not on the shelves, to be pickled; nothing is to be added afterwards."""
@@ -266,6 +273,14 @@ class Index:
                 [*map(len, self._cells)],
             )
         )
+
+    def at_hand(self, events: Sequence[Taken]) -> None:
+        """Have at hand what folding these looks up: in one go, where it is on disk."""
+        if self._shelved:
+            needs = Needs.of(events)
+            self._steps.at_hand(needs.steps)
+            self._facts.at_hand(needs.facts)
+            self._messages.at_hand(needs.messages)
 
     def state(self, block: int) -> State:
         """The state after a block; before any for -1."""

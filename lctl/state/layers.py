@@ -9,7 +9,7 @@ them is what CPython does best.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, islice
 from typing import Any, TypeVar, cast, overload
 
@@ -85,6 +85,26 @@ def newest_keys(mapping: Mapping[K, Any], n: int) -> list[K]:
     return list(found)
 
 
+def latest_keys(mapping: Mapping[K, Any], n: int) -> list[K]:
+    """The keys put or changed last, `n` of them or more; fewer where a part that is read from disk has had
+    hardly any lately."""
+    found: dict[K, None] = {}
+    for part in reversed(mapping._parts if isinstance(mapping, Layers) else (mapping,)):
+        latest = getattr(part, "latest", None)
+        found.update(dict.fromkeys(part if latest is None else latest(n)))
+        if len(found) >= n:
+            break
+    return list(found)
+
+
+def at_hand(mapping: Mapping[K, Any], keys: Collection[K]) -> None:
+    """Have these at hand, where a part of the mapping is read from disk."""
+    for part in mapping._parts if isinstance(mapping, Layers) else (mapping,):
+        read = getattr(part, "at_hand", None)
+        if read is not None:
+            read(keys)
+
+
 def over(base: Mapping[K, V], changes: dict[K, V]) -> Mapping[K, V]:
     """`base` with `changes` on top. The dict is taken over: the caller must not touch it again."""
     if not changes:
@@ -123,7 +143,10 @@ class Lazy(Mapping[K, V]):
 
 def lazily(base: Mapping[K, V], rows: dict[K, Any], make: Callable[[Any], V]) -> Mapping[K, V]:
     """As `over`, for a state that is looked at once: values that nobody asks for are never made."""
-    return Layers((base, Lazy(rows, make))) if rows else base
+    if not rows:
+        return base
+    parts = base._parts if isinstance(base, Layers) else (base,)
+    return Layers((*parts, Lazy(rows, make)))
 
 
 class Runs(Sequence[T]):

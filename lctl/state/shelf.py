@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator, MutableMapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 if TYPE_CHECKING:
     import sqlite3
 
 K = TypeVar("K", int, str)
 V = TypeVar("V")
+Key = TypeVar("Key")
 
 _HOT = 2048
 _BITS = 1 << 22
 _MASK = _BITS - 1
+#: Rows on disk that were read ahead and are kept, at most; keys of one question for them.
+_NEAR = 1024
+_AT_ONCE = 256
+_ROUND = 16
+_UNREAD: Any = object()
 
 
 class Shelves:
@@ -73,6 +80,7 @@ class Shelf(MutableMapping[K, V]):
         self._number: dict[K, int] = {}  # place of each hot key among all
         self._length = 0
         self._limit = shelves.hot
+        self._near: dict[K, tuple[Any, int] | None] = {}  # what `at_hand` found on disk
         #: What tells that a key is not on disk, mostly: the greatest number, a bloom filter of the texts.
         self._greatest = -1
         self._met = bytearray()
@@ -81,9 +89,13 @@ class Shelf(MutableMapping[K, V]):
         self._get = f"SELECT v, n FROM {table} WHERE k = ?"
         self._put = f"INSERT OR REPLACE INTO {table} VALUES(?, ?, ?)"
         self._keys = f"SELECT k, n FROM {table} WHERE n >= ? AND n < ?"
+        self._some = f"SELECT k, v, n FROM {table} WHERE k IN "
 
     def _row(self, key: K) -> tuple[Any, int] | None:
         """What is on disk."""
+        near: Any = self._near.get(key, _UNREAD)
+        if near is not _UNREAD:
+            return cast("tuple[Any, int] | None", near)
         if type(key) is int:
             if key > self._greatest:
                 return None
@@ -96,6 +108,31 @@ class Shelf(MutableMapping[K, V]):
             found: tuple[Any, int] | None = self._shelves.database.execute(self._get, (key,)).fetchone()
             return found
 
+    def at_hand(self, keys: Iterable[K]) -> None:
+        """Read what is on disk of these in one go, for who looks them up one by one: a question each is what
+        takes the time."""
+        hot, near, greatest = self._hot, self._near, self._greatest
+        missing = [
+            key
+            for key in keys
+            if key not in hot and key not in near and (type(key) is not int or key <= greatest)
+        ]
+        if len(missing) > 1:
+            for first in range(0, min(len(missing), _NEAR), _AT_ONCE):
+                self._read(missing[first : min(first + _AT_ONCE, _NEAR)])
+
+    def _read(self, keys: list[K]) -> None:
+        places: int = (
+            (len(keys) + _ROUND - 1) // _ROUND * _ROUND
+        )  # few lengths: the database knows the question
+        asked = [*keys, *[keys[-1]] * (places - len(keys))]
+        with self._shelves.lock:
+            rows = self._shelves.database.execute(f"{self._some}({','.join('?' * places)})", asked).fetchall()
+            if len(self._near) + len(keys) > _NEAR:
+                self._near = {}
+            self._near.update(dict.fromkeys(keys))
+            self._near.update((key, (value, n)) for key, value, n in rows)
+
     def packed(self) -> Packed:
         """To be taken up over the same file, in this process or another."""
         self._put_away(0)
@@ -105,6 +142,7 @@ class Shelf(MutableMapping[K, V]):
         """Go on where a shelf of the same file was packed."""
         self._hot, self._number, self._length, self._greatest, self._all_met = packed
         self._limit = len(self._hot) + self._shelves.hot
+        self._near = {}
 
     def get(self, key: Any, default: Any = None) -> Any:
         value = self._hot.get(key)
@@ -181,6 +219,8 @@ class Shelf(MutableMapping[K, V]):
             database.execute("BEGIN")
             database.executemany(self._put, rows)
             database.execute("COMMIT")
+            for key in old:
+                self._near.pop(key, None)
         self._note([key for _, key, _ in rows])
         for _, key, _ in rows:
             del self._hot[key]
@@ -199,3 +239,16 @@ class Shelf(MutableMapping[K, V]):
             mixed = hash(key)
             for place in (mixed & _MASK, mixed >> 30 & _MASK):
                 met[place >> 3] |= 1 << (place & 7)
+
+
+def at_hand(cells: Mapping[Key, Any], keys: Iterable[Key]) -> None:
+    """Have what a mapping says of some keys at hand, where it is one that reads."""
+    if isinstance(cells, Shelf):
+        cells.at_hand(keys)
+
+
+def keys_between(cells: Mapping[Key, Any], first: int, stop: int) -> list[Key]:
+    """Keys by place. A copy, made in one go: a view may be iterated while more is added."""
+    if isinstance(cells, Shelf):
+        return cells.between(first, stop)
+    return list(islice(cells, first, stop))

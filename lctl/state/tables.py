@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast
 
+from lctl.state.kept import Kept
 from lctl.state.layers import extended, lazily, over, without
 from lctl.state.model import Message, Usage
 from lctl.state.rows import UsageRow
-from lctl.state.versions import AsOf, Kept, Versions
+from lctl.state.versions import AsOf, Versions
 
 K = TypeVar("K")
 V = TypeVar("V")

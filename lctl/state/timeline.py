@@ -112,8 +112,10 @@ class Timeline:
             return states.state(-1)
         if seq >= lasts[block]:
             return states.state(block)
+        events = blocks.part(block, seq)
+        states.at_hand(events)
         builder = Builder(states.state(block - 1))
-        reduce(builder, blocks.part(block, seq))
+        reduce(builder, events)
         return builder.frozen(lazy=True)
 
     def near(self, seq: int) -> State:
@@ -130,6 +132,7 @@ class Timeline:
         if block < 0:
             return states.state(-1), states.state(-1)
         events = blocks.part(block, seq)
+        states.at_hand(events)
         builder = Builder(states.state(block - 1))
         if events and events[-1].seq == seq:
             reduce(builder, events[:-1])

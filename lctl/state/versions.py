@@ -7,21 +7,24 @@ big end first: so versions compare as their blocks do, and are 100 bytes where t
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from itertools import islice
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, TypeVar, cast
 
 import msgspec
 
-from lctl.state.shelf import Shelf, Shelves
+from lctl.state.shelf import Shelves, at_hand, keys_between
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_blobs = msgspec.msgpack.Decoder(list[bytes]).decode
+_decode_keys = msgspec.msgpack.Decoder(list[str | int]).decode
 _NOW = 1 << 62
+#: Blocks that are looked through for the keys put last; those read at once.
+_BACK = 256
+_SOME = 4
 
 #: (key, what was put, what grows with it) -> value
 Unpack = Callable[[K, Any, Sequence[Any]], V]
@@ -40,6 +43,8 @@ class Versions(Mapping[K, V]):
         unpack: makes a value of what was put.
         form: type of what was put.
         rest: finds the part of a value that only grows, and is kept once, elsewhere.
+        beside: where `rest` looks.
+        dated: it is kept which keys each block wrote, for `latest`.
         shelves: where old versions go that are too many to hold.
     """
 
@@ -49,18 +54,30 @@ class Versions(Mapping[K, V]):
         form: Any = Any,
         rest: Rest[K] = _nothing,
         shelves: Shelves | None = None,
+        *,
+        beside: Mapping[K, Any] | None = None,
+        dated: bool = False,
     ) -> None:
         self.unpack = unpack
         self.rest = rest
+        self._beside = beside
+        self._dated = dated
         self.decode = msgspec.msgpack.Decoder(form).decode
         #: A list where there is more than one version.
         self.cells: MutableMapping[K, bytes | list[bytes]] = (
             {} if shelves is None else shelves.shelf(_encode_versions, _decode_versions)
         )
+        #: Block -> the keys it wrote.
+        self.written: MutableMapping[int, list[K]] = (
+            {} if shelves is None or not dated else shelves.shelf(_encode, _decode_keys)
+        )
 
     def put(self, stamp: bytes, versions: Iterable[tuple[K, Any]]) -> None:
         """New versions, written in the block that `stamp` stands for: (key, what to keep) of each."""
         cells, encode = self.cells, _encode
+        if self._dated:
+            versions = list(versions)
+            self.written[int.from_bytes(stamp, "big")] = [key for key, _ in versions]
         for key, fields in versions:
             blob = stamp + encode(fields)
             known = cells.setdefault(key, blob)
@@ -74,6 +91,12 @@ class Versions(Mapping[K, V]):
     def at(self, before: bytes, seq: int, count: int) -> AsOf[K, V]:
         """The mapping as it was before the block stamped `before`: after `seq`, when it had `count` keys."""
         return AsOf(self, before, seq, count)
+
+    def at_hand(self, keys: Collection[K]) -> None:
+        """As of a shelf: versions, and what grows with them."""
+        at_hand(self.cells, keys)
+        if self._beside is not None:
+            at_hand(self._beside, keys)
 
     def __getitem__(self, key: K) -> V:
         value = self.get(key)
@@ -101,115 +124,6 @@ class Versions(Mapping[K, V]):
 
     def __len__(self) -> int:
         return len(self.cells)
-
-
-class Kept(Mapping[K, V]):
-    """Like `Versions`, for values that rarely change and can be read again from their event.
-
-    A cell is the seq of that event; or the value, where the event does not say it all; or, where there is
-    more than one version, [seq, cell, seq, cell ...], each with the seq from which it holds.
-
-    Args:
-        read: makes a value of its key and the seq of its event.
-        born: the seq of the event a value comes from.
-        shelves: as of `Versions`.
-    """
-
-    def __init__(
-        self, read: Callable[[K, int], V], born: Callable[[V], int], shelves: Shelves | None = None
-    ) -> None:
-        self.read = read
-        self.born = born
-        self.cells: MutableMapping[K, int | V | list[Any]] = (
-            {} if shelves is None else shelves.shelf(_seq_alone, int)
-        )
-
-    def put(self, seq: int, versions: Mapping[K, V | int]) -> None:
-        """New versions, which hold from the end of the block that ends with `seq`."""
-        cells = self.cells
-        if cells.keys().isdisjoint(versions):  # as nearly always
-            cells.update(versions)
-            return
-        for key, new in versions.items():
-            cell = cells.setdefault(key, new)
-            if cell is not new:
-                if type(cell) is not list:
-                    first = cell if type(cell) is int else self.born(cast(V, cell))
-                    cell = cells[key] = [first, cell]
-                cell += seq, new
-
-    def at(self, before: bytes, seq: int, count: int) -> KeptAsOf[K, V]:
-        """As `Versions.at`."""
-        return KeptAsOf(self, seq, count)
-
-    def get(self, key: K, default: Any = None) -> Any:
-        cell = self.cells.get(key, default)
-        if type(cell) is list:
-            cell = cell[-1]
-        return self.read(key, cell) if type(cell) is int else cell
-
-    def __getitem__(self, key: K) -> V:
-        value = self.get(key)
-        if value is None:
-            raise KeyError(key)
-        return cast(V, value)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self.cells
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(self.cells)
-
-    def __len__(self) -> int:
-        return len(self.cells)
-
-
-class KeptAsOf(Mapping[K, V]):
-    """A frozen view of `Kept`."""
-
-    __slots__ = ("_count", "_kept", "_seq")
-
-    def __init__(self, kept: Kept[K, V], seq: int, count: int) -> None:
-        self._kept = kept
-        self._seq = seq
-        self._count = count
-
-    def _cell(self, key: K) -> Any:
-        """The cell that holds at our seq, None if there is none."""
-        cell = self._kept.cells.get(key)
-        if type(cell) is int:
-            return cell if cell <= self._seq else None
-        if type(cell) is list:
-            n = bisect_right(cell[::2], self._seq)
-            return cell[2 * n - 1] if n else None
-        return cell if cell is not None and self._kept.born(cast(V, cell)) <= self._seq else None
-
-    def get(self, key: K, default: Any = None) -> Any:
-        cell = self._cell(key)
-        if cell is None:
-            return default
-        return self._kept.read(key, cell) if type(cell) is int else cell
-
-    def __getitem__(self, key: K) -> V:
-        value = self.get(key)
-        if value is None:
-            raise KeyError(key)
-        return cast(V, value)
-
-    def __contains__(self, key: object) -> bool:
-        cell = self._kept.cells.get(cast(K, key))
-        if type(cell) is int:
-            return cell <= self._seq
-        return cell is not None and self._cell(cast(K, key)) is not None
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(_first(self._kept.cells, self._count))
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __repr__(self) -> str:
-        return repr(dict(self))
 
 
 class AsOf(Mapping[K, V]):
@@ -255,14 +169,33 @@ class AsOf(Mapping[K, V]):
         return first is not None and first < self._before
 
     def __iter__(self) -> Iterator[K]:
-        return iter(_first(self._versions.cells, self._count))
+        return iter(keys_between(self._versions.cells, 0, self._count))
 
     def __len__(self) -> int:
         return self._count
 
+    def at_hand(self, keys: Collection[K]) -> None:
+        """As of a shelf."""
+        self._versions.at_hand(keys)
+
+    def latest(self, n: int) -> list[K]:
+        """The keys put or changed last: all that some of the newest blocks wrote, `n` or more; fewer where
+        hardly anything was written lately. Of versions that are `dated`."""
+        written, found = self._versions.written, dict[K, None]()
+        newest = int.from_bytes(self._before, "big") - 1
+        oldest = max(0, newest - _BACK + 1)
+        for first in range(newest, oldest - 1, -_SOME):
+            blocks = range(first, max(oldest - 1, first - _SOME), -1)
+            at_hand(written, blocks)
+            for block in blocks:
+                found.update(dict.fromkeys(written.get(block, ())))
+                if len(found) >= n:
+                    return list(found)
+        return list(found)
+
     def newest(self, n: int) -> list[K]:
         """The `n` keys put last, oldest first."""
-        return _between(self._versions.cells, max(0, self._count - n), self._count)
+        return keys_between(self._versions.cells, max(0, self._count - n), self._count)
 
     def __repr__(self) -> str:
         return repr(dict(self))
@@ -275,22 +208,6 @@ def _encode_versions(cell: bytes | list[bytes]) -> bytes:
 
 def _decode_versions(stored: bytes) -> bytes | list[bytes]:
     return stored[1:] if stored[0] == 0 else _decode_blobs(stored[1:])
-
-
-def _seq_alone(cell: Any) -> int | None:
-    """Only what is read again from its event can be put away."""
-    return cell if type(cell) is int else None
-
-
-def _first(cells: Mapping[K, Any], count: int) -> list[K]:
-    """The oldest keys. A copy, made in one go: a view may be iterated while blocks are added."""
-    return _between(cells, 0, count)
-
-
-def _between(cells: Mapping[K, Any], first: int, stop: int) -> list[K]:
-    if isinstance(cells, Shelf):
-        return cells.between(first, stop)
-    return list(islice(cells, first, stop))
 
 
 def stamp(block: int) -> bytes:

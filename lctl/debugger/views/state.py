@@ -30,15 +30,13 @@ from lctl.debugger.shapes.state import (
 )
 from lctl.debugger.views.rows import cost_of, depth_in, span
 from lctl.events import Event
-from lctl.state.layers import newest_keys
+from lctl.state.layers import at_hand, latest_keys, newest_keys
 from lctl.state.model import Fact, State
 from lctl.trust.gates import gate
 
 _CHANGES = 2000
 _NOTES = 100
 _STREAMS = 50
-_LOOK = 256  # events in a block, of which a few are looked through for the facts stated last
-_LOOKED = 4
 #: Facts of a state up to which all are put in order for a page of them.
 _ALL = 5000
 #: Events between two states beyond which a difference is not read off them one by one.
@@ -58,7 +56,9 @@ def state(run: Opened, asked: StateAsked) -> StateView:
     changes = list(islice(_changes_at(run, before, now), _CHANGES)) if before is not None and seq else []
     touched = {(one.section, one.name) for one in changes}
     depths: dict[int, int] = {}
-    opened = [now.steps[one] for one in reversed(now.open_steps[-max(0, asked.steps) :]) if one in now.steps]
+    newest = now.open_steps[-max(0, asked.steps) :]
+    at_hand(now.steps, newest)
+    opened = [step for one in reversed(newest) if (step := now.steps.get(one)) is not None]
     return StateView(
         seq=seq,
         timestamp=now.last_timestamp,
@@ -92,7 +92,7 @@ def state(run: Opened, asked: StateAsked) -> StateView:
         open_steps=[span(run, one, depth_in(now, one, depths)) for one in opened],
         open_step_count=len(now.open_steps),
         streams=_streams(now),
-        facts=[fact(one, seq) for one in newest_facts(run, now, asked.facts)],
+        facts=[fact(one, seq) for one in newest_facts(now, asked.facts)],
         fact_count=len(now.facts),
         diagnostics=_notes(now),
         diagnostic_count=len(now.diagnostics),
@@ -156,61 +156,17 @@ def _notes(now: State) -> list[Note]:
 # -- facts ---------------------------------------------------------------------------------
 
 
-def newest_facts(run: Opened, now: State, limit: int) -> list[Fact]:
-    """Facts by their newest change. Of very many: those that the last few thousand events are about, then
-    those added last."""
+def newest_facts(now: State, limit: int) -> list[Fact]:
+    """Facts by their newest change. Where hardly any has changed for long: those, and those added last."""
     if limit <= 0:
         return []
     facts = now.facts
-    if len(facts) <= limit:
-        return heapq.nlargest(limit, facts.values(), key=lambda one: one.modified)
-    ids = _stated_last(run, now.seq, limit)
-    if len(ids) < limit:
-        ids |= dict.fromkeys(newest_keys(facts, limit))
+    ids = list(facts) if len(facts) <= limit else latest_keys(facts, limit)
+    if len(ids) < min(limit, len(facts)):
+        ids = list(dict.fromkeys([*ids, *newest_keys(facts, limit)]))
+    at_hand(facts, ids)
     found = [one for id in ids if (one := facts.get(id)) is not None]
     return heapq.nlargest(limit, found, key=lambda one: one.modified)
-
-
-def _stated_last(run: Opened, seq: int, limit: int) -> dict[str, None]:
-    """Ids of the facts that the newest events state, newest first."""
-    found: dict[str, None] = {}
-    block = seq // _LOOK
-    for one in range(block, max(-1, block - _LOOKED), -1):
-        if len(found) >= limit:
-            break
-        for at, id in reversed(_facts_in(run, one)):
-            if at <= seq and len(found) < limit:
-                found[id] = None
-    return found
-
-
-def _facts_in(run: Opened, block: int) -> list[tuple[int, str]]:
-    """(seq, id) of the events about facts of one block of a log."""
-
-    def find() -> list[tuple[int, str]]:
-        said: list[tuple[int, str]] = []
-        for line in run.log.lines(block * _LOOK, (block + 1) * _LOOK):
-            if b'"type":"fact_' in line[:64]:
-                try:
-                    one = _decode_fact(line)
-                except (ValueError, RecursionError):
-                    continue  # not as usual: among the facts by another way
-                said.append((one.seq, one.data.id))
-        return said
-
-    return run.kept(("facts", block), find, passing=True)
-
-
-class _FactId(msgspec.Struct):
-    id: str
-
-
-class _FactLine(msgspec.Struct):
-    seq: int
-    data: _FactId
-
-
-_decode_fact = msgspec.json.Decoder(_FactLine).decode
 
 
 def fact(one: Fact, seq: int) -> FactState:
@@ -241,7 +197,7 @@ def facts(run: Opened, asked: FactsAsked) -> Facts:
     words = asked.q.lower().split()
     offset, limit = max(0, asked.offset), max(1, min(asked.limit, 2000))
     if not words and len(now.facts) > _ALL:
-        shown = newest_facts(run, now, offset + limit)[offset:]
+        shown = newest_facts(now, offset + limit)[offset:]
         after = offset + len(shown)
         more = len(shown) == limit and after < len(now.facts)
         return Facts(
@@ -320,7 +276,7 @@ def trend(run: Opened, asked: TrendAsked) -> Trend:
         return Trend(what=asked.what, series=[])
     end, _ = state_at(run, None)
     if asked.what == "confidence":
-        chosen = [end.facts[id] for id in asked.ids if id in end.facts] if asked.ids else _liveliest(run, end)
+        chosen = [end.facts[id] for id in asked.ids if id in end.facts] if asked.ids else _liveliest(end)
         series = [
             Series(name=one.id, points=[(entry[0], entry[1]) for entry in one.history]) for one in chosen
         ]
@@ -342,8 +298,8 @@ def _sums(run: Opened, what: str, seqs: list[int]) -> Series:
     return Series(name=what, points=points)
 
 
-def _liveliest(run: Opened, end: State) -> list[Fact]:
-    return heapq.nlargest(10, newest_facts(run, end, 500), key=lambda one: (len(one.history), one.modified))
+def _liveliest(end: State) -> list[Fact]:
+    return heapq.nlargest(10, newest_facts(end, 500), key=lambda one: (len(one.history), one.modified))
 
 
 def spans_of(run: Opened, now: State, seqs: list[int]) -> list[Span]:

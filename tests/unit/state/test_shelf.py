@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.trace import Trace, write_trace
 from lctl.codec import open_log
-from lctl.state.layers import plain
+from lctl.state.layers import latest_keys, plain
 from lctl.state.shelf import Shelf, Shelves
 from lctl.state.summary import state_to_dict
 from lctl.state.timeline import Timeline
@@ -25,13 +25,16 @@ def test_a_shelf_is_a_dict(seed: int) -> None:
     shelf: Shelf[Any, Any] = Shelves(hot=4).shelf(orjson.dumps, orjson.loads)
     known: dict[Any, Any] = {}
     for n in range(300):
-        what, number = draw.choice(["put", "setdefault", "get", "in"]), draw.randrange(60)
+        what = draw.choice(["put", "setdefault", "get", "in", "at hand"])
+        number = draw.randrange(60)
         key: Any = f"k{number}" if texts else number
         if what == "put":
             shelf[key] = known[key] = [n]
         elif what == "setdefault":
             for one in (shelf, known):
                 one.setdefault(key, []).append(n)
+        elif what == "at hand":
+            shelf.at_hand([f"k{one}" if texts else one for one in range(number, number + 9)])
         elif what == "get":
             assert shelf.get(key) == known.get(key)
         else:
@@ -39,6 +42,21 @@ def test_a_shelf_is_a_dict(seed: int) -> None:
     assert dict(shelf.items()) == known
     assert list(shelf) == list(known) and len(shelf) == len(known)
     assert shelf.between(1, 4) == list(known)[1:4]
+
+
+def test_what_is_at_hand_is_read_in_one_question() -> None:
+    shelf: Shelf[Any, Any] = Shelves(hot=4).shelf(orjson.dumps, orjson.loads)
+    for n in range(600):
+        shelf[f"k{n}"] = n
+    shelf.packed()  # all of it is on disk
+    asked: list[str] = []
+    shelf._shelves.database.set_trace_callback(asked.append)
+    shelf.at_hand([f"k{n}" for n in range(100, 620)])
+    assert len(asked) == 3  # 256 at once
+    assert [shelf.get(f"k{n}") for n in range(100, 620)] == [*range(100, 600), *[None] * 20]
+    assert len(asked) == 3
+    shelf.at_hand([f"k{n}" for n in range(600)])  # too many to keep with the others
+    assert dict(shelf) == {f"k{n}": n for n in range(600)}
 
 
 def test_what_cannot_be_put_away_stays() -> None:
@@ -98,3 +116,35 @@ def test_a_timeline_is_taken_up_by_another(tmp_path: Path) -> None:
         before, after = second.around(seq)
         assert orjson.dumps(state_to_dict(before)) == orjson.dumps(state_to_dict(held.at(seq - 1)))
         assert orjson.dumps(state_to_dict(after)) == orjson.dumps(state_to_dict(held.at(seq)))
+
+
+@pytest.mark.parametrize("shelved", [True, False])
+def test_what_changed_last_is_found_without_looking_at_all(tmp_path: Path, shelved: bool) -> None:
+    """Every key that is among the n changed last; of an index, of what was folded on it, of a plain dict."""
+    path = tmp_path / "trace.lctl.json"
+    write_trace(path, 12_000)
+    timeline = Timeline(open_log(path), every=64, shelved=shelved)
+    for seq in (0, 63, 64, 500, 6001, 11_999):
+        before, now = timeline.around(seq)
+        for facts in (before.facts, now.facts, dict(now.facts)):
+            modified = {id: one.modified for id, one in facts.items()}
+            for n in (1, 40, 300, 5000):
+                last = sorted(modified, key=lambda id: -modified[id])[:n]
+                found = latest_keys(facts, n)
+                assert set(last) <= set(found) and len(found) == len(set(found))
+        assert len(latest_keys(now.facts, 40)) < 120
+
+
+def test_facts_that_stand_for_long_are_not_searched_for(tmp_path: Path) -> None:
+    """So many blocks are looked through; what is older is not among the newest."""
+
+    def line(seq: int, type: str, **data: Any) -> dict[str, Any]:
+        return {"seq": seq, "type": type, "timestamp": "", "agent": "a", "data": data}
+
+    path = tmp_path / "quiet.lctl.json"
+    events = [line(n, "fact_added", id=f"F{n}", text="t", confidence=0.5) for n in range(1, 11)]
+    events += [line(n, "checkpoint") for n in range(11, 5000)]
+    path.write_bytes(orjson.dumps({"lctl": "4.0", "chain": {"id": "quiet"}, "events": events}))
+    timeline = Timeline(open_log(path), every=8)
+    assert set(latest_keys(timeline.at(900).facts, 5)) >= {f"F{n}" for n in range(6, 11)}
+    assert latest_keys(timeline.at(4999).facts, 5) == []
