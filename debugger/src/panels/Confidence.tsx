@@ -1,11 +1,10 @@
 /** A fact's confidence over the run: steps, for it holds until it changes. The whole width is the whole run. */
 import { firstSeq, goTo, lastSeq } from "../store/run";
-import { seq } from "../store/route";
 import { confidence } from "../ui/format";
 
 const [WIDE, TALL, EDGE] = [150, 34, 4];
 
-export function Spark({ history }: { history: [number, number | null, string | null][] }) {
+export function Spark({ history, upTo }: { history: [number, number | null, string | null][]; upTo: number }) {
   const [first, last] = [firstSeq.value, Math.max(lastSeq.value, firstSeq.value + 1)];
   const known = history.filter((one): one is [number, number, string | null] => one[1] !== null);
   if (!known.length) return <span class="spark" />;
@@ -14,7 +13,7 @@ export function Spark({ history }: { history: [number, number | null, string | n
   const [start] = known as [[number, number, string | null]];
   let path = `M${x(start[0])} ${y(start[1])}`;
   for (const [at, value] of known.slice(1)) path += `H${x(at).toFixed(1)}V${y(value).toFixed(1)}`;
-  path += `H${x(seq.value).toFixed(1)}`;
+  path += `H${x(upTo).toFixed(1)}`;
   const words = known.map(([at, value]) => `${confidence(value)} at ${at}`).join(", ");
   return (
     <svg class="spark" width={WIDE} height={TALL} role="img" aria-label={`Confidence: ${words}`}>

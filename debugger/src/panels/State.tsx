@@ -183,8 +183,8 @@ function Facts({ now }: { now: StateAnswer }) {
       </h2>
       {facts.length === 0 ? <p class="dim">None at this event.</p> : null}
       <ul class="fact-list">
-        {facts.map((fact) => (
-          <FactView key={fact.id} fact={fact} />
+        {facts.map((fact, n) => (
+          <FactView key={n} fact={fact} at={now.seq} />
         ))}
       </ul>
       {left > 0 && facts.length < MOST_FACTS && loaded?.next !== null && now.since == null && !session.value?.static ? (
@@ -201,7 +201,8 @@ function Facts({ now }: { now: StateAnswer }) {
 
 const GATES: Record<string, string> = { proceed: "good", verify: "warn", block: "error", stop: "error" };
 
-function FactView({ fact }: { fact: Fact }) {
+/** By place and not by id: while one scrubs nearly all are others, and elements are dearer to make than to change. */
+function FactView({ fact, at: now }: { fact: Fact; at: number }) {
   return (
     <li class={`fact ${fact.changed ? "changed" : ""}`}>
       <div class="fact-sure">
@@ -229,7 +230,7 @@ function FactView({ fact }: { fact: Fact }) {
           ))}
         </p>
       </div>
-      <Spark history={fact.history} />
+      <Spark history={fact.history} upTo={now} />
     </li>
   );
 }
@@ -237,7 +238,7 @@ function FactView({ fact }: { fact: Fact }) {
 function OpenSteps({ now }: { now: StateAnswer }) {
   if (!now.open_step_count && !now.streams.length) return null;
   return (
-    <section class="section" aria-label="Open steps">
+    <section class="section below" aria-label="Open steps">
       <h2>
         Open steps <span class="num">{count(now.open_step_count)}</span>
       </h2>
@@ -269,7 +270,7 @@ function OpenSteps({ now }: { now: StateAnswer }) {
 function Uses({ now }: { now: StateAnswer }) {
   if (!now.agents.length && !now.models.length && !now.tools.length) return null;
   return (
-    <section class="section" aria-label="Agents, models and tools">
+    <section class="section below" aria-label="Agents, models and tools">
       <h2>Agents, models, tools</h2>
       <table class="table">
         <thead>
@@ -336,7 +337,7 @@ function Use({ glyph, of: one, children }: { glyph: string; of: Used; children: 
 function Diagnostics({ now }: { now: StateAnswer }) {
   if (!now.diagnostic_count) return null;
   return (
-    <section class="section" aria-label="What the log got wrong">
+    <section class="section below" aria-label="What the log got wrong">
       <h2>
         What the log got wrong <span class="num">{count(now.diagnostic_count)}</span>
       </h2>

@@ -32,7 +32,10 @@ export function TimeBar() {
   useEffect(() => {
     const box = body.current;
     if (!box) return;
-    const measure = () => (pixels.value = Math.max(0, Math.floor(box.clientWidth)));
+    const measure = () => {
+      pixels.value = Math.max(0, Math.floor(box.clientWidth));
+      bar.box = null;
+    };
     const watch = new ResizeObserver(measure);
     watch.observe(box);
     measure();
@@ -99,28 +102,44 @@ function drawn(canvas: { current: HTMLCanvasElement | null }, scroll: { value: n
   };
 }
 
-function scrubbing(canvas: { current: HTMLCanvasElement | null }, hover: { value: number | null }) {
+interface Bar {
+  /** Where the lanes are on the page. To ask for it has the browser lay everything out, so it is not asked at each move. */
+  box: { left: number; width: number } | null;
+  panning: { x: number; from: number } | null;
+}
+
+const bar: Bar = { box: null, panning: null };
+
+function placing(canvas: { current: HTMLCanvasElement | null }) {
+  const measure = () => (bar.box = (canvas.current as HTMLCanvasElement).getBoundingClientRect());
   const place = (event: PointerEvent): number => {
-    const box = (canvas.current as HTMLCanvasElement).getBoundingClientRect();
-    return (event.clientX - box.left) / Math.max(1, box.width);
+    const { left, width } = bar.box ?? measure();
+    return (event.clientX - left) / Math.max(1, width);
   };
-  let panning: { x: number; from: number } | null = null;
+  return { measure, place };
+}
+
+function scrubbing(canvas: { current: HTMLCanvasElement | null }, hover: { value: number | null }) {
+  const { measure, place } = placing(canvas);
   return {
+    onPointerEnter: measure,
     onPointerDown: (event: PointerEvent) => {
+      measure();
       if (event.button > 1) return;
       (event.currentTarget as Element).setPointerCapture(event.pointerId);
       stopPlay();
-      if (event.shiftKey || event.button === 1) panning = { x: place(event), from: shown.peek().from };
+      if (event.shiftKey || event.button === 1) bar.panning = { x: place(event), from: shown.peek().from };
       else if (scale.peek()) goTo((scale.peek() as NonNullable<typeof scale.value>).seqAt(place(event)));
     },
     onPointerMove: (event: PointerEvent) => {
-      hover.value = place(event);
+      const at = place(event);
+      hover.value = at;
       const now = scale.peek();
       if (!(event.buttons & 5) || !now) return;
-      if (panning) panTo(panning.from + (panning.x - place(event)) * (now.line.to - now.line.from + 1));
-      else goTo(now.seqAt(place(event)));
+      if (bar.panning) panTo(bar.panning.from + (bar.panning.x - at) * (now.line.to - now.line.from + 1));
+      else goTo(now.seqAt(at));
     },
-    onPointerUp: () => (panning = null),
+    onPointerUp: () => (bar.panning = null),
     onPointerLeave: () => (hover.value = null),
   };
 }
@@ -189,7 +208,7 @@ function Strip({ canvas }: { canvas: { current: HTMLCanvasElement | null } }) {
           style={{ left: `${box.value[0] * 100}%`, width: `max(4px, ${(box.value[1] - box.value[0]) * 100}%)` }}
         />
       ) : null}
-      <div class="tb-head small" style={{ left: `${head.value * 100}%` }} />
+      <div class="tb-head small" style={{ transform: `translateX(${head.value * pixels.value}px)` }} />
     </div>
   );
 }
@@ -209,7 +228,7 @@ function Playhead() {
 /** What has not happened yet at the chosen event stands back. */
 function Future() {
   const place = useComputed(() => Math.max(0, Math.min(1, headPlace())));
-  return <div class="tb-future" style={{ left: `${place.value * 100}%`, top: `${RULER}px` }} />;
+  return <div class="tb-future" style={{ transform: `translateX(${place.value * pixels.value}px)`, top: `${RULER}px` }} />;
 }
 
 function Hover({ place }: { place: number | null }) {

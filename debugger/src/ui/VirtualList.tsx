@@ -7,7 +7,7 @@ import {
   measureElement,
 } from "@tanstack/virtual-core";
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
 
 interface Props {
   count: number;
@@ -51,9 +51,13 @@ export function VirtualList(props: Props) {
   const items = rows.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items[items.length - 1]?.index ?? 0];
   useEffect(() => onRange?.(first, last), [first, last, count]);
+  const follow = useMemo(() => follower(box, rows), []);
   useLayoutEffect(() => {
-    if (at != null && at >= 0 && at < count) rows.scrollToIndex(at, { align: "auto" });
+    if (at == null || at < 0 || at >= count) return;
+    if (measured) rows.scrollToIndex(at, { align: "auto" });
+    else follow.to(at, size);
   }, [at, count > 0, rows.scrollRect?.height]);
+  useEffect(() => follow.stop, []);
   return (
     <div class={`vlist ${props.class ?? ""}`} ref={box} role={role} aria-label={label} tabIndex={0}>
       <div style={{ height: `${rows.getTotalSize()}px`, position: "relative" }} role="presentation">
@@ -72,4 +76,30 @@ export function VirtualList(props: Props) {
       </div>
     </div>
   );
+}
+
+/** Milliseconds between two places far from each other, while the list is dragged along: nobody reads it then. */
+const FAR_MS = 120;
+
+/** Keeps a row of a known height in sight. Nothing is asked of the page for it, which would lay it out at each frame. */
+function follower(box: { current: HTMLDivElement | null }, rows: Virtualizer<HTMLDivElement, Element>) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let moved = -Infinity;
+  const stop = () => clearTimeout(timer);
+  const to = (at: number, size: number): void => {
+    stop();
+    const [top, height] = [rows.scrollOffset ?? 0, rows.scrollRect?.height ?? 0];
+    if (!box.current || !height) return;
+    const [above, below] = [(at - 3) * size, (at + 4) * size - height];
+    const place = Math.max(0, Math.min(above < top ? above : Math.max(below, top), rows.getTotalSize() - height));
+    if (place === top) return;
+    const early = moved + FAR_MS - performance.now();
+    if (Math.abs(place - top) > height && early > 0) {
+      timer = setTimeout(() => to(at, size), early);
+      return;
+    }
+    moved = performance.now();
+    box.current.scrollTop = place;
+  };
+  return { to, stop };
 }
