@@ -15,6 +15,33 @@ from playwright.sync_api import Browser, Dialog, Page, Request, expect
 PATIENCE_MS = 30_000
 expect.set_options(timeout=PATIENCE_MS)
 
+#: Milliseconds without a question after which a page has what it wants: longer than it puts any of them off.
+_QUIET_MS = 200
+_COUNTED = """(() => {
+  const ask = window.fetch;
+  window.underWay = 0;
+  window.fetch = async (...words) => {
+    window.underWay += 1;
+    try {
+      return await ask(...words);
+    } finally {
+      window.underWay -= 1;
+    }
+  };
+})()"""
+_SETTLED = """([quiet, patience]) => new Promise((done, fail) => {
+  const began = performance.now();
+  let since = began;
+  const look = () => {
+    const now = performance.now();
+    if (window.underWay || document.readyState !== "complete" || document.querySelector(".busy")) since = now;
+    if (now - since >= quiet) done();
+    else if (now - began > patience) fail(new Error(`still asking after ${patience} ms`));
+    else setTimeout(look, 20);
+  };
+  look();
+})"""
+
 PANELS = {
     "conversation": "Conversation",
     "state": "State",
@@ -45,6 +72,11 @@ class Debugger:
         page.locator(".app").wait_for()
         return page
 
+    def move(self, page: Page, **words: object) -> Page:
+        """A page of the same run at another moment, without loading it anew."""
+        page.goto(self.fragment(**words))
+        return page
+
 
 @contextmanager
 def debugger(target: Path, *options: str) -> Iterator[Debugger]:
@@ -68,6 +100,7 @@ class Watched:
 
     def __init__(self, browser: Browser, place: str, width: int = 1440) -> None:
         self.context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+        self.context.add_init_script(_COUNTED)
         self.page = self.context.new_page()
         self.page.set_default_timeout(PATIENCE_MS)
         self.complaints: list[str] = []
@@ -87,6 +120,11 @@ class Watched:
     def close(self) -> None:
         self.context.close()
         assert not self.complaints, self.complaints
+
+
+def settled(page: Page, patience_ms: int = PATIENCE_MS) -> None:
+    """A page that was opened by `Watched` asks for nothing more."""
+    page.evaluate(_SETTLED, [_QUIET_MS, patience_ms])
 
 
 def chosen(page: Page) -> int:

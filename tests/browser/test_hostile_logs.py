@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[browser]'")
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.debugger import PANELS, Watched, debugger
+from tests.browser.debugger import PANELS, Watched, debugger, settled
 
 pytestmark = pytest.mark.browser
 
@@ -96,17 +96,22 @@ def test_a_hostile_log_is_shown_and_not_obeyed(browser: Browser, tmp_path: Path)
         seen = Watched(browser, running.place)
         seen.page.goto(running.link)
         for n, path in enumerate(chains):
+            opened = running.show  # then the page stays: what is late to be obeyed is seen, too
             for panel in PANELS:
                 right = chains[(n + 1) % len(chains)].name
                 more = (
                     {"right": right} if panel == "compare" else {"q": groups[n]} if panel == "search" else {}
                 )
-                running.show(seen.page, run=path.name, panel=panel, seq=13, **more)
-                seen.page.wait_for_load_state("networkidle")
+                opened(seen.page, run=path.name, panel=panel, seq=13, **more)
+                expect(seen.page.get_by_role("tab", name=PANELS[panel], exact=True)).to_have_attribute(
+                    "aria-selected", "true"
+                )
+                settled(seen.page)
                 harmless(seen.page)
+                opened = running.move
             for words in ({"call": 3}, {"tab": "exchange"}, {"tab": "raw"}, {"tab": "copy"}):
-                running.show(seen.page, run=path.name, panel="conversation", seq=4, **words)
-                seen.page.wait_for_load_state("networkidle")
+                running.move(seen.page, run=path.name, panel="conversation", seq=4, **words)
+                settled(seen.page)
                 harmless(seen.page)
         seen.close()
 

@@ -1,4 +1,4 @@
-"""A log of 100,000 events: scrubbed through, with few elements and one question at a time; and a longer one,
+"""A log of 30,000 events: scrubbed through, with few elements and one question at a time; and a longer one,
 which is read while one looks at it."""
 
 from __future__ import annotations
@@ -12,10 +12,19 @@ pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[br
 from playwright.sync_api import Browser, Page, Request, expect
 
 from benchmarks.trace import write_trace
-from tests.browser.debugger import PANELS, PATIENCE_MS, Debugger, Watched, chosen, debugger, expect_chosen
+from tests.browser.debugger import (
+    PANELS,
+    PATIENCE_MS,
+    Debugger,
+    Watched,
+    chosen,
+    debugger,
+    expect_chosen,
+    settled,
+)
 
 pytestmark = pytest.mark.browser
-EVENTS = 100_000
+EVENTS = 30_000
 #: Elements of a page, however long the log is.
 MOST_ELEMENTS = 4000
 
@@ -42,8 +51,8 @@ def elements(page: Page) -> int:
 
 
 def test_scrubbing_shows_the_state_of_where_it_stops(long_run: Debugger, page: Page) -> None:
-    long_run.show(page, panel="state", seq=50_000)
-    expect(page.locator(".figures dd").first).to_contain_text("50,000")
+    long_run.show(page, panel="state", seq=15_000)
+    expect(page.locator(".figures dd").first).to_contain_text("15,000")
     under_way: set[Request] = set()
     most = 0
 
@@ -76,8 +85,9 @@ def test_scrubbing_shows_the_state_of_where_it_stops(long_run: Debugger, page: P
 def test_every_panel_has_few_elements(long_run: Debugger, page: Page) -> None:
     for name in PANELS:
         more = {"q": "type:tool_call"} if name == "search" else {}
-        long_run.show(page, panel=name, seq=60_000, **more)
-        page.wait_for_load_state("networkidle", timeout=4 * PATIENCE_MS)
+        long_run.show(page, panel=name, seq=18_000, **more)
+        settled(page, 4 * PATIENCE_MS)
+        assert page.locator(f"#tab-{name}[aria-selected=true]").count() == 1
         assert elements(page) < MOST_ELEMENTS, name
 
 
@@ -90,14 +100,14 @@ def test_the_list_reaches_both_ends(long_run: Debugger, page: Page) -> None:
 
 
 def test_zooming_in_reaches_single_steps(long_run: Debugger, page: Page) -> None:
-    long_run.show(page, panel="flow", seq=50_000)
+    long_run.show(page, panel="flow", seq=15_000)
     box = page.locator(".tb-window")
     for _ in range(14):
         page.keyboard.press("+")
-        page.wait_for_load_state("networkidle")
+        settled(page)
     expect(box).to_be_visible()
     expect(page.get_by_label("Flame graph of steps")).to_be_visible()
-    expect_chosen(page, 50_000)
+    expect_chosen(page, 15_000)
 
 
 def test_a_log_that_is_still_being_read_says_so(browser: Browser, tmp_path: Path) -> None:
@@ -110,7 +120,7 @@ def test_a_log_that_is_still_being_read_says_so(browser: Browser, tmp_path: Path
         page.goto(running.link)
         expect_chosen(page, events)
         expect(page.locator(".figures dd").first).to_contain_text(f"{events:,}")
-        running.show(page, panel="cost", seq=150_000)
+        running.show(page, panel="cost", seq=30_000)
         expect(page.get_by_role("region", name="Cost and time")).to_be_visible()
         expect(page.get_by_role("region", name="Critical path")).to_be_visible(timeout=4 * PATIENCE_MS)
         running.show(page, panel="state", seq=150_000)
