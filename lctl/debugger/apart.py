@@ -130,10 +130,12 @@ class Worker:
 def main() -> None:
     """The process: answers lines until there are no more."""
     from lctl.debugger.routing import respond
-    from lctl.debugger.serving import Server
+    from lctl.debugger.serving import SWITCH, Server
     from lctl.debugger.table import ROUTES
 
+    sys.setswitchinterval(SWITCH)  # a long reading goes on beside the answers
     server = Server(_catalogue(msgspec.json.decode(sys.stdin.buffer.readline(), type=dict[str, Any])))
+    server.runs.prices.start()  # loaded beside the first answer, which asks for them
     routes = {route.path: route for route in ROUTES}
     answers = sys.stdout.buffer
     sys.stdout = sys.stderr  # nothing else is written among the answers

@@ -62,7 +62,7 @@ def bind(host: str, port: int | None) -> socket.socket:
 
 _ARENA_MAX = -8  # M_ARENA_MAX of malloc.h
 #: Seconds for which a thread that computes holds up the one that answers; Python's own is five times that.
-_SWITCH = 0.001
+SWITCH = 0.001
 #: The port that is tried first, so that links to a run are mostly good tomorrow.
 USUAL = 4285
 
@@ -106,7 +106,7 @@ def serve(
     except ImportError:
         raise MissingExtra("the debugger", "debug") from None
     _few_arenas()
-    sys.setswitchinterval(_SWITCH)
+    sys.setswitchinterval(SWITCH)
     config = uvicorn.Config(
         app,
         log_level="error",

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[browser]'")
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.debugger import PANELS, PATIENCE_MS, Debugger
+from tests.browser.debugger import PANELS, PATIENCE_MS, Debugger, Watched, settled
 
 pytestmark = pytest.mark.browser
 VIOLATIONS = """async () => (await axe.run()).violations.map(found =>
@@ -69,15 +69,17 @@ def test_nothing_moves_for_who_wants_it_so(demo: Debugger, page: Page) -> None:
 
 @pytest.mark.parametrize("width", [1024, 1280, 1920])
 def test_the_page_fits(browser: Browser, demo: Debugger, width: int) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 768})
-    looked = context.new_page()
+    seen = Watched(browser, demo.place, width)
+    looked = seen.page
     looked.goto(demo.link)
+    demo.show(looked, seq=41)
     for panel in PANELS:
-        demo.show(looked, panel=panel, seq=41)
-        looked.wait_for_load_state("networkidle")
+        demo.move(looked, panel=panel, seq=41)
+        expect(looked.locator(f"#tab-{panel}")).to_have_attribute("aria-selected", "true")
+        settled(looked)
         assert looked.evaluate("document.documentElement.scrollWidth") <= width, panel
         ends = looked.evaluate(
             "[...document.querySelectorAll('.topbar > *')].map(e => e.getBoundingClientRect().right)"
         )
         assert max(ends) <= width + 1, panel
-    context.close()
+    seen.close()

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[browser]'")
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.debugger import PANELS, Debugger, Watched, debugger, expect_chosen
+from tests.browser.debugger import PANELS, Debugger, Watched, debugger, expect_chosen, settled
 from tests.browser.logs import Open, document, event
 
 pytestmark = pytest.mark.browser
@@ -17,12 +17,13 @@ pytestmark = pytest.mark.browser
 
 def walk(running: Debugger, page: Page) -> None:
     """Every panel stands, and none of them says that something went wrong."""
+    running.show(page)
     for name in PANELS:
-        running.show(page, panel=name)
+        running.move(page, panel=name)
         expect(page.get_by_role("tab", name=PANELS[name], exact=True)).to_have_attribute(
             "aria-selected", "true"
         )
-        page.wait_for_load_state("networkidle")
+        settled(page)
         if name not in ("fork", "compare"):
             expect(page.locator(".notice.error")).to_have_count(0)
 

@@ -104,12 +104,12 @@ export const api = {
   steps: (run: string, q: { at?: number; from?: number; to?: number; root?: number | null; limit?: number }, signal?: AbortSignal) =>
     get<S.Steps>("/api/steps", { run, ...q }, signal),
   conversations: (run: string, at: number, signal?: AbortSignal) =>
-    get<S.Conversations>("/api/conversations", { run, at, limit: 200 }, signal),
+    get<S.Conversations>("/api/conversations", { run, at, limit: 200, early: true }, signal),
   conversation: (
     run: string,
     q: { at: number; leaf?: string | null; before?: string | null; limit?: number },
     signal?: AbortSignal,
-  ) => get<S.Conversation>("/api/conversation", { run, ...q }, signal),
+  ) => get<S.Conversation>("/api/conversation", { run, early: true, ...q }, signal),
   calls: (run: string, at: number | null, offset = 0, limit = 200, signal?: AbortSignal) =>
     get<S.Calls>("/api/calls", { run, at, offset, limit }, signal),
   call: (run: string, step: number, signal?: AbortSignal) => get<S.CallAnswer>(`/api/call/${step}`, { run }, signal),

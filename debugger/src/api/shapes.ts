@@ -393,6 +393,8 @@ export interface Conversations {
   conversations: ConversationRow[];
   total: number;
   next: number | null;
+  progress: number;
+  since: number | null;
 }
 
 export interface Branch {
@@ -416,6 +418,8 @@ export interface Conversation {
   complete: boolean;
   branches: Branch[];
   branch_total: number;
+  progress: number;
+  since: number | null;
 }
 
 export interface Calls {

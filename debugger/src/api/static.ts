@@ -105,7 +105,7 @@ function conversation(all: Data, q: Query): S.Conversation {
   const leaf = typeof q.leaf === "string" ? q.leaf : latestLeaf(all, at);
   const whole = leaf === null ? undefined : all.conversation[leaf];
   if (!whole)
-    return { leaf: null, conversation: null, messages: [], older: false, total: 0, complete: true, branches: [], branch_total: 0 };
+    return { leaf: null, conversation: null, messages: [], older: false, total: 0, complete: true, branches: [], branch_total: 0, progress: 1, since: null };
   const messages = whole.messages.filter((message) => message.seq <= at);
   return { ...whole, messages, older: false, total: messages.length };
 }

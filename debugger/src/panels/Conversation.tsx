@@ -1,7 +1,7 @@
 /** What was said: the conversation as it stood at the chosen event, or exactly what one call read. */
 import { api } from "../api/client";
-import type { Branch, Call, Conversation as Answer, ConversationRow } from "../api/shapes";
-import { useFollow } from "../store/follow";
+import type { Branch, Call, Conversation as Answer, ConversationRow, Conversations } from "../api/shapes";
+import { useFollow, useGrowing } from "../store/follow";
 import { state } from "../store/now";
 import { seq, setWords, word } from "../store/route";
 import { goTo, run } from "../store/run";
@@ -56,17 +56,22 @@ function Aside() {
 }
 
 function ConversationList() {
-  const list = useFollow(() => {
+  const list = useGrowing<Conversations>(() => {
     const [about, at] = [run.value, seq.value];
     return about && { key: `${about.key}@${at}`, ask: (signal) => api.conversations(about.key, at, signal) };
   });
   const rows = list.value.value?.conversations ?? [];
   const chosen = word("leaf");
-  if (list.value.value && rows.length === 0) return <div class="empty">Nothing has been said yet</div>;
+  if (list.value.value && rows.length === 0 && list.value.value.since == null) return <div class="empty">Nothing has been said yet</div>;
   return (
     <ul class="items">
+      {list.value.value?.since != null ? (
+        <li class="dim inset" role="status">
+          <i class="pulse" /> The log is still being read: these are of the events from #{list.value.value.since} on.
+        </li>
+      ) : null}
       {rows.map((row) => (
-        <ConversationItem key={row.root} row={row} chosen={chosen ? row.leaf === chosen : row.active} />
+        <ConversationItem key={row.root} row={row} counted={list.value.value?.progress === 1} chosen={chosen ? row.leaf === chosen : row.active} />
       ))}
       {list.value.value && list.value.value.total > rows.length ? (
         <li class="dim inset">{count(list.value.value.total - rows.length)} more</li>
@@ -75,7 +80,8 @@ function ConversationList() {
   );
 }
 
-function ConversationItem({ row, chosen }: { row: ConversationRow; chosen: boolean }) {
+/** `counted`: the calls are. */
+function ConversationItem({ row, chosen, counted }: { row: ConversationRow; chosen: boolean; counted: boolean }) {
   return (
     <li>
       <button
@@ -91,7 +97,7 @@ function ConversationItem({ row, chosen }: { row: ConversationRow; chosen: boole
         </span>
         <span class="clip soft">{row.title || row.id}</span>
         <span class="row dim num">
-          {count(row.messages)} messages · {count(row.calls)} calls
+          {count(row.messages)} messages{counted ? ` · ${count(row.calls)} calls` : ""}
           {row.branches > 1 ? (
             <span class="tag">
               <Icon name="branch" /> {row.branches}
@@ -168,7 +174,7 @@ function CallItem({ call, before }: { call: Call; before: Call[] }) {
 function Path() {
   const leaf = word("leaf");
   const before = word("before");
-  const path = useFollow<Answer>(
+  const path = useGrowing<Answer>(
     () => {
       const [about, at] = [run.value, seq.value];
       const key = `${about?.key}@${at} ${leaf} ${before}`;

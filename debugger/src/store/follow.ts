@@ -1,6 +1,6 @@
 /** Answers that follow what is wanted: asked at most once a frame, at most one question under way, and only the
  * newest wish is worth asking again. What was shown stays until the next answer is there. */
-import { effect, signal, type Signal } from "@preact/signals";
+import { effect, signal, useSignal, type Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { explain } from "./run";
 
@@ -110,4 +110,32 @@ export function useFollow<T>(wish: () => Wish<T>, deps: readonly unknown[] = [],
   useEffect(() => effect(() => follower.want(wish())), deps);
   useEffect(() => () => follower.stop(), []);
   return follower;
+}
+
+/** Milliseconds after which what was not the last word is asked for again. */
+const BETTER = 700;
+
+/** As `useFollow`, for answers that become better while the log is read: asked again until they are whole. */
+export function useGrowing<T extends { progress?: number }>(wish: () => Wish<T>, deps: readonly unknown[] = [], keep = false): Followed<T> {
+  const again = useSignal(0);
+  const followed = useFollow<T>(
+    () => {
+      const one = wish();
+      return one && again.value ? { ...one, key: `${one.key} again ${again.value}` } : one;
+    },
+    deps,
+    keep,
+  );
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = effect(() => {
+      clearTimeout(timer);
+      if ((followed.value.value?.progress ?? 1) < 1) timer = setTimeout(() => (again.value += 1), BETTER);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, []);
+  return followed;
 }

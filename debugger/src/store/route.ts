@@ -14,8 +14,8 @@ interface Route {
   words: Words;
 }
 
-const read = (): Route => {
-  const words = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+const read = (hash: string): Route => {
+  const words = Object.fromEntries(new URLSearchParams(hash.slice(1)));
   const { run, seq, panel, ...rest } = words;
   const number = Number(seq);
   return {
@@ -26,7 +26,7 @@ const read = (): Route => {
   };
 };
 
-const start = read();
+const start = read(location.hash);
 
 export const runKey = signal<string | null>(start.run);
 /** The chosen event. Everything shown is as of this seq. */
@@ -68,8 +68,8 @@ export function keepAddress(): () => void {
       if (location.hash !== fragment.peek()) history.replaceState(null, "", fragment.peek());
     }, 250);
   });
-  const back = () => {
-    const there = read();
+  const back = (event: HashChangeEvent) => {
+    const there = read(new URL(event.newURL).hash); // the address itself may have been written since
     if (there.run) runKey.value = there.run;
     if (there.seq !== null) seq.value = there.seq;
     panel.value = there.panel;

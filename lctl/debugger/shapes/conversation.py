@@ -87,9 +87,13 @@ class ConversationRow(Shape, frozen=True, kw_only=True):
 
 
 class Conversations(Shape, frozen=True, kw_only=True):
+    """`progress` below 1: without what calls cost, and where `since` is said of the events from there on."""
+
     conversations: list[ConversationRow]
     total: int
     next: int | None
+    progress: float = 1.0
+    since: int | None = None
 
 
 class BranchRow(Shape, frozen=True, kw_only=True):
@@ -113,6 +117,8 @@ class Conversation(Shape, frozen=True, kw_only=True):
     complete: bool
     branches: list[BranchRow]
     branch_total: int
+    progress: float = 1.0
+    since: int | None = None
 
 
 class Call(Shape, frozen=True, kw_only=True):

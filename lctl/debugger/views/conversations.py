@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from lctl.analysis.branches import Branch, Shape, active_leaf
-from lctl.analysis.callcosts import CallCosts, call_costs
+from lctl.analysis.callcosts import CallCosts
 from lctl.conversation.node import Node
 from lctl.conversation.tree import Tree
 from lctl.debugger.asking import OfRun
 from lctl.debugger.failing import Refused
 from lctl.debugger.opened import Opened
 from lctl.debugger.shapes.conversation import BranchRow, Conversation, ConversationRow, Conversations
+from lctl.debugger.talking import costs_of, talk
 from lctl.debugger.views.calls import messages_of
 from lctl.state.model import Tokens
 
@@ -21,24 +22,34 @@ class ConversationsAsked(OfRun, kw_only=True):
     at: int | None = None
     offset: int = 0
     limit: int = 100
+    early: bool = False
 
 
 def conversations(run: Opened, asked: ConversationsAsked) -> Conversations:
-    """One for each beginning: of the program's conversations, of those of sub-agents inside tool calls."""
-    tree = run.chain.tree.at(run.seq(asked.at))
-    found = run.kept(("conversations", tree.seq), lambda: _listed(run, tree))
+    """One for each beginning: of the program's conversations, of those of sub-agents inside tool calls.
+    `early`: of a long log those that are known by now, better ones when asked again (`progress`)."""
+    said = talk(run, run.seq(asked.at), early=asked.early)
+    tree = said.tree
+    name = ("conversations", tree.seq, said.progress)
+    found = run.kept(
+        name,
+        lambda: _listed(run, tree, costs_of(run) if said.counted else None),
+        passing=said.progress < 1,
+    )
     offset = max(0, asked.offset)
     shown = found[offset : offset + max(1, min(asked.limit, 1000))]
     after = offset + len(shown)
-    return Conversations(conversations=shown, total=len(found), next=after if after < len(found) else None)
+    return Conversations(
+        conversations=shown,
+        total=len(found),
+        next=after if after < len(found) else None,
+        progress=said.progress,
+        since=said.since,
+    )
 
 
-def costs_of(run: Opened) -> CallCosts:
-    return run.kept("call costs", lambda: call_costs(run.log))
-
-
-def _listed(run: Opened, tree: Tree) -> list[ConversationRow]:
-    shape = Shape(tree, costs_of(run).by_message)
+def _listed(run: Opened, tree: Tree, costs: CallCosts | None) -> list[ConversationRow]:
+    shape = Shape(tree, {} if costs is None else costs.by_message)
     branches: dict[int, list[Branch]] = {}
     for branch in shape.branches():
         branches.setdefault(shape.top_of[branch.leaf.number], []).append(branch)
@@ -121,11 +132,14 @@ class ConversationAsked(OfRun, kw_only=True):
     leaf: str | None = None
     before: str | None = None
     limit: int = 100
+    early: bool = False
 
 
 def conversation(run: Opened, asked: ConversationAsked) -> Conversation:
-    """The path to a message: the newest of it, or those before one; and the branches beside it."""
-    tree = run.chain.tree.at(run.seq(asked.at))
+    """The path to a message: the newest of it, or those before one; and the branches beside it.
+    `early`: as of the conversations."""
+    said = talk(run, run.seq(asked.at), early=asked.early, leaf=asked.leaf)
+    tree = said.tree
     leaf = tree[asked.leaf] if asked.leaf in tree and asked.leaf else None
     if asked.leaf is not None and leaf is None:
         if asked.leaf not in run.chain.tree:
@@ -143,13 +157,15 @@ def conversation(run: Opened, asked: ConversationAsked) -> Conversation:
             complete=True,
             branches=[],
             branch_total=0,
+            progress=0.1 if said.since is not None else 1.0,
+            since=said.since,
         )
     path = tree.path(leaf.id, strict=False)
     stop = len(path)
     if asked.before is not None:
         stop = next((n for n, node in enumerate(path) if node.id == asked.before), len(path))
     start = max(0, stop - max(1, min(asked.limit, 2000)))
-    branches = _branches(run, tree, leaf)
+    branches = [] if said.since is not None else _branches(run, tree, leaf)
     return Conversation(
         leaf=leaf.id,
         conversation=leaf.conversation,
@@ -159,6 +175,8 @@ def conversation(run: Opened, asked: ConversationAsked) -> Conversation:
         complete=tree.is_complete(leaf.id),
         branches=branches[:_BRANCHES],
         branch_total=len(branches),
+        progress=0.1 if said.since is not None else 1.0,
+        since=said.since,
     )
 
 

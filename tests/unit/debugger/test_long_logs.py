@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,12 +12,20 @@ import orjson
 import pytest
 
 from benchmarks.trace import write_trace
+from lctl.analysis.prices import Prices
 from lctl.analysis.stats import stats
 from lctl.analysis.whatif import what_if
 from lctl.chain import Chain
 from lctl.codec import open_log
-from lctl.debugger import moments, opened
+from lctl.debugger import moments, opened, talking
 from lctl.debugger.building import Building
+from lctl.debugger.opened import Opened
+from lctl.debugger.views.conversations import (
+    ConversationAsked,
+    ConversationsAsked,
+    conversation,
+    conversations,
+)
 from lctl.state.summary import state_to_dict
 from lctl.state.timeline import Timeline
 from tests.unit.debugger.conftest import Debugger
@@ -104,6 +113,41 @@ def test_answers_of_a_long_log_are_those_of_a_short_one(
     short = debug(path)
     for (where, query), answer in zip(asked, given, strict=True):
         assert answer == short.get(where, **query), where
+
+
+def test_conversations_are_there_before_the_tree_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the events just before, then all, then what they cost; a message named is waited for."""
+    go, read = threading.Event(), talking._Reading._go
+
+    def held(self: Any) -> None:
+        go.wait(_SOON)
+        read(self)
+
+    monkeypatch.setattr(talking._Reading, "_go", held)
+    monkeypatch.setattr(talking, "WINDOW", 1000)
+    run = Opened("long", path, Prices(), helped=False)
+    whole = conversations(Opened("long", path, Prices(), helped=False), ConversationsAsked(at=5000))
+    asked = ConversationsAsked(at=5000, early=True)
+    newest = ConversationAsked(at=5000, early=True, limit=5)
+    early = conversations(run, asked)
+    assert (early.progress, early.since) == (0.1, 4001)
+    assert early.conversations and {one.calls for one in early.conversations} == {0}
+    leaves = {one.leaf for one in whole.conversations}
+    assert {one.leaf for one in early.conversations if one.active} <= leaves
+    last = conversation(run, newest)
+    assert last.since == 4001 and last.branches == []
+    assert 4900 < last.messages[-1].seq <= 5000
+    go.set()
+    root = whole.conversations[0].root
+    old = conversation(run, ConversationAsked(at=5000, early=True, leaf=root))
+    assert (old.leaf, old.since) == (root, None)
+    deadline = time.monotonic() + _SOON
+    while (late := conversations(run, asked)).progress < 1:
+        assert late.since is None and time.monotonic() < deadline
+    assert late == whole
+    now = conversation(run, newest)
+    assert (now.progress, now.since) == (1.0, None)
+    assert [one.parts for one in now.messages] == [one.parts for one in last.messages]
 
 
 def test_costs_of_a_long_log_come_in_two_steps(path: Path, debug: Any) -> None:
