@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from lctl.guard import guard
 from lctl.instrument import bodies, settings
+from lctl.instrument.codecs import aws
 from lctl.instrument.headers import all_headers, kept_headers, without_secrets
 
 if TYPE_CHECKING:
@@ -231,9 +232,10 @@ class Attempt:
         """Take out secrets spread over the body's pieces; `messages` are what it says (None: unknown)."""
         from lctl.instrument import concealment
 
-        if messages is None or concealment.may_hold_secret(redactor, self.body, messages):
+        frames = aws.is_event_stream(self.headers)
+        if messages is None or concealment.may_hold_secret(redactor, self.body, messages, frames=frames):
             if self.is_stream:
-                self._body = concealment.conceal(redactor, self.body)
+                self._body = concealment.conceal(redactor, self.body, frames=frames)
             else:
                 self._body = [concealment.conceal_tokens(redactor, b"".join(self.body))]
 

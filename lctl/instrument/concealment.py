@@ -3,17 +3,21 @@
 What an answer says is redacted where it stands whole, in its `message` event. The raw chunks of the
 same stream hold it in pieces, which anybody can join. So where the answer holds a secret the chunks are
 rewritten: the pieces of each text are joined, redacted and dealt out again, and each event of the
-stream stays valid JSON in its place.
+stream stays valid JSON in its place. Events are server-sent, or in AWS's frames.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
+
+from lctl.instrument.codecs import aws
+from lctl.instrument.codecs.bodies import loads_or_none
 
 if TYPE_CHECKING:
     from lctl.session.redact import Redactor
@@ -21,20 +25,51 @@ if TYPE_CHECKING:
 Path = tuple[str | int, ...]
 
 #: Where a text's pieces are: under `delta` in most dialects, else under one of these names.
-_PIECES = frozenset({"text", "content", "token"})
+_PIECES = frozenset({"text", "content", "token", "generation", "outputText", "completion"})
 #: What tells texts apart that grow side by side in one stream.
-_PLACES = ("index", "output_index", "content_index", "summary_index", "item_id")
+_PLACES = ("index", "output_index", "content_index", "summary_index", "item_id", "contentBlockIndex")
 _ends_line = methodcaller("endswith", b"\n")
 _EVENT = re.compile(rb"[\s\S]*?(?:\r\n\r\n|\n\n|\r\r|\Z)")
 _DATA = re.compile(rb"^data: ?([^\r\n]*)", re.MULTILINE)
 
 
+class _Form(Protocol):
+    """How events stand in the bytes of a stream."""
+
+    def split(self, body: bytes) -> tuple[list[bytes], list[int]]:
+        """The events, and where each ends."""
+        ...
+
+    def read(self, event: bytes) -> Any:
+        """Its JSON, None where it has none."""
+        ...
+
+    def write(self, event: bytes, data: bytes) -> bytes:
+        """The event with other JSON."""
+        ...
+
+    def clean(self, redactor: Redactor, event: bytes) -> bytes:
+        """An event without JSON, without secrets."""
+        ...
+
+
 def may_hold_secret(
-    redactor: Redactor, chunks: Sequence[bytes], messages: Iterable[Mapping[str, Any]]
+    redactor: Redactor,
+    chunks: Sequence[bytes],
+    messages: Iterable[Mapping[str, Any]],
+    *,
+    frames: bool = False,
 ) -> bool:
-    """Whether what was streamed, taken together, may hold a secret; cheap where it does not."""
+    """Whether what was streamed, taken together, may hold a secret; cheap where it does not.
+
+    Args:
+        frames: the stream is of AWS's frames, in which base64 hides what there is from a look at the bytes.
+    """
     if any(_suspicious(redactor, orjson.dumps(message, default=str)) for message in messages):
         return True
+    if frames:
+        held = aws.split_frames(b"".join(chunks))
+        return _suspicious(redactor, b"\n".join(aws.payload_of(frame) for frame in held))
     # Outside the answer (an echoed prompt, an error) only the network cuts, in the middle of an event.
     return not all(map(_ends_line, chunks[:-1])) and _suspicious(redactor, b"".join(chunks))
 
@@ -43,13 +78,14 @@ def _suspicious(redactor: Redactor, text: bytes) -> bool:
     return redactor.suspicion(text, text.lower().decode("latin-1"))
 
 
-def conceal(redactor: Redactor, chunks: Sequence[bytes]) -> list[bytes]:
+def conceal(redactor: Redactor, chunks: Sequence[bytes], *, frames: bool = False) -> list[bytes]:
     """`chunks` of a stream of events, as many, without secrets.
 
     An event is in the chunk that ended it. What cannot be read (the torn end of a cut stream) is left out.
     """
-    events, ends = _split(b"".join(chunks))
-    changed = _redacted(redactor, events)
+    form: _Form = _Frames() if frames else _ServerSent()
+    events, ends = form.split(b"".join(chunks))
+    changed = _redacted(redactor, form, events)
     if changed == events and len(chunks) == 1:
         return list(chunks)
     made: list[list[bytes]] = [[] for _ in chunks]
@@ -77,22 +113,8 @@ def conceal_tokens(redactor: Redactor, body: bytes) -> bytes:
     return body if now == before else now
 
 
-def _split(body: bytes) -> tuple[list[bytes], list[int]]:
-    events, ends = [], []
-    for match in _EVENT.finditer(body):
-        if match[0]:
-            events.append(match[0])
-            ends.append(match.end())
-    return events, ends
-
-
-def _redacted(redactor: Redactor, events: list[bytes]) -> list[bytes]:
-    values: list[Any] = []
-    for event in events:
-        try:
-            values.append(orjson.loads(b"\n".join(_DATA.findall(event))))
-        except ValueError:
-            values.append(None)
+def _redacted(redactor: Redactor, form: _Form, events: list[bytes]) -> list[bytes]:
+    values = [form.read(event) for event in events]
     texts: dict[Any, list[tuple[int, Path, str]]] = {}
     for n, value in enumerate(values):
         if isinstance(value, dict):
@@ -103,27 +125,53 @@ def _redacted(redactor: Redactor, events: list[bytes]) -> list[bytes]:
     made = []
     for event, value, was in zip(events, values, before, strict=True):
         if not isinstance(value, dict):
-            made.append(_plain(redactor, event))
+            made.append(form.clean(redactor, event))
             continue
         now = orjson.dumps(redactor.value(value))
-        made.append(event if now == was else _with_data(event, now))
+        made.append(event if now == was else form.write(event, now))
     return made
 
 
-def _with_data(event: bytes, data: bytes) -> bytes:
-    [first, *_] = _DATA.finditer(event)
-    end = re.search(rb"[\r\n]*\Z", event)
-    others = _DATA.sub(b"", event[: first.start()])
-    return others + b"data: " + data + (end[0] if end else b"")
+class _ServerSent:
+    def split(self, body: bytes) -> tuple[list[bytes], list[int]]:
+        found = [match for match in _EVENT.finditer(body) if match[0]]
+        return [match[0] for match in found], [match.end() for match in found]
+
+    def read(self, event: bytes) -> Any:
+        try:
+            return orjson.loads(b"\n".join(_DATA.findall(event)))
+        except ValueError:
+            return None
+
+    def write(self, event: bytes, data: bytes) -> bytes:
+        [first, *_] = _DATA.finditer(event)
+        end = re.search(rb"[\r\n]*\Z", event)
+        others = _DATA.sub(b"", event[: first.start()])
+        return others + b"data: " + data + (end[0] if end else b"")
+
+    def clean(self, redactor: Redactor, event: bytes) -> bytes:
+        """`[DONE]`, a comment; or torn, when it may be a secret's beginning."""
+        if not event.endswith((b"\n", b"\r")):
+            return b""
+        text = event.decode("utf-8", "replace")
+        clean = redactor.text(text)
+        return event if clean == text else clean.encode()
 
 
-def _plain(redactor: Redactor, event: bytes) -> bytes:
-    """An event that is no JSON object: `[DONE]`, a comment; or torn, when it may be a secret's beginning."""
-    if not event.endswith((b"\n", b"\r")):
-        return b""
-    text = event.decode("utf-8", "replace")
-    clean = redactor.text(text)
-    return event if clean == text else clean.encode()
+class _Frames:
+    def split(self, body: bytes) -> tuple[list[bytes], list[int]]:
+        frames = aws.split_frames(body)
+        return frames, list(accumulate(map(len, frames)))
+
+    def read(self, event: bytes) -> Any:
+        return loads_or_none(aws.payload_of(event))
+
+    def write(self, event: bytes, data: bytes) -> bytes:
+        return aws.with_payload(event, data)
+
+    def clean(self, redactor: Redactor, event: bytes) -> bytes:
+        """What is no JSON is a picture's or a voice's bytes."""
+        return event
 
 
 def _collect(value: Any, event: int, path: Path, place: tuple[Any, ...], piece: bool, texts: Any) -> None:

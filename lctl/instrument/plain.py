@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.bodies import store_body
+from lctl.instrument.codecs import aws
 from lctl.instrument.headers import kept_headers
 from lctl.instrument.recordings import recording_of
 from lctl.record.recorder import Draft
@@ -66,7 +67,9 @@ class PlainExchange:
         recording.open.pop(id(attempt), None)
         if attempt.upload and sum(map(len, attempt.upload)) <= MOST_KEPT:
             attempt.request |= _sent(b"".join(attempt.upload), self._headers)
-        text = "event-stream" in attempt.headers.get("content-type", "")
+        text = "event-stream" in attempt.headers.get("content-type", "") or aws.is_event_stream(
+            attempt.headers
+        )
         if text and attempt.chunks and self._session.redactor is not None:
             attempt.conceal(self._session.redactor, None)
         data = {"kind": "http", **attempt.data({}, attempt.error is None and not attempt.closed_early)}

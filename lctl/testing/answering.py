@@ -18,7 +18,7 @@ from lctl.testing.replies import Reply
 from lctl.testing.request import Request, Turn
 from lctl.testing.script import Script
 from lctl.testing.seeded import Seeded
-from lctl.testing.wire import bedrock, chat, cohere, google, messages, ollama, others, responses
+from lctl.testing.wire import bedrock, chat, cohere, google, invoke, messages, ollama, others, responses
 from lctl.testing.wire.call import Call, Ids
 from lctl.testing.wire.checks import problem
 from lctl.testing.wire.errors import error_body, error_event
@@ -35,6 +35,7 @@ _OPERATIONS = (
     (re.compile(r":countTokens$"), "generate_content.count_tokens"),
     (re.compile(r":(embedContent|batchEmbedContents)$"), "embed_content"),
     (re.compile(r"/model/[^/]+/converse(-stream)?$"), "converse"),
+    (re.compile(r"/model/[^/]+/invoke(-with-response-stream)?$"), "invoke_model"),
     (re.compile(r"/api/chat$"), "ollama.chat"),
     (re.compile(r"/v2/chat$"), "cohere.chat"),
     (re.compile(r"/models(/[^/]+)?$"), "models"),
@@ -46,6 +47,7 @@ _WIRES: Mapping[str, Any] = {
     "messages": messages,
     "generate_content": google,
     "converse": bedrock,
+    "invoke_model": invoke,
     "ollama.chat": ollama,
     "cohere.chat": cohere,
 }

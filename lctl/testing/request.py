@@ -132,10 +132,11 @@ def read_turns(operation: str, body: Mapping[str, Any]) -> Iterator[Turn]:
             Turn(r, text, tuple(c), tuple(o), n) for r, text, c, o, n in prompts.turns(operation, body)
         )
         return
-    head = body.get("system") if operation.startswith("messages") else body.get("instructions")
+    anthropic = operation.startswith("messages") or "anthropic_version" in body
+    head = body.get("system") if anthropic else body.get("instructions")
     if head:
         yield _turn("system", head)
-    if operation == "completions":
+    if operation == "completions" or (operation == "invoke_model" and "prompt" in body):
         yield _turn("user", body.get("prompt"))
     elif operation == "responses" and isinstance(body.get("input"), str):
         yield _turn("user", body["input"])

@@ -12,7 +12,6 @@ from lctl.instrument.codecs.bodies import (
     loads_or_none,
     objects,
     read_error,
-    read_error_body,
     read_object,
 )
 from lctl.instrument.codecs.chat import as_message
@@ -77,7 +76,7 @@ class Anthropic:
     ) -> ModelAnswer:
         body = b"".join(chunks)
         if status >= 400:
-            return ModelAnswer(error=read_error_body(status, body))
+            return ModelAnswer(error=aws.read_error(status, headers, body))
         if aws.is_event_stream(headers):
             return _read_events(status, aws.read_stream(body))
         if is_event_stream(headers, body):

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import base64
 import binascii
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from lctl.instrument.codecs.bodies import header, loads_or_none
+import orjson
+
+from lctl.instrument.codecs.bodies import header, loads_or_none, read_error_body
 
 
 def is_event_stream(headers: Mapping[str, str]) -> bool:
@@ -31,26 +34,67 @@ def read_stream(body: bytes) -> list[dict[str, Any]]:
 def read_frames(body: bytes) -> list[tuple[str, dict[str, Any]]]:
     """(type of the event or exception, payload) of the whole frames in `body`."""
     frames: list[tuple[str, dict[str, Any]]] = []
+    for frame in split_frames(body):
+        payload = loads_or_none(payload_of(frame))
+        if isinstance(payload, dict):
+            headers = _read_headers(frame[12 : 12 + _size_of_headers(frame)])
+            frames.append((headers.get(":event-type") or headers.get(":exception-type") or "", payload))
+    return frames
+
+
+def split_frames(body: bytes) -> list[bytes]:
+    """The whole frames in `body`."""
+    frames = []
     at = 0
     while len(body) - at >= 16:
         size = int.from_bytes(body[at : at + 4], "big")
-        head = int.from_bytes(body[at + 4 : at + 8], "big")
-        if size < 16 + head or at + size > len(body):
+        if size < 16 + int.from_bytes(body[at + 4 : at + 8], "big") or at + size > len(body):
             break
-        headers = _read_headers(body[at + 12 : at + 12 + head])
-        payload = loads_or_none(body[at + 12 + head : at + size - 4])
+        frames.append(body[at : at + size])
         at += size
-        if not isinstance(payload, dict):
-            continue
-        inner = payload.get("bytes")
-        if isinstance(inner, str):
-            try:
-                payload = loads_or_none(base64.b64decode(inner))
-            except binascii.Error:
-                continue
-        if isinstance(payload, dict):
-            frames.append((headers.get(":event-type") or headers.get(":exception-type") or "", payload))
     return frames
+
+
+def payload_of(frame: bytes) -> bytes:
+    """What a frame says, out of the base64 of InvokeModel."""
+    payload = frame[12 + _size_of_headers(frame) : -4]
+    inner = _sealed(payload)
+    if inner is None:
+        return payload
+    try:
+        return base64.b64decode(inner)
+    except binascii.Error:
+        return b""
+
+
+def with_payload(frame: bytes, payload: bytes) -> bytes:
+    """The frame as it would be with another payload."""
+    size = _size_of_headers(frame)
+    if _sealed(frame[12 + size : -4]) is not None:
+        payload = orjson.dumps({"bytes": base64.b64encode(payload).decode()})
+    head = (16 + size + len(payload)).to_bytes(4, "big") + frame[4:8]
+    made = head + zlib.crc32(head).to_bytes(4, "big") + frame[12 : 12 + size] + payload
+    return made + zlib.crc32(made).to_bytes(4, "big")
+
+
+def _size_of_headers(frame: bytes) -> int:
+    return int.from_bytes(frame[4:8], "big")
+
+
+def _sealed(payload: bytes) -> str | None:
+    """The base64 that InvokeModel puts an event in."""
+    if b'"bytes"' not in payload:
+        return None
+    outer = loads_or_none(payload)
+    inner = outer.get("bytes") if isinstance(outer, dict) else None
+    return inner if isinstance(inner, str) else None
+
+
+def read_error(status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+    """Its type stands in a header: `ThrottlingException:http://...`."""
+    error = read_error_body(status, body)
+    error["type"] = error["type"] or header(headers, "x-amzn-errortype").partition(":")[0] or None
+    return error
 
 
 def _read_headers(data: bytes) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lctl.instrument.codecs import aws
-from lctl.instrument.codecs.bodies import loads_or_none, read_error_body, read_object
+from lctl.instrument.codecs.bodies import loads_or_none, read_object
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
@@ -21,7 +21,7 @@ _COUNTS = {
     "total": ("totalTokens",),
 }
 #: Frames that are events of a stream.
-_EVENTS = frozenset(
+EVENTS = frozenset(
     {
         "messageStart",
         "contentBlockStart",
@@ -82,21 +82,13 @@ class Bedrock:
     ) -> ModelAnswer:
         body = b"".join(chunks)
         if status >= 400:
-            error = read_error_body(status, body)
-            error["type"] = error["type"] or _kind(headers)
-            return ModelAnswer(error=error)
+            return ModelAnswer(error=aws.read_error(status, headers, body))
         if aws.is_event_stream(headers):
             return _read_frames(aws.read_frames(body))
         whole = loads_or_none(body)
         if not isinstance(whole, dict):
             return ModelAnswer(complete=False)
         return _read_whole(whole)
-
-
-def _kind(headers: Mapping[str, str]) -> str | None:
-    """`ThrottlingException:http://...` of an error's header."""
-    said = headers.get("x-amzn-errortype")
-    return said.partition(":")[0] if isinstance(said, str) else None
 
 
 def _read_whole(whole: dict[str, Any]) -> ModelAnswer:
@@ -119,8 +111,8 @@ def _read_frames(frames: list[tuple[str, dict[str, Any]]]) -> ModelAnswer:
     error: dict[str, Any] | None = None
     count = 0
     for kind, event in frames:
-        if kind not in _EVENTS:  # InvokeModel wraps each event in its name
-            kind = next((name for name in event if name in _EVENTS), kind)
+        if kind not in EVENTS:  # InvokeModel wraps each event in its name
+            kind = next((name for name in event if name in EVENTS), kind)
             event = event.get(kind, event)
         if not isinstance(event, dict):
             continue

@@ -14,6 +14,7 @@ PROVIDERS = {
     "generate_content.count_tokens": "google",
     "embed_content": "google",
     "converse": "bedrock",
+    "invoke_model": "bedrock",
     "ollama.chat": "ollama",
     "cohere.chat": "cohere",
 }
@@ -25,7 +26,7 @@ Parts = tuple[str, str, list[tuple[str, str, Any]], list[tuple[str, str]], int]
 def model_of(operation: str, path: str) -> str:
     """The model that Google and Bedrock name in the path."""
     path = path.partition("?")[0]
-    if operation == "converse":
+    if PROVIDERS[operation] == "bedrock":
         return unquote(path.rpartition("/model/")[2].partition("/")[0])
     return path.rpartition("odels/")[2].rpartition(":")[0]
 

@@ -20,6 +20,7 @@ PATHS = [
     "/v1/messages",
     "/v1/messages/count_tokens",
     "/model/anthropic.c/invoke-with-response-stream",
+    "/model/meta.l/invoke",
 ]
 FRAMES = {"content-type": "application/vnd.amazon.eventstream"}
 
@@ -27,6 +28,7 @@ scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.f
 NAMES = (
     "id model messages input prompt choices delta message content role type tool_calls function index text "
     "usage error response output item output_index content_block partial_json name arguments data summary "
+    "generation outputs results outputText texts embeddings metrics "
     "embedding finish_reason stop_reason status system instructions tools previous_response_id"
 )
 KINDS = (
