@@ -26,7 +26,7 @@ class Injected(Exception):
 
 def main(program: str, folder: str, key: str) -> None:
     where = Path(folder)
-    module = _loaded(program)
+    module = loaded(program)
     report: dict[str, Any] = {"plain": module.main()}
     auto_instrument()
     auto_instrument()
@@ -65,7 +65,8 @@ def _failing(module: ModuleType, where: Path, place: str) -> dict[str, Any]:
     return {"result": result, "missed": kept.get("failures", {}), "problems": len(log.problems)}
 
 
-def _loaded(program: str) -> ModuleType:
+def loaded(program: str) -> ModuleType:
+    """The module that a program's file is; its `main` is not run."""
     spec = importlib.util.spec_from_file_location("trialled", program)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -15,6 +15,26 @@ PROGRAMS = Path(__file__).parent / "programs"
 
 
 @dataclass
+class Told:
+    """What a log says."""
+
+    events: list[dict[str, Any]]
+
+    def of(self, *types: str) -> list[dict[str, Any]]:
+        return [event["data"] for event in self.events if event["type"] in types]
+
+    def steps(self, kind: str = "llm") -> list[dict[str, Any]]:
+        """Begin and end of each step of a kind, as one."""
+        ends = {e["step"]: e["data"] for e in self.events if e["type"] == "step_end"}
+        starts = [e for e in self.events if e["type"] == "step_start" and e["data"]["kind"] == kind]
+        return [{**start["data"], **ends[start["seq"]]} for start in starts]
+
+    def outline(self) -> list[str]:
+        """Each event in a few words; pieces of one call on lines of their own."""
+        return [line for event in self.events if (line := _line(event["type"], event["data"]))]
+
+
+@dataclass
 class Played:
     """What the runs of one program left; `requests` is how many the server got of the recorded one."""
 
@@ -22,19 +42,6 @@ class Played:
     first: Result
     again: Result
     requests: int
-
-    def of(self, *types: str) -> list[dict[str, Any]]:
-        return [event["data"] for event in self.first.events if event["type"] in types]
-
-    def steps(self, kind: str = "llm") -> list[dict[str, Any]]:
-        """Begin and end of each step of a kind, as one."""
-        ends = {e["step"]: e["data"] for e in self.first.events if e["type"] == "step_end"}
-        starts = [e for e in self.first.events if e["type"] == "step_start" and e["data"]["kind"] == kind]
-        return [{**start["data"], **ends[start["seq"]]} for start in starts]
-
-    def outline(self) -> list[str]:
-        """Each event in a few words; pieces of one call on lines of their own."""
-        return [line for event in self.first.events if (line := _line(event["type"], event["data"]))]
 
     def check(self) -> None:
         """lctl changes nothing, each request is recorded once, and the recording runs again offline."""
@@ -44,7 +51,7 @@ class Played:
         assert "could not record" not in self.first.err
         assert "rerun exact" in self.again.err
         assert self.again.events == self.first.events
-        assert self.requests == len(self.of("exchange"))
+        assert self.requests == len(Told(self.first.events).of("exchange"))
 
 
 def play(program: str, folder: Path) -> Played:

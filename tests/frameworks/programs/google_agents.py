@@ -1,6 +1,7 @@
 """google-genai: sync and async (aiohttp), streamed, tools by hand and called by the SDK, chats, embeddings, errors."""
 
 import asyncio
+import json
 
 from google import genai
 from google.genai import errors, types
@@ -20,50 +21,48 @@ def weather(city: str) -> str:
 def show(response):
     usage = response.usage_metadata
     counts = usage and (usage.prompt_token_count, usage.candidates_token_count, usage.thoughts_token_count)
-    parts = [
-        part.model_dump(exclude_none=True, exclude={"thought_signature"}) for part in response.parts or ()
-    ]
-    print(parts, counts)
+    left_out = {"thought_signature"}
+    parts = [part.model_dump(exclude_none=True, exclude=left_out) for part in response.parts or ()]
+    return parts, counts
 
 
-client = genai.Client()
 config = types.GenerateContentConfig(tools=[weather], system_instruction="Be brief.")
 
-show(client.models.generate_content(model=MODEL, contents="Say hello"))
-show(client.models.generate_content(model=MODEL, contents="Weather in Rome and Atlantis?", config=config))
-for chunk in client.models.generate_content_stream(model=MODEL, contents="Tell me a story"):
-    print(chunk.text, end="|")
-print()
 
-chat = client.chats.create(model=MODEL)
-for chunk in chat.send_message_stream("First question"):
-    print(chunk.text, end="|")
-print(chat.send_message("Second question").text)
-
-vectors = client.models.embed_content(model="gemini-embedding-001", contents=["one", "two"])
-print([len(one.values) for one in vectors.embeddings])
-print(client.models.count_tokens(model=MODEL, contents="How many?").total_tokens)
-
-try:
-    client.models.generate_content(model=MODEL, contents="Overload")
-except errors.APIError as error:
-    print(type(error).__name__, error.code, error.status)
+def asked(client):
+    models = client.models
+    yield show(models.generate_content(model=MODEL, contents="Say hello"))
+    yield show(models.generate_content(model=MODEL, contents="Weather in Rome and Atlantis?", config=config))
+    yield [chunk.text for chunk in models.generate_content_stream(model=MODEL, contents="Tell me a story")]
+    chat = client.chats.create(model=MODEL)
+    yield [chunk.text for chunk in chat.send_message_stream("First question")]
+    yield chat.send_message("Second question").text
+    vectors = models.embed_content(model="gemini-embedding-001", contents=["one", "two"])
+    yield [len(one.values) for one in vectors.embeddings]
+    yield models.count_tokens(model=MODEL, contents="How many?").total_tokens
+    try:
+        models.generate_content(model=MODEL, contents="Overload")
+    except errors.APIError as error:
+        yield type(error).__name__, error.code, error.status
 
 
-async def main():
+async def asked_async(client):
     async def one(prompt):
-        return (await client.aio.models.generate_content(model=MODEL, contents=prompt)).text
+        return (await client.models.generate_content(model=MODEL, contents=prompt)).text
 
-    print(await asyncio.gather(one("async left"), one("async right")))
-    show(
-        await client.aio.models.generate_content(
-            model=MODEL, contents="Async weather in Rome?", config=config
-        )
-    )
-    async for chunk in await client.aio.models.generate_content_stream(model=MODEL, contents="Async story"):
-        print(chunk.text, end="|")
-    print()
-    await client.aio.aclose()
+    told = await asyncio.gather(one("async left"), one("async right"))
+    ask = "Async weather in Rome?"
+    told.append(show(await client.models.generate_content(model=MODEL, contents=ask, config=config)))
+    stream = await client.models.generate_content_stream(model=MODEL, contents="Async story")
+    told.append([chunk.text async for chunk in stream])
+    await client.aclose()
+    return told
 
 
-asyncio.run(main())
+def main():
+    client = genai.Client()
+    return [*asked(client), *asyncio.run(asked_async(client.aio))]
+
+
+if __name__ == "__main__":
+    print(json.dumps(main()))
