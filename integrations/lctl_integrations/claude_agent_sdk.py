@@ -14,10 +14,10 @@ from typing import Any
 
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.structure import Runs, call_tool_async
+from lctl.instrument.structure import Runs
 from lctl.instrument.transports import claudecli
-from lctl.session import border
 from lctl.session.default import get_session
+from lctl_integrations import claude_tools
 from lctl_integrations.claude_turns import Turns, mapping
 
 _TRANSPORT = "claude_agent_sdk._internal.transport.subprocess_cli"
@@ -28,14 +28,16 @@ class ClaudeAgentSDK:
 
     name = "claude-agent-sdk"
     supported = ">=0.1,<0.3"
-    modules = (_TRANSPORT, "claude_agent_sdk._internal.query")
+    modules = (_TRANSPORT, "claude_agent_sdk._internal.query", *claude_tools.SERVERS)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == _TRANSPORT:
             claudecli.patch(module, patches, _listen)
-            return
-        patches.wrap(module, "Query._handle_control_request", _control)
-        patches.wrap(module, "Query._handle_sdk_mcp_request", _mcp)
+        elif module.__name__ in claude_tools.SERVERS:
+            claude_tools.patch(module, patches)
+        else:
+            patches.wrap(module, "Query._handle_control_request", _control)
+            patches.wrap(module, "Query._handle_sdk_mcp_request", claude_tools.wrapper(_runs, _turns))
 
 
 _runs = Runs()
@@ -74,44 +76,3 @@ async def _control(wrapped: Any, query: Any, args: tuple[Any, ...], kwargs: dict
                 scope.update(output=answer.get("response"))
         scope.end()
     return result
-
-
-async def _mcp(wrapped: Any, query: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A call of one of the program's own tools."""
-    call = None
-    turns = _turns(query)
-    if turns is not None or border.player() is not None:
-        with guard("a tool of the Claude Agent SDK"):
-            guard.rehearse("a tool of the Claude Agent SDK")
-            server = args[0] if args else kwargs["server_name"]
-            message = mapping(args[1] if len(args) > 1 else kwargs.get("message"))
-            call = _tool(turns, server, message)
-    if call is None:
-        return await wrapped(*args, **kwargs)
-    name, given, call_id, id = call
-
-    async def run() -> Any:
-        answer = mapping(await wrapped(*args, **kwargs))
-        return {key: value for key, value in answer.items() if key != "id"}
-
-    with _runs.within(turns.place_of(call_id) if turns is not None else None):
-        made = await call_tool_async(name, given, run, call_id=call_id, shown=_shown)
-    return {**made, "id": id}
-
-
-def _tool(
-    turns: Turns | None, server: str, message: dict[str, Any]
-) -> tuple[str, dict[str, Any], str | None, Any] | None:
-    if message.get("method") != "tools/call":
-        return None
-    params = mapping(message.get("params"))
-    name, given = f"mcp__{server}__{params.get('name')}", mapping(params.get("arguments"))
-    said = mapping(params.get("_meta")).get("claudecode/toolUseId")
-    call_id = turns.own_tool(name, given, said) if turns is not None else said
-    return name, given, call_id, message.get("id")
-
-
-def _shown(answer: Any) -> Any:
-    """What the event says: the result, without the protocol around it."""
-    answer = mapping(answer)
-    return answer.get("error") or mapping(answer.get("result")).get("content", answer.get("result"))

@@ -141,6 +141,14 @@ class RecordedAnswer:
         elif self.streamed:
             await self._order.wait_async(self._last)
 
+    async def left_async(self) -> None:
+        self._drop()
+        if self.streamed and not self.endless:
+            await self._order.wait_async(self._last)
+
+    def whole(self) -> list[bytes]:
+        return self._make()
+
     async def closed_async(self) -> None:
         """Return when the response has been closed: not where the program cancelled the call meanwhile."""
         if self.lingering:

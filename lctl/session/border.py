@@ -113,6 +113,14 @@ class Answer(Protocol):
     def chunks(self) -> Iterator[bytes]: ...
     def chunks_async(self) -> AsyncIterator[bytes]: ...
 
+    async def left_async(self) -> None:
+        """Return when the program left the stream, which it does now, in the recording."""
+        ...
+
+    def whole(self) -> list[bytes]:
+        """All chunks at once, given or not, in nobody's order."""
+        ...
+
 
 class Live(NamedTuple):
     """Let the request out. `body` replaces what is sent, unless None; `match` goes into the event."""

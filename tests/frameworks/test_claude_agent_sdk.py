@@ -143,6 +143,70 @@ def test_a_program_is_recorded_and_runs_again_without_the_process(folder: Path) 
     )
 
 
+def inside(events: list[dict[str, Any]], root: int) -> list[dict[str, Any]]:
+    """The events of a step and of those in it; its own begin is the first."""
+    steps = {root}
+    found = []
+    for event in events:
+        if event["seq"] == root or event.get("step") in steps:
+            found.append({**event, "step": None} if event["seq"] == root else event)
+            if event["type"] == "step_start":
+                steps.add(event["seq"])
+    return found
+
+
+def test_clients_at_once_keep_apart(folder: Path) -> None:
+    """Each has its own turns, hooks, sub-agents and tools, in a log that they share; a tool's body is the
+    tool's, with what it reads, and what it raises is an error."""
+    plain, first, again = play(folder, "claude_many.py")
+    assert plain.code == first.code == again.code == 0, (plain.err, first.err, again.err)
+    assert first.out == plain.out == again.out
+    assert "rerun exact" in again.err and again.events == first.events
+    assert (count(folder / "claude.starts"), count(folder / "added.txt")) == (4, 4)
+    roots = [e for e in first.events if e["type"] == "step_start" and e["data"]["intent"] == "turn"]
+    assert [root.get("step") for root in roots] == [None] * 8
+    told: dict[str, list[list[str]]] = {}
+    for root in roots:
+        name = root["data"]["input_summary"].rpartition(" ")[2]
+        lines = outline(inside(first.events, root["seq"]))
+        assert not any(other in line for line in lines for other in NAMES - {name})
+        told.setdefault(name, []).append([line.replace(name, "NAME") for line in lines])
+    assert told.keys() == NAMES
+    assert told["left"] == told["right"] == told["fourth"]
+    work, simple = told["left"]
+    assert (len(work), len(simple)) == (41, 6)
+    calls = [e["data"] for e in first.events if e["type"] == "tool_call"]
+    own = [call for call in calls if call["tool"] == "mcp__calc__add"]
+    failed = {"type": "ToolError", "message": "cannot add for faulty"}
+    assert [call["error"] for call in own if "error" in call] == [failed]
+    assert (len(calls), len(own)) == (20, 4)
+
+
+NAMES = {"left", "right", "faulty", "fourth"}
+
+
+def test_what_goes_otherwise(folder: Path) -> None:
+    """The SDK's own exceptions and answers, recorded as what they are, the same again."""
+    plain, first, again = play(folder, "claude_odds.py")
+    assert plain.code == first.code == again.code == 0, (plain.err, first.err, again.err)
+    assert first.out == plain.out == again.out
+    assert "ProcessError" in plain.out and "CLIJSONDecodeError" in plain.out
+    assert "rerun exact" in again.err and again.events == first.events
+    assert "could not record" not in first.err
+    assert (count(folder / "claude.starts"), count(folder / "added.txt")) == (10, 2)
+    calls = [e["data"] for e in first.events if e["type"] == "tool_call"]
+    gave = [call.get("output", call.get("error")) for call in calls if call["call_id"] in ("t5", "t6", "t7")]
+    assert gave[:3] == ["never rm -r /", "ran ls", "the callback is broken"]
+    # The two at once: by their ids, though the second is done first.
+    assert {call["call_id"]: "error" in call for call in calls if call["call_id"] in ("t6", "t7")} == {
+        "t6": False,
+        "t7": True,
+    }
+    assert all(call["duration_ms"] > 0 for call in calls)
+    ends = [e["data"]["outcome"] for e in first.events if e["type"] == "step_end"]
+    assert ends.count("error") >= 2
+
+
 def test_partial_messages_tell_each_calls_usage(folder: Path) -> None:
     plain, first, again = play(folder, "claude_agents.py", "partial")
     assert first.out == plain.out == again.out and again.events == first.events

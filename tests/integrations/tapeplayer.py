@@ -60,6 +60,12 @@ class TapeAnswer:
     def chunks(self) -> Iterator[bytes]:
         yield from self._chunks
 
+    async def left_async(self) -> None:
+        """At once."""
+
+    def whole(self) -> list[bytes]:
+        return self._chunks
+
     async def chunks_async(self) -> AsyncIterator[bytes]:
         for chunk in self._chunks:
             yield chunk

@@ -1,9 +1,10 @@
 """The Claude Agent SDK's process: a command line that speaks lines of JSON, both ways.
 
 One exchange is the life of one process. Its chunks are lines `{"in": message}` of what came from it,
-`{"out": message}` of what it was told, in the order in which they passed, and `{"exit": code}`. In a rerun no
-process starts: what came is given again, each message when its turn has come and the program has said what
-the recording had it say by then. Request ids, which the SDK makes up anew in every run, are translated.
+`{"out": message}` of what it was told, in the order in which they passed, and at its end `{"exit": code}`, or
+`{"left": true}` where the program left it alive. In a rerun no process starts: what came is given again, each
+message when its turn has come and the program has said what the recording had it say by then. Request ids,
+which the SDK makes up anew in every run, are translated.
 
 What the messages mean is told to a `Listener`, recording or not.
 """
@@ -109,6 +110,7 @@ async def _end_input(wrapped: Any, transport: Any, args: tuple[Any, ...], kwargs
 async def _close(wrapped: Any, transport: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     line = _lines.pop(transport, None)
     if line is not None:
+        await line.until_left()
         line.closed()  # first: how long a process takes to go is no part of the recording
     return await wrapped(*args, **kwargs)
 
@@ -127,6 +129,8 @@ class Line:
         self._attempt: Attempt | None = None
         self._saying: list[_Saying] = []  # in a rerun: not met in the recording yet
         self._news: Any = None  # an event of anyio's: somebody waits for the program to say something
+        self._over = False  # nothing comes from it any more
+        self._passed = 0  # in a rerun: of the recorded lines
         self._ids: dict[str, str] = {}  # the SDK's request ids -> as they are kept
         self.listener: Listener | None = None
         self.served: Answer | None = None
@@ -209,8 +213,9 @@ class Line:
                     self._keep({"in": self._named(message)})
                     self._tell("received", message)
                     yield message
+            self._over = True
         except Exception as error:
-            failure = error
+            failure, self._over = error, True
             code = getattr(error, "exit_code", None)
             if isinstance(code, int):
                 self._keep({"exit": code})
@@ -218,11 +223,20 @@ class Line:
                 self._attempt.failed(error)
             raise
         finally:
-            self._end(failure)
+            try:
+                await self.until_left()
+            finally:
+                self._end(failure)
+
+    async def until_left(self) -> None:
+        """In a rerun: return when the program left the process in the recording, if it did."""
+        if self.open and self.served is not None and not self._over:
+            await self.served.left_async()
 
     def _end(self, error: BaseException | None) -> None:
         if self.open:
             self.open = False
+            self._leave()
             if self.listener is not None:
                 with guard("the end of a Claude process"):
                     guard.rehearse("the end of a Claude process")
@@ -230,7 +244,18 @@ class Line:
             if self._attempt is not None:
                 self._attempt.end()
 
+    def _leave(self) -> None:
+        """The program goes while the process lives."""
+        if self._over:
+            return
+        self._over = True
+        if self.served is not None:
+            self._read_on(self.served)
+        self._keep({"left": True})
+
     def closed(self) -> None:
+        if self.open:
+            self._leave()
         if self._attempt is not None:
             self._attempt.closed()
         self._end(None)
@@ -249,18 +274,43 @@ class Line:
     # -- the recording ---------------------------------------------------------------------
 
     async def _recorded(self, answer: Answer) -> AsyncIterator[dict[str, Any]]:
-        rest = b""
+        import anyio  # the SDK's own
+
+        rest, code = b"", None
         async for chunk in answer.chunks_async():
             *lines, rest = (rest + chunk).split(b"\n")
             for told in filter(None, map(loads_or_none, lines)):
                 if "out" in told:
                     await self._said(told["out"])
-                elif "in" in told:
+                elif "left" in told:
+                    await anyio.sleep_forever()
+                self._passed += 1
+                if "in" in told:
                     yield self._translated(told["in"])
                 elif "exit" in told:
-                    raise self._exit(told["exit"])
+                    code = told["exit"]
+        if code is not None:
+            raise self._exit(code)
         if answer.error is not None:
             raise revive(answer.error)
+
+    def _read_on(self, answer: Answer) -> None:
+        """The SDK reads ahead of the program: what had come of it when the program left came all the same."""
+        with guard("a message of a Claude process"):
+            lines = b"".join(answer.whole()).split(b"\n")
+            for told in [*filter(None, map(loads_or_none, lines))][self._passed :]:
+                if "out" in told:
+                    found = next(
+                        (one for one in self._saying if _kind(one.named) == _kind(told["out"])), None
+                    )
+                    if found is None:
+                        return
+                    self._saying.remove(found)
+                    found.context.run(self.sent, found.message)
+                    found.said.set()
+                elif "in" in told:
+                    self._keep(told)
+                    self._tell("received", self._translated(told["in"]))
 
     def _exit(self, code: int) -> BaseException:
         error = sys.modules["claude_agent_sdk._errors"].ProcessError

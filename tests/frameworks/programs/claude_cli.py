@@ -1,7 +1,9 @@
 """Speaks the JSON-lines protocol of the Claude Code CLI, as far as the programs here ask for it.
 
-By the prompt: "simple" is answered at once, "crash" fails, anything else is work: a tool with a hook, a
-sub-agent, a tool of the program's own. Each start is a line in a file beside it.
+By the prompt: "simple" is answered at once, "crash" fails, "die" ends the process, "garble" says what is no
+JSON, "long" goes on until it is interrupted, "permission" asks for one, "both" calls two tools of the program's
+at once; anything else is work: a tool with a hook, a sub-agent, a tool of the program's own. Each start is a
+line in a file beside it.
 """
 
 import json
@@ -124,6 +126,52 @@ def work():
     says("msg_6", text("The sum is 5"))
 
 
+def at_once():
+    calls = [("t6", {"a": 2, "b": 3}), ("t7", {"a": -1, "b": 3})]
+    says("msg_b", *(use(call, "mcp__calc__add", **given) for call, given in calls))
+    for number, (call, given) in enumerate(calls, 20):
+        params = {"name": "add", "arguments": given, "_meta": {"claudecode/toolUseId": call}}
+        message = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+        request = {"subtype": "mcp_message", "server_name": "calc", "message": message}
+        put(type="control_request", request_id=f"at_once_{number}", request=request)
+    answers = {}
+    while len(answers) < len(calls):
+        answer = get()["response"]
+        answers[answer["request_id"]] = answer["response"]["mcp_response"]["result"]
+    for number, (call, _) in enumerate(calls, 20):
+        result = answers[f"at_once_{number}"]
+        got(call, result["content"], is_error=result.get("isError", False))
+    says("msg_d", text("Both are there"))
+
+
+def permission():
+    given = {"command": "rm -r /"}
+    says("msg_p", use("t5", "Bash", **given))
+    answer = ask(subtype="can_use_tool", tool_name="Bash", input=given, tool_use_id="t5")
+    response = answer.get("response", {})
+    if answer["subtype"] == "error":
+        got("t5", answer["error"], is_error=True)
+    elif response["behavior"] == "deny":
+        got("t5", response["message"], is_error=True)
+    else:
+        got("t5", "ran " + response["updatedInput"]["command"])
+    says("msg_q", text("So be it"))
+
+
+def until_interrupted():
+    says("msg_l", text("Counting"))
+    message = get()
+    put(
+        type="control_response",
+        response={"subtype": "success", "request_id": message["request_id"], "response": {}},
+    )
+    put(
+        type="user",
+        message={"role": "user", "content": [text("[Request interrupted by user]")]},
+        parent_tool_use_id=None,
+    )
+
+
 def turn(prompt):
     global cost
     cost += 0.25
@@ -153,7 +201,19 @@ def turn(prompt):
             **result,
         )
         sys.exit(1)
-    if "simple" in prompt:
+    if "die" in prompt:
+        says("msg_x", text("I am going"))
+        sys.exit(3)
+    if "garble" in prompt:
+        says("msg_y", text("I am confused"))
+        sys.stdout.write("{not json\n")
+    if "long" in prompt:
+        until_interrupted()
+    elif "permission" in prompt:
+        permission()
+    elif "both" in prompt:
+        at_once()
+    elif "simple" in prompt or "garble" in prompt:
         says(f"msg_s{cost}", text("Answer to " + prompt))
     else:
         work()
