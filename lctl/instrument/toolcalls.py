@@ -161,8 +161,10 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 
 class _Ran(NamedTuple):
+    tool: str
     input: Any
     output: Any
+    late: bool  # a call was open then, which may know it by another name
 
 
 class _Open:
@@ -196,7 +198,7 @@ class ToolCalls:
         if not calls:
             return []
         for asked in calls:
-            early = asked.id in self._reported
+            early = asked.id in self._reported or self._ran_early(asked)
             self._reported.discard(asked.id)
             self._open[asked.id] = _Open(asked, at_ns, early)
         return [asked.id for asked in calls]
@@ -219,13 +221,20 @@ class ToolCalls:
             if not known.settled and known.asked.tool == tool and _asks_for(known.asked.input, input):
                 self.report(id)
                 return
-        if self._open:
-            self._runs.append(_Ran(input, output))
+        self._runs.append(_Ran(tool, input, output, bool(self._open)))
+
+    def _ran_early(self, asked: Asked) -> bool:
+        """Whether it was run while the answer that asks for it still came."""
+        for run in self._runs:
+            if run.tool == asked.tool and _asks_for(asked.input, run.input):
+                self._runs.remove(run)
+                return True
+        return False
 
     def _take_run(self, asked: Asked, result: Result) -> bool:
         """Whether a reported run is this call: it gave what is sent as its result, or was given what the
         call asks for and gave something that is in the result."""
-        for run in self._runs:
+        for run in [run for run in self._runs if run.late]:
             same = _says(result.output, run.output)
             fits = bool(asked.input) and _asks_for(asked.input, run.input)
             if (same and (fits or len(result_text(run.output)) >= _TELLING)) or (

@@ -37,6 +37,10 @@ def asked(client):
     chat = client.chats.create(model=MODEL)
     yield [chunk.text for chunk in chat.send_message_stream("First question")]
     yield chat.send_message("Second question").text
+    # The functions run while the answer that asks for them still comes, and have run before.
+    chat = client.chats.create(model=MODEL, config=config)
+    yield chat.send_message("Weather in Rome?").text
+    yield [chunk.text for chunk in chat.send_message_stream("And the weather of Atlantis?")]
     vectors = models.embed_content(model="gemini-embedding-001", contents=["one", "two"])
     yield [len(one.values) for one in vectors.embeddings]
     yield models.count_tokens(model=MODEL, contents="How many?").total_tokens

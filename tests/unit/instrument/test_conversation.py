@@ -8,6 +8,7 @@ import pytest
 
 from lctl.conversation.identity import identity
 from lctl.instrument.codecs import ModelAnswer
+from lctl.instrument.toolcalls import Result, ToolCalls
 from tests.unit.instrument.chains import MESSAGES, RESPONSES, Chain, assistant, system, tool_call, user
 
 
@@ -542,3 +543,15 @@ class TestBlobs:
         """For blobs that others write."""
         assert chain.conversations.note_blob("sha256:1")
         assert not chain.conversations.note_blob("sha256:1")
+
+
+def test_a_tool_that_runs_while_its_answer_still_comes_has_its_event() -> None:
+    """Reported without an id before the answer was whole, also where the same was asked before."""
+    calls = ToolCalls()
+    message = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"a": 1}}}]}
+    for _ in range(2):
+        calls.report_run("f", {"a": 1}, "one")
+        assert calls.ask(message, 0) == ["function:f"]
+        assert calls.answer(Result("function:f", {"result": "one"}, False), 1) is None
+    calls.ask(message, 2)
+    assert calls.answer(Result("function:f", {"result": "one"}, False), 3) is not None
