@@ -54,6 +54,8 @@ def _line(type: str, agent: str, data: dict[str, Any]) -> str:
     if type == "error":
         return f"error {agent}: {data['type']}: {data['message'][:80]}"
     gave = data["error"]["type"] if "error" in data else json.dumps(data.get("output"))
+    if "paused" in data:
+        gave = f"paused {json.dumps(data['paused'], sort_keys=True)}"
     known = " (id)" if data.get("call_id") else ""
     derived = " (from messages)" if data.get("derived") else ""
     return f"tool {agent}: {data['tool']}{json.dumps(data['input'], sort_keys=True)}{known}{derived} = {gave}"

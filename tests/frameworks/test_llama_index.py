@@ -24,6 +24,8 @@ class TestLlamaIndex(Threaded):
         said, done = " ".join(turn.text for turn in request.turns), request.tool_results
         if "You are Solo" in said and not done:
             return Reply(tool_calls=[("weather", {"city": "Rome" if "Rome" in said else "Atlantis"})])
+        if "You are Keeper" in said and not done:
+            return Reply(tool_calls=[("remove", {"what": "Oslo" if "Oslo" in said else "Rome"})])
         if "You are Guide" in said:
             if not done:
                 return Reply(tool_calls=[("note", {"text": "sun"})])
@@ -39,6 +41,16 @@ class TestLlamaIndex(Threaded):
         """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
         assert self.outline(recorded.events) == snapshot(
             [
+                "agent Keeper: run",
+                "  llm Keeper 103+3",
+                "  llm Keeper 88+14",
+                '  tool Keeper: remove{"what": "Oslo"} (id) = PermissionError',
+                '  tool Keeper: remove{"what": "Oslo"} (id) = paused {"asks": {"prefix": "Remove Oslo?"}, "event": "workflows.events.HumanResponseEvent", "waiter_id": "remove"}',
+                "agent Keeper: run",
+                "  llm Keeper 105+3",
+                "  llm Keeper 88+14",
+                '  tool Keeper: remove{"what": "Rome"} (id) = "removed Rome"',
+                '  tool Keeper: remove{"what": "Rome"} (id) = paused {"asks": {"prefix": "Remove Rome?"}, "event": "workflows.events.HumanResponseEvent", "waiter_id": "remove"}',
                 "agent Solo: run",
                 "  llm Solo 103+3",
                 "  llm Solo 85+14",
@@ -77,6 +89,8 @@ class TestLlamaIndex(Threaded):
                 "    llm Solo 85+14",
                 '    tool Solo: weather{"city": "Rome"} (id) = "Sunny in Rome."',
                 "  llm Journey 10+3",
+                "chain Question: run",
+                "chain Question: run [cancelled]",
                 "llm main 11+3",
             ]
         )

@@ -1,4 +1,4 @@
-"""Objects that are all data: enums, named tuples, dataclasses, attrs and pydantic models.
+"""Objects that are all data: enums, named tuples, dataclasses, attrs and pydantic models. Classes, by name.
 
 They are made without calling their class: `__new__` of the builtin base, then the attributes they had,
 so that no code of theirs runs and what they check or derive when made does not change them.
@@ -21,10 +21,12 @@ _PYDANTIC = (
 
 
 def fill() -> None:
+    SHAPES.append((lambda kind: issubclass(kind, type), _class, True))
     SHAPES.append((_is_enum, _enum, True))
     SHAPES.append((_is_namedtuple, _namedtuple, False))
     SHAPES.append((is_pydantic, _model, False))
     SHAPES.append((is_record, _object, False))
+    DECODERS["class"] = lambda _, made, note: find(made.get("class"))
     DECODERS["enum"] = _of_enum
     DECODERS["namedtuple"] = _of_namedtuple
     DECODERS["model"] = _of_model
@@ -99,6 +101,10 @@ def set_state(value: Any, state: dict[str, Any]) -> None:
 
 
 # -- to and fro --------------------------------------------------------------------------------
+
+
+def _class(_: Encoder, value: type) -> dict[str, Any]:
+    return {"$": "class", "class": checked_name(value)}
 
 
 def _enum(encoder: Encoder, value: Any) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""LlamaIndex: an agent with tools, two at once, agents that hand off, a stream, a workflow of one's own."""
+"""LlamaIndex: an agent with tools, two at once, agents that hand off, a stream, a workflow of one's own, a
+tool that asks a human."""
 
 import asyncio
 import json
@@ -6,7 +7,16 @@ import os
 
 from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent, ReActAgent
 from llama_index.core.tools import FunctionTool
-from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
+from llama_index.core.workflow import (
+    Context,
+    Event,
+    HumanResponseEvent,
+    InputRequiredEvent,
+    StartEvent,
+    StopEvent,
+    Workflow,
+    step,
+)
 from llama_index.llms.openai import OpenAI
 
 
@@ -22,6 +32,62 @@ async def note(ctx: Context, text: str) -> str:
     async with ctx.store.edit_state() as state:
         state["state"]["notes"] = [*state["state"].get("notes", []), text]
     return "noted"
+
+
+class Progress(Event):
+    note: str
+
+
+async def remove(ctx: Context, what: str) -> str:
+    """Remove something, if a human says so."""
+    ctx.write_event_to_stream(Progress(note=f"removing {what}"))
+    tries = await ctx.store.get("tries", default=[])
+    tries.append(what)
+    await ctx.store.set("tries", tries)
+    question = InputRequiredEvent(prefix=f"Remove {what}?")
+    answer = await ctx.wait_for_event(HumanResponseEvent, question, "remove", {"user": "Ann"})
+    if answer.response != "yes":
+        raise PermissionError(answer.response)
+    return f"removed {what}"
+
+
+async def asked(keeper, task):
+    """What the stream of a run has that waits for a human, its state after it, and whether any still waits."""
+    ctx = Context(keeper)
+    handler, heard = keeper.run(task, ctx=ctx), []
+    async for event in handler.stream_events():
+        if isinstance(event, Progress):
+            heard.append(event.note)
+        elif isinstance(event, InputRequiredEvent):
+            heard.append(event.prefix)
+            answer = "no" if "Oslo" in event.prefix else "yes"
+            handler.ctx.send_event(HumanResponseEvent(response=answer, user="Ann"))
+    said = str(await handler)
+    return said, heard, await ctx.store.get("tries"), "Remove" in json.dumps(ctx.to_dict()["workers"])
+
+
+async def left_alone():
+    """A run that is cancelled while it waits, and gone on with in another context."""
+    workflow = Question()
+    handler = workflow.run()
+    async for event in handler.stream_events():
+        if isinstance(event, InputRequiredEvent):
+            break
+    kept = handler.ctx.to_dict()
+    await handler.cancel_run()
+    handler = workflow.run(ctx=Context.from_dict(workflow, kept))
+    handler.ctx.send_event(HumanResponseEvent(response="Bob"))
+    return await handler
+
+
+class Question(Workflow):
+    @step
+    async def ask(self, ev: StartEvent) -> InputRequiredEvent:
+        return InputRequiredEvent(prefix="Who?")
+
+    @step
+    async def greet(self, ev: HumanResponseEvent) -> StopEvent:
+        return StopEvent(result=f"Hello {ev.response}.")
 
 
 def llm():
@@ -63,6 +129,9 @@ async def everything():
     thinker = agent("Thinker", ReActAgent, tools=[weather], streaming=False)
     told.append(str(await thinker.run("Think of Rome.")))
     told.append(await Journey(timeout=60).run(place="Rome"))
+    keeper = agent("Keeper", tools=[remove], streaming=False)
+    told.append([await asked(keeper, task) for task in ("Remove Rome.", "Remove Oslo.")])
+    told.append(await left_alone())
     return told
 
 

@@ -75,6 +75,8 @@ def again(value: Any) -> Any:
         kinds.Fixed("f", {1}),
         kinds.Row("k", [1]),
         kinds.Frozen(1, [2]),
+        kinds.Model,
+        ValueError,
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -83,6 +85,15 @@ def test_values_come_back_with_their_types(value: Any) -> None:
     assert type(back) is type(value)
     assert back == value
     assert repr(back) == repr(value)
+
+
+def test_a_class_is_found_again_by_its_name_or_is_none_to_keep() -> None:
+    """Also beside instances of it, and in what it raises."""
+    back = again([kinds.Color, kinds.Color.CYAN, LookupError(kinds.Row)])
+    assert back[:2] == [kinds.Color, kinds.Color.CYAN]
+    assert back[2].args == (kinds.Row,)
+    with pytest.raises(Unfaithful, match="cannot be found by its name"):
+        encode(type("Local", (), {}))
 
 
 def test_not_a_number_and_the_sign_of_zero() -> None:
@@ -159,7 +170,7 @@ def test_an_attribute_of_an_exception_that_cannot_be_kept() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [object(), kinds.Plain(), open, lambda: 0, sys, (n for n in "a"), kinds.Point, [kinds.Plain()], iter([])],
+    [object(), kinds.Plain(), open, lambda: 0, sys, (n for n in "a"), [kinds.Plain()], iter([])],
     ids=lambda value: type(value).__name__,
 )
 def test_what_cannot_be_kept_is_said(value: Any) -> None:

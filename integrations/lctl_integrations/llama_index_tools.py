@@ -1,0 +1,243 @@
+"""Tools of llama-index, and what they do with the workflow's context, which is part of what they give.
+
+What such a tool leaves in the store, writes to the stream and sends to other steps is on the tape with its
+result, and so is what it waits for: in a rerun its body does not run, and the workflow hears of it all the
+same.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+import orjson
+
+from lctl.guard import guard
+from lctl.instrument.structure import Tool, guarded
+from lctl.session import border, context, jsonable, lanes, wrapping
+from lctl.session.default import get_session
+from lctl.session.toolruns import ToolRun, begin_tool
+
+TOOL = "a tool call of LlamaIndex"
+
+#: Tools whose own functions are followed; others are where an agent calls them.
+FOLLOWED = {
+    "llama_index.core.tools.function_tool": "FunctionTool",
+    "llama_index.core.tools.query_engine": "QueryEngineTool",
+    "llama_index.core.tools.retriever_tool": "RetrieverTool",
+}
+
+
+class _Asked(NamedTuple):
+    """The call of a tool that an agent is about to make."""
+
+    call_id: str | None
+    agent: str | None
+
+
+_NOBODY = _Asked(None, None)
+_asked: ContextVar[_Asked] = ContextVar("lctl_llama_index_call", default=_NOBODY)
+
+
+# -- who calls -----------------------------------------------------------------------------
+
+
+async def calling(wrapped: Any, workflow: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Signature of the wrapped: (ctx, ev). Which agent calls, and the model's id of the call."""
+    found = await _who(workflow, args, kwargs)
+    token = _asked.set(found)
+    frame = context.current()
+    place = None
+    if found.agent is not None and frame is not None and frame.agent != found.agent:
+        place = context.enter(_acting(frame, found.agent))
+    try:
+        return await wrapped(*args, **kwargs)
+    finally:
+        if place is not None:
+            context.leave(place)
+        _asked.reset(token)
+
+
+async def _who(workflow: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Asked:
+    with guard(TOOL):
+        guard.rehearse(TOOL)
+        if get_session() is None and border.player() is None:
+            return _Asked(None, None)
+        ctx, event = _argument(args, kwargs, 0, "ctx"), _argument(args, kwargs, 1, "ev")
+        agent = None
+        if not hasattr(workflow, "take_step"):
+            agent = await ctx.store.get("current_agent_name", default=None)
+        return _Asked(event.tool_id, agent)
+    return _Asked(None, None)
+
+
+def _acting(frame: context.Frame, agent: str) -> context.Frame:
+    """The same step, in which `agent` acts."""
+    here = context.Frame(frame.session, frame.step, agent, frame)
+    here.started_ns = frame.started_ns
+    return here
+
+
+def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], place: int, name: str) -> Any:
+    return args[place] if len(args) > place else kwargs[name]
+
+
+# -- which call ----------------------------------------------------------------------------
+
+
+def other_tool(workflow: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool | None:
+    """Signature of the wrapped: (ctx, tool, tool_input)."""
+    tool, input = _argument(args, kwargs, 1, "tool"), _argument(args, kwargs, 2, "tool_input")
+    if any(base.__name__ in FOLLOWED.values() for base in type(tool).__mro__):
+        return None
+    return Tool(tool.metadata.get_name(), dict(input), _asked.get().call_id, _said)
+
+
+def tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
+    hidden = getattr(tool, "ctx_param_name", None)
+    given = {name: value for name, value in kwargs.items() if name != hidden}
+    input = {**({"args": list(args)} if args else {}), **given}
+    return Tool(tool.metadata.get_name(), input, _asked.get().call_id, _said, _waits)
+
+
+def _said(output: Any) -> Any:
+    return getattr(output, "raw_output", output)
+
+
+def _waits(error: BaseException) -> Any:
+    """What `ctx.wait_for_event` waits for; the tool is called again when it has come."""
+    add = getattr(error, "add", None) if type(error).__name__ == "WaitingForEvent" else None
+    if add is None:
+        return None
+    said = {} if add.waiter_event is None else add.waiter_event.model_dump()
+    asks = jsonable.plain((said.pop("_data", None) or {}) | said)
+    return {"event": jsonable.name_of(add.event_type), "asks": asks, "waiter_id": add.waiter_id}
+
+
+async def called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    described = _described(tool, args, kwargs)
+    if described is None:
+        return await wrapped(*args, **kwargs)
+    name, input, call_id, *_ = described
+    if name == "handoff":
+        _hand_off(input)
+    doings = _Doings(kwargs.get(getattr(tool, "ctx_param_name", None) or ""))
+
+    async def body() -> Any:
+        return await doings.watched(wrapped, args, kwargs)
+
+    def begin(args: Any, kwargs: Any) -> wrapping.Run | None:
+        beside = (doings.done, *_returns())
+        doings.run = begin_tool(name, input, call_id=call_id, shown=_said, paused=_waits, beside=beside)
+        return doings.run
+
+    try:
+        return await wrapping.wrap(body, begin)()
+    finally:
+        await doings.done_again()
+
+
+@guarded(TOOL)
+def _described(of: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool | None:
+    return None if get_session() is None and border.player() is None else tool(of, args, kwargs)
+
+
+@guarded("a hand-off of LlamaIndex")
+def _hand_off(input: Mapping[str, Any]) -> None:
+    session = get_session()
+    if session is not None and "to_agent" in input:
+        session.handoff(str(input["to_agent"]), reason=input.get("reason"))
+
+
+def _returns() -> list[Any]:
+    """What the step that calls the tool tells its workflow beside its result: that it waits no longer."""
+    results = sys.modules.get("workflows.runtime.types.results")
+    here = getattr(results, "StepWorkerStateContextVar", None)
+    worker = None if here is None else here.get(None)
+    return [] if worker is None else [worker.returns.return_values]
+
+
+# -- what it does with the context ---------------------------------------------------------
+
+
+class _Doings:
+    """What one call of a tool does with the context that it was given, if it takes one.
+
+    Attributes:
+        done: "state": what it leaves in the store, by key, as far as JSON can say it; "told": the calls by
+            which it writes to the stream or sends events: [method, args, kwargs].
+        run: the call, once it has begun.
+    """
+
+    def __init__(self, ctx: Any) -> None:
+        self.ctx = ctx
+        self.done: dict[str, Any] = {}
+        self.run: ToolRun | None = None
+
+    async def watched(self, wrapped: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self.ctx is None:
+            return await wrapped(*args, **kwargs)
+        before = await self._state()
+        token = _doing.set(self)
+        try:
+            value = await wrapped(*args, **kwargs)
+        except Exception:
+            await self._note(before)
+            raise
+        finally:
+            _doing.reset(token)
+        await self._note(before)
+        return value
+
+    async def _note(self, before: dict[str, bytes]) -> None:
+        after = await self._state()
+        changed = {key: orjson.loads(text) for key, text in after.items() if before.get(key) != text}
+        if changed:
+            self.done["state"] = changed
+
+    def tell(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.done.setdefault("told", []).append([method, list(args), dict(kwargs)])
+
+    async def done_again(self) -> None:
+        """In a rerun, where the body has not run."""
+        if self.ctx is None or self.run is None or self.run.served is None:
+            return
+        for key, value in self.done.get("state", {}).items():
+            await self.ctx.store.set(key, value)
+        lane = lanes.enter(self.run.around())
+        try:
+            for method, args, kwargs in self.done.get("told", ()):
+                getattr(self.ctx, method)(*args, **kwargs)
+        finally:
+            lanes.leave(lane)
+
+    async def _state(self) -> dict[str, bytes]:
+        """What the context's store holds that JSON can say, as it is now."""
+        with guard(TOOL):
+            state = await self.ctx.store.get_state()
+            fields = getattr(state, "_data", None) or dict(state)
+            return {key: orjson.dumps(value) for key, value in fields.items() if _is_plain(value)}
+        return {}
+
+
+#: The call of a tool in whose body the running code is.
+_doing: ContextVar[_Doings | None] = ContextVar("lctl_llama_index_doings", default=None)
+
+
+def told(wrapped: Any, ctx: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Around the methods of a context that tell a workflow's steps or its caller of an event."""
+    doings = _doing.get()
+    if doings is not None and doings.ctx is ctx:
+        with guard(TOOL):
+            doings.tell(wrapped.__name__, args, kwargs)
+    return wrapped(*args, **kwargs)
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(type(key) is str and _is_plain(item) for key, item in value.items())
+    if isinstance(value, list):
+        return all(_is_plain(item) for item in value)
+    return value is None or isinstance(value, str | int | float | bool)
