@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
+from inspect import signature
 from types import ModuleType
 from typing import Any
 
@@ -15,8 +17,9 @@ from lctl.guard import guard
 from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import ModelCall, Step, Tool, around_step, around_tool
-from lctl.session import wrapping
+from lctl.session import border, wrapping
 from lctl.session.default import get_session
+from lctl.session.toolruns import begin_tool
 
 _MODULE = "a module of DSPy"
 _TOOL = "a tool call of DSPy"
@@ -46,8 +49,9 @@ class DSPy:
                 patches.wrap(module, "Module.__call__", around_step(_MODULE, _module))
                 patches.wrap(module, "Module.acall", around_step(_MODULE, _module))
             case "tool":
-                patches.wrap(module, "Tool.__call__", around_tool(_TOOL, _tool))
-                patches.wrap(module, "Tool.acall", around_tool(_TOOL, _tool))
+                patches.wrap(module, "Tool.__call__", _called)
+                patches.wrap(module, "Tool.acall", _called)
+                patches.wrap(module, "ToolCalls.ToolCall.execute", _executed)
             case "base_lm":
                 patches.wrap(module, "BaseLM.__call__", _asked)
                 patches.wrap(module, "BaseLM.acall", _asked)
@@ -71,6 +75,59 @@ def _is_agent(module: Any) -> bool:
 
 def _tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     return Tool(tool.name or "tool", dict(kwargs))
+
+
+_around = around_tool(_TOOL, _tool)
+
+
+def _called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call of a tool, beneath DSPy's callbacks: they hear of a served one as of any."""
+    function: Any = getattr(wrapped, "__func__", None)
+    if getattr(function, "__globals__", None) is not vars(sys.modules["dspy.utils.callback"]):
+        return _around(wrapped, tool, args, kwargs)  # somebody else has wrapped it
+    return _heard(function.__wrapped__)(tool, *args, **kwargs)
+
+
+@cache
+def _heard(method: Any) -> Any:
+    """A method of tools that is recorded, and then what `with_callbacks` makes of it."""
+
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+        return _begun(lambda: _tool(args[0], args[1:], kwargs))
+
+    made = wrapping.wrap(method, begin)
+    made.__signature__ = signature(method)  # by which the callbacks are told the arguments
+    return sys.modules["dspy.utils.callback"].with_callbacks(made)
+
+
+def _executed(wrapped: Any, call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Signature of the wrapped: (functions=None), where None are those of the caller's variables."""
+    functions = args[0] if args else kwargs.get("functions")
+    name = call.name
+    if functions is None:
+        caller = sys._getframe(1)
+        function = caller.f_locals.get(name) or caller.f_globals.get(name)
+    elif isinstance(functions, dict):
+        function = functions.get(name)
+    elif isinstance(functions, list):
+        function = next((tool.func for tool in functions if tool.name == name), None)
+    else:
+        return wrapped(*args, **kwargs)
+
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+        return _begun(lambda: Tool(name, dict(kwargs)))
+
+    return wrapped({name: function if function is None else wrapping.wrap(function, begin)})
+
+
+def _begun(describe: Callable[[], Tool]) -> wrapping.Run | None:
+    if get_session() is None and border.player() is None:
+        return None
+    with guard(_TOOL):
+        guard.rehearse(_TOOL)
+        name, input, *_ = describe()
+        return begin_tool(name, input)
+    return None
 
 
 def _shown(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

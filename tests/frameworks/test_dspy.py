@@ -116,5 +116,11 @@ class TestDSPy(AtHome):
                 "  error main: connection_lost: connection closed with 302 body bytes outstanding",
                 "llm main [error]",
                 "  error main: invalid_format: The request was not valid.",
+                'tool main: distance{"city": "Rome"} = 400',
+                'tool main: weather{"city": "Atlantis"} = LookupError',
+                'tool main: weather{"city": "Rome"} = "Sunny in Rome."',
+                'tool main: weather{"city": "Rome"} = "Sunny in Rome."',
+                'tool main: weather{"city": "Rome"} = "Sunny in Rome."',
+                'tool main: weather{"city": "Rome"} = "Sunny in Rome."',
             ]
         )

@@ -1,11 +1,12 @@
-"""DSPy: an agent with tools, modules at once, sync, async and streaming; a model that makes no call."""
+"""DSPy: an agent with tools, modules at once, sync, async and streaming; callbacks; calls that are carried out
+by hand; a model that makes no call."""
 
 import asyncio
 import json
 import os
 
 import dspy
-from dspy.utils import DummyLM
+from dspy.utils import BaseCallback, DummyLM
 
 
 def weather(city: str) -> str:
@@ -43,6 +44,33 @@ async def at_once():
     return [one.line for one in found], said
 
 
+class Heard(BaseCallback):
+    """What is told of tools."""
+
+    def __init__(self):
+        self.said = []
+
+    def on_tool_start(self, call_id, instance, inputs):
+        self.said.append([instance.name, inputs])
+
+    def on_tool_end(self, call_id, outputs, exception=None):
+        self.said.append([str(outputs), repr(exception)])
+
+
+def by_hand():
+    """Calls of the model that the program carries out itself, its tools found in each way there is."""
+    rome, atlantis = [
+        dspy.ToolCalls.ToolCall(name="weather", args={"city": city}) for city in ("Rome", "Atlantis")
+    ]
+    found = [rome.execute(), rome.execute({"weather": weather}), rome.execute([dspy.Tool(weather)])]
+    for functions in (None, {}):
+        try:
+            atlantis.execute(functions)
+        except (RuntimeError, ValueError) as error:
+            found.append([repr(error), repr(error.__cause__)])
+    return found
+
+
 def failures(lm):
     """What comes of an error status and of a connection that is cut."""
     found = []
@@ -65,7 +93,12 @@ def main():
         with dspy.context(lm=DummyLM([{"line": "Made up."}])):
             made = dspy.Predict("answer -> line")(answer="None").line
         failed = failures(lm)
-    return [line, streamed, [one.line for one in batch], made, failed]
+        heard = Heard()
+        with dspy.context(callbacks=[heard]):
+            dspy.Tool(weather)(city="Rome")
+            asyncio.run(dspy.Tool(distance).acall(city="Rome"))
+        done = by_hand()
+    return [line, streamed, [one.line for one in batch], made, failed, heard.said, done]
 
 
 if __name__ == "__main__":
