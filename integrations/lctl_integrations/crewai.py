@@ -17,7 +17,7 @@ from lctl.guard import guard
 from lctl.instrument.patches import PatchSet, Wrapper
 from lctl.instrument.structure import ModelCall, Runs, Tool, guarded
 from lctl.instrument.structure.subagents import begin_subagent
-from lctl.session import border, wrapping
+from lctl.session import border, context, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
 
@@ -118,12 +118,13 @@ class _Bus:
         key = self._begin_of(source, event, _BEGUN[name])
         if key is None:
             return
-        del self._open[key]
         error = sys.exc_info()[1] if outcome == "error" else None
-        if error is not None or outcome == "success":
-            self._runs.end(key, error)
-        else:
-            self._runs.end(key, outcome=outcome)
+        for each in (*self._left_open(key), key):
+            del self._open[each]
+            if error is not None or outcome == "success":
+                self._runs.end(each, error)
+            else:
+                self._runs.end(each, outcome=outcome)
 
     def _begin_of(self, source: Any, event: Any, start: str) -> str | None:
         told = event.started_event_id
@@ -131,6 +132,19 @@ class _Bus:
             return str(told)
         wanted = (start, id(source))
         return next((key for key, begun in reversed(self._open.items()) if begun == wanted), None)
+
+    def _left_open(self, key: str) -> list[str]:
+        """Steps within that of `key` in which the running code still is, innermost first: of the end of an
+        agent that a tool's failure stops CrewAI does not tell."""
+        owners: dict[int, str] = {}
+        for each in self._open:
+            owners.setdefault(id(self._runs.frame(each)), each)
+        around, here, found = self._runs.frame(key), context.current(), []
+        while here is not None and here is not around:
+            if id(here) in owners:
+                found.append(owners[id(here)])
+            here = here.parent
+        return [] if here is None else found
 
     def _called(self, event: Any) -> None:
         """Of a model that makes no call on a wire, this is all there is."""

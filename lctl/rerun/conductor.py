@@ -72,7 +72,8 @@ class Conductor:
         turns.on_job.remove(self._begin_job)
         turns.on_submit.remove(self._stage.note_job)
         self._stage.watch.stop()
-        self._stage.threads.close()
+        with self._stage.door.lock:  # it may be looking at them still, as may other threads
+            self._stage.threads.close()
 
     def _begin_job(self, lane: Lane) -> None:
         if lane.index:

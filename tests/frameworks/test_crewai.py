@@ -25,6 +25,8 @@ class TestCrewAI(AtHome):
         text, done = request.turns[-1].text, request.tool_results
         if "Find a place" in text and not done:
             return Reply(tool_calls=[("weather", {"city": "Rome"}), ("weather", {"city": "Atlantis"})])
+        if "Dive for it" in text and not done:
+            return Reply(tool_calls=[("weather", {"city": "Atlantis"})])
         if "Measure the way" in text and not done:
             return Reply(tool_calls=[("distance", {"city": "Rome"})])
         if "Write a line" in text and not done:
@@ -36,6 +38,8 @@ class TestCrewAI(AtHome):
         """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
         assert self.outline(recorded.events) == snapshot(
             [
+                "agent Rower: execute",
+                "  llm Rower 36+5",
                 "chain Journey: kickoff",
                 "  node Journey: plan",
                 "  node Journey: travel",
@@ -59,6 +63,12 @@ class TestCrewAI(AtHome):
                 "          llm Writer 478+32",
                 "          llm Writer 515+5",
                 '          tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "Scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
+                "chain dive: kickoff [error]",
+                "  task Diver: Dive for it. [error]",
+                "    agent Diver: execute [error]",
+                "      error Diver: ToolExecutionFailedError: Tool 'weather' failed during 'Dive for it.': no such city (code: LookupError)",
+                "      llm Diver 123+15",
+                '      tool Diver: weather{"city": "Atlantis"} (id) = LookupError',
                 "chain travel: kickoff",
                 "  task Guide: Measure the way.",
                 "    agent Guide: execute",

@@ -1,4 +1,5 @@
-"""CrewAI: two agents with tools, two tasks at once before a third that delegates; sync, async, streaming."""
+"""CrewAI: two agents with tools, two tasks at once before a third that delegates; sync, async, streaming; an
+agent that a failure of its tool stops."""
 
 import asyncio
 import json
@@ -77,6 +78,26 @@ def streamed():
     return sorted(said.items()), told(streaming.result)
 
 
+def stopped():
+    """A failure that stops the crew, and an agent after it, which is in nothing of that."""
+    llm = LLM(model="openai/gpt-4.1-mini")
+    diver = Agent(
+        role="Diver",
+        goal="Dive",
+        backstory="Swims.",
+        tools=[weather],
+        llm=llm,
+        tool_failure_policy="raise",
+    )
+    dive = Task(description="Dive for it.", expected_output="A find.", agent=diver)
+    try:
+        Crew(name="dive", agents=[diver], tasks=[dive]).kickoff()
+    except Exception as error:
+        return type(error).__name__, Agent(role="Rower", goal="Row", backstory="Rows.", llm=llm).kickoff(
+            "Row."
+        ).raw
+
+
 class Journey(Flow):
     @start()
     def plan(self):
@@ -98,6 +119,7 @@ def main():
         asyncio.run(at_once()),
         streamed(),
         journey(),
+        stopped(),
     ]
 
 
