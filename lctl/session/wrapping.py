@@ -236,16 +236,20 @@ def _generator(function: Any, begin: Begin) -> Any:
                 if lane is not None:
                     lanes.leave(lane)
             _ended(run.yielded, item)
+            left: GeneratorExit | None = None
             try:
                 resume, value = items.send, (yield item)
             except GeneratorExit as error:
-                try:
-                    _inside(run, items.close)
-                finally:
-                    _ended(run.failed, error)
-                raise
+                left = error
             except BaseException as error:
                 resume, value = items.throw, error
+            if left is not None:  # out here: it is no context of what closing raises
+                try:
+                    _inside(run, items.close)
+                    raise left
+                finally:
+                    _ended(run.failed, left)
+                    left = None  # its traceback holds this frame
 
     return wrapper
 
@@ -280,16 +284,20 @@ def _async_generator(function: Any, begin: Begin) -> Any:
                 if lane is not None:
                     lanes.leave(lane)
             _ended(run.yielded, item)
+            left: GeneratorExit | None = None
             try:
                 resume, value = items.asend, (yield item)
             except GeneratorExit as error:
-                try:
-                    await _inside_async(run, items.aclose)
-                finally:
-                    _ended(run.failed, error)
-                raise
+                left = error
             except BaseException as error:
                 resume, value = items.athrow, error
+            if left is not None:  # out here: it is no context of what closing raises
+                try:
+                    await _inside_async(run, items.aclose)
+                    raise left
+                finally:
+                    _ended(run.failed, left)
+                    left = None  # its traceback holds this frame
 
     return wrapper
 

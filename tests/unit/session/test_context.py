@@ -7,6 +7,7 @@ import functools
 import gc
 import inspect
 import threading
+import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from lctl.session import LCTLSession, get_session, tool, traced
+from lctl.session import LCTLSession, get_session, tool, traced, wrapping
 
 Events = Callable[[LCTLSession], list[dict[str, Any]]]
 Brief = Callable[[LCTLSession], list[str]]
@@ -482,3 +483,60 @@ def test_tools_record_input_output_error_and_call_id(session: LCTLSession, event
         {"tool": "search", "input": {"query": "p", "limit": 3}, "output": ["p"]},
     ]
     assert calls[6]["error"]["type"] == "TypeError"
+
+
+@pytest.mark.parametrize("kind", ["plain", "recorded"])
+def test_what_closing_a_generator_raises_has_no_context_of_ours(kind: str) -> None:
+    """An exception of its cleaning up says what it would without us."""
+
+    def untidy() -> Iterator[int]:
+        try:
+            yield 1
+        finally:
+            raise ValueError("untidy")
+
+    async def untidy_async() -> AsyncIterator[int]:
+        try:
+            yield 1
+        finally:
+            raise ValueError("untidy")
+
+    async def left() -> list[str]:
+        items = followed(untidy_async)()
+        await anext(items)
+        with pytest.raises(ValueError, match="untidy") as raised:
+            await items.aclose()
+        return chain(raised.value)
+
+    def followed(function: Any) -> Any:
+        return function if kind == "plain" else wrapping.wrap(function, lambda args, kwargs: wrapping.Run())
+
+    def chain(error: BaseException | None) -> list[str]:
+        return [] if error is None else [type(error).__name__, *chain(error.__context__)]
+
+    items = followed(untidy)()
+    next(items)
+    with pytest.raises(ValueError, match="untidy") as raised:
+        items.close()
+    assert chain(raised.value) == ["ValueError", "GeneratorExit"] == asyncio.run(left())
+
+
+def test_a_generator_that_is_left_is_gone_at_once() -> None:
+    """Nothing of it waits for the garbage collector."""
+
+    class Item:
+        pass
+
+    def items() -> Iterator[Item]:
+        yield Item()
+        yield Item()
+
+    gc.disable()
+    try:
+        made = wrapping.wrap(items, lambda args, kwargs: wrapping.Run())()
+        seen = weakref.ref(next(made))
+        made.close()
+        del made
+        assert seen() is None
+    finally:
+        gc.enable()
