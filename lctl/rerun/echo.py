@@ -22,7 +22,7 @@ from lctl.rerun.certificate import Difference, differing
 from lctl.rerun.entries import is_cancellation
 from lctl.rerun.halting import Halt
 from lctl.rerun.reordering import Names, Window
-from lctl.rerun.requests import unplaced
+from lctl.rerun.requests import settled
 from lctl.rerun.settings import DUMMY_KEY
 from lctl.rerun.tape import Tape
 
@@ -254,8 +254,8 @@ def _alike(recorded: bytes, now: bytes, at: int) -> bool:
 
 def essence(line: bytes) -> dict[str, Any]:
     """The event without what differs between two runs of the same program."""
-    if b"[redacted:" in line or DUMMY_KEY.encode() in line:
-        line = unplaced(line.decode()).encode()
+    if b"[redacted:" in line or b" at 0x" in line or DUMMY_KEY.encode() in line:
+        line = settled(line.decode()).encode()
     event: dict[str, Any] = orjson.loads(line)
     event.pop("timestamp", None)
     data = event.get("data")

@@ -14,6 +14,8 @@ from lctl.session.border import WireRequest
 
 _NEAREST = 4
 _DIFF_LINES = 40
+#: Characters of a line of a diff, and of those that stand before what differs in a long one.
+_WIDTH, _BEFORE = 160, 40
 
 
 def of_exchange(matcher: Matcher, match: Match, request: WireRequest, policy: str) -> str:
@@ -100,7 +102,34 @@ def diff_lines(recorded: list[str], asked: list[str], seq: int) -> list[str]:
     made = list(unified_diff(recorded, asked, f"recorded (event {seq})", "asked now", n=2, lineterm=""))
     if len(made) > _DIFF_LINES:
         made = [*made[:_DIFF_LINES], f"... and {len(made) - _DIFF_LINES} more lines"]
-    return ["  " + (line if len(line) <= 160 else line[:157] + "...") for line in made]
+    return ["  " + line for line in _cut(made)]
+
+
+def _cut(diff: list[str]) -> Iterator[str]:
+    """In a width to be read: of a long line that stands for another, what is around where they part."""
+    parts = [0] * len(diff)
+    gone = 2  # the first two lines name the sides
+    while gone < len(diff):
+        come = gone
+        while come < len(diff) and diff[come][:1] == "-":
+            come += 1
+        for n, one in enumerate(diff[gone:come]):
+            if come + n < len(diff) and diff[come + n][:1] == "+":
+                parts[gone + n] = parts[come + n] = _alike(one[1:], diff[come + n][1:])
+        gone = max(come, gone + 1)
+    for line, part in zip(diff, parts, strict=True):
+        begin = part - _BEFORE
+        if len(line) <= _WIDTH or begin < _BEFORE:
+            yield line if len(line) <= _WIDTH else line[: _WIDTH - 3] + "..."
+        else:
+            shown = line[begin : begin + _WIDTH - 7]
+            yield f"{line[0]}...{shown}" + ("..." if begin + len(shown) < len(line) else "")
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters the two begin with alike."""
+    unlike = (n for n, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
+    return next(unlike, min(len(one), len(other)))
 
 
 def told(tool: object, input: object) -> list[str]:

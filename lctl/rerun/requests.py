@@ -30,6 +30,8 @@ _VOLATILE = frozenset({"idempotency_key", "request_id", "client_request_id", "tr
 #: The digits of a placeholder are keyed anew in each run; and a rerun has other secrets, if any.
 _PLACEHOLDER = re.compile(rf"\[redacted:[\w-]+(?::[0-9a-f]{{4}})?\]|{DUMMY_KEY}")
 _SECRET = "[redacted]"
+#: Where an object is in memory, as its `repr` says it: elsewhere in each run.
+_ADDRESS = re.compile(r"(?<= at )0x[0-9a-f]{6,16}(?=>)")
 _SORTED = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
 
 
@@ -141,10 +143,10 @@ class Comparer:
         return Canonical(self.clean(kept), [self.clean(message) for message in messages])
 
     def clean(self, value: Any) -> Any:
-        """Through JSON, redacted, with placeholders that are the same in every run."""
+        """Through JSON, redacted, without what is new in each run."""
         plain = orjson.loads(orjson.dumps(value, default=str, option=_SORTED))
         text = orjson.dumps(self._redactor.value(plain), option=_SORTED).decode()
-        return orjson.loads(_PLACEHOLDER.sub(_SECRET, text))
+        return orjson.loads(settled(text))
 
 
 def continued(recorded: Canonical, asked: Canonical) -> Canonical:
@@ -158,9 +160,9 @@ def continued(recorded: Canonical, asked: Canonical) -> Canonical:
     return Canonical(recorded.head, recorded.messages[len(recorded.messages) - count :])
 
 
-def unplaced(text: str) -> str:
-    """`text` with placeholders of secrets that are the same in every run."""
-    return _PLACEHOLDER.sub(_SECRET, text)
+def settled(text: str) -> str:
+    """`text` with placeholders of secrets, and addresses of objects, that are the same in every run."""
+    return _ADDRESS.sub("0x", _PLACEHOLDER.sub(_SECRET, text))
 
 
 def _params(params: Any) -> dict[str, Any]:

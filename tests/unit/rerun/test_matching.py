@@ -32,6 +32,25 @@ def test_a_changed_prompt_stops_with_the_difference(record: Any) -> None:
     assert recorded.connects == 0
 
 
+def test_of_a_long_line_what_differs_is_shown(record: Any) -> None:
+    before = "word " * 60
+    why, _ = record(program(f"{before}in Rome {before}")).stopped(program(f"{before}in Bonn {before}"))
+    gone, come = (line for line in why.splitlines() if line.startswith(("  -...", "  +...")))
+    assert "word in Rome word" in gone
+    assert "word in Bonn word" in come
+    assert len(gone) == len(come) < 170
+
+
+def test_where_an_object_is_in_memory_makes_no_difference(record: Any) -> None:
+    """A prompt that holds the `repr` of an object is another text in each run."""
+
+    recorded = record(program("what is <function where at 0x7f0a1b2c3d40>", "Rome"))
+    value, certificate = recorded.again(program("what is <function where at 0x7f99999999a0>", "Rome"))
+    assert value == recorded.value
+    assert certificate.ok
+    recorded.stopped(program("what is <function here at 0x7f99999999a0>", "Rome"))
+
+
 def test_what_was_stopped_stays_stopped(record: Any) -> None:
     recorded = record(program("a", "b"))
 
