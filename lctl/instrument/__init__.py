@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Record = Literal["model", "full"]
 
 
-def auto_instrument(*, record: Record = "model") -> None:
+def auto_instrument(*, record: Record | None = None) -> None:
     """Record every model call of this program, into a session opened at the first event.
 
     May be called before or after the libraries are imported, and again; it imports none of them.
@@ -28,14 +28,16 @@ def auto_instrument(*, record: Record = "model") -> None:
         record: "model" records model calls; "full" everything that a rerun needs: also every other HTTP
             exchange the program makes (telemetry uploads never), request bodies included, and what the
             program's own code reads of clocks, chance and environment, and writes to standard output.
+            None: as it is already, under `lctl run` or by a call before; else "model".
     """
-    if record not in ("model", "full"):
+    if record not in ("model", "full", None):
         from lctl.errors import UsageError
 
         raise UsageError(f"auto_instrument(record={record!r}): record is 'model' or 'full'")
     from lctl.session import default
 
-    _set_full(record == "full")
+    if record is not None:
+        _set_full(record == "full")
     default.enable()
     ensure_installed()
 

@@ -96,7 +96,7 @@ def test_at_every_event_of_the_demo(tmp_path: Path) -> None:
     (path,) = (tmp_path / "logs").glob("*.lctl.json")
     parent = open_log(path)
     lines = list(parent.lines())
-    every = 1 if RERUNS >= 20 else 7
+    every = 1 if RERUNS >= 20 else 11
     failed = [
         event.seq for event in parent.events() if event.type == "exchange" and event.data["status"] == 429
     ]

@@ -108,3 +108,29 @@ def test_a_run_is_not_added_to_another_ones_log(words: tuple[str, ...], place: P
     assert (done.code, done.out) == (2, "")
     assert done.err == ("lctl: there.lctl.json: is there already; a rerun or fork writes a log of its own\n")
     assert (place / "there.lctl.json").read_bytes() == b"{}"
+
+
+INSTRUMENTED = """
+import random
+import lctl
+lctl.auto_instrument({given})
+print(random.random())
+"""
+
+
+def test_a_program_that_instruments_itself_is_recorded_whole(place: Path) -> None:
+    """`auto_instrument()` in it asks for no less than `lctl run` does, in a rerun neither."""
+    (place / "agent.py").write_text(INSTRUMENTED.format(given=""))
+    first = process("run", "-o", "run.lctl.json", "agent.py", cwd=place)
+    kinds = [event.type for event in open_log(place / "run.lctl.json").events()]
+    assert {"ambient", "output"} <= set(kinds)
+    again = process("rerun", "run.lctl.json", cwd=place)
+    assert (again.code, again.out) == (0, first.out)
+    assert "log equal, output equal" in again.err
+
+
+def test_a_program_may_ask_for_less(place: Path) -> None:
+    """Of model calls, which it has none of."""
+    (place / "agent.py").write_text(INSTRUMENTED.format(given='record="model"'))
+    process("run", "-o", "run.lctl.json", "agent.py", cwd=place)
+    assert not (place / "run.lctl.json").exists()
