@@ -78,8 +78,10 @@ class TestStrands(Threaded):
                 '  tool pilot: launch{"rocket": "Ariane"} (id) = "Ariane launched: yes"',
                 "agent pilot: run [paused]",
                 "  llm pilot 77+15",
-                '  tool pilot: launch{"rocket": "Ariane"} (id) = paused {"name": "launch", '
-                '"reason": {"rocket": "Ariane"}}',
+                (
+                    '  tool pilot: launch{"rocket": "Ariane"} (id) = paused {"name": "launch", '
+                    '"reason": {"rocket": "Ariane"}}'
+                ),
                 "agent right: run",
                 "  llm right 109+5",
                 "  llm right 71+29",
