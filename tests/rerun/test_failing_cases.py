@@ -111,6 +111,20 @@ def test_a_race_for_jobs_is_the_same_or_reported(tmp_path: Path) -> None:
             assert "drift" in again.err or "holds no" in again.err or "moved" in again.err
 
 
+def test_a_race_for_what_threads_read_of_each_other_is_the_same_or_reported(tmp_path: Path) -> None:
+    """Nothing orders whether a thread reads a number before or after another changes it."""
+    first = _recorded("threads_reading.py", tmp_path)
+    with Silence(first) as silence:
+        for _ in range(RERUNS):
+            again = rerun(first.log, tmp_path)
+            if again.out != first.out:
+                assert again.code != 0
+                assert "rerun not exact" in again.err
+            else:
+                _same(first, again)
+    assert silence.connections == 0
+
+
 def test_a_race_for_a_place_in_a_list_is_the_same_or_reported(tmp_path: Path) -> None:
     """Each stream is the same; what threads make of their pieces beside each other is said if it is not."""
     first = _recorded("streams_at_once.py", tmp_path)

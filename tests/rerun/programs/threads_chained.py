@@ -12,11 +12,12 @@ lock = threading.Lock()
 
 
 def chain(n):
-    text = "go"
+    text, place = "go", 0
     for _ in range(3):
-        text = ask(client, "Continue.", text, f"Next, {len(shared)} so far.")
+        text = ask(client, "Continue.", text, f"Next, after answer {place}.")
         with lock:
             shared.append((n, text))
+            place = len(shared)
     return text
 
 
