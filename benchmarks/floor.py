@@ -3,7 +3,8 @@
 Written by hand for this one call, it parses both bodies, writes each message and the step's start before
 the request leaves, and the answer and the step's end after it: two writes, no more. It knows no second
 client, stream, retry, secret, or message that it has seen before. What it adds no recorder can save that
-keeps content in the kernel before a request goes out; a bound below it is none that can be met.
+keeps content in the kernel before a request goes out; a bound below it is none that can be met. The design's
+bound of 4.5 % is one: this adds 4.8 to 6 %.
 """
 
 from __future__ import annotations

@@ -122,9 +122,8 @@ class Shelf(MutableMapping[K, V]):
                 self._read(missing[first : min(first + _AT_ONCE, _NEAR)])
 
     def _read(self, keys: list[K]) -> None:
-        places: int = (
-            (len(keys) + _ROUND - 1) // _ROUND * _ROUND
-        )  # few lengths: the database knows the question
+        # Few lengths: the database knows the question.
+        places: int = (len(keys) + _ROUND - 1) // _ROUND * _ROUND
         asked = [*keys, *[keys[-1]] * (places - len(keys))]
         with self._shelves.lock:
             rows = self._shelves.database.execute(f"{self._some}({','.join('?' * places)})", asked).fetchall()
