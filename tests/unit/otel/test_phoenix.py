@@ -93,9 +93,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Log:
     return open_log(run_demo(7, tmp_path_factory.mktemp("demo") / "demo.lctl.json").path)
 
 
-def project(url: str, spans: int) -> dict[str, Any]:
-    """The project with that many spans, and their sums: they are stored a moment after they were taken, and
-    counted later still."""
+def project(url: str, spans: int, tokens: int) -> dict[str, Any]:
+    """The project with that many spans and tokens, or as it stands after half a minute: spans are stored a
+    moment after they were taken, and their tokens are added up a few at a time, later still."""
     request = urllib.request.Request(
         f"{url}/graphql", json.dumps({"query": SPANS}).encode(), {"Content-Type": "application/json"}
     )
@@ -104,7 +104,7 @@ def project(url: str, spans: int) -> dict[str, Any]:
         with urllib.request.urlopen(request, timeout=30) as answer:
             nodes = [edge["node"] for edge in json.load(answer)["data"]["projects"]["edges"]]
         found = next((node for node in nodes if len(node["spans"]["edges"]) >= spans), {})
-        if found.get("tokenCountTotal"):
+        if found.get("tokenCountTotal", 0) >= tokens:
             break
         time.sleep(0.1)
     return found
@@ -117,9 +117,10 @@ def test_phoenix_shows_models_tokens_and_tools(phoenix: str, demo: Log, tmp_path
     subprocess.run(
         [sys.executable, "-m", "lctl", "export", str(path), "--otlp", phoenix], check=True, timeout=60
     )
-    found = project(phoenix, len(spans_of(demo)))
     totals = stats(demo)
-    assert (found["traceCount"], found["tokenCountTotal"]) == (1, totals.tokens.input + totals.tokens.output)
+    tokens = totals.tokens.input + totals.tokens.output
+    found = project(phoenix, len(spans_of(demo)), tokens)
+    assert (found["traceCount"], found["tokenCountTotal"]) == (1, tokens)
     nodes = [(edge["node"], json.loads(edge["node"]["attributes"])) for edge in found["spans"]["edges"]]
     kinds = [node["spanKind"] for node, _ in nodes]
     assert (kinds.count("llm"), kinds.count("tool")) == (totals.llm_calls, totals.tool_calls)
@@ -143,7 +144,8 @@ def test_phoenix_shows_models_tokens_and_tools(phoenix: str, demo: Log, tmp_path
 
 def test_what_phoenix_exports_is_imported(phoenix: str, demo: Log, tmp_path: Path) -> None:
     """Its own API's spans, as its client downloads them: the same calls, tools and tokens."""
-    project(phoenix, len(spans_of(demo)))
+    totals = stats(demo)
+    project(phoenix, len(spans_of(demo)), totals.tokens.input + totals.tokens.output)
     with urllib.request.urlopen(f"{phoenix}/v1/projects/default/spans?limit=100", timeout=30) as answer:
         (tmp_path / "phoenix.json").write_bytes(answer.read())
     found = load(str(tmp_path / "phoenix.json"))
