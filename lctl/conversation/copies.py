@@ -35,17 +35,17 @@ def _carry(forest: Forest, number: int, seq: int, carried: Any) -> None:
         return
     own = forest.ids[number]
     conversation = forest.conversations.get(number)
-    parent = number
-    add, roles, contents, origins = forest.add, forest.roles, forest.contents, forest.origins
-    statuses = forest.statuses
-    for count, original in enumerate(way, 1):
-        parent = add(f"{own}+{count}", seq, roles[original], parent, contents[original])
-        origins[parent] = origins.get(original, original)
-        if original in statuses and (status := forest.status_at(original, seq)) != "complete":
-            statuses.record(parent, seq, status)
-        if conversation is not None:
-            forest.conversations[parent] = conversation
-    forest.lead(conversation or "main", parent, seq)
+    origins, statuses = forest.origins, forest.statuses
+    first = forest.add_chain([f"{own}+{count}" for count in range(1, len(way) + 1)], seq, way, number)
+    copies = range(first, first + len(way))
+    origins.update(zip(copies, list(map(origins.get, way, way)), strict=True))
+    if statuses:
+        for copy, original in zip(copies, way, strict=True):
+            if original in statuses and (status := forest.status_at(original, seq)) != "complete":
+                statuses.record(copy, seq, status)
+    if conversation is not None:
+        forest.conversations.fill(copies, conversation)
+    forest.lead(conversation or "main", copies[-1], seq)
 
 
 def _stretch(forest: Forest, carried: Any, seq: int) -> list[int] | None:
@@ -56,10 +56,12 @@ def _stretch(forest: Forest, carried: Any, seq: int) -> list[int] | None:
     if first < 0 or last < 0:
         return None
     way: list[int] = []
-    at = last
-    while at >= 0 and at != first and len(way) <= len(forest.ids):
+    parents, at = forest.parents, last
+    for _ in range(len(parents)):  # no longer: parents may go in a circle
+        if at < 0 or at == first:
+            break
         way.append(at)
-        at = forest.parents[at]
+        at = parents[at]
     if at != first:
         return None
     way.append(first)

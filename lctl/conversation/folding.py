@@ -8,7 +8,7 @@ from typing import Any
 from lctl.conversation import copies, nesting, streams
 from lctl.conversation.fitting import fitting
 from lctl.conversation.forest import Forest
-from lctl.conversation.placing import hang, join, number_message, place, reorder, sample
+from lctl.conversation.placing import hang, join, number_message, place, place_plain, reorder, sample
 
 Data = Mapping[str, Any]
 
@@ -46,8 +46,9 @@ _NOT_MESSAGES = frozenset(
 def fold_event(forest: Forest, seq: int, type: str, agent: str, data: Data, step: int | None = None) -> None:
     """Take one event, which happened in `step`. Events come in the order of seq; of what is not about
     messages nothing is kept."""
-    handler = HANDLERS.get(type)
-    if handler is not None:
+    if type == "message" and (number := place_plain(forest, seq, data)) >= 0:
+        forest.tell("message", number)
+    elif (handler := HANDLERS.get(type)) is not None:
         forest.step = step
         handler(forest, seq, agent, data if type in _NOT_MESSAGES else fitting(data))
     forest.publish(seq)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
+from itertools import accumulate, islice
 from typing import Any
 
 from lctl.conversation.alternatives import ROOT, UNKNOWN, Alternatives
@@ -101,7 +102,9 @@ class Forest(Alternatives):
 
     def tell(self, kind: str, number: int) -> None:
         """Keep for `publish` what the event at hand does; kinds: message, update, alias."""
-        self.news.tell(kind, number)
+        news = self.news
+        if news.listeners or news.watch is not None:
+            news.tell(kind, number)
 
     def publish(self, seq: int) -> None:
         """Event `seq` is folded whole: readers see it, listeners are told."""
@@ -148,12 +151,33 @@ class Forest(Alternatives):
         self.numbers[id] = number  # last: who finds it finds all of it
         counted = 1 if role in _COUNTED else 0
         if parent >= 0:
-            self._adopt(parent, number)
+            if self._child[parent] < 0:
+                self._child[parent] = number
+            else:
+                self._adopt(parent, number)
             counted += self._depth[parent]
         elif parent == ROOT:
             self.roots.append(number)
         self._depth.append(counted)
         return number
+
+    def add_chain(self, ids: list[str], seq: int, originals: list[int], parent: int) -> int:
+        """Messages one below the other, the first below number `parent`, each with the role and the content
+        of its original; the number of the first. As `add` of each, column by column."""
+        first = len(self.ids)
+        numbers = range(first, first + len(ids))
+        said = list(map(self.roles.__getitem__, originals))
+        self.ids += ids
+        self.seqs += array("q", (seq,)) * len(ids)
+        self.roles += said
+        self.contents += array("q", list(map(self.contents.__getitem__, originals)))
+        self.parents += array("q", (parent, *numbers[:-1]))
+        self._child += array("q", (*numbers[1:], -1))
+        counted = accumulate(map(_COUNTED.__contains__, said), initial=self._depth[parent])
+        self._depth += array("q", islice(counted, 1, None))
+        self.numbers.update(zip(ids, numbers, strict=True))
+        self._adopt(parent, first)
+        return first
 
     def attach(self, number: int, parent: int, seq: int) -> None:
         """A message whose parent was not known has found it (`parent` may be ROOT)."""

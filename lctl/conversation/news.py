@@ -39,8 +39,7 @@ class News:
         return News, ()  # who listens stays in this process
 
     def tell(self, kind: str, number: int) -> None:
-        if self.listeners or self.watch is not None:
-            self._told.append((kind, number))
+        self._told.append((kind, number))
 
     def publish(self, ids: list[str], seq: int) -> None:
         """Tell what event `seq` did.
@@ -58,7 +57,7 @@ class News:
         if self.watch is not None:
             for kind, number in told:
                 self.watch(kind, number, moved)
-        if self._under_way:
+        if self._under_way or not self._waiting:
             return
         self._under_way = True
         try:

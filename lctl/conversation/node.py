@@ -218,17 +218,19 @@ def messages_of(tree: Tree, numbers: list[int]) -> list[dict[str, Any]]:
     contents = forest.contents
     data_at = forest.data_at.events.__getitem__ if isinstance(forest.data_at, Kept) else forest.data_at
     said: list[dict[str, Any]] = []
-    last: tuple[str, ...] = ()
     drop: list[str] = []
     for data in map(data_at, [contents[number] for number in numbers]):
         message = {**data}
-        keys = tuple(message)
-        if keys != last:  # most messages have the keys of the one before
-            last = keys
-            drop = [key for key in keys if key in LOG_KEYS]
-        for key in drop:
-            del message[key]
-        said.append(message)
+        try:  # most messages are a role and a text, with the log's keys of the one before
+            for key in drop:
+                del message[key]
+            if len(message) == 2 and "role" in message and type(message["content"]) is str:
+                said.append(message)
+                continue
+        except KeyError:
+            pass
+        drop = [key for key in data if key in LOG_KEYS and key != "wire"]
+        said.append(_message(data))
     return said
 
 
@@ -247,8 +249,15 @@ def _own(tree: Tree, number: int) -> Mapping[str, Any]:
 
 def message_of(tree: Tree, number: int) -> dict[str, Any]:
     """The message alone, without what the log adds; the caller's to change."""
-    data = data_of(tree, number)
-    said = {key: copied(value) for key, value in data.items() if key not in LOG_KEYS}
+    return _message(data_of(tree, number))
+
+
+def _message(data: Mapping[str, Any]) -> dict[str, Any]:
+    said = {
+        key: value if type(value) is str else copied(value)
+        for key, value in data.items()
+        if key not in LOG_KEYS
+    }
     theirs = data.get("wire")
     if isinstance(theirs, Mapping):
         said.update(copied(dict(theirs)))

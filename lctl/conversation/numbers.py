@@ -33,6 +33,13 @@ class Names:
             self._codes.frombytes(bytes(missing * self._codes.itemsize))
         self._codes.append(code)
 
+    def fill(self, keys: range, name: str) -> None:
+        """The name of keys that follow one another, and of none before."""
+        for key in keys[:1]:
+            self[key] = name
+        code = self._known.get(name, 0)
+        self._codes += array("i", (code,)) * (len(keys) - 1)
+
     @overload
     def get(self, key: int) -> str | None: ...
     @overload
@@ -61,29 +68,23 @@ def joined(members: Few | array[int], number: int) -> Few | array[int]:
     return array("q", sorted({*members, number}))  # another one, as a reader may be going through this one
 
 
-class History(Generic[T]):
-    """What a few keys were, and since which seq. Keys without an entry never changed.
+class History(dict[int, tuple[int, T]], Generic[T]):
+    """What a few keys were, and since which seq: the first entry of each. Keys without one never changed.
 
     `record(key, seq, value)` must be called with growing seq for one key. Most keys change once: that is
     one tuple, which the garbage collector does not look at.
     """
 
-    __slots__ = ("_changes", "_first")
+    __slots__ = ("_changes",)
 
     def __init__(self) -> None:
-        self._first: dict[int, tuple[int, T]] = {}
+        super().__init__()
         self._changes: dict[int, tuple[list[int], list[T]]] = {}
 
-    def __contains__(self, key: int) -> bool:
-        return key in self._first
-
-    def __len__(self) -> int:
-        return len(self._first)
-
     def record(self, key: int, seq: int, value: T) -> None:
-        first = self._first.get(key)
+        first = self.get(key)
         if first is None or (first[0] == seq and key not in self._changes):
-            self._first[key] = (seq, value)
+            self[key] = (seq, value)
             return
         changes = self._changes.get(key)
         if changes is None:
@@ -103,7 +104,7 @@ class History(Generic[T]):
             seqs, values = changes
             n = bisect_right(seqs, seq)
             return values[n - 1] if n else otherwise
-        first = self._first.get(key)
+        first = self.get(key)
         return otherwise if first is None or first[0] > seq else first[1]
 
     def since(self, key: int) -> int:
@@ -111,12 +112,12 @@ class History(Generic[T]):
         changes = self._changes.get(key)
         if changes is not None:
             return changes[0][-1]
-        first = self._first.get(key)
+        first = self.get(key)
         return first[0] if first is not None else 0
 
     def last(self, key: int, otherwise: T) -> T:
         changes = self._changes.get(key)
         if changes is not None:
             return changes[1][-1]
-        first = self._first.get(key)
+        first = self.get(key)
         return otherwise if first is None else first[1]

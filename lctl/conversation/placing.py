@@ -42,6 +42,54 @@ def place(forest: Forest, id: str, seq: int, data: Data, content: int) -> int:
     return number
 
 
+#: What a message's event may say that takes more than a look at its parent.
+_MORE = frozenset(
+    {
+        *("serial", "status", "sampled", "copy_of", "carry", "nested_in", "turn_id", "message_number"),
+        "tool_call_id",
+    }
+)
+
+
+def place_plain(forest: Forest, seq: int, data: Data) -> int:
+    """`place` for what most messages are, in half the time: a new one with nothing about it, whose parent
+    is known. Its number; -1, and nothing done, where more has to be looked at."""
+    if not _MORE.isdisjoint(data):
+        return -1
+    id, role = data.get("message_id"), data.get("role")
+    conversation, fork_of = data.get("conversation_id"), data.get("fork_of")
+    if id is None:
+        id = f"#{seq}"
+    if type(id) is not str or type(role) is not str or not id:
+        return -1
+    if (conversation is not None and type(conversation) is not str) or (
+        fork_of is not None and type(fork_of) is not str
+    ):
+        return -1
+    if id in forest.numbers or id in forest.waiting or id in forest.forks_waiting or id in forest.aliases:
+        return -1
+    parent = ROOT
+    if "parent_id" not in data:
+        parent = forest.newest.get(conversation or "main", ROOT)
+    elif (declared := data["parent_id"]) is not None:
+        parent = forest.numbers.get(declared, -1) if type(declared) is str else -1
+        if parent < 0:
+            return -1
+    if parent in forest.tool_sets or parent in forest.set_of:
+        return -1
+    if not conversation:
+        conversation = forest.conversations.get(parent, "main")
+    number = forest.add(id, seq, role, parent, seq)
+    if parent == ROOT:
+        forest.roots_in.setdefault(conversation, []).append(number)
+    if conversation != "main":
+        forest.conversations[number] = conversation
+    forest.lead(conversation, number, seq)
+    if fork_of is not None:
+        _fork(forest, number, seq, fork_of)
+    return number
+
+
 def fill(forest: Forest, number: int, seq: int, data: Data) -> None:
     """Pieces of a message came before the event that says whose they are and where they belong."""
     id = forest.ids[number]

@@ -290,6 +290,17 @@ def test_t13_the_hash_says_whether_anything_visible_differs() -> None:
     assert one.tree.at(2).state_hash() == chain("u1", "a1").tree.state_hash()
 
 
+def test_t14_who_changes_a_transcript_changes_no_message() -> None:
+    """What a provider calls as the log calls something of its own is given back, too."""
+    parts = [{"type": "text", "text": "one"}]
+    log = chain("u1", "a1").say("a2", "a1", content=parts, wire={"status": "completed"})
+    said = log.tree.transcript("a2")
+    assert said[-1] == {"role": "assistant", "content": parts, "status": "completed"}
+    said[-1]["content"][0]["text"] = "two"
+    assert log.tree["a2"].text == "one"
+    assert log.tree.transcript("a2")[-1] == {"role": "assistant", "content": parts, "status": "completed"}
+
+
 def test_t14_a_complete_message_does_not_change() -> None:
     log = (
         chain("u1", "a1").add("stream_chunk", message_id="a1", content="more").say("a1", "u1", content="new")
@@ -321,6 +332,30 @@ def _check_every_seq(events: Events) -> None:
         assert node.depth == sum(
             above.role in ("user", "assistant") for above in tree.path(node.id, strict=False)
         )
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_x2_a_key_that_says_nothing_changes_nothing(r: random.Random) -> None:
+    """Most messages are folded on a shorter way, which looks at the keys there are."""
+    events = history(r, nested=0.05)
+    longer = [
+        {**event, "data": {**event["data"], "turn_id": None}} if event["type"] == "message" else event
+        for event in events
+    ]
+    one, other = Tree.of(events), Tree.of(longer)
+    assert one.state_hash() == other.state_hash()
+    assert [(d.seq, d.code, d.text) for d in one.diagnostics] == [
+        (d.seq, d.code, d.text) for d in other.diagnostics
+    ]
+    for node in one:
+        twin = other[node.id]
+        assert (node.depth, node.number, [n.id for n in node.versions]) == (
+            twin.depth,
+            twin.number,
+            [n.id for n in twin.versions],
+        )
+        assert [n.id for n in node.siblings] == [n.id for n in twin.siblings]
 
 
 def test_x4_a_million_deep() -> None:
