@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import compileall
+import os
 import signal
+import sys
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long something takes here says nothing: other programs run as well.
+settings.register_profile("lctl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("lctl")
 
 # What a shell starts in the background ignores Ctrl-C and passes that on: tests that press it would hang.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The package is compiled once, before hundreds of programs import it. None of those writes bytecode:
+    some find the disk full, and would leave half a file."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        import lctl
+        import lctl_integrations
+
+        for package in (lctl, lctl_integrations):
+            compileall.compile_dir(package.__path__[0], quiet=2, workers=os.cpu_count() or 1)
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
