@@ -8,7 +8,7 @@ it; every event inside carries that number as `step` (ARCHITECTURE section 3).
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -59,8 +59,15 @@ TAPE_TYPES = frozenset({"exchange", "ambient", "output", "blob"})
 KNOWN_TYPES = frozenset(t.value for t in EventType)
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """One event. `extra` holds envelope keys this version does not know, so that they survive rewriting."""
+#: A decoder takes this from no line: none has so many keys.
+_Unread = Annotated[dict[str, Any], msgspec.Meta(min_length=1 << 40)]
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One event. `extra` holds envelope keys this version does not know, so that they survive rewriting.
+
+    A decoder of this type takes a line with nothing unusual about it; see `codec.eventfile.events_of`.
+    """
 
     seq: int
     type: str
@@ -68,7 +75,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     agent: str = ""
     step: int | None = None
     data: dict[str, Any] = msgspec.field(default_factory=dict)
-    extra: dict[str, Any] = msgspec.field(default_factory=dict)
+    extra: _Unread = msgspec.field(default_factory=dict, name="(extra)")
 
     @classmethod
     def from_dict(cls, raw: dict[str, Any]) -> Event:

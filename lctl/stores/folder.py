@@ -15,6 +15,7 @@ from lctl.events import Event
 from lctl.record.journal import JournalStore
 from lctl.stores.address import Address
 from lctl.stores.contract import Entry, Match, SessionRow
+from lctl.stores.copying import blocks
 from lctl.stores.sessionrows import fold_all
 from lctl.stores.sqlstore import conflict
 from lctl.stores.texts import texts
@@ -88,6 +89,9 @@ class FolderStore:
 
     def read(self, chain_id: str, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
         return open_log(self.path(chain_id)).lines(start, stop)
+
+    def joined(self, chain_id: str, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
+        return (b"\n".join(block) for block in blocks(self.read(chain_id, start, stop)))
 
     def tail(self, chain_id: str) -> dict[str, Any] | None:
         return open_log(self.path(chain_id)).tail

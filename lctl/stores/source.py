@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any
 
-from lctl.codec.eventfile import event_of
+from lctl.codec.eventfile import event_of, events_of
 from lctl.codec.log import Lines, Log, Problem
 from lctl.events import VERSION, Event
 from lctl.stores.contract import ChainStore, Entry
@@ -64,19 +64,27 @@ class StoredEvents:
         return None
 
     def events(self, start: int, stop: int | None) -> Iterator[Event]:
-        for line in self.lines(start, stop):
+        first, end = self._bounds(start, stop)
+        if end - first > _SMALL:
+            for text in self.store.joined(self._entry.id, first, end):
+                yield from events_of(text)
+            return
+        for line in self._few(first, end):
             event = event_of(line)
             if event is not None:
                 yield event
 
     def lines(self, start: int, stop: int | None) -> Iterator[bytes]:
-        first = max(start, self.first_seq)
-        end = self.last_seq + 1 if stop is None else min(stop, self.last_seq + 1)
-        if not self.last_seq or first >= end:
-            return iter(())
+        first, end = self._bounds(start, stop)
         if end - first > _SMALL:
             return self.store.read(self._entry.id, first, end)
         return iter(self._few(first, end))
+
+    def _bounds(self, start: int, stop: int | None) -> tuple[int, int]:
+        """What of a range there is; the same number twice for nothing."""
+        first = max(start, self.first_seq)
+        end = self.last_seq + 1 if stop is None else min(stop, self.last_seq + 1)
+        return (first, end) if self.last_seq and first < end else (0, 0)
 
     def _few(self, first: int, end: int) -> list[bytes]:
         """From the windows around: who asks for one event asks for its neighbours next."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from lctl.errors import StoreAway, StoreError
 from lctl.stores.address import Address
-from lctl.stores.chunks import Chunk, Packing
+from lctl.stores.chunks import WIDEST, Chunk, Packing
 from lctl.stores.contract import Match
 from lctl.stores.forkgate import ForkGate
 from lctl.stores.sqliteschema import migrate
@@ -207,6 +207,14 @@ class _Work:
             "INSERT INTO chunks (chain, first_seq, last_seq, form, body) VALUES (?, ?, ?, ?, ?)",
             [(num, *chunk) for chunk in chunks],
         )
+
+    def chunks(self, num: int, start: int, stop: int) -> list[Chunk]:
+        rows = self._connection.execute(
+            "SELECT first_seq, last_seq, form, body FROM chunks "
+            "WHERE chain = ? AND first_seq > ? AND first_seq < ? AND last_seq >= ? ORDER BY first_seq",
+            (num, start - WIDEST, stop, start),
+        )
+        return [Chunk(*row) for row in rows]
 
 
 @cache

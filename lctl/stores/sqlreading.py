@@ -12,7 +12,7 @@ import orjson
 
 from lctl.errors import LogNotFound
 from lctl.stores.address import Address
-from lctl.stores.chunks import EVENTS, Chunk, Packing, lines_of, within
+from lctl.stores.chunks import EVENTS, Chunk, Packing, part
 from lctl.stores.contract import Entry, Match, SessionRow
 from lctl.stores.sessionrows import SessionFold
 from lctl.stores.texts import texts
@@ -32,13 +32,6 @@ class Head(NamedTuple):
     closed: bool
 
 
-class Found(NamedTuple):
-    """Lines, and the seq of the first."""
-
-    first: int
-    lines: list[bytes]
-
-
 class Work(Protocol):
     """One transaction."""
 
@@ -49,6 +42,10 @@ class Work(Protocol):
     def many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None: ...
 
     def insert_chunks(self, num: int, chunks: list[Chunk]) -> None: ...
+
+    def chunks(self, num: int, start: int, stop: int) -> list[Chunk]:
+        """Those of a chain that hold lines with start <= seq < stop, in order."""
+        ...
 
 
 class SqlReading:
@@ -121,6 +118,10 @@ class SqlReading:
         return [_entry(one) for one in found]
 
     def read(self, chain_id: str, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
+        for text in self.joined(chain_id, start, stop):
+            yield from text.split(b"\n")
+
+    def joined(self, chain_id: str, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
         at, end = start, stop
         while end is None or at < end:
             to = at + _STRIDE if end is None else min(at + _STRIDE, end)
@@ -131,22 +132,22 @@ class SqlReading:
                     return
                 at = head.first
                 continue
-            yield from found.lines
-            at = found.first + len(found.lines)
+            for chunk in found:
+                yield part(chunk, at, to)
+            at = min(found[-1].last + 1, to)
             if at < to:
                 return
 
-    def _range(self, chain_id: str, start: int, stop: int) -> Found | None:
-        """Lines with start <= seq < stop, by one statement where the chain has been seen before."""
+    def _range(self, chain_id: str, start: int, stop: int) -> list[Chunk]:
+        """Chunks with lines start <= seq < stop, by one statement where the chain has been seen before."""
         num = self._nums.get(chain_id)
         if num is None:
             num = self._nums[chain_id] = self._known(chain_id).num
         with self.reading() as work:
-            found = self._chunks(work, num, start, stop)
+            found = work.chunks(num, start, stop)
         if not found:
             self._nums.pop(chain_id, None)  # it may have been removed, and another be there by its id
-            return None
-        return Found(max(found[0].first, start), cut_out(found, start, stop))
+        return found
 
     def tail(self, chain_id: str) -> dict[str, Any] | None:
         with self.reading() as work:
@@ -215,30 +216,8 @@ class SqlReading:
 
     def _lines(self, work: Work, num: int, start: int, stop: int) -> list[bytes]:
         """Lines with start <= seq < stop, as far as they are stored."""
-        return cut_out(self._chunks(work, num, start, stop), start, stop)
-
-    def _chunks(self, work: Work, num: int, start: int, stop: int) -> list[Chunk]:
-        """Chunks that hold lines with start <= seq < stop, in order."""
-        rows = work.run(
-            "SELECT first_seq, last_seq, form, body FROM @chunks WHERE chain = ? AND first_seq < ? "
-            "AND first_seq >= "
-            "coalesce((SELECT max(first_seq) FROM @chunks WHERE chain = ? AND first_seq <= ?), 0) "
-            "ORDER BY first_seq",
-            num,
-            stop,
-            num,
-            start,
-        )
-        return [chunk for row in rows if (chunk := Chunk(*row)).last >= start]
-
-
-def cut_out(chunks: list[Chunk], start: int, stop: int) -> list[bytes]:
-    """Lines of chunks with start <= seq < stop."""
-    found: list[bytes] = []
-    for chunk in chunks:
-        whole = chunk.first >= start and chunk.last < stop
-        found += lines_of(chunk) if whole else within(chunk, start, stop)
-    return found
+        chunks = work.chunks(num, start, stop)
+        return [line for chunk in chunks for line in part(chunk, start, stop).split(b"\n")]
 
 
 _CAST = "CAST(header AS TEXT), first_seq, last_seq, bytes, started, updated, closed, CAST(summary AS TEXT)"
