@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from lctl.codec.eventfile import event_of, events_of
@@ -66,13 +67,8 @@ class StoredEvents:
     def events(self, start: int, stop: int | None) -> Iterator[Event]:
         first, end = self._bounds(start, stop)
         if end - first > _SMALL:
-            for text in self.store.joined(self._entry.id, first, end):
-                yield from events_of(text)
-            return
-        for line in self._few(first, end):
-            event = event_of(line)
-            if event is not None:
-                yield event
+            return chain.from_iterable(map(events_of, self.store.joined(self._entry.id, first, end)))
+        return (event for line in self._few(first, end) if (event := event_of(line)) is not None)
 
     def lines(self, start: int, stop: int | None) -> Iterator[bytes]:
         first, end = self._bounds(start, stop)
