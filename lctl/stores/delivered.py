@@ -115,14 +115,19 @@ class DeliveredJournal(JournalStore):
         if self._fd is None or delivery is None:
             super().close(tail)
             return
-        super().close(tail)
-        delivery.finish(self._sealed(tail or {}))
-        if delivery.done:
-            outbox.forget(self.path)
-            if not self._keep:
-                self._remove()
-        else:
-            outbox.say_waiting(self.path, self._to, delivery.away)
+        # The lock goes with the last descriptor: until all is there, nobody else delivers it as well.
+        locked = os.dup(self._fd)
+        try:
+            super().close(tail)
+            delivery.finish(self._sealed(tail or {}))
+            if delivery.done:
+                outbox.forget(self.path)
+                if not self._keep:
+                    self._remove()
+            else:
+                outbox.say_waiting(self.path, self._to, delivery.away)
+        finally:
+            os.close(locked)
 
     def _sealed(self, tail: dict[str, Any]) -> dict[str, Any]:
         """The tail with the hash of the events, as the file has it."""

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from lctl.session import LCTLSession
 from lctl.stores import outbox
 from lctl.stores.address import parse
 from lctl.stores.copying import BLOCK_EVENTS
+from lctl.stores.delivery import Delivery
 from lctl.stores.opening import close_stores, open_store
 
 PROGRAM = Path(__file__).with_name("writing.py")
@@ -204,6 +206,24 @@ def test_two_programs_that_go_on_with_one_chain(
     assert list(lctl.load(f"{place}#{branch.id}").state.facts) == ["F1", "B", "C"]
     assert guard.failures == {"under chain run": 1}
     assert f"stored as chain {branch.id}" in guard.examples["under chain run"]
+
+
+def test_nobody_else_delivers_what_a_closing_program_delivers(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the events of a branch would be stored under two names."""
+    swept, finish = [], Delivery.finish
+
+    def at_that_moment(self: Delivery, tail: dict[str, Any]) -> None:
+        swept.append(outbox.deliver_all(open_store(place)))
+        finish(self, tail)
+
+    monkeypatch.setattr(Delivery, "finish", at_that_moment)
+    with LCTLSession("run", store=place) as session:
+        session.add_fact("F1", "one", 0.5)
+    assert swept == [[]]
+    assert list(lctl.load(f"{place}#run").state.facts) == ["F1"]
+    assert list(outbox.waiting()) == []
 
 
 def test_pushing_twice_changes_nothing(place: str, tmp_path: Path) -> None:
