@@ -9,10 +9,12 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Step, around_step, around_tool, guarded
 from lctl.session import context
 from lctl.session.default import get_session
+from lctl.session.ordered import OrderedSet
 from lctl.session.steps import StepScope
 from lctl_integrations import llama_index_tools as tools
 from lctl_integrations.llama_index_tools import FOLLOWED, TOOL
@@ -27,14 +29,17 @@ class Workflows:
 
     name = "llama-index-workflows"
     supported = ">=2.26,<3"
-    modules = ("workflows.workflow", "workflows.context.context")
+    modules = ("workflows.workflow", "workflows.context.context", "workflows.runtime.control_loop.runner")
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
-        if module.__name__ == "workflows.workflow":
-            patches.wrap(module, "Workflow.run", _run)
-            return
-        patches.wrap(module, "Context.write_event_to_stream", tools.told)
-        patches.wrap(module, "Context.send_event", tools.told)
+        match module.__name__.rpartition(".")[2]:
+            case "workflow":
+                patches.wrap(module, "Workflow.run", _run)
+            case "runner":
+                patches.wrap(module, "_ControlLoopRunner.__init__", _looping)
+            case _:
+                patches.wrap(module, "Context.write_event_to_stream", tools.told)
+                patches.wrap(module, "Context.send_event", tools.told)
 
 
 class LlamaIndex:
@@ -88,6 +93,15 @@ def _run(wrapped: Any, workflow: Any, args: tuple[Any, ...], kwargs: dict[str, A
     if scope is not None:
         _follow(handler, scope)
     return handler
+
+
+def _looping(wrapped: Any, runner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Of several tools that are done a workflow goes on with the first that its set of tasks has, by their
+    addresses. With the one that began first instead: so does a rerun."""
+    wrapped(*args, **kwargs)
+    with guard(_RUN):
+        if type(runner.worker_tasks) is set:
+            runner.worker_tasks = OrderedSet(runner.worker_tasks)
 
 
 @guarded(_RUN)

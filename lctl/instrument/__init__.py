@@ -49,7 +49,7 @@ def ensure_installed() -> None:
     `auto_instrument()` was called.
     """
     from lctl.instrument.registry import registry
-    from lctl.session import hooks
+    from lctl.session import hooks, turns
 
     if _other_traffic not in hooks.reports:
         hooks.reports.append(_other_traffic)
@@ -57,6 +57,7 @@ def ensure_installed() -> None:
         hooks.headers.append(program_header)
     if _learn_body not in hooks.on_body:
         hooks.on_body.append(_learn_body)
+    turns.wanted = True
     registry.install()
 
 
@@ -66,10 +67,12 @@ def uninstrument() -> None:
     Streams still open then are recorded to their end, if their session is still open.
     """
     from lctl.instrument.registry import registry
-    from lctl.session import default
+    from lctl.session import default, turns
 
     registry.uninstall()
     _set_full(False)
+    turns.wanted = False
+    turns.stop()
     default.disable()
 
 

@@ -17,6 +17,7 @@ from lctl.guard import guard
 from lctl.instrument import bodies, settings
 from lctl.instrument.codecs import aws
 from lctl.instrument.headers import all_headers, kept_headers, without_secrets
+from lctl.session import turns
 
 if TYPE_CHECKING:
     from lctl.session.lanes import UnderWay
@@ -70,6 +71,7 @@ class Attempt:
         chunks: (monotonic ns, raw bytes) as they passed; transports append to it themselves.
         error: what the transport raised, before or in the middle of the body.
         is_stream: the body is a stream of events, whose chunks and times are kept; known when answered.
+        turns: of an event loop that each chunk reached, counted from what reached that before.
         closed_early: the host closed the response before its end was read.
         upload: pieces of a request's body that is known only when it has been sent; kept by transports.
         raw: the host reads the body as it came, content-encoding not undone.
@@ -92,6 +94,7 @@ class Attempt:
     upload: list[bytes] | None = None
     ended_ns = 0
     is_stream = False
+    turns: list[int] | None = None
     _body: list[bytes] | None = None
     _encoding: str | None = None
 
@@ -135,6 +138,15 @@ class Attempt:
                 raise
             guard.failed("the head of a response", error)
 
+    def passed(self) -> None:
+        """A chunk goes on to the program, in its event loop. Told only where turns are counted."""
+        turn = turns.since() if self.is_stream else None
+        if turn is None:
+            return
+        if self.turns is None:
+            self.turns = [turns.FAR] * (len(self.chunks) - 1)  # not counted from the first one on
+        self.turns.append(turn)
+
     def end(self) -> None:
         """The body was read to its end."""
         if self.over:
@@ -142,7 +154,7 @@ class Attempt:
         self.over = True
         self.ended_ns = monotonic_ns()
         try:
-            self._under_way.end(self._moment, not self.is_stream)
+            self._under_way.end(self._moment, self._delivers)
             self.owner.ended(self)
         except Exception as error:
             if guard.policy == "raise":
@@ -190,7 +202,7 @@ class Attempt:
             return
         self.over = True
         self.ended_ns = monotonic_ns()
-        self._under_way.end(self._moment, not self.is_stream)
+        self._under_way.end(self._moment, self._delivers)
         self.owner.ended(self)
 
     def settled(self) -> None:
@@ -198,6 +210,11 @@ class Attempt:
         end = getattr(self.chunks, "end", None)
         if end is not None:
             end()
+
+    @property
+    def _delivers(self) -> bool:
+        """Whether its end says when it reached the program: of streams whose pieces did."""
+        return not self.is_stream or self.turns is not None
 
     # -- read once, when over --------------------------------------------------------------
 
@@ -255,6 +272,8 @@ class Attempt:
             if self.is_stream:
                 times = [(at - self.started_ns) // 1000 / 1000 for at, _ in self.chunks]
                 data.update(bodies.store_chunks(times, body))
+                if self.turns is not None and len(self.turns) == len(times) == len(body):
+                    data["turns"] = self.turns
             else:
                 data["body"] = bodies.store_body(body[0] if len(body) == 1 else b"".join(body), messages)
             if self.raw and self._encoding is not None:

@@ -174,6 +174,8 @@ class ToolCall(Payload, frozen=True):
         tape: what a rerun needs beyond `output` and `error` to give back the same objects.
         lane: as in an exchange.
         at: as in an exchange.
+        turn: as in an exchange.
+        began: as `turn`, of its start; only outside other tools' bodies.
         match: as in an exchange.
     """
 
@@ -190,6 +192,8 @@ class ToolCall(Payload, frozen=True):
     tape: dict[str, Any] | None = None
     lane: str | None = None
     at: Milliseconds | None = None
+    turn: Count | None = None
+    began: Count | None = None
     match: str | None = None
 
 

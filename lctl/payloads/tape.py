@@ -61,7 +61,8 @@ class Exchange(Payload, frozen=True):
         at: milliseconds from the beginning of the recording to the request's leaving; absent where
             nothing else was under way.
         turn: where its end reached an event loop, how many turns of that after what reached it before;
-            99 of more. Absent elsewhere, and of streams.
+            99 of more. Absent elsewhere, and of streams without `turns`.
+        turns: of each of `chunks`, as `turn`.
         match: in a rerun or fork, how it was answered: drift, moved or live; absent where exact.
     """
 
@@ -84,6 +85,7 @@ class Exchange(Payload, frozen=True):
     lane: str | None = None
     at: Milliseconds | None = None
     turn: Count | None = None
+    turns: list[Count] | None = None
     match: str | None = None
 
 

@@ -118,11 +118,13 @@ class Conductor:
             party: Blocked | None = None
             future: Any = None
             if loop is not None:
-                if place == self._score.head and self._is_at_rest_but_here(loop, place):
+                head = place == self._score.head
+                if head and (self._is_at_rest_but_here(loop, place) or self._is_next_piece(key, place, loop)):
                     self._stage.play(place)
                     self._note(loop, place)
                     return
                 if self._goes_on(key, place, loop):  # once other threads are at rest; its own waits for that
+                    self._note(loop, place)
                     party = self._stage.waiting[place] = Blocked(place, None)
                     self._stage.block(party)
             if party is None:
@@ -340,6 +342,12 @@ class Conductor:
         self._row += 1
         at = self._score.at(place)
         return self._row % _ROW != 0 and self._clock.is_first(loop, at) and self._stage.is_alone()
+
+    def _is_next_piece(self, key: Key, place: int, loop: Any) -> bool:
+        """Whether a stream goes on with what the program got together with the piece before, in one turn."""
+        last = self._stage.last
+        follows = last is not None and last[:3] == key[:3] and self._score.turn(place) == 0
+        return follows and self._clock.has_reached(loop) and not self.pace.realtime
 
     def _note(self, loop: Any, place: int) -> None:
         if self._score.turn(place) is not None:

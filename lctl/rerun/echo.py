@@ -27,13 +27,22 @@ from lctl.rerun.settings import DUMMY_KEY
 from lctl.rerun.tape import Tape
 
 #: How long things took is not what happened, nor are the names that a library draws for its own states.
-_VOLATILE = ("duration_ms", "first_chunk_ms", "at", "turn", "checkpoint_id", "parent_checkpoint_id")
+_VOLATILE = (
+    "duration_ms",
+    "first_chunk_ms",
+    "at",
+    "turn",
+    "turns",
+    "began",
+    "checkpoint_id",
+    "parent_checkpoint_id",
+)
 #: Request headers that are new in each run.
 _NEW_HEADERS = ("idempotency-key", "x-request-id", "x-ms-client-request-id")
 _FIELDS = 8
 _TIMESTAMP = b'"timestamp":"'
 _DURATION = b'"duration_ms":'
-_TIMES = re.compile(rb'"(?:duration_ms|first_chunk_ms|at|turn)":[^,}]*,?')
+_TIMES = re.compile(rb'"(?:duration_ms|first_chunk_ms|at|turn|began)":[^,}]*,?')
 _TIME = len("2024-01-15T10:30:00.123456Z")
 
 

@@ -32,6 +32,8 @@ class Entry:
         times: of each chunk of a stream, in milliseconds since the start; None of any other response.
         cancelled: the program ended it before its answer was there.
         turn: of an event loop, counted from what reached that before its end.
+        began: as `turn`, of a tool call's start.
+        turns: as `turn`, of each chunk of a stream; None if unknown.
         lingering: the program ended the call when the whole answer was there, before it took it.
         resumed: milliseconds from the recording's origin to the program's going on, where others' events
             were written between.
@@ -43,6 +45,7 @@ class Entry:
     __slots__ = (
         "agent",
         "at",
+        "began",
         "begins",
         "cancelled",
         "duration",
@@ -61,6 +64,7 @@ class Entry:
         "timestamp",
         "told",
         "turn",
+        "turns",
         "used",
         "whole",
     )
@@ -73,6 +77,8 @@ class Entry:
         self.begins = begins
         self.step: int | None = None
         self.turn: int | None = None
+        self.turns: list[int] | None = None
+        self.began: int | None = None
         self.agent = ""
         self.name = ""
         self.plain = False

@@ -90,9 +90,20 @@ def deliveries(entries: list[Entry], mark: str = "") -> list[Delivery]:
         for one in moments:
             last = max(last, one.at)
             key = (mark + one.entry.lane, one.entry.kind, one.entry.number, one.part)
-            known = one.seq is not None and one.part <= 0 and one.part not in (START, RESUMED)
-            found.append(Delivery(last, key, one.entry.turn if known else None))
+            found.append(Delivery(last, key, _turn(one)))
     return found
+
+
+def _turn(one: _Moment) -> int | None:
+    """Of the loop that it reached. When the head of a stream came nobody counted: it comes with the first
+    piece, which then follows it."""
+    if one.part == START:
+        return one.entry.began
+    turns = one.entry.turns
+    if turns and one.part >= 0:
+        return turns[0] if one.part == 0 else 0 if one.part == 1 else turns[one.part - 1]
+    known = one.seq is not None and one.part <= 0 and one.part not in (START, RESUMED)
+    return one.entry.turn if known else None
 
 
 class _Moment:
@@ -110,6 +121,9 @@ class _Moment:
 def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
     if entry.at is not None and entry.kind == "exchange":
         yield _Moment(start, entry, START, None if entry.plain else entry.begins)
+    elif entry.at is not None and entry.began is not None:
+        # Whether a result reached a loop before or after that started another tool tells no time.
+        yield _Moment(start, entry, START, None)
     if entry.times:
         yield _Moment(start + entry.times[0], entry, 0, None)
         for part, ms in enumerate(entry.times, 1):

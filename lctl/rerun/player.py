@@ -14,7 +14,7 @@ from lctl.rerun.answers import EndOfTape, RecordedAnswer
 from lctl.rerun.certificate import Tally
 from lctl.rerun.halting import Halt
 from lctl.rerun.matching import Match, Matcher
-from lctl.rerun.ordering import END, RESUMED, keys
+from lctl.rerun.ordering import END, RESUMED, START, keys
 from lctl.rerun.repeating import Repeater, inherited_edits
 from lctl.rerun.tape import Tape
 from lctl.rerun.tools import equal_call, served
@@ -318,6 +318,8 @@ class TapePlayer:
         if found is not None:
             found.match = None if match.how == "exact" else match.how
             found.placed, found.events = self._inside(found.outcome.inside)
+        else:
+            self.order.drop((self.tape.mark + entry.lane, "tool", entry.number, START))
         return found
 
     def _inside(self, ranges: Sequence[tuple[int, int]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

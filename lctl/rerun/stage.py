@@ -51,6 +51,7 @@ class Stage:
         waiting: who waits for a delivery, by its place in the score.
         hanging: futures of coroutines that wait for ever, with their loops; `never`: such threads.
         live: how many real calls are in flight.
+        last: what was delivered last.
     """
 
     def __init__(self, score: Score, pace: Pace) -> None:
@@ -68,7 +69,7 @@ class Stage:
         self.threads = Threads()
         self.watch = Watch(self._look)
         self.violations: list[Violation] = []
-        self._last: Key | None = None
+        self.last: Key | None = None
         self._stalled: tuple[int, float] | None = None
         self._ending: float | None = None
         self._computing: tuple[float, float] | None = None  # processor time and real time of its beginning
@@ -94,9 +95,9 @@ class Stage:
         """The delivery is made."""
         self.pace.jump(self.score.at(place))
         key = self.score.key(place)
-        if self.score.play(place) and self._last is not None:
-            self.violations.append(Violation(key, self._last))
-        self._last = key
+        if self.score.play(place) and self.last is not None:
+            self.violations.append(Violation(key, self.last))
+        self.last = key
 
     def note_job(self, lane: Lane) -> None:
         loop = turns.running()

@@ -390,6 +390,7 @@ def _exchange(event: dict[str, Any], data: dict[str, Any], begins: int) -> Entry
     entry.whole = entry.status == 200 and data.get("complete") is True and error is None
     if isinstance(chunks, list):
         entry.times = [float(chunk[0]) for chunk in chunks]
+        entry.turns = _counts(data.get("turns"), len(chunks))
     return entry
 
 
@@ -432,6 +433,7 @@ def _tool(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry.agent = str(event.get("agent") or "")
     entry.name = str(data.get("tool"))
     entry.turn = _count(data.get("turn"))
+    entry.began = _count(data.get("began"))
     entry.at = _number(data.get("at"))
     entry.duration = _number(data.get("duration_ms")) or 0.0
     entry.timestamp = str(event.get("timestamp") or "")
@@ -456,3 +458,9 @@ def _number(value: Any) -> float | None:
 
 def _count(value: Any) -> int | None:
     return value if isinstance(value, int) else None
+
+
+def _counts(value: Any, length: int) -> list[int] | None:
+    """As many as there are, or none at all."""
+    whole = isinstance(value, list) and len(value) == length and all(isinstance(one, int) for one in value)
+    return value if whole else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from lctl.rerun.ordering import START
 from lctl.session import toolresults
 from lctl.session.wrapping import Outcome, Served
 
@@ -25,12 +26,14 @@ class GatedServed(Served):
         self._endless = endless
 
     def wait(self) -> None:
+        self._order.drop((*self._key, START))
         if self._endless:
             self._order.never()
         else:
             self._order.wait((*self._key, 0))
 
     async def wait_async(self) -> None:
+        await self._order.wait_async((*self._key, START))
         if self._endless:
             await self._order.never_async()
         else:

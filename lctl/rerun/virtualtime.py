@@ -83,6 +83,11 @@ class VirtualTime:
         if idle is not None:
             idle.reached = idle.turn
 
+    def has_reached(self, loop: Any) -> bool:
+        """Whether something reached this loop in the turn that runs."""
+        idle = _idle_of(loop)
+        return idle is not None and idle.reached == idle.turn
+
     def monotonic(self) -> float:
         return self._base + self._conductor.pace.read() / 1000
 
@@ -218,14 +223,15 @@ class IdleLoop:
             if not self._give():
                 break
             given = True
-        if given and self._conductor.follows_in_turn(self, surely=False):
+        # What it does itself may be followed in this turn, too: the start of a tool by another's result.
+        if self.loop._ready and self._conductor.follows_in_turn(self, surely=False):
             self.loop._ready.append(Handle(self._go_on_in_turn, (), self.loop))
         return events
 
     def _go_on_in_turn(self) -> None:
         """What reached the loop in this turn has run: let threads go on that did so before the rest of it."""
         ready = self.loop._ready
-        while self._conductor.follows_in_turn(self, surely=True):
+        while self.reached == self.turn and self._conductor.follows_in_turn(self, surely=True):
             self._pause()  # what it saw of files it will see again
             there = len(ready)
             if not self._give():

@@ -253,11 +253,12 @@ class UnderWay:
         if len(calls) > 1:
             for other in list(calls):
                 other.alone = False
+            turns.together()
         return moment
 
     def end(self, moment: Moment, delivers: bool = True) -> None:
         """It has ended. Not `delivers`: nothing reached the program then (a stream's pieces had before)."""
-        if turns.active and delivers and moment in self._open:
+        if turns.counting and delivers and moment in self._open:
             moment.turn = turns.since()
         self._open.pop(moment, None)
 

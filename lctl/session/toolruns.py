@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from lctl.errors import RerunStopped
 from lctl.guard import guard
 from lctl.record.recorder import Draft
-from lctl.session import border, context, jsonable, lanes, toolresults
+from lctl.session import border, context, jsonable, lanes, toolresults, turns
 from lctl.session.default import get_session
 from lctl.session.faithful import Given
 from lctl.session.lanes import Lane
@@ -96,6 +96,8 @@ class ToolRun(Run):
             self._moment = self._session.under_way.begin()
         self.frame = context.raw()
         lane = lanes.current()
+        # Within another tool's body it orders nothing that a rerun does: the call is served as a whole.
+        self._began = turns.since() if turns.counting and lane.tool is None else None
         number = lane.number("tool")
         player = border.player()
         self._made_before = False
@@ -191,6 +193,8 @@ class ToolRun(Run):
         if self._call.call_id is not None:
             made["call_id"] = self._call.call_id
         made |= session.under_way.fields(self._moment, _is_full())
+        if self._began is not None and "at" in made:
+            made["began"] = self._began
         if self.served is not None and self.served.match is not None:
             made["match"] = self.served.match
         return made

@@ -2,12 +2,13 @@
 
 Answers that come at nearly the same time are taken by a loop in the same turn or in turns close to each
 other, and what the program does upon the first runs between them, or after both. Times do not tell that;
-the number of turns from one to the next does. Counted only where a recording is to be run again
-(`record="full"`).
+the number of turns from one to the next does. Counted where a recording is to be run again
+(`record="full"`), elsewhere from the first time on that two calls are under way at once in a loop.
 """
 
 from __future__ import annotations
 
+import functools
 import sys
 from _thread import get_ident
 from collections.abc import Callable
@@ -22,8 +23,16 @@ FAR = 99
 #: Where the future of a pool job has the job's lane.
 LANE = "_lctl_lane"
 
-#: Whether turns are counted.
+#: Whether what orders tasks and threads is kept, too.
 active = False
+
+#: Whether turns are counted.
+counting = False
+
+#: Whether they are to be, as soon as that tells anything.
+wanted = False
+
+_undo: list[Callable[[], None]] = []
 
 #: By thread: the lane of its job, or of the last call it made without a loop, until it wakes a loop.
 crossed: dict[int, Lane] = {}
@@ -38,6 +47,42 @@ on_job: list[Callable[[Lane], object]] = []
 def begin(loop: Any) -> None:
     """A loop begins a turn."""
     loop._lctl_turn = getattr(loop, "_lctl_turn", 0) + 1
+
+
+def together() -> None:
+    """Two calls are under way at once: their ends may come in one turn of this thread's loop."""
+    if wanted and not counting and running() is not None:
+        count()
+
+
+def count() -> None:
+    """Count the turns of asyncio's loops from their next one on. Idempotent; undone by `stop`."""
+    global counting
+    if counting:
+        return
+    counting = True
+    loop: Any = sys.modules["asyncio.base_events"].BaseEventLoop
+    real = loop._run_once
+
+    @functools.wraps(real)
+    def _run_once(self: Any) -> None:
+        begin(self)
+        real(self)
+
+    loop._run_once = _run_once
+
+    def undo() -> None:
+        if loop._run_once is _run_once:  # else somebody put theirs on top, which calls it
+            loop._run_once = real
+
+    _undo.append(undo)
+
+
+def stop() -> None:
+    global counting
+    counting = False
+    while _undo:
+        _undo.pop()()
 
 
 def since() -> int | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rerun.harness import RERUNS, Result, Silence, World, record, rerun
+from tests.rerun.harness import PROGRAMS, RERUNS, Result, Silence, World, record, rerun, run
 
 pytestmark = pytest.mark.slow
 
@@ -99,6 +99,15 @@ def test_a_rerun_runs_again(tmp_path: Path) -> None:
     second = rerun(first.log, tmp_path)
     kept = second.log.rename(tmp_path / "second.lctl.json")
     _same(first, rerun(kept, tmp_path))
+
+
+def test_tools_that_end_in_one_turn_go_on_together_in_a_recording_by_auto_instrument(tmp_path: Path) -> None:
+    program = PROGRAMS / "tools_in_one_turn.py"
+    first = run([sys.executable, str(program)], tmp_path, {}, tmp_path)
+    assert first.code == 0, first.err
+    (log,) = (tmp_path / "logs").glob("*.lctl.json")
+    for _ in range(RERUNS):
+        _same(first._replace(log=log), rerun(log, tmp_path))
 
 
 def test_a_race_for_jobs_is_the_same_or_reported(tmp_path: Path) -> None:

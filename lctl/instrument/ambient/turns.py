@@ -31,22 +31,15 @@ def install() -> None:
 
 def _forget() -> None:
     turns.active = False
+    turns.stop()
     turns.crossed.clear()
 
 
 def _asyncio(module: ModuleType) -> None:
     if reads.active():
         loop: Any = module.BaseEventLoop
-        slots.replace(loop, "_run_once", _counting(loop._run_once))
+        turns.count()
         slots.replace(loop, "call_soon_threadsafe", _noting(loop.call_soon_threadsafe))
-
-
-def _counting(real: Callable[[Any], None]) -> Callable[[Any], None]:
-    def _run_once(loop: Any) -> None:
-        turns.begin(loop)
-        real(loop)
-
-    return slots.like(_run_once, real)
 
 
 def _noting(real: Callable[..., Any]) -> Callable[..., Any]:

@@ -20,7 +20,7 @@ from lctl.instrument import serving, suppress, wire
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.serving.httpx import Players
-from lctl.session import border
+from lctl.session import border, turns
 
 if TYPE_CHECKING:
     from lctl.session.border import Player
@@ -258,6 +258,8 @@ class _AsyncTee:
         try:
             async for chunk in stream:
                 keep((now(), chunk))
+                if turns.counting:
+                    self._attempt.passed()
                 yield chunk
         except GeneratorExit:
             raise
