@@ -225,13 +225,13 @@ class IdleLoop:
             given = True
         # What it does itself may be followed in this turn, too: the start of a tool by another's result.
         if self.loop._ready and self._conductor.follows_in_turn(self, surely=False):
-            self.loop._ready.append(Handle(self._go_on_in_turn, (), self.loop))
+            self.loop._ready.append(Handle(self._go_on_in_turn, (given,), self.loop))
         return events
 
-    def _go_on_in_turn(self) -> None:
+    def _go_on_in_turn(self, given: bool) -> None:
         """What reached the loop in this turn has run: let threads go on that did so before the rest of it."""
         ready = self.loop._ready
-        while self.reached == self.turn and self._conductor.follows_in_turn(self, surely=True):
+        while (given or self.reached == self.turn) and self._conductor.follows_in_turn(self, surely=True):
             self._pause()  # what it saw of files it will see again
             there = len(ready)
             if not self._give():
