@@ -82,6 +82,29 @@ def test_scrubbing_shows_the_state_of_where_it_stops(long_run: Debugger, page: P
     assert elements(page) < MOST_ELEMENTS
 
 
+def test_what_is_out_of_sight_while_one_scrubs_shows_the_same_event(long_run: Debugger, page: Page) -> None:
+    """Parts below the fold follow when the reader rests, as the address does: reloaded, it is the same."""
+    long_run.show(page, panel="state", seq=2_000)
+    state = page.get_by_role("region", name="State")
+    expect(state.locator(".fact").first).to_be_attached()
+    settled(page)
+    before = state.text_content()
+    box = page.locator(".tb-lanes").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 5, box["y"] + 40)
+    page.mouse.down()
+    for n in range(60):
+        page.mouse.move(box["x"] + 5 + n * (box["width"] - 10) / 120, box["y"] + 40)
+    page.mouse.up()
+    settled(page)
+    at, scrubbed = chosen(page), state.text_content()
+    page.reload()
+    expect_chosen(page, at)
+    expect(state.locator(".fact").first).to_be_attached()
+    settled(page)
+    assert scrubbed == state.text_content() != before
+
+
 def test_every_panel_has_few_elements(long_run: Debugger, page: Page) -> None:
     for name in PANELS:
         more = {"q": "type:tool_call"} if name == "search" else {}

@@ -9,6 +9,7 @@ import { seq, setWords, word } from "../store/route";
 import { clamp, firstSeq, goTo, lastSeq, run, session } from "../store/run";
 import { confidence, cost, count, duration, line, short } from "../ui/format";
 import { Spark } from "./Confidence";
+import { Unhurried } from "../ui/Unhurried";
 import { Waiting } from "../ui/Waiting";
 import "./state.css";
 
@@ -26,11 +27,19 @@ export function State() {
       <Figures now={now} />
       <Changed changes={now.changes} />
       <Against />
-      <Facts now={now} />
+      <Unhurried now={now} part={Facts} />
+      <Unhurried now={now} part={Below} />
+    </div>
+  );
+}
+
+function Below({ now }: { now: StateAnswer }) {
+  return (
+    <>
       <OpenSteps now={now} />
       <Uses now={now} />
       <Diagnostics now={now} />
-    </div>
+    </>
   );
 }
 

@@ -35,6 +35,7 @@ export function EventList() {
       label={`Events, ${count(rows)}`}
       count={rows}
       size={24}
+      reused
       at={at - first}
       onRange={(from, to) => pages.need(first + from, first + to, last)}
       row={(index) => {

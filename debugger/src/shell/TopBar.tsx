@@ -6,7 +6,7 @@ import { changeSpeed, playing, speed, SPEEDS, togglePlay } from "../store/play";
 import { axis, inspectorOpen, isDark, listOpen, switchTheme } from "../store/prefs";
 import { openPanel, panel, PANELS, seq, type Panel } from "../store/route";
 import { firstSeq, followLive, goTo, lastSeq, run } from "../store/run";
-import { waiting } from "../store/follow";
+import { slow } from "../store/follow";
 import { event } from "../store/now";
 import { by, chosen, fit, zoomBy } from "../timebar/window";
 import { clock, count, duration, short } from "../ui/format";
@@ -66,7 +66,7 @@ export function TopBar() {
       <button class="button ghost icon" type="button" aria-label="Keys" title="Keys (?)" onClick={() => (helpOpen.value = true)}>
         ?
       </button>
-      {waiting.value > 0 ? <i class="busy" aria-hidden="true" /> : null}
+      {slow.value ? <i class="busy" aria-hidden="true" /> : null}
     </header>
   );
 }
@@ -130,14 +130,12 @@ function Tabs() {
 }
 
 export function Transport() {
-  const row = event.value.value?.row;
-  const at = seq.value;
   return (
     <div class="transport" role="toolbar" aria-label="Moving through the run">
       <div class="row">
         <Move icon="first" label="First event" keys="Home" act={() => goTo(firstSeq.value)} />
         <Move icon="back" label="Previous step" keys="shift ←" act={() => void jump("step", true)} />
-        <Move icon="previous" label="Previous event" keys="←" act={() => goTo(at - 1)} />
+        <Move icon="previous" label="Previous event" keys="←" act={() => goTo(seq.peek() - 1)} />
         <button
           class="button icon play"
           type="button"
@@ -147,7 +145,7 @@ export function Transport() {
         >
           <Icon name={playing.value ? "pause" : "play"} />
         </button>
-        <Move icon="next" label="Next event" keys="→" act={() => goTo(at + 1)} />
+        <Move icon="next" label="Next event" keys="→" act={() => goTo(seq.peek() + 1)} />
         <Move icon="forward" label="Next step" keys="shift →" act={() => void jump("step", false)} />
         <Move icon="last" label="Last event" keys="End" act={() => goTo(lastSeq.value)} />
         <select
@@ -166,22 +164,8 @@ export function Transport() {
         </select>
         <Move icon="error" label="Next error" keys="]" act={() => void jump("error", false)} />
       </div>
-      <button class="where num" type="button" title="Go to a seq (g)" onClick={() => (goOpen.value = true)}>
-        <b>{count(at)}</b> <span class="dim">/ {count(lastSeq.value)}</span>
-      </button>
-      {row ? (
-        <div class={`what row grow k-${kindOf(row)}`} aria-live="off">
-          <span class="num soft" title={row.timestamp ?? ""}>
-            +{duration(row.ms)}
-          </span>
-          <span class="num dim clock">{clock(row.timestamp)}</span>
-          <span class="glyph" />
-          <b>{row.type}</b>
-          <span class="ellipsis soft">{rest(row)}</span>
-        </div>
-      ) : (
-        <span class="grow" />
-      )}
+      <Where />
+      <What />
       <div class="row">
         <button
           class="button ghost"
@@ -198,6 +182,31 @@ export function Transport() {
           fit
         </button>
       </div>
+    </div>
+  );
+}
+
+/** Alone, for it changes at every frame while one scrubs, and the buttons around it do not. */
+function Where() {
+  return (
+    <button class="where num" type="button" title="Go to a seq (g)" onClick={() => (goOpen.value = true)}>
+      <b>{count(seq.value)}</b> <span class="dim">/ {count(lastSeq.value)}</span>
+    </button>
+  );
+}
+
+function What() {
+  const row = event.value.value?.row;
+  if (!row) return <span class="grow" />;
+  return (
+    <div class={`what row grow k-${kindOf(row)}`} aria-live="off">
+      <span class="num soft" title={row.timestamp ?? ""}>
+        +{duration(row.ms)}
+      </span>
+      <span class="num dim clock">{clock(row.timestamp)}</span>
+      <span class="glyph" />
+      <b>{row.type}</b>
+      <span class="ellipsis soft">{rest(row)}</span>
     </div>
   );
 }

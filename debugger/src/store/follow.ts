@@ -1,6 +1,6 @@
 /** Answers that follow what is wanted: asked at most once a frame, at most one question under way, and only the
  * newest wish is worth asking again. What was shown stays until the next answer is there. */
-import { effect, signal, useSignal, type Signal } from "@preact/signals";
+import { computed, effect, signal, useSignal, type Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { explain } from "./run";
 
@@ -20,7 +20,18 @@ export type Wish<T> = { key: string; ask: Ask<T> } | null;
 const KEPT = 64;
 
 /** Questions under way, of all followers. */
-export const waiting = signal(0);
+const waiting = signal(0);
+/** One of them takes long enough for a reader to notice. */
+export const slow = signal(false);
+const SLOW_MS = 350;
+
+let noticed: ReturnType<typeof setTimeout> | undefined;
+const asking = computed(() => waiting.value > 0);
+effect(() => {
+  clearTimeout(noticed);
+  if (asking.value) noticed = setTimeout(() => (slow.value = true), SLOW_MS);
+  else slow.value = false;
+});
 
 export class Follower<T> implements Followed<T> {
   readonly value = signal<T | null>(null);

@@ -59,14 +59,22 @@ const fragment = computed(() => {
 
 export const link = (): string => location.href.split("#")[0] + fragment.peek();
 
-/** The address follows, at most four times a second: browsers refuse more, and scrubbing changes it at 60. */
+/** Milliseconds after which the address follows: when the reader rests, and while he does not, now and then. */
+const [RESTS, AT_MOST] = [150, 1000];
+
+/** The address follows, for each writing of it costs milliseconds of a frame, and browsers refuse many of them. */
 export function keepAddress(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let wrote = performance.now();
+  const write = () => {
+    timer = undefined;
+    wrote = performance.now();
+    if (location.hash !== fragment.peek()) history.replaceState(null, "", fragment.peek());
+  };
   const stop = fragment.subscribe(() => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      if (location.hash !== fragment.peek()) history.replaceState(null, "", fragment.peek());
-    }, 250);
+    if (timer === undefined) wrote = performance.now();
+    clearTimeout(timer);
+    timer = setTimeout(write, Math.max(0, Math.min(RESTS, wrote + AT_MOST - performance.now())));
   });
   const back = (event: HashChangeEvent) => {
     const there = read(new URL(event.newURL).hash); // the address itself may have been written since

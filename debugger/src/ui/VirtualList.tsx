@@ -23,6 +23,8 @@ interface Props {
   role?: "listbox" | "list" | "rowgroup";
   class?: string;
   keyOf?: (index: number) => string | number;
+  /** Elements of rows that went out of sight become others: for rows that keep nothing of their own. */
+  reused?: boolean;
 }
 
 export function VirtualList(props: Props) {
@@ -51,6 +53,7 @@ export function VirtualList(props: Props) {
   const items = rows.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items[items.length - 1]?.index ?? 0];
   useEffect(() => onRange?.(first, last), [first, last, count]);
+  const pool = 2 ** Math.ceil(Math.log2(items.length + 1)); // seldom another, while the list scrolls
   const follow = useMemo(() => follower(box, rows), []);
   useLayoutEffect(() => {
     if (at == null || at < 0 || at >= count) return;
@@ -63,12 +66,13 @@ export function VirtualList(props: Props) {
       <div style={{ height: `${rows.getTotalSize()}px`, position: "relative" }} role="presentation">
         {items.map((item) => (
           <div
-            key={item.key as string}
+            key={props.reused ? item.index % pool : (item.key as string)}
             data-index={item.index}
             ref={measured ? (node: HTMLElement | null) => void rows.measureElement(node) : undefined}
             class="vrow"
             role="presentation"
-            style={{ transform: `translateY(${item.start}px)`, ...(measured ? {} : { height: `${size}px` }) }}
+            // `top` and no transform where it can be: each transform is a node more for the browser at every frame
+            style={measured ? { transform: `translateY(${item.start}px)` } : { top: `${item.start}px`, height: `${size}px` }}
           >
             {row(item.index)}
           </div>
