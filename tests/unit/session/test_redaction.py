@@ -225,7 +225,7 @@ def test_what_was_redacted_is_not_redacted_again(text: str) -> None:
 
 
 def test_equal_secrets_look_equal_within_a_run_only(folder: Path) -> None:
-    """The placeholder is keyed: it tells two secrets apart, and nothing about either."""
+    """The placeholder is keyed: it tells two secrets apart (not in one run of 65,536), and nothing more."""
 
     def record(name: str) -> list[str]:
         with LCTLSession("c", name) as session:
@@ -234,8 +234,9 @@ def test_equal_secrets_look_equal_within_a_run_only(folder: Path) -> None:
         return [e["data"]["x"] for e in session.to_dict()["events"]]
 
     runs = [record(f"{n}.lctl.json") for n in range(4)]
-    for one, same, other in runs:
-        assert one == same != other and one.startswith("[redacted:openai:")
+    for one, same, _ in runs:
+        assert one == same and one.startswith("[redacted:openai:")
+    assert any(one != other for one, _, other in runs)
     assert len({run[0] for run in runs}) > 1
 
 
