@@ -22,6 +22,19 @@ from lctl_integrations.llama_index_tools import FOLLOWED, TOOL
 _RUN = "a run of a workflow of LlamaIndex"
 _TURN = "an agent's turn of LlamaIndex"
 _QUERY = "a query of LlamaIndex"
+#: Each chat engine's module, and its class. What it streams is read when the call has long returned: that
+#: call is no step, the model's is.
+_CHATS = {
+    f"llama_index.core.chat_engine.{module}": engine
+    for module, engine in (
+        ("simple", "SimpleChatEngine"),
+        ("context", "ContextChatEngine"),
+        ("condense_question", "CondenseQuestionChatEngine"),
+        ("condense_plus_context", "CondensePlusContextChatEngine"),
+        ("multi_modal_context", "MultiModalContextChatEngine"),
+        ("multi_modal_condense_plus_context", "MultiModalCondensePlusContextChatEngine"),
+    )
+}
 
 
 class Workflows:
@@ -51,6 +64,7 @@ class LlamaIndex:
         "llama_index.core.agent.workflow.base_agent",
         "llama_index.core.agent.workflow.multi_agent_workflow",
         *FOLLOWED,
+        *_CHATS,
         "llama_index.core.base.base_retriever",
         "llama_index.core.base.base_query_engine",
     )
@@ -70,6 +84,9 @@ class LlamaIndex:
             case "base_query_engine":
                 patches.wrap(module, "BaseQueryEngine.query", around_step(_QUERY, _query("chain")))
                 patches.wrap(module, "BaseQueryEngine.aquery", around_step(_QUERY, _query("chain")))
+            case _ if (engine := _CHATS.get(module.__name__)) is not None:
+                patches.wrap(module, f"{engine}.chat", around_step(_QUERY, _query("chain")))
+                patches.wrap(module, f"{engine}.achat", around_step(_QUERY, _query("chain")))
             case _:
                 tool = FOLLOWED[module.__name__]
                 patches.wrap(module, f"{tool}.call", around_tool(TOOL, tools.tool))

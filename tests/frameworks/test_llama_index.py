@@ -91,6 +91,10 @@ class TestLlamaIndex(Threaded):
                 "  llm Journey 10+3",
                 "chain Question: run",
                 "chain Question: run [cancelled]",
+                "chain main: SimpleChatEngine",
+                "  llm main 22+3",
+                "chain main: SimpleChatEngine",
+                "  llm main 9+3",
                 "llm main 11+3",
             ]
         )

@@ -5,6 +5,7 @@ import asyncio
 import json
 import os
 
+from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent, ReActAgent
 from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import (
@@ -135,8 +136,13 @@ async def everything():
     return told
 
 
+def chatted():
+    engine = SimpleChatEngine.from_defaults(llm=llm())
+    return [str(engine.chat("Hello.")), str(asyncio.run(engine.achat("And now?")))]
+
+
 def main():
-    return [str(llm().complete("Say something.")), asyncio.run(everything())]
+    return [str(llm().complete("Say something.")), asyncio.run(everything()), chatted()]
 
 
 if __name__ == "__main__":
