@@ -60,6 +60,7 @@ class CrewAI:
         "crewai.tools.structured_tool",
         "crewai.agents.agent_executor",
         "crewai.agents.step_executor",
+        "crewai.agent.core",
     )
 
     def __init__(self) -> None:
@@ -80,6 +81,9 @@ class CrewAI:
                 patches.wrap(module, "AgentExecutor._execute_single_native_tool_call", _with_call_id)
             case "step_executor":
                 patches.wrap(module, "execute_single_native_tool_call", _with_call_id)
+            case "core":
+                patches.wrap(module, "Agent.execute_task", self._bus.executing)
+                patches.wrap(module, "Agent.aexecute_task", self._bus.executing)
 
 
 class _Bus:
@@ -95,6 +99,19 @@ class _Bus:
         result = wrapped(*args, **kwargs)
         self._told(*args, **kwargs)
         return result
+
+    def executing(self, wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Signature of the wrapped: (task, context, tools), plain or a coroutine function."""
+        return wrapping.wrap(wrapped, lambda _, __: _Executing(self, agent))(*args, **kwargs)
+
+    @guarded(_EVENT)
+    def stopped(self, agent: Any, error: BaseException) -> None:
+        """An agent's work for a task has ended with this; not every such end is told by an event."""
+        wanted = ("agent_execution_started", id(agent))
+        key = next((key for key, begun in reversed(self._open.items()) if begun == wanted), None)
+        for each in () if key is None else (*self._left_open(key), key):
+            del self._open[each]
+            self._runs.end(each, error)
 
     @guarded(_EVENT)
     def _told(self, source: Any, event: Any) -> None:
@@ -157,6 +174,17 @@ class _Bus:
             call.end(event.response, usage=event.usage)
         elif call is not None:
             call.end(error=sys.exc_info()[1] or RuntimeError(event.error))
+
+
+class _Executing(wrapping.Run):
+    """A run of `Agent.execute_task`."""
+
+    def __init__(self, bus: _Bus, agent: Any) -> None:
+        self._bus = bus
+        self._agent = agent
+
+    def failed(self, error: BaseException) -> None:
+        self._bus.stopped(self._agent, error)
 
 
 def _is_machinery(source: Any) -> bool:

@@ -38,6 +38,10 @@ class TestCrewAI(AtHome):
         """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
         assert self.outline(recorded.events) == snapshot(
             [
+                "agent Diver: execute [error]",
+                "  error Diver: ToolExecutionFailedError: Tool 'weather' failed during 'Dive for it.': no such city (code: LookupError)",
+                "  llm Diver 123+15",
+                '  tool Diver: weather{"city": "Atlantis"} (id) = LookupError',
                 "agent Rower: execute",
                 "  llm Rower 36+5",
                 "chain Journey: kickoff",

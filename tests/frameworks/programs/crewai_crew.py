@@ -3,6 +3,7 @@ agent that a failure of its tool stops."""
 
 import asyncio
 import json
+import sys
 import logging
 from collections import defaultdict
 from contextlib import redirect_stdout
@@ -79,7 +80,7 @@ def streamed():
 
 
 def stopped():
-    """A failure that stops the crew, and an agent after it, which is in nothing of that."""
+    """A failure that stops an agent alone, one that stops the crew, and an agent after it, which is in nothing of that."""
     llm = LLM(model="openai/gpt-4.1-mini")
     diver = Agent(
         role="Diver",
@@ -90,6 +91,10 @@ def stopped():
         tool_failure_policy="raise",
     )
     dive = Task(description="Dive for it.", expected_output="A find.", agent=diver)
+    try:
+        diver.execute_task(dive)
+    except Exception as error:
+        print(type(error).__name__, file=sys.stderr)
     try:
         Crew(name="dive", agents=[diver], tasks=[dive]).kickoff()
     except Exception as error:
