@@ -168,13 +168,13 @@ class Forest(Alternatives):
         numbers = range(first, first + len(ids))
         said = list(map(self.roles.__getitem__, originals))
         self.ids += ids
-        self.seqs += array("q", (seq,)) * len(ids)
+        self.seqs.extend(array("q", (seq,)) * len(ids))
         self.roles += said
-        self.contents += array("q", list(map(self.contents.__getitem__, originals)))
-        self.parents += array("q", (parent, *numbers[:-1]))
-        self._child += array("q", (*numbers[1:], -1))
+        self.contents.extend(array("q", list(map(self.contents.__getitem__, originals))))
+        self.parents.extend(array("q", (parent, *numbers[:-1])))
+        self._child.extend(array("q", (*numbers[1:], -1)))
         counted = accumulate(map(_COUNTED.__contains__, said), initial=self._depth[parent])
-        self._depth += array("q", islice(counted, 1, None))
+        self._depth.extend(array("q", islice(counted, 1, None)))
         self.numbers.update(zip(ids, numbers, strict=True))
         self._adopt(parent, first)
         return first
