@@ -10,9 +10,12 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How long something takes here says nothing: other programs run as well.
-settings.register_profile("lctl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("lctl")
+# How long something takes here says nothing: other programs run as well. The same examples in each run, so
+# that a failure is the change's; HYPOTHESIS_PROFILE=explore looks for new ones.
+_CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("lctl", _CALM, derandomize=True)
+settings.register_profile("explore", _CALM)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "lctl"))
 
 # What a shell starts in the background ignores Ctrl-C and passes that on: tests that press it would hang.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

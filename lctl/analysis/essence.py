@@ -68,7 +68,7 @@ _MESSAGE = _VOLATILE | {
     "id",
     "item_id",
 }
-_AMBIENT = _VOLATILE | {"value", "values", "steps", "order", "result", "count", "at", "turn"}
+_AMBIENT = _VOLATILE | {"value", "values", "steps", "order", "result", "count", "at", "turn", "ahead"}
 _TOOL_CALL = _VOLATILE | {"nested", "at", "turn", "began", "match"}
 _PART = frozenset({"id", "item_id", "call_id", "signature", "encrypted_content", "created_by"})
 #: Keys under which a message holds more message structure; all else is what somebody said and stays.

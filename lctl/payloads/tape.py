@@ -107,6 +107,7 @@ class Ambient(Payload, frozen=True):
         lane: as in an exchange.
         at: as in an exchange.
         turn: as in an exchange, of a sleep or wake.
+        ahead: of a wake: how many callbacks of the loop's turn ran before it; absent if it was alone.
         match: as in an exchange.
     """
 
@@ -123,6 +124,7 @@ class Ambient(Payload, frozen=True):
     lane: str | None = None
     at: Milliseconds | None = None
     turn: Count | None = None
+    ahead: Count | None = None
     match: str | None = None
 
 

@@ -23,7 +23,8 @@ from lctl.rerun.ordering import START
 from lctl.rerun.pace import Pace
 from lctl.rerun.parties import Alarm, Awaiting, Blocked, Held
 from lctl.rerun.score import Score, Violation
-from lctl.rerun.stage import AHEAD, Stage
+from lctl.rerun.stage import Stage
+from lctl.rerun.upcoming import AHEAD
 from lctl.rerun.virtualtime import IdleLoop, VirtualTime, follows
 from lctl.rerun.waiting import Key
 from lctl.session import turns
@@ -38,7 +39,8 @@ class Conductor:
 
     Args:
         moments: (milliseconds from the recording's origin, key), in order; or with a third: how many turns
-            of its event loop it came after what reached that before (see `lctl.session.turns`).
+            of its event loop it came after what reached that before (see `lctl.session.turns`); and a
+            fourth: how many callbacks of that turn ran before it.
         realtime: wait as long as the recording did.
 
     Attributes:
@@ -64,13 +66,13 @@ class Conductor:
         """Event loops, `time.sleep` and timeouts of locks follow virtual time from here on."""
         self.pace.start()
         turns.on_job.append(self._begin_job)
-        turns.on_submit.append(self._stage.note_job)
+        turns.on_submit.append(self._stage.upcoming.note_job)
         self._clock.install()
 
     def uninstall(self) -> None:
         self._clock.uninstall()
         turns.on_job.remove(self._begin_job)
-        turns.on_submit.remove(self._stage.note_job)
+        turns.on_submit.remove(self._stage.upcoming.note_job)
         self._stage.watch.stop()
         with self._stage.door.lock:  # it may be looking at them still, as may other threads
             self._stage.threads.close()
@@ -243,12 +245,16 @@ class Conductor:
             self._stage.loops.pop(loop.tid, None)
 
     def is_due(self, loop: IdleLoop, together: bool) -> bool:
-        """See `Stage.is_due`; a look without the lock, for each turn of the loop."""
-        return bool(self._stage.waiting) and self._stage.is_due(loop, together)
+        """See `Upcoming.is_due`; a look without the lock, for each turn of the loop."""
+        return bool(self._stage.waiting) and self._stage.upcoming.is_due(loop, together)
 
-    def follows_in_turn(self, loop: IdleLoop, surely: bool) -> bool:
-        """See `Stage.follows_in_turn`; likewise."""
-        return bool(self._stage.waiting) and self._stage.follows_in_turn(loop, surely)
+    def follows_in_turn(self, loop: IdleLoop, surely: bool) -> int | None:
+        """See `Upcoming.follows_in_turn`; likewise."""
+        return self._stage.upcoming.follows_in_turn(loop, surely) if self._stage.waiting else None
+
+    def ahead(self, place: int) -> int | None:
+        """How many callbacks of its turn ran before what comes at `place`; None if unknown."""
+        return self._score.ahead(place)
 
     def is_waited_for(self) -> bool:
         return bool(self._stage.waiting or self._stage.alarms)
@@ -332,7 +338,7 @@ class Conductor:
             return isinstance(party, Blocked) or party.loop is not loop
         lane, kind, *_ = self._score.key(place)
         if kind == "wake":  # of a thread, and for the loop that handed the job in
-            return self._stage.is_job_of_another(lane, loop)
+            return self._stage.upcoming.is_job_of_another(lane, loop)
         while lane not in self._homes and "." in lane:
             lane = lane.rpartition(".")[0]
         return self._homes.get(lane, loop) is not loop

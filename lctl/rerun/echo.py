@@ -33,6 +33,7 @@ _VOLATILE = (
     "at",
     "turn",
     "turns",
+    "ahead",
     "began",
     "checkpoint_id",
     "parent_checkpoint_id",
@@ -42,7 +43,7 @@ _NEW_HEADERS = ("idempotency-key", "x-request-id", "x-ms-client-request-id")
 _FIELDS = 8
 _TIMESTAMP = b'"timestamp":"'
 _DURATION = b'"duration_ms":'
-_TIMES = re.compile(rb'"(?:duration_ms|first_chunk_ms|at|turn|began)":[^,}]*,?')
+_TIMES = re.compile(rb'"(?:duration_ms|first_chunk_ms|at|turn|ahead|began)":[^,}]*,?')
 _TIME = len("2024-01-15T10:30:00.123456Z")
 
 
@@ -138,6 +139,11 @@ class EchoStore(JournalStore):
     def recorded_seq(self, seq: int) -> int:
         """The recording's seq of the event that this run gave `seq`."""
         return self._names.seq(seq)
+
+    @property
+    def is_reordering(self) -> bool:
+        """Whether events are held back, so that `recorded_seq` does not know of the newest."""
+        return self._window is not None
 
     def _compared(self, line: bytes) -> list[bytes]:
         """What is to be stored now that `line` has come: it or the recorded one; nothing while a window is

@@ -32,6 +32,7 @@ class Entry:
         times: of each chunk of a stream, in milliseconds since the start; None of any other response.
         cancelled: the program ended it before its answer was there.
         turn: of an event loop, counted from what reached that before its end.
+        ahead: of a wake: how many callbacks of that turn ran before it; None if unknown.
         began: as `turn`, of a tool call's start.
         turns: as `turn`, of each chunk of a stream; None if unknown.
         lingering: the program ended the call when the whole answer was there, before it took it.
@@ -44,6 +45,7 @@ class Entry:
 
     __slots__ = (
         "agent",
+        "ahead",
         "at",
         "began",
         "begins",
@@ -78,6 +80,7 @@ class Entry:
         self.step: int | None = None
         self.turn: int | None = None
         self.turns: list[int] | None = None
+        self.ahead: int | None = None
         self.began: int | None = None
         self.agent = ""
         self.name = ""

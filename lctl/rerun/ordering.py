@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
 from lctl.rerun.entries import Entry
@@ -35,11 +36,13 @@ class Delivery(NamedTuple):
         key: (lane, kind, number, part); part 0 is an answer or the head of one, 1, 2, ... the chunks of
             a stream.
         turn: of an event loop that it reached, counted from what reached that before; None if unknown.
+        ahead: how many callbacks of that turn ran before it; None if unknown.
     """
 
     at_ms: float
     key: tuple[str, str, int, int]
     turn: int | None = None
+    ahead: int | None = None
 
 
 def keys(entry: Entry, mark: str) -> list[tuple[str, str, int, int]]:
@@ -56,7 +59,7 @@ def together(tapes: Sequence[Tape]) -> list[Delivery]:
     found = []
     for tape in tapes:
         later = _origin(tape.entries) - first if tape.entries else 0.0
-        found += [Delivery(one.at_ms + later, one.key, one.turn) for one in tape.deliveries]
+        found += [one._replace(at_ms=one.at_ms + later) for one in tape.deliveries]
     return sorted(found, key=lambda one: one.at_ms)
 
 
@@ -90,7 +93,7 @@ def deliveries(entries: list[Entry], mark: str = "") -> list[Delivery]:
         for one in moments:
             last = max(last, one.at)
             key = (mark + one.entry.lane, one.entry.kind, one.entry.number, one.part)
-            found.append(Delivery(last, key, _turn(one)))
+            found.append(Delivery(last, key, _turn(one), one.entry.ahead))
     return found
 
 
@@ -143,21 +146,33 @@ def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
 
 
 def _follow_log(moments: list[_Moment]) -> None:
-    """Let the moments that have an event be in its order; the chunks of a stream stay behind its start. What
-    is behind the first event of a lane that went on is behind its going on."""
+    """Let the moments that have an event be in its order; the chunks of a stream stay behind its start, and
+    the program's going on behind the end. What is behind the first event of a lane that went on is behind
+    its going on."""
     last = 0.0
     starts: dict[int, float] = {}
-    told = [(one.entry.told, one.at) for one in moments if one.part == RESUMED and one.entry.told is not None]
-    told.sort(reverse=True)
+    resumed = {id(one.entry): one for one in moments if one.part == RESUMED}
+    gone_on: list[tuple[int, float]] = []  # first event of a lane after its going on, and when that was
+    for one in resumed.values():
+        _tell(gone_on, one)
     for one in sorted((one for one in moments if one.seq is not None), key=lambda one: one.seq or 0):
-        while told and told[-1][0] <= (one.seq or 0):
-            last = max(last, told.pop()[1] + _AFTER)
+        while gone_on and gone_on[0][0] <= (one.seq or 0):
+            last = max(last, heappop(gone_on)[1] + _AFTER)
         last = one.at = max(last, one.at)
         if one.part == START:
             starts[id(one.entry)] = one.at
+        elif id(one.entry) in resumed:
+            after = resumed[id(one.entry)]
+            after.at = max(after.at, one.at + _AFTER)
+            _tell(gone_on, after)
     for one in moments:
         if one.seq is None and one.part != START:
             one.at = max(one.at, starts.get(id(one.entry), 0.0))
+
+
+def _tell(gone_on: list[tuple[int, float]], one: _Moment) -> None:
+    if one.entry.told is not None:
+        heappush(gone_on, (one.entry.told, one.at))
 
 
 def _stretches(entries: list[Entry]) -> Iterator[list[Entry]]:

@@ -80,7 +80,7 @@ class Awaiting:
         self.tid = threading.get_native_id()
         self._future = future
 
-    def give(self) -> None:
+    def give(self, ahead: int | None) -> None:
         """In its loop's own thread."""
         _give(self._future)
 
@@ -103,8 +103,10 @@ class Held:
         self.tid = tid
         self._handle = handle
 
-    def give(self) -> None:
-        self.loop._ready.append(self._handle)
+    def give(self, ahead: int | None) -> None:
+        """`ahead`: how many callbacks run before it in its turn; None: all that are there."""
+        ready = self.loop._ready
+        ready.insert(len(ready) if ahead is None else ahead, self._handle)
 
 
 def _give(future: Any) -> None:

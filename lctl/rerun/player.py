@@ -16,6 +16,7 @@ from lctl.rerun.halting import Halt
 from lctl.rerun.matching import Match, Matcher
 from lctl.rerun.ordering import END, RESUMED, START, keys
 from lctl.rerun.repeating import Repeater, inherited_edits
+from lctl.rerun.resumption import Resumptions
 from lctl.rerun.tape import Tape
 from lctl.rerun.tools import equal_call, served
 from lctl.session import lanes
@@ -73,6 +74,7 @@ class TapePlayer:
         self._rules = rules
         self._matcher = Matcher(tape)
         self._repeater = Repeater(inherited_edits(tape))
+        self._resumptions = Resumptions(tape)
         self._read: dict[tuple[str, str], int] = {}  # how many reads of a lane and source were served
         #: Whether a recorded event of such a body is stored in its recorded place.
         self.fills: Callable[[int], bool] = lambda seq: False
@@ -381,14 +383,12 @@ class TapePlayer:
             await self.order.wait_async((*key, 0))
         return entry is not None
 
-    def resumed(self, seq: int) -> float | None:
-        found = self.tape.resumed.get(seq)
+    def resumed(self, seq: int, sure: bool = True) -> float | None:
+        lane = lanes.current()
+        found = None if self.is_live(lane) else self._resumptions.take(lane.path, seq, sure)
         if found is None:
             return None
         entry, at = found
-        lane = lanes.current()
-        if entry.lane != lane.path or self.is_live(lane):
-            return None
         self.order.wait((self.tape.mark + entry.lane, entry.kind, entry.number, RESUMED))
         return at
 

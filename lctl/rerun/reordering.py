@@ -160,7 +160,7 @@ class Window:
                 continue
             if kind == "step_end" and step in parents:
                 ended.setdefault(parents[step], []).append(m)
-            key = _border_of(event) if kind in _BORDER else step
+            key = _border_of(event) if _crosses(event) else step
             if last.get(key, -1) > m:
                 return False
             last[key] = m
@@ -177,6 +177,13 @@ class Window:
             elif event["type"] == "step_end" and event.get("step") in begun:
                 places.append(m)
         return places
+
+
+def _crosses(event: dict[str, Any]) -> bool:
+    """Not so an agent used as a tool, nor a call made of messages: what they did is told when they end, as a
+    step is. Their own model calls cross the border."""
+    data = event["data"]
+    return event["type"] in _BORDER and not (data.get("subagent") or data.get("derived"))
 
 
 def _border_of(event: dict[str, Any]) -> Any:

@@ -70,7 +70,9 @@ class Router:
     def resumed(self, seq: int) -> float | None:
         session = get_session()
         store = session.store if session is not None else None
-        return self._here().resumed(store.recorded_seq(seq) if isinstance(store, EchoStore) else seq)
+        if isinstance(store, EchoStore):
+            return self._here().resumed(store.recorded_seq(seq), not store.is_reordering)
+        return self._here().resumed(seq)
 
     def _catch_up(self) -> None:
         """What happens now comes after what was served, also in the times that the new log says of it: a

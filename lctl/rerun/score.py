@@ -31,10 +31,12 @@ class Score:
     """
 
     def __init__(self, moments: Iterable[Any]) -> None:
-        """Of (milliseconds, key) or (milliseconds, key, turn)."""
-        self._moments: list[tuple[float, Key, int | None]] = [
-            (one[0], one[1], one[2] if len(one) > 2 else None) for one in moments
-        ]
+        """Of (milliseconds, key), (milliseconds, key, turn) or (milliseconds, key, turn, ahead)."""
+        self._moments: list[tuple[float, Key, int | None]] = []
+        self._ahead: list[int | None] = []
+        for one in moments:
+            self._moments.append((one[0], one[1], one[2] if len(one) > 2 else None))
+            self._ahead.append(one[3] if len(one) > 3 else None)
         self._places = {moment[1]: place for place, moment in enumerate(self._moments)}
         self._over = bytearray(len(self._moments))  # played, given up, or passed over
         self._late: set[int] = set()
@@ -61,6 +63,10 @@ class Score:
     def turn(self, place: int) -> int | None:
         """Of its event loop, counted from what reached that before; None if unknown."""
         return self._moments[place][2]
+
+    def ahead(self, place: int) -> int | None:
+        """How many callbacks of that turn ran before it; None if unknown."""
+        return self._ahead[place]
 
     def is_over(self, place: int) -> bool:
         return bool(self._over[place])

@@ -7,17 +7,14 @@ from time import monotonic
 from typing import Any
 
 from lctl.errors import RerunStopped
-from lctl.rerun.ordering import START
 from lctl.rerun.pace import Pace
 from lctl.rerun.parties import Alarm, Awaiting, Blocked, Door, Held, refuse
 from lctl.rerun.quiescence import Threads
 from lctl.rerun.score import Score, Violation
+from lctl.rerun.upcoming import Upcoming
 from lctl.rerun.virtualtime import IdleLoop, follows
 from lctl.rerun.waiting import Key
 from lctl.rerun.watching import Watch, has_children
-from lctl.session import turns
-from lctl.session.lanes import Lane
-from lctl.session.turns import FAR
 
 #: Real seconds for which a delivery that nobody asked for is waited for: where threads are blocked in
 #: locks, and where something outside the program may still bring it about.
@@ -33,8 +30,6 @@ _LOADED = 20
 _LEAST = 0.02
 #: Real seconds after which it is looked what became of who was let go on.
 _LATER = 0.001
-#: Places of the score looked at for what is to reach a loop in this turn.
-AHEAD = 16
 #: Milliseconds by which a timer may be late on virtual time, which leaves out what computing takes.
 _SLACK = 20.0
 _FOREVER = float("inf")
@@ -48,7 +43,7 @@ class Stage:
     Attributes:
         blocked: threads that wait here, and `loops` that have nothing to do, by the system's number of their
             threads.
-        waiting: who waits for a delivery, by its place in the score.
+        waiting: who waits for a delivery, by its place in the score. `upcoming`: what loops know of it.
         hanging: futures of coroutines that wait for ever, with their loops; `never`: such threads.
         live: how many real calls are in flight.
         last: what was delivered last.
@@ -65,7 +60,7 @@ class Stage:
         self.never: list[Blocked] = []
         self.hanging: dict[Any, Any] = {}
         self.live = 0
-        self._jobs: dict[str, Any] = {}  # lane of a pool job -> the event loop that handed it in
+        self.upcoming = Upcoming(score, self.waiting)
         self.threads = Threads()
         self.watch = Watch(self._look)
         self.violations: list[Violation] = []
@@ -98,69 +93,6 @@ class Stage:
         if self.score.play(place) and self.last is not None:
             self.violations.append(Violation(key, self.last))
         self.last = key
-
-    def note_job(self, lane: Lane) -> None:
-        loop = turns.running()
-        if loop is not None:
-            self._jobs[lane.path] = loop
-
-    def is_job_of_another(self, lane: str, loop: Any) -> bool:
-        """Whether a pool job is known to have been handed in by another event loop."""
-        return self._jobs.get(lane, loop) is not loop
-
-    def is_due(self, loop: IdleLoop, together: bool) -> bool:
-        """Whether the next that reaches this loop is to reach it in this turn, though it is not at rest: as
-        many turns after the one before as in the recording. All before that are being waited for.
-
-        Args:
-            together: something has reached it in this turn, which is to run before others do.
-        """
-        waiting, score = self.waiting, self.score
-        threads = False
-        for place in range(score.head, min(score.head + AHEAD, score.length)):
-            if score.is_over(place):
-                continue
-            party = waiting.get(place)
-            if isinstance(party, Blocked) or (party is not None and party.loop is not loop.loop):
-                if together:
-                    return False
-                threads = True
-                continue
-            lane, kind, _, part = score.key(place)
-            if party is None and kind == "wake" and self.is_job_of_another(lane, loop.loop):
-                if together:
-                    return False
-                threads = True
-                continue
-            if party is None and not (kind == "wake" and threads):  # which one of the threads will bring
-                return False
-            turn = score.turn(place)
-            if together:
-                return turn == 0
-            if part == START:
-                return True
-            if turn is None or turn >= FAR or loop.reached is None:
-                return False
-            return loop.turn >= loop.reached + turn
-        return False
-
-    def follows_in_turn(self, loop: IdleLoop, surely: bool) -> bool:
-        """Whether the next that reaches this loop is to reach it in this turn, when what has reached it has
-        run, though others go on before.
-
-        Args:
-            surely: all before it are being waited for. Else they may be what is about to run.
-        """
-        waiting, score = self.waiting, self.score
-        for place in range(score.head, min(score.head + AHEAD, score.length)):
-            if score.is_over(place):
-                continue
-            party = waiting.get(place)
-            if party is None and surely:
-                return False
-            if party is not None and not isinstance(party, Blocked) and party.loop is loop.loop:
-                return score.turn(place) == 0
-        return False
 
     # -- who goes on -------------------------------------------------------------------------------
 
@@ -290,7 +222,7 @@ class Stage:
             return
         loop = self.loops.pop(party.tid, None)
         if loop is not None:
-            loop.grant(party, self.score.turn(place) is not None)
+            loop.grant(party, self.score.turn(place) is not None, self.score.ahead(place))
         elif isinstance(party, Awaiting):
             party.wake()
 

@@ -410,6 +410,7 @@ def _waited(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry.cancelled = data.get("cancelled") is True
     entry.used = entry.kind == "wake"  # nobody asks for it
     entry.turn = _count(data.get("turn"))
+    entry.ahead = _count(data.get("ahead"))
     entry.step = event.get("step")
     entry.agent = str(event.get("agent") or "")
     entry.name = str(data.get("key"))

@@ -174,7 +174,7 @@ class IdleLoop:
         self._real: Callable[[float | None], Any] = self._selector.select
         self._turns = 0
         self._polls = False
-        self._granted: list[tuple[Awaiting | Held, bool]] = []
+        self._granted: list[tuple[Awaiting | Held, bool, int | None]] = []
         self.is_paused = False
         self.turn = 0
         self.reached: int | None = None
@@ -204,9 +204,9 @@ class IdleLoop:
         if threading.get_native_id() != self.tid:
             self.loop._write_to_self()
 
-    def grant(self, party: Awaiting | Held, counts: bool) -> None:
-        """Let `party` have what it waits for. `counts`: its turn was recorded."""
-        self._granted.append((party, counts))
+    def grant(self, party: Awaiting | Held, counts: bool, ahead: int | None) -> None:
+        """Let `party` have what it waits for. `counts`: its turn was recorded; `ahead`: its place there."""
+        self._granted.append((party, counts, ahead))
         self.wake()
 
     def _select(self, timeout: float | None = None) -> Any:
@@ -224,27 +224,32 @@ class IdleLoop:
                 break
             given = True
         # What it does itself may be followed in this turn, too: the start of a tool by another's result.
-        if self.loop._ready and self._conductor.follows_in_turn(self, surely=False):
-            self.loop._ready.append(Handle(self._go_on_in_turn, (given,), self.loop))
+        place = self._conductor.follows_in_turn(self, surely=False) if self.loop._ready else None
+        if place is not None:
+            ready, ahead = self.loop._ready, self._conductor.ahead(place)
+            here = Handle(self._go_on_in_turn, (given,), self.loop)
+            ready.insert(len(ready) if ahead is None else ahead, here)
         return events
 
     def _go_on_in_turn(self, given: bool) -> None:
         """What reached the loop in this turn has run: let threads go on that did so before the rest of it."""
         ready = self.loop._ready
-        while (given or self.reached == self.turn) and self._conductor.follows_in_turn(self, surely=True):
+        while given or self.reached == self.turn:
+            if self._conductor.follows_in_turn(self, surely=True) is None:
+                return
             self._pause()  # what it saw of files it will see again
             there = len(ready)
-            if not self._give():
+            if not self._give(at_once=True):
                 return
             for handle in [ready.pop() for _ in range(len(ready) - there)][::-1]:
                 if not handle._cancelled:
                     handle._run()
 
-    def _give(self) -> bool:
-        """Whether anything reached the loop."""
+    def _give(self, at_once: bool = False) -> bool:
+        """Whether anything reached the loop. `at_once`: it is to stand behind all that is there."""
         given = bool(self._granted)
-        for party, counts in self._granted:
-            party.give()
+        for party, counts, ahead in self._granted:
+            party.give(None if at_once else ahead)
             if counts:
                 self.reached = self.turn
         self._granted.clear()

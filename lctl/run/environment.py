@@ -2,7 +2,7 @@
 
 The folder with our `sitecustomize` leads PYTHONPATH; the LCTL_* variables say how to record. Both are
 inherited by every process the program starts, so each Python among them records too. The output path
-is for one process only: the first that begins takes it out of its environment.
+is for one process only: the first that begins empties it in its environment.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def recording_here(environ: Mapping[str, str] = os.environ) -> Recording | None:
         return None
     path = environ.get(PATH)
     return Recording(
-        name=environ.get(NAME),
+        name=environ.get(NAME) or None,
         path=Path(path) if path else None,
         durability=environ.get(DURABILITY),
         redact=environ.get(REDACT) != "0",

@@ -55,7 +55,8 @@ def _open(recording: Recording) -> LCTLSession:
     name = recording.name if is_program or processes.parent() is None else None
     path = recording.path if _claimed(recording.path) else None
     for variable in (environment.NAME, environment.PATH):
-        os.environ.pop(variable, None)
+        if variable in os.environ:
+            os.environ[variable] = ""  # not taken out: another thread may be reading one after the other
     return LCTLSession(
         name,
         path,

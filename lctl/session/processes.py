@@ -87,10 +87,8 @@ def withdraw(session: LCTLSession) -> None:
             del _told[n]
             if n < len(_told):  # a session opened later still stands: it inherits what was before
                 _told[n] = (_told[n][0], before)
-            elif before is None:
-                os.environ.pop(VARIABLE, None)
-            else:
-                os.environ[VARIABLE] = before
+            else:  # emptied, not taken out: another thread may be reading one variable after the other
+                os.environ[VARIABLE] = before or ""
             break
 
 

@@ -97,6 +97,17 @@ def since() -> int | None:
     return FAR if last is None else min(turn - last, FAR)
 
 
+def ahead() -> int | None:
+    """How many callbacks have run before this one in the turn that runs in this thread; None where it is the
+    only one of its turn, or where that cannot be told."""
+    frame = sys._getframe(1).f_back
+    while frame is not None and frame.f_code.co_name != "_run_once":
+        frame = frame.f_back
+    counted = {} if frame is None else frame.f_locals  # asyncio's: `i` of `ntodo`
+    many, at = counted.get("ntodo"), counted.get("i")
+    return at if isinstance(many, int) and many > 1 and isinstance(at, int) else None
+
+
 def crossing(lane: Lane) -> None:
     """A call is made in `lane`."""
     if running() is None:

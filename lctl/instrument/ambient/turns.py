@@ -75,6 +75,8 @@ def _note(session: LCTLSession, lane: Lane) -> None:
         moment.turn = turns.since()
         made: dict[str, Any] = {"source": SOURCE, "key": "call_soon_threadsafe"}
         made |= session.under_way.fields(moment, True)
+        if (ahead := turns.ahead()) is not None:
+            made["ahead"] = ahead
         session.record_read(session.agent, made, None)  # of no step: whose the thread was by then is chance
     except Exception as error:
         reads.failed("a thread's result", error)

@@ -213,3 +213,21 @@ def test_environment_round_trip(tmp_path: Path) -> None:
     assert recording_here(plain) == Recording()
     assert plain["PYTHONPATH"] == inner["PYTHONPATH"]
     assert recording_here({}) is None
+
+
+def test_an_environment_that_is_read_while_a_recording_begins(place: Path) -> None:
+    """`dict(os.environ)` in another thread takes the names first, then one value after the other."""
+    write(
+        place,
+        "reads.py",
+        """
+        import os
+        import lctl
+        names = list(os.environ)
+        lctl.get_session().emit("t", {})
+        print(len({name: os.environ[name] for name in names}) > 2)
+        """,
+    )
+    got = process("run", "--output", "r.lctl.json", "--record", "model", "reads.py", cwd=place)
+    assert (got.code, got.out) == (0, "True\n"), got.err
+    assert (place / "r.lctl.json").exists()

@@ -32,7 +32,7 @@ class World:
     def __init__(self, conductor: Conductor | None = None) -> None:
         self.conductor = conductor
         self.trace: list[Any] = []
-        self.moments: list[tuple[float, tuple[str, str, int, int], int | None]] = []
+        self.moments: list[tuple[float, tuple[str, str, int, int], int | None, int | None]] = []
         self._chance = random.Random()
         self._started = time.perf_counter()
         self._lock = threading.Lock()
@@ -58,12 +58,12 @@ class World:
             self.note(key, what)
         return what
 
-    def note(self, key: tuple[str, str, int, int], *traced: Any) -> None:
+    def note(self, key: tuple[str, str, int, int], *traced: Any, ahead: int | None = None) -> None:
         """Something reaches the program. What that traces at once is one with it: no other thread's comes
         between."""
         turn = turns.since()
         with self._lock:
-            self.moments.append(((time.perf_counter() - self._started) * 1000, key, turn))
+            self.moments.append(((time.perf_counter() - self._started) * 1000, key, turn, ahead))
             self.trace += traced
 
     def _delay(self) -> float:
@@ -91,7 +91,7 @@ def record(program: Program) -> World:
             return call(loop, callback, *args, **options)
 
         def woken(*args: Any) -> None:
-            world.note((lane.path, "wake", lane.number("wake"), 0))
+            world.note((lane.path, "wake", lane.number("wake"), 0), ahead=turns.ahead())
             callback(*args)
 
         return call(loop, woken, *args, **options)

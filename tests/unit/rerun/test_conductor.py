@@ -265,8 +265,8 @@ def test_what_reached_a_loop_in_one_turn_does_so_again_though_a_thread_went_on_b
 
     recorded = record(program)
     whats = [what for what in recorded.trace if what > 0]
-    keys = {what: key for what, (_, key, _) in zip(whats, recorded.moments, strict=True)}
-    recorded.moments = [(10.0, keys[1], 99), (11.0, keys[3], None), (12.0, keys[2], 0)]
+    keys = {what: key for what, (_, key, *_) in zip(whats, recorded.moments, strict=True)}
+    recorded.moments = [(10.0, keys[1], 99, None), (11.0, keys[3], None, None), (12.0, keys[2], 0, None)]
     for _ in range(10):
         assert conduct(program, recorded).trace == [1, 3, 2, -1, -2]
 

@@ -231,3 +231,16 @@ def test_a_child_with_an_older_environment_is_linked_to_the_newest_seq(folder: P
         with LCTLSession("inner", "inner.lctl.json") as inner:
             assert inner.parent == {"id": "c", "seq": 2}
         assert env["LCTL_PARENT"] == "c:0"
+
+
+def test_an_environment_that_is_read_while_a_session_closes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`dict(os.environ)` in another thread takes the names first, then one value after the other."""
+    monkeypatch.delenv("LCTL_PARENT", raising=False)
+    with LCTLSession("c", "run.lctl.json") as session:
+        session.emit("t", {})
+        names = list(os.environ)
+    assert "LCTL_PARENT" in names
+    assert {name: os.environ[name] for name in names}["LCTL_PARENT"] == ""
+    assert processes.parent() is None

@@ -360,11 +360,15 @@ def test_no_structure_hides_a_secret(tmp_path: Path, kind: str, before: str, aft
         assert secret.encode() not in line.replace(b"\\", b"")
 
 
+#: Not a name that secrets go by: generators take words from the code under test, too.
+_ORDINARY = _FILLER.filter(lambda text: not re.search("(?i)key|pass|pwd|secret|token|auth|cookie|cred", text))
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     st.recursive(
-        st.none() | st.booleans() | st.integers(-(2**53), 2**53) | _FILLER,
-        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_FILLER, inner, max_size=4),
+        st.none() | st.booleans() | st.integers(-(2**53), 2**53) | _ORDINARY,
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_ORDINARY, inner, max_size=4),
         max_leaves=15,
     )
 )

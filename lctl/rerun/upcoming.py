@@ -1,0 +1,105 @@
+"""What an event loop is to wait for in the turn that it is about to run.
+
+How many turns lie between two things that reached a loop is recorded; a loop that has something to do runs
+through its turns at once, so it stands still where the next is due. All here is called with the door shut,
+or is a look that may be late by a turn.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lctl.rerun.ordering import START
+from lctl.rerun.parties import Awaiting, Blocked, Held
+from lctl.rerun.score import Score
+from lctl.session import turns
+from lctl.session.lanes import Lane
+from lctl.session.turns import FAR
+
+if TYPE_CHECKING:
+    from lctl.rerun.virtualtime import IdleLoop
+
+#: Places of the score looked at for what is to reach a loop in this turn.
+AHEAD = 16
+
+
+class Upcoming:
+    """The next places of the score, as one loop sees them.
+
+    Args:
+        score: what is to come.
+        waiting: who waits for what of it, by place; kept by the stage.
+    """
+
+    def __init__(self, score: Score, waiting: dict[int, Blocked | Awaiting | Held]) -> None:
+        self._score = score
+        self._waiting = waiting
+        self._jobs: dict[str, Any] = {}  # lane of a pool job -> the event loop that handed it in
+
+    def note_job(self, lane: Lane) -> None:
+        loop = turns.running()
+        if loop is not None:
+            self._jobs[lane.path] = loop
+
+    def is_job_of_another(self, lane: str, loop: Any) -> bool:
+        """Whether a pool job is known to have been handed in by another event loop."""
+        return self._jobs.get(lane, loop) is not loop
+
+    def is_due(self, loop: IdleLoop, together: bool) -> bool:
+        """Whether the next that reaches this loop is to reach it in this turn, though it is not at rest: as
+        many turns after the one before as in the recording. All before that are being waited for, or will be
+        by threads whose jobs have been handed in.
+
+        Args:
+            together: something has reached it in this turn, which is to run before others do.
+        """
+        score = self._score
+        threads = False
+        for place in range(score.head, min(score.head + AHEAD, score.length)):
+            if score.is_over(place):
+                continue
+            if self._is_elsewhere(place, loop):
+                if together:
+                    return False
+                threads = True
+                continue
+            _, kind, _, part = score.key(place)
+            if place not in self._waiting and not (
+                kind == "wake" and threads
+            ):  # one of the threads brings it
+                return False
+            turn = score.turn(place)
+            if together:
+                return turn == 0
+            if part == START:
+                return True
+            if turn is None or turn >= FAR or loop.reached is None:
+                return False
+            return loop.turn >= loop.reached + turn
+        return False
+
+    def _is_elsewhere(self, place: int, loop: IdleLoop) -> bool:
+        """Whether it is for a thread or for another loop: who waits for it says so, or whose job it is of."""
+        party = self._waiting.get(place)
+        if party is not None:
+            return isinstance(party, Blocked) or party.loop is not loop.loop
+        lane, kind, *_ = self._score.key(place)
+        return self.is_job_of_another(lane, loop.loop) if kind == "wake" else lane in self._jobs
+
+    def follows_in_turn(self, loop: IdleLoop, surely: bool) -> int | None:
+        """The place of what reaches this loop next, if that is to be in this turn, when what has reached it
+        has run, though others go on before; else None.
+
+        Args:
+            surely: all before it are being waited for. Else they may be what is about to run.
+        """
+        waiting, score = self._waiting, self._score
+        for place in range(score.head, min(score.head + AHEAD, score.length)):
+            if score.is_over(place):
+                continue
+            party = waiting.get(place)
+            if party is None and surely:
+                return None
+            if party is not None and not isinstance(party, Blocked) and party.loop is loop.loop:
+                return place if score.turn(place) == 0 else None
+        return None

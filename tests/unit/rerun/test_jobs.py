@@ -1,0 +1,129 @@
+"""What pool jobs hand to an event loop reaches it in the recorded turn, and there in the recorded place."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.unit.rerun.concurrency import Program, World, conduct, record
+
+#: The loop has had its first answer.
+busy = threading.Event()
+
+
+def with_jobs(*jobs: Callable[[World, Any], object]) -> Program:
+    """A loop that is busy after its first answer, and jobs in threads meanwhile."""
+
+    async def tick(world: World, name: str) -> None:
+        for n in range(8):
+            world.trace.append((name, n))
+            await asyncio.sleep(0)
+
+    async def main(world: World) -> None:
+        busy.clear()
+        loop = asyncio.get_running_loop()
+        with ThreadPoolExecutor(len(jobs)) as executor:
+            handed_in = [loop.run_in_executor(executor, job, world, loop) for job in jobs]
+            await world.ask_async("first")
+            busy.set()
+            await asyncio.gather(tick(world, "x"), tick(world, "y"), *handed_in)
+
+    return lambda world: asyncio.run(main(world))
+
+
+def ask_and_hand(world: World, loop: Any) -> None:
+    world.ask("quick")
+    loop.call_soon_threadsafe(world.trace.append, "handed")
+
+
+def ask_late(world: World, loop: Any) -> None:
+    busy.wait()
+    for n in range(400_000):  # it computes: who sleeps in earnest is at rest
+        _ = n * n
+    world.ask("late")
+
+
+def keys_of(recorded: World) -> dict[Any, Any]:
+    """The key of each answer by what was asked, of wakes as ("wake", lane of the asker, number)."""
+    found = {}
+    whats = [what for what in recorded.trace if what in ("first", "quick", "late")]
+    for _, key, *_ in recorded.moments:
+        if key[1] == "wake":
+            found["wake", key[0], key[2]] = key
+        else:
+            found[whats.pop(0)] = key
+    return found
+
+
+def before_handed(trace: list[Any]) -> Any:
+    """What the loop did last before."""
+    return [what for what in trace[: trace.index("handed")] if isinstance(what, tuple)][-1]
+
+
+def test_a_loop_stands_still_for_a_wake_though_another_job_has_yet_to_ask() -> None:
+    """The late job asks when the loop has long been through all its turns, if nothing keeps it."""
+    program = with_jobs(ask_and_hand, ask_late)
+    recorded = record(program)
+    keys = keys_of(recorded)
+    wake = "wake", keys["quick"][0]
+    recorded.moments = [
+        (10.0, keys["first"], 99, None),
+        (11.0, keys["quick"], None, None),
+        (12.0, keys["late"], None, None),
+        (13.0, keys[(*wake, 1)], 4, None),
+        (14.0, keys[(*wake, 2)], 99, None),
+        (15.0, keys["wake", keys["late"][0], 1], 99, None),
+    ]
+    for _ in range(5):
+        trace = conduct(program, recorded).trace
+        assert trace.index("late") < trace.index("handed")
+        assert before_handed(trace) == ("y", 3)
+
+
+@pytest.mark.parametrize(
+    ("ahead", "next_to"), [(0, ("y", 2)), (1, ("x", 3)), (2, ("y", 3)), (None, ("y", 3))]
+)
+def test_what_a_thread_hands_to_a_loop_has_its_recorded_place_in_the_turn(ahead: Any, next_to: Any) -> None:
+    program = with_jobs(ask_and_hand)
+    recorded = record(program)
+    keys = keys_of(recorded)
+    wake = "wake", keys["quick"][0]
+    recorded.moments = [
+        (10.0, keys["first"], 99, None),
+        (11.0, keys["quick"], None, None),
+        (13.0, keys[(*wake, 1)], 4, ahead),
+        (14.0, keys[(*wake, 2)], 99, None),
+    ]
+    for _ in range(5):
+        assert before_handed(conduct(program, recorded).trace) == next_to
+
+
+def test_the_place_is_recorded() -> None:
+    """One callback of the turn has run, another has yet to, when the thread's does."""
+
+    def program(world: World) -> None:
+        async def main() -> None:
+            loop = asyncio.get_running_loop()
+            with ThreadPoolExecutor(1) as executor:
+                await loop.run_in_executor(executor, world.ask, "a lane of its own")
+                before = len(world.moments)
+
+                def hand(_: Any = None) -> None:
+                    world.ask("of the thread")
+                    loop.call_soon_threadsafe(world.trace.append, "handed")
+
+                loop.call_soon(world.trace.append, "before")
+                executor.submit(hand).result()
+                loop.call_soon(world.trace.append, "after")
+                await asyncio.sleep(0)
+                assert [one[3] for one in world.moments[before:] if one[1][1] == "wake"] == [1]
+
+        asyncio.run(main())
+
+    recorded = record(program)
+    assert recorded.trace[-3:] == ["before", "handed", "after"]

@@ -1,0 +1,32 @@
+"""The order of what reached a program, from what its log says of it."""
+
+from __future__ import annotations
+
+from lctl.rerun.entries import Entry
+from lctl.rerun.ordering import RESUMED, START, deliveries
+
+
+def entry(lane: str, seq: int, at: float, duration: float, **more: float) -> Entry:
+    made = Entry("exchange", lane, seq, seq - 10)
+    made.number, made.at, made.duration, made.status = 1, at, duration, 200
+    for name, value in more.items():
+        setattr(made, name, value)
+    return made
+
+
+def parts(*entries: Entry) -> list[tuple[str, int]]:
+    return [(one.key[0], one.key[3]) for one in deliveries(sorted(entries, key=lambda one: one.begins))]
+
+
+def test_a_program_goes_on_after_the_end_though_the_log_puts_that_later() -> None:
+    """By the clocks the second went on before the first had ended; by the log it ended after that."""
+    first = entry("0.1", 11, 0.0, 20.0)
+    second = entry("0.2", 15, 1.0, 9.0, resumed=10.5)
+    assert parts(first, second) == [("0.1", START), ("0.2", START), ("0.1", 0), ("0.2", 0), ("0.2", RESUMED)]
+
+
+def test_what_the_log_has_behind_the_first_word_of_who_went_on_stays_there() -> None:
+    first = entry("0.1", 11, 0.0, 20.0)
+    second = entry("0.2", 15, 1.0, 9.0, resumed=10.5, told=30)
+    third = entry("0.3", 41, 2.0, 8.5)
+    assert parts(first, second, third)[-3:] == [("0.2", RESUMED), ("0.3", START), ("0.3", 0)]
