@@ -120,15 +120,26 @@ class EchoStore(JournalStore):
         """Store what the recording has from event `seq` on of the bodies of served tools, which do not run;
         how many events that was. Bodies of several tools may lie in one another."""
         count = 0
-        while self.tape is not None and self._seen + 1 == seq and seq in self.tape.inside and self.fills(seq):
+        while self._window is not None and self._window.owed:
+            self._store(self._closed(self._window, self._window.serve(seq + count)))
+            count += 1
+        while self._seen + 1 == seq + count and self._is_served_next():
             line = None if self.cut and self.stored == self.mark else next(self._lines, None)
             if line is None:
                 break
-            self._seen = seq
-            self._store([line] if self._window is None else self._paired(line, line))
-            seq += 1
+            self._seen += 1
+            window = self._window
+            if window is None:
+                self._store([line])
+            else:
+                window.owe(line)
+                self._store(self._closed(window, window.serve(self._seen)))
             count += 1
         return count
+
+    def _is_served_next(self) -> bool:
+        """Whether the recording goes on with an event that `fill` is to store."""
+        return self.tape is not None and self._seen + 1 in self.tape.inside and self.fills(self._seen + 1)
 
     def fills(self, seq: int) -> bool:
         """Whether recorded event `seq` is stored by `fill`, or has been stored."""
@@ -151,6 +162,8 @@ class EchoStore(JournalStore):
         said = _said(line)
         if self.difference is not None:
             return [] if said == "" else [self._names.line(line)]
+        if self.recorder is not Recorder and said is None:
+            self._owe_served(line)
         recorded = next(self._lines, None)
         if said is not None:
             return [*self._give_up(), *self._aside(recorded, line, said)]
@@ -162,6 +175,15 @@ class EchoStore(JournalStore):
             return [*held, self._names.line(line)]
         self._seen += 1
         return self._paired(recorded, line)
+
+    def _owe_served(self, line: bytes) -> None:
+        """`fill` could not store what the recording has here: `line` is of one write with that before."""
+        while self._is_served_next() and (recorded := next(self._lines, None)) is not None:
+            if self._window is None:
+                self._first = difference(recorded, self._names.line(line), self._equivalent)
+                self._window = Window(self._names, self._same)
+            self._seen += 1
+            self._window.owe(recorded)
 
     def _paired(self, recorded: bytes, line: bytes) -> list[bytes]:
         is_shared = self.shared is None or self._seen <= self.shared
@@ -176,11 +198,16 @@ class EchoStore(JournalStore):
                 return [now_line]
             self._window = Window(self._names, self._same)
         window = self._window
-        if window.add(recorded, line):
+        lines = self._closed(window, window.add(recorded, line))
+        return lines if is_shared or self._window is None else self._give_up()
+
+    def _closed(self, window: Window, whole: bool) -> list[bytes]:
+        """What is to be stored of the window: all of it, as recorded or as it came, when it has closed."""
+        if whole:
             self._window = None
             self.reordered += len(window.held)
             return window.recorded
-        return self._give_up() if window.is_lost or not is_shared else []
+        return self._give_up() if window.is_lost else []
 
     def _same(self, recorded: bytes, now: bytes) -> bool:
         return difference(recorded, now, self._equivalent) is None

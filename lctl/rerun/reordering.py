@@ -12,6 +12,7 @@ What one step says stays in its order, and so does everything that crossed the b
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -109,6 +110,8 @@ class Window:
         self._same = same
         self._open: list[int] = []  # of `held`: not found yet
         self._left: list[int] = []  # of `recorded`: not found yet
+        self._owed: deque[int] = deque()  # of `recorded`: to be served, and not held yet
+        self._served: set[int] = set()  # of `held`
         self._found: list[tuple[int, int]] = []
 
     def add(self, recorded: bytes, now: bytes) -> bool:
@@ -119,12 +122,33 @@ class Window:
         self.recorded.append(recorded)
         while self._match():
             pass
-        return not self._open and self._is_in_order()
+        return self._is_whole()
+
+    def owe(self, recorded: bytes) -> None:
+        """A recorded event that comes of the tape itself, for which there is no number yet."""
+        self._owed.append(len(self.recorded))
+        self.recorded.append(recorded)
+
+    @property
+    def owed(self) -> int:
+        return len(self._owed)
+
+    def serve(self, seq: int) -> bool:
+        """The first of those has the number `seq` in this run; whether the window is whole."""
+        place = self._owed.popleft()
+        self._served.add(len(self.held))
+        self._found.append((len(self.held), place))
+        self.held.append(orjson.dumps(orjson.loads(self.recorded[place]) | {"seq": seq}))
+        return self._is_whole()
 
     @property
     def is_lost(self) -> bool:
         """Whether this is another history, and no other order."""
-        return len(self.held) >= _MANY or (not self._open and not self._is_in_order())
+        found = not self._open and not self._owed
+        return len(self.held) >= _MANY or (found and not self._is_in_order())
+
+    def _is_whole(self) -> bool:
+        return not self._open and not self._owed and self._is_in_order()
 
     def _match(self) -> bool:
         """Find one more; an event may refer only to what was found before it."""
@@ -150,7 +174,8 @@ class Window:
         parents: dict[Any, Any] = {}
         ended: dict[Any, list[int]] = {}  # by the step around them: places of ends in the recording
         for n, m in sorted(self._found):
-            event = orjson.loads(self._names.line(self.held[n]))
+            line = self.recorded[m] if n in self._served else self._names.line(self.held[n])
+            event = orjson.loads(line)
             kind, step = event["type"], event.get("step")
             if kind == "step_start":
                 parents[self._names.seq(event["seq"])] = step

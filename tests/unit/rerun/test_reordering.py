@@ -11,10 +11,12 @@ import pytest
 
 from lctl.codec import open_log
 from lctl.rerun.echo import EchoStore
+from lctl.rerun.filling import Filling
 from lctl.rerun.tape import Tape
 from lctl.session import LCTLSession
 
 Event = tuple[str, str, dict[str, Any], int | None]
+Draft = tuple[str, str, dict[str, Any]]
 
 
 def start(agent: str, step: int | None = None, **data: Any) -> Event:
@@ -120,3 +122,29 @@ def test_an_answer_between_reads_of_another_thread(echo: Any) -> None:
     found, same = echo(recorded, [start("a"), read(2), *answered(3), read(1)])
     assert found is not None
     assert not same
+
+
+def test_a_served_tools_events_within_what_is_written_at_once(tmp_path: Path) -> None:
+    """A clock that another thread read comes early, so that what the tool's body recorded falls between two
+    events of one write: it gets its number behind them, and the log is the recorded one."""
+    read = {"source": "clock", "key": "time.time", "value": 2, "lane": "0.2/t1", "at": 2.0}
+    inside: Draft = "ambient", "a", read
+    called = {"tool": "g", "input": {}, "output": 1, "lane": "0.2", "at": 1.9, "duration_ms": 0.2}
+    lookup: Draft = "tool_call", "a", {"tool": "f", "input": {}, "output": 1, "lane": "0.1", "at": 1.0}
+    written_at_once: list[Draft] = [("fact_added", "a", {"id": "F1"}), ("fact_added", "a", {"id": "F2"})]
+    clock: Draft = "ambient", "main", {"source": "clock", "key": "time.time", "value": 1}
+    called_again: Draft = "tool_call", "a", {**called, "tape": {"inside": [[4, 4]]}}
+    first, second = tmp_path / "first.lctl.json", tmp_path / "second.lctl.json"
+    with LCTLSession("c", first) as session:
+        for kind, agent, data in (lookup, *written_at_once, inside, called_again, clock):
+            session.emit(kind, data, agent=agent)
+    store = EchoStore(second, dict(open_log(first).chain), Tape.load(str(first)))
+    store.recorder = Filling
+    recorder = Filling(store)
+    for kind, agent, data in (clock, lookup):
+        recorder.record(kind, agent, data)
+    recorder.record_many(lambda seq: [(*one, None) for one in written_at_once])
+    recorder.record(*called_again)
+    assert store.finish(reached=False) is None
+    store.close()
+    assert list(open_log(second).lines()) == list(open_log(first).lines())
