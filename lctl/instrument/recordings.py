@@ -31,10 +31,6 @@ class Recording:
 
     def __init__(self, session: LCTLSession) -> None:
         self.conversations = Conversations(session.clock, session.graphs)
-        session.on_tool_call = self.conversations.note_tool_event
-        session.on_follow = partial(self.conversations.follow, lock=session.store.lock)
-        if session.follower is not None:
-            session.on_follow(session.tree)
         if session.found:
             from lctl.instrument import reopened  # here: most logs are new, and it is slow to load
 
@@ -45,6 +41,13 @@ class Recording:
         self.open: dict[int, Attempt] = {}
         store = session.store if opening.redirect is None else None
         self.streams = OpenStreams(store.place, session.redactor) if isinstance(store, JournalStore) else None
+
+    def attach(self, session: LCTLSession) -> None:
+        """From here on the session tells this recording, and no other of its, what happens."""
+        session.on_tool_call = self.conversations.note_tool_event
+        session.on_follow = partial(self.conversations.follow, lock=session.store.lock)
+        if session.follower is not None:
+            session.on_follow(session.tree)
         session.on_close = self.close
 
     def close(self) -> None:
@@ -61,5 +64,17 @@ def recording_of(session: LCTLSession) -> Recording:
     # Kept on the session itself: it is asked for in every call and dies with the session.
     recording: Recording | None = session.__dict__.get("_recording")
     if recording is None or recording.forks != processes.forks:
-        session.__dict__["_recording"] = recording = Recording(session)
+        recording = _begun(session, recording)
     return recording
+
+
+def _begun(session: LCTLSession, before: Recording | None) -> Recording:
+    """Of threads whose first calls come at once the first one's stands: two would not know of each other's
+    messages. No lock: a call may be made within the recording of an event."""
+    made = Recording(session)
+    if before is not None and session.__dict__.get("_recording") is before:
+        session.__dict__.pop("_recording", None)
+    kept: Recording = session.__dict__.setdefault("_recording", made)
+    if kept is made:
+        made.attach(session)
+    return kept
