@@ -46,6 +46,7 @@ class Forest(Alternatives):
         seqs: seq of the event that made it.
         parents: number of the message before it now, or ROOT or UNKNOWN; `moves` has what it was.
         contents: seq of the event that says what it says; 0 while only chunks do.
+        plain: 1 of what has an id, a parent (or None), a role and a text, and nothing else.
         origins: of a copy: number of the message whose content it has; else -1.
         repeats: deliveries that changed nothing.
     """
@@ -59,6 +60,7 @@ class Forest(Alternatives):
         self.numbers: dict[str, int] = {}
         self.contents = array("q")
         self.roles: list[str] = []
+        self.plain = bytearray()
         self.origins: dict[int, int] = {}
         self.statuses: History[str] = History()
         self.finals: History[int] = History()  # of streamed messages: when the whole one came
@@ -145,6 +147,7 @@ class Forest(Alternatives):
         self.ids.append(id)
         self.seqs.append(seq)
         self.roles.append(role)
+        self.plain.append(0)
         self.contents.append(content)
         self.parents.append(parent)
         self._child.append(-1)
@@ -170,6 +173,7 @@ class Forest(Alternatives):
         self.ids += ids
         self.seqs.extend(array("q", (seq,)) * len(ids))
         self.roles += said
+        self.plain += bytes(len(ids))
         self.contents.extend(array("q", list(map(self.contents.__getitem__, originals))))
         self.parents.extend(array("q", (parent, *numbers[:-1])))
         self._child.extend(array("q", (*numbers[1:], -1)))

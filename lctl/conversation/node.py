@@ -219,9 +219,15 @@ def messages_of(tree: Tree, numbers: list[int]) -> list[dict[str, Any]]:
     data_at = forest.data_at.events.__getitem__ if isinstance(forest.data_at, Kept) else forest.data_at
     said: list[dict[str, Any]] = []
     drop: list[str] = []
-    for data in map(data_at, [contents[number] for number in numbers]):
+    plain = forest.plain
+    for number in numbers:
+        data = data_at(contents[number])
         message = {**data}
-        try:  # most messages are a role and a text, with the log's keys of the one before
+        if plain[number]:
+            del message["message_id"], message["parent_id"]
+            said.append(message)
+            continue
+        try:  # most others are a role and a text, too, with the log's keys of the one before
             for key in drop:
                 del message[key]
             if len(message) == 2 and "role" in message and type(message["content"]) is str:

@@ -80,6 +80,8 @@ def place_plain(forest: Forest, seq: int, data: Data) -> int:
     if not conversation:
         conversation = forest.conversations.get(parent, "main")
     number = forest.add(id, seq, role, parent, seq)
+    if len(data) == 4 and type(data.get("content")) is str and "message_id" in data and "parent_id" in data:
+        forest.plain[number] = 1
     if parent == ROOT:
         forest.roots_in.setdefault(conversation, []).append(number)
     if conversation != "main":
