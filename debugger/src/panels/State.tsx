@@ -27,7 +27,7 @@ export function State() {
       <Figures now={now} />
       <Changed changes={now.changes} />
       <Against />
-      <Unhurried now={now} part={Facts} />
+      <Unhurried now={now} pause={150} part={Facts} />
       <Unhurried now={now} part={Below} />
     </div>
   );

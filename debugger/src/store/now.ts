@@ -6,7 +6,8 @@ import { Follower } from "./follow";
 import { isEmpty, run } from "./run";
 import { seq } from "./route";
 
-export const state = new Follower<StateAnswer>(true);
+/** Twenty states a second are more than anybody reads; the frames between are the time bar's alone. */
+export const state = new Follower<StateAnswer>(true, 50);
 export const event = new Follower<EventAnswer>(true, 100);
 
 /** Milliseconds after which a state that was not the last word is asked for again. */

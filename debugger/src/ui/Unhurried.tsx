@@ -1,5 +1,5 @@
-/** A part that follows at once while it is in sight, and out of sight when what it shows comes to rest: while one
- * scrubs, elements that nobody sees are not changed at each answer. */
+/** A part that follows while it is in sight, and out of sight when what it shows comes to rest: while one scrubs,
+ * elements that nobody sees are not changed at each answer, nor those that nobody could read more often than `pause`. */
 import type { ComponentType } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
@@ -10,19 +10,26 @@ const NEAR = "400px";
 
 interface Props<T> {
   now: T;
+  /** Milliseconds between two changes in sight at least; what comes after a longer rest is there at once. */
+  pause?: number;
   part: ComponentType<{ now: T }>;
 }
 
-export function Unhurried<T>({ now, part: Part }: Props<T>) {
+export function Unhurried<T>({ now, pause = 0, part: Part }: Props<T>) {
   const box = useRef<HTMLDivElement>(null);
   const seen = useRef(true);
   const [rested, rest] = useState(now);
   const held = useRef(now);
-  if (seen.current || rested === now) held.current = now;
+  const moved = useRef(-Infinity);
+  const early = seen.current ? moved.current + pause - performance.now() : RESTS;
+  if (early <= 0 || rested === now) {
+    if (held.current !== now) moved.current = performance.now();
+    held.current = now;
+  }
   const shown = held.current;
   useEffect(() => {
     if (shown === now) return;
-    const timer = setTimeout(() => rest(now), RESTS);
+    const timer = setTimeout(() => rest(now), early);
     return () => clearTimeout(timer);
   }, [now, shown]);
   const [, again] = useState(false);
