@@ -18,7 +18,7 @@ from lctl.conversation.alternatives import ROOT, UNKNOWN, Alternatives
 from lctl.conversation.calls import Calls
 from lctl.conversation.fitting import fitting
 from lctl.conversation.news import News
-from lctl.conversation.numbers import History
+from lctl.conversation.numbers import History, Names
 from lctl.conversation.ratings import Ratings
 from lctl.conversation.texts import Chunks
 from lctl.conversation.toolsets import ToolSet
@@ -59,7 +59,7 @@ class Forest(Alternatives):
         self.ids: list[str] = []
         self.numbers: dict[str, int] = {}
         self.contents = array("q")
-        self.roles: list[str] = []
+        self.roles = Names()
         self.plain = bytearray()
         self.origins: dict[int, int] = {}
         self.statuses: History[str] = History()
@@ -146,7 +146,7 @@ class Forest(Alternatives):
         number = len(self.ids)
         self.ids.append(id)
         self.seqs.append(seq)
-        self.roles.append(role)
+        self.roles[number] = role
         self.plain.append(0)
         self.contents.append(content)
         self.parents.append(parent)
@@ -169,10 +169,9 @@ class Forest(Alternatives):
         of its original; the number of the first. As `add` of each, column by column."""
         first = len(self.ids)
         numbers = range(first, first + len(ids))
-        said = list(map(self.roles.__getitem__, originals))
+        said = self.roles.repeat(originals, first)
         self.ids += ids
         self.seqs.extend(array("q", (seq,)) * len(ids))
-        self.roles += said
         self.plain += bytes(len(ids))
         self.contents.extend(array("q", list(map(self.contents.__getitem__, originals))))
         self.parents.extend(array("q", (parent, *numbers[:-1])))

@@ -10,14 +10,22 @@ T = TypeVar("T")
 
 
 class Names:
-    """A column of few different names, of which most are the default; reads as a dict of the others."""
+    """A column of few different names, and of a default where none was given; reads as a dict. The garbage
+    collector does not look at it, as it would at each entry of a list.
+
+    Args:
+        otherwise: what `names[key]` is where there is none.
+    """
 
     __slots__ = ("_codes", "_known", "_names")
 
-    def __init__(self) -> None:
+    def __init__(self, otherwise: str = "") -> None:
         self._codes = array("i")
-        self._names: list[str | None] = [None]
+        self._names = [otherwise]
         self._known: dict[str, int] = {}
+
+    def __getitem__(self, key: int) -> str:
+        return self._names[self._codes[key]] if key < len(self._codes) else self._names[0]
 
     def __setitem__(self, key: int, name: str) -> None:
         code = self._known.get(name)
@@ -32,6 +40,13 @@ class Names:
         if missing:
             self._codes.frombytes(bytes(missing * self._codes.itemsize))
         self._codes.append(code)
+
+    def repeat(self, originals: list[int], first: int) -> list[str]:
+        """Keys from `first` on, of which none has a name, have those of `originals`; which these are."""
+        codes = [self._codes[key] if key < len(self._codes) else 0 for key in originals]
+        self._codes.frombytes(bytes((first - len(self._codes)) * self._codes.itemsize))
+        self._codes.extend(codes)
+        return list(map(self._names.__getitem__, codes))
 
     def fill(self, keys: range, name: str) -> None:
         """The name of keys that follow one another, and of none before."""

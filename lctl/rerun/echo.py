@@ -9,7 +9,6 @@ tells.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,33 +17,11 @@ import orjson
 
 from lctl.record.journal import Durability, JournalStore
 from lctl.record.recorder import Recorder
-from lctl.rerun.certificate import Difference, differing
-from lctl.rerun.entries import is_cancellation
+from lctl.rerun.certificate import Difference
+from lctl.rerun.comparing import described, difference
 from lctl.rerun.halting import Halt
 from lctl.rerun.reordering import Names, Window
-from lctl.rerun.requests import settled
-from lctl.rerun.settings import DUMMY_KEY
 from lctl.rerun.tape import Tape
-
-#: How long things took is not what happened, nor are the names that a library draws for its own states.
-_VOLATILE = (
-    "duration_ms",
-    "first_chunk_ms",
-    "at",
-    "turn",
-    "turns",
-    "ahead",
-    "began",
-    "checkpoint_id",
-    "parent_checkpoint_id",
-)
-#: Request headers that are new in each run.
-_NEW_HEADERS = ("idempotency-key", "x-request-id", "x-ms-client-request-id")
-_FIELDS = 8
-_TIMESTAMP = b'"timestamp":"'
-_DURATION = b'"duration_ms":'
-_TIMES = re.compile(rb'"(?:duration_ms|first_chunk_ms|at|turn|ahead|began)":[^,}]*,?')
-_TIME = len("2024-01-15T10:30:00.123456Z")
 
 
 class EchoStore(JournalStore):
@@ -255,70 +232,6 @@ class EchoStore(JournalStore):
         super().close(made)
 
 
-def difference(recorded: bytes, now: bytes, equivalent: Collection[int] = ()) -> Difference | None:
-    """In what two event lines differ, what is new in each run left out; None where they say the same.
-
-    Args:
-        equivalent: seqs of exchanges whose requests said the same in other bytes.
-    """
-    at = recorded.find(_TIMESTAMP) + len(_TIMESTAMP)
-    if recorded[:at] == now[:at] and recorded[at + _TIME :] == now[at + _TIME :]:
-        return None  # nearly every event but those that say how long something took
-    if _alike(recorded, now, at):
-        return None
-    old, new = essence(recorded), essence(now)
-    if old == new:
-        return None
-    if old["seq"] in equivalent:
-        for event in (old, new):
-            for name in ("request", "url"):
-                event["data"].pop(name, None)
-        if old == new:
-            return None
-    if not _matched(new):  # how a fork's call was answered is nothing that its rerun repeats
-        _matched(old, forget=True)
-    if old == new:
-        return None
-    fields = tuple(differing(old, new))[:_FIELDS]
-    return Difference(new["seq"], described(old), described(new), fields)
-
-
-def _alike(recorded: bytes, now: bytes, at: int) -> bool:
-    """Whether two lines are the same but for the times at the end. False: look closer."""
-    a, b = recorded.rfind(_DURATION), now.rfind(_DURATION)
-    if a < 0 or recorded[:at] != now[:at] or recorded[at + _TIME : a] != now[at + _TIME : b]:
-        return False
-    old, new = recorded[a:], now[b:]
-    if b"{" in old or b"[" in old:  # a key in there may be the user's
-        return False
-    return _TIMES.sub(b"", old) == _TIMES.sub(b"", new)
-
-
-def essence(line: bytes) -> dict[str, Any]:
-    """The event without what differs between two runs of the same program."""
-    if b"[redacted:" in line or b" at 0x" in line or DUMMY_KEY.encode() in line:
-        line = settled(line.decode()).encode()
-    event: dict[str, Any] = orjson.loads(line)
-    event.pop("timestamp", None)
-    data = event.get("data")
-    if isinstance(data, dict):
-        for name in _VOLATILE:
-            data.pop(name, None)
-        if event["type"] == "exchange":
-            _timeless(data)
-    return event
-
-
-def _matched(event: dict[str, Any], *, forget: bool = False) -> bool:
-    """Whether the event says how a call was answered."""
-    data = event.get("data")
-    if not isinstance(data, dict) or "match" not in data:
-        return False
-    if forget:
-        del data["match"]
-    return True
-
-
 def _said(line: bytes) -> str | None:
     """What libraries wrote to standard error, as text; None of any other event."""
     if b'"type":"output"' not in line[:64] or b'"by":"libraries"' not in line:
@@ -332,22 +245,3 @@ def _first_unlike(recorded: str, now: str) -> str:
     n = min(len(then), len(said)) if n is None else n
     old, new = (repr(lines[n][:80]) if n < len(lines) else "nothing" for lines in (then, said))
     return f"line {n + 1}: {old} -> {new}"
-
-
-def described(event: dict[str, Any]) -> str:
-    """`tool_call of main`."""
-    return f"{event.get('type')} of {event.get('agent')}"
-
-
-def _timeless(data: dict[str, Any]) -> None:
-    chunks = data.get("chunks")
-    if isinstance(chunks, list):
-        data["chunks"] = [chunk[1] for chunk in chunks]
-    request = data.get("request")
-    error = data.get("error")
-    if isinstance(error, dict) and is_cancellation(str(error.get("type"))):
-        error.pop("message", None)  # says which object it came from, by its address
-    headers = request.get("headers") if isinstance(request, dict) else None
-    if isinstance(headers, dict):
-        for name in _NEW_HEADERS:
-            headers.pop(name, None)
