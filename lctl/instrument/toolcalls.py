@@ -168,12 +168,15 @@ class _Ran(NamedTuple):
 
 
 class _Open:
-    __slots__ = ("asked", "at_ns", "settled")
+    """`lent`: settled by a run that may be another call's, and its result has not been sent yet."""
+
+    __slots__ = ("asked", "at_ns", "lent", "settled")
 
     def __init__(self, asked: Asked, at_ns: int, settled: bool) -> None:
         self.asked = asked
         self.at_ns = at_ns
         self.settled = settled
+        self.lent = False
 
 
 class ToolCalls:
@@ -187,12 +190,14 @@ class ToolCalls:
         self._settled: list[str] = []  # forgotten at the next answer, so that inputs are not kept for good
         self._reported: set[str] = set()  # reported before the answer that asked was complete
         self._runs: deque[_Ran] = deque(maxlen=_RUNS)  # reported, and no open call found for them yet
+        self._lent: deque[str] = deque()  # ids of calls that are `lent`; the last `_RUNS`
 
     def ask(self, message: dict[str, Any], at_ns: int) -> list[str]:
         """The calls a sampled message asks for can be answered from now on; their ids."""
         if self._settled:
             for id in self._settled:
-                self._open.pop(id, None)
+                if id in self._open and self._open[id].settled:
+                    del self._open[id]
             self._settled.clear()
         calls = asked_in(message)
         if not calls:
@@ -200,6 +205,8 @@ class ToolCalls:
         for asked in calls:
             early = asked.id in self._reported or self._ran_early(asked)
             self._reported.discard(asked.id)
+            if asked.id in self._lent:  # used again: that one's run was its own
+                self._lent.remove(asked.id)
             self._open[asked.id] = _Open(asked, at_ns, early)
         return [asked.id for asked in calls]
 
@@ -212,16 +219,37 @@ class ToolCalls:
             self._settled.append(call_id)
 
     def report_run(self, tool: str, input: Any, output: Any = None) -> None:
-        """A run of `tool` was reported by someone who knows no call id: the oldest open call asks for it.
+        """A run of `tool` was reported by someone who knows no call id: the oldest open call asks for it. Of
+        two agents that ask for the same at once it may be the other's: whose result comes first tells.
 
         Where none of that name does, the model may know the tool by another: the result that is sent for
         the call tells (see `answer`).
         """
         for id, known in self._open.items():
             if not known.settled and known.asked.tool == tool and _asks_for(known.asked.input, input):
-                self.report(id)
+                known.settled = known.lent = True
+                self._lent.append(id)
+                if len(self._lent) > _RUNS:
+                    self._keep(self._lent[0])
                 return
         self._runs.append(_Ran(tool, input, output, bool(self._open)))
+
+    def _keep(self, id: str) -> None:
+        """The run that settled this call is its own."""
+        self._lent.remove(id)
+        self._settled.append(id)
+        if (known := self._open.get(id)) is not None:
+            known.lent = False
+
+    def _take_back(self, asked: Asked) -> bool:
+        """Whether a call that asks for the same had been settled by the run of this one."""
+        for id in self._lent:
+            other = self._open.get(id)
+            if other is not None and other.asked.tool == asked.tool and other.asked.input == asked.input:
+                self._lent.remove(id)
+                other.settled = other.lent = False
+                return True
+        return False
 
     def _ran_early(self, asked: Asked) -> bool:
         """Whether it was run while the answer that asks for it still came."""
@@ -251,10 +279,14 @@ class ToolCalls:
         """Payload of the derived `tool_call`; None where the call is unknown or has its event already."""
         result = self._numbered(result)
         known = self._open.get(result.call_id)
+        if known is not None and known.lent:
+            self._keep(result.call_id)
         if known is None or known.settled:
             return None
         known.settled = True
         self._settled.append(result.call_id)
+        if self._lent and self._take_back(known.asked):
+            return None
         if self._runs and self._take_run(known.asked, result):
             return None
         return {

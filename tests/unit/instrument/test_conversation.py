@@ -555,3 +555,36 @@ def test_a_tool_that_runs_while_its_answer_still_comes_has_its_event() -> None:
         assert calls.answer(Result("function:f", {"result": "one"}, False), 1) is None
     calls.ask(message, 2)
     assert calls.answer(Result("function:f", {"result": "one"}, False), 3) is not None
+
+
+def test_two_agents_that_ask_for_the_same_at_once_have_one_event_each() -> None:
+    """A run that names no call settles the older one; the other's result may come first and tells."""
+    calls = ToolCalls()
+    for id in ("right", "left"):
+        calls.ask(assistant(None, tool_calls=[tool_call(id, "f", '{"a": 1}')]), 0)
+    calls.report_run("f", {"a": 1}, "one")
+    assert calls.answer(Result("left", "one", False), 1) is None
+    calls.ask(assistant("done"), 2)
+    calls.report_run("f", {"a": 1}, "one")
+    assert calls.answer(Result("right", "one", False), 3) is None
+    calls.ask(assistant(None, tool_calls=[tool_call("third", "f", '{"a": 1}')]), 4)
+    derived = calls.answer(Result("third", "one", False), 5)
+    assert derived is not None
+    assert derived["call_id"] == "third"
+
+
+def test_a_result_sent_again_is_the_call_that_was_run() -> None:
+    calls = ToolCalls()
+    calls.ask(assistant(None, tool_calls=[tool_call("one", "f", "{}"), tool_call("two", "f", "{}")]), 0)
+    calls.report_run("f", {}, "x")
+    assert calls.answer(Result("one", "x", False), 1) is None
+    assert calls.answer(Result("one", "x", False), 2) is None
+    assert calls.answer(Result("two", "x", False), 3) is not None
+
+
+def test_runs_whose_results_never_come_are_not_kept_for_good() -> None:
+    calls = ToolCalls()
+    for n in range(200):
+        calls.ask(assistant(None, tool_calls=[tool_call(f"c{n}", "f", f'{{"n": {n}}}')]), n)
+        calls.report_run("f", {"n": n}, "x")
+    assert len(calls._open) < 80
