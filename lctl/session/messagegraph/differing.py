@@ -30,6 +30,8 @@ class Change(NamedTuple):
 
 def compare(old: list[bytes], first: int, stop: int, new: list[bytes]) -> Change:
     """`old` with the keys from `first` to before `stop` replaced by `new`."""
+    if first == stop == len(old) and len(new) == 1:
+        return Change(first, [New(new[0])])
     low, high = 0, len(new)
     while first < stop and low < high and old[first] == new[low]:
         first, low = first + 1, low + 1

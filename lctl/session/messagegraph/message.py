@@ -25,6 +25,8 @@ def copied(value: Any, depth: int = 0) -> Any:
     would send; what is neither (a file, a path) stays what it is."""
     if type(value) in _SCALARS or depth > _DEPTH:
         return value
+    if type(value) is dict and _SCALARS.issuperset(map(type, value.values())):
+        return value.copy()
     if isinstance(value, dict):
         return {key: copied(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -49,7 +51,7 @@ def as_dict(value: Any) -> dict[str, Any]:
     Raises:
         TypeError: it is no message.
     """
-    if isinstance(value, Mapping) and not isinstance(value, dict):
+    if not isinstance(value, dict) and isinstance(value, Mapping):
         value = dict(value)
     made = copied(value)
     if not isinstance(made, dict):
@@ -89,7 +91,7 @@ class Message(dict[str, Any]):
     def refresh(self) -> bool:
         """Look at what it says now; whether that is something else to a model."""
         self.seal = None
-        if any(type(value) not in _SCALARS for value in self.values()):
+        if not _SCALARS.issuperset(map(type, self.values())):
             self.seal = self._sealed()
         before = getattr(self, "key", None)
         self.key = identity(self) if self.seal is None else key_of(self)

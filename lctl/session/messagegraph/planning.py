@@ -64,6 +64,11 @@ class Planner:
 
     def apply(self, change: Change, plan: Plan) -> None:
         """Change the path, adding the drafts that this takes."""
+        if change.start == self.route.length == len(self.keys) and len(change.pieces) == 1:
+            head = change.pieces[0]
+            if isinstance(head, New):
+                self._append(head, change, plan)
+                return
         reason = kind_of(change, self.route.length)
         old = self.route.copy() if change.start < self.route.length else self.route
         old_keys = self.keys[change.start :]
@@ -94,6 +99,19 @@ class Planner:
                 why = self._relate(data, message, head, change, old, reason)
             self._emit(plan, data, message, key, kept, old, old_keys, change.start, None if emitted else why)
             emitted = True
+
+    def _append(self, head: New, change: Change, plan: Plan) -> None:
+        """`apply` of what most changes are: one message at the end."""
+        found = self.lineage.child(self.route.last, head.key)
+        if found is not None:
+            self._step(found, head.key)
+            return
+        message = self._message_at(change.start)
+        data = self._told(message, plan)
+        why = None
+        if message.get("role") == "assistant":
+            why = self._relate(data, message, head, change, self.route, None)
+        self._emit(plan, data, message, head.key, None, self.route, [], change.start, why)
 
     def _walk(self, change: Change, old_keys: list[bytes]) -> list[Piece]:
         """Go on along messages that are there; the pieces for which there are none."""
