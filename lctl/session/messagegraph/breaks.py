@@ -60,6 +60,11 @@ class Breaks:
             return
         self._why = (change.start, kind_of(change, route.length) or "fork")
 
+    def going_on(self, length: int) -> None:
+        """The path of that length is about to get longer: `leaving` where nothing is left."""
+        if self._left is not None and length <= self._why[0]:
+            self._why = (length, "fork")
+
     def pending(self, route: Route) -> tuple[Break, Route] | None:
         """The break that the next call from here would make; None while it would go on from the last."""
         if self._left is None:

@@ -10,8 +10,10 @@ from weakref import ref
 from lctl.conversation.items import group, is_item
 from lctl.guard import guard
 from lctl.record.recorder import Draft
+from lctl.session.messagegraph.appending import append_message
 from lctl.session.messagegraph.branching import Branching
 from lctl.session.messagegraph.breaks import Breaks
+from lctl.session.messagegraph.calling import Calling
 from lctl.session.messagegraph.differing import Change, compare
 from lctl.session.messagegraph.lineage import Lineage
 from lctl.session.messagegraph.listing import Listing
@@ -24,8 +26,10 @@ from lctl.session.messagegraph.route import Route
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
 
+_GUARDED = guard("a change of a message graph")
 
-class MessageGraph(Branching, Reading, Listing):
+
+class MessageGraph(Branching, Reading, Calling, Listing):
     """The messages of a conversation: a list of dicts, every context of which is kept in the log.
 
         history = lctl.MessageGraph()
@@ -122,7 +126,7 @@ class MessageGraph(Branching, Reading, Listing):
         if self._batches:
             self._behind = True
             return
-        with guard("a change of a message graph"):
+        with _GUARDED:
             session = self.bind()
             if session is None or session.closed:
                 self._behind = True
@@ -197,8 +201,11 @@ class MessageGraph(Branching, Reading, Listing):
             change = compare(self.keys, 0, len(self.keys), keys)
         else:
             at, stop, count = where
-            added = [item.key for item in cast("list[Message]", self[at : at + count])]
             above = self._lead is not None
+            if count == 1 and at == stop == len(self.keys) - above == self.route.length - above:
+                self._append(at, plan)
+                return
+            added = [item.key for item in cast("list[Message]", self[at : at + count])]
             change = compare(self.keys, at + above, stop + above, added)
         if change.pieces or change.start < self.route.length:
             self._apply(change, plan, messages)
@@ -207,6 +214,25 @@ class MessageGraph(Branching, Reading, Listing):
     def _follows(self, first: int, stop: int, count: int) -> bool:
         """Whether that change makes the list of what is on the path; threads may have changed it at once."""
         return len(self.keys) - (stop - first) + count == len(self) + (self._lead is not None)
+
+    def _append(self, at: int, plan: Plan) -> None:
+        """`_plan` of one message at the end of the list."""
+        message = cast("Message", list.__getitem__(self, at))
+        route, keys, length = self.route, self.keys, self.route.length
+        self._breaks.going_on(length)
+
+        def back() -> None:
+            route.cut(length)
+            del keys[length:]
+            self._behind = True
+            self.unfollow()
+
+        plan.undo.append(back)
+        graphs = self.graphs
+        blobs = graphs.blobs if graphs is not None else set()
+        append_message(message, message.key, self.lineage, route, keys, self._root_fields, blobs, plan)
+        if graphs is not None:
+            graphs.changed[id(self)] = self.reference
 
     def _apply(self, change: Change, plan: Plan, messages: list[Any] | None) -> None:
         self._breaks.leaving(self.route, change)
@@ -258,39 +284,3 @@ class MessageGraph(Branching, Reading, Listing):
         items = [*self.own()]
         self._loose = self._loose and any(map(is_item, items))
         return list(group(items)[0]) if self._loose else items
-
-    # -- model calls -----------------------------------------------------------------------------------
-
-    def plan_call(self, first: int, place: Place) -> Plan:
-        """As `plan`, before its messages are sent: what was changed inside of them is seen as well."""
-        if self._behind or any(message.is_touched() for message in self.own()):
-            return self.plan(first, place)
-        return Plan(first, place)
-
-    def plan_lead(self, plan: Plan, lead: dict[str, Any] | None) -> None:
-        """Calls give this system prompt apart from the messages from now on; None: none."""
-        before = self._lead
-        plan.undo.append(lambda: setattr(self, "_lead", before))
-        self._lead = lead
-        keys = [] if lead is None else [key_of(lead)]
-        change = compare(self.keys, 0, 0 if before is None else 1, keys)
-        if change.pieces or change.start < self.route.length:
-            messages = self._messages()
-            self._apply(change, plan, messages if lead is None else [lead, *messages])
-
-    @property
-    def lead_key(self) -> bytes | None:
-        return None if self._lead is None else self.keys[0]
-
-    def called(self, model: str | None, tools: str | None) -> None:
-        """Its path is the prompt of a model call."""
-        self._breaks.called(self.route, model, tools)
-
-    def message_at(self, index: int) -> dict[str, Any]:
-        """The message at a place of its path."""
-        if self._lead is not None:
-            if index == 0:
-                return self._lead
-            index -= 1
-        found: dict[str, Any] = self._messages()[index] if self._loose else self[index]
-        return found

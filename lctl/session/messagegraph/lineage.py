@@ -32,6 +32,10 @@ class Reply:
     model: str | None
     tools: str | None
 
+    def is_without_reasoning(self, message: dict[str, Any], key: bytes) -> bool:
+        """Whether the message, whose identity `key` is, says the same but for reasoning."""
+        return self.bare == bare_key(message, key)
+
 
 class Lineage:
     """Messages of one `MessageGraph` and its branches, in one session.
@@ -75,6 +79,11 @@ class Lineage:
         if copies is not None and offset < len(copies) and copies[offset] == key:
             return base, offset + 1
         return None
+
+    def answer_to(self, prompt: str | None) -> Reply | None:
+        """What a model said last below a message."""
+        below = self.replies.get(prompt)
+        return self.sampled.get(below[-1]) if below else None
 
     def needs_exact(self, at: Position | None, message: dict[str, Any]) -> bool:
         """Whether a reader that chains the results of one turn's tools would put this message elsewhere."""

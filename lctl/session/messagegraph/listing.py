@@ -71,7 +71,13 @@ class Listing(list[dict[str, Any]]):
         Raises:
             TypeError: it is no message.
         """
-        self.extend((message,))
+        at = len(self)
+        if isinstance(message, Message):
+            made = self._taken((message,), at)[0]
+        else:
+            made = self.made(as_dict(message), at)
+        list.append(self, made)
+        self.changed(at, at, 1)
 
     def extend(self, messages: Iterable[Any]) -> None:
         at = len(self)

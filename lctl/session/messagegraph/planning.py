@@ -15,7 +15,7 @@ from lctl.conversation.blobs import take_blobs
 from lctl.conversation.node import RESERVED
 from lctl.record.recorder import Draft
 from lctl.session.messagegraph.differing import Change, Kept, New, Piece, kind_of
-from lctl.session.messagegraph.lineage import Lineage, bare_key
+from lctl.session.messagegraph.lineage import Lineage
 from lctl.session.messagegraph.route import Position, Route
 
 Undo = Callable[[], None]
@@ -35,6 +35,22 @@ class Plan:
         id = data["message_id"] = f"m{self.first + len(self.drafts)}"
         self.drafts.append(("message", self.agent, data, self.step))
         return id
+
+
+def told_of(message: dict[str, Any], plan: Plan, known: set[str]) -> dict[str, Any]:
+    """What an event says of a message, maybe the message itself. Large values get events of their own, but
+    for those whose hash is in `known`."""
+    stored, blobs = take_blobs(message)
+    for blob in blobs:
+        if blob["hash"] not in known:
+            known.add(blob["hash"])
+            plan.undo.append(partial(known.discard, blob["hash"]))
+            plan.drafts.append(("blob", plan.agent, blob, plan.step))
+    if RESERVED.isdisjoint(stored):
+        return stored
+    theirs = {name: stored[name] for name in stored if name in RESERVED}
+    stored = {name: value for name, value in stored.items() if name not in RESERVED}
+    return {**stored, "wire": theirs}
 
 
 class Planner:
@@ -64,11 +80,6 @@ class Planner:
 
     def apply(self, change: Change, plan: Plan) -> None:
         """Change the path, adding the drafts that this takes."""
-        if change.start == self.route.length == len(self.keys) and len(change.pieces) == 1:
-            head = change.pieces[0]
-            if isinstance(head, New):
-                self._append(head, change, plan)
-                return
         reason = kind_of(change, self.route.length)
         old = self.route.copy() if change.start < self.route.length else self.route
         old_keys = self.keys[change.start :]
@@ -93,25 +104,12 @@ class Planner:
                 data: dict[str, Any] = {"copy_of": old.id(head.first), "role": message.get("role", "")}
             else:
                 key = head.key
-                data = self._told(message, plan)
+                data = dict(told_of(message, plan, self._blobs))
             why = reason
             if not emitted and not walked and isinstance(head, New):
                 why = self._relate(data, message, head, change, old, reason)
             self._emit(plan, data, message, key, kept, old, old_keys, change.start, None if emitted else why)
             emitted = True
-
-    def _append(self, head: New, change: Change, plan: Plan) -> None:
-        """`apply` of what most changes are: one message at the end."""
-        found = self.lineage.child(self.route.last, head.key)
-        if found is not None:
-            self._step(found, head.key)
-            return
-        message = self._message_at(change.start)
-        data = self._told(message, plan)
-        why = None
-        if message.get("role") == "assistant":
-            why = self._relate(data, message, head, change, self.route, None)
-        self._emit(plan, data, message, head.key, None, self.route, [], change.start, why)
 
     def _walk(self, change: Change, old_keys: list[bytes]) -> list[Piece]:
         """Go on along messages that are there; the pieces for which there are none."""
@@ -159,14 +157,13 @@ class Planner:
             reply = self.lineage.sampled.get(replaced)
         elif reason is None and message.get("role") == "assistant":
             # Appended in the place of what the model has just said there.
-            below = self.lineage.replies.get(self.route.tip)
-            reply = self.lineage.sampled.get(below[-1]) if below else None
+            reply = self.lineage.answer_to(self.route.tip)
             if reply is not None:
                 data["fork_of"] = reply.id
                 reason = "edit"
         else:
             return reason
-        if reply is not None and reply.bare == bare_key(message, head.key):
+        if reply is not None and reply.is_without_reasoning(message, head.key):
             return "reasoning_stripped"
         return reason
 
@@ -204,16 +201,3 @@ class Planner:
         if carried:
             self.route.add(id, 1, len(carried))
             self.keys += carried
-
-    def _told(self, message: dict[str, Any], plan: Plan) -> dict[str, Any]:
-        stored, blobs = take_blobs(message)
-        for blob in blobs:
-            if blob["hash"] not in self._blobs:
-                self._blobs.add(blob["hash"])
-                plan.undo.append(partial(self._blobs.discard, blob["hash"]))
-                plan.drafts.append(("blob", plan.agent, blob, plan.step))
-        if not RESERVED.isdisjoint(stored):
-            theirs = {name: stored[name] for name in stored if name in RESERVED}
-            stored = {name: value for name, value in stored.items() if name not in RESERVED}
-            return {**stored, "wire": theirs}
-        return dict(stored)
