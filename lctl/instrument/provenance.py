@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lctl.session import naming
+
 if TYPE_CHECKING:
     from lctl.session.redact import Redactor
 
@@ -163,7 +165,6 @@ def _environment(redactor: Redactor | None) -> dict[str, str]:
 
 
 def _cwd() -> str | None:
-    try:
-        return str(Path.cwd())
-    except OSError:
-        return None
+    """Where the program was started, as far as is known: it may go elsewhere before its first event."""
+    where = naming.asked_in.get() or naming.here()
+    return None if where is None else str(where)

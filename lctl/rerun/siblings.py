@@ -67,7 +67,7 @@ def _beside(tape: Tape) -> Iterator[tuple[Path, dict[str, Any]]]:
     if tape.log.path is None:
         return
     own = Path(tape.log.path).resolve()
-    folders = dict.fromkeys((own.parent, own.parent / ".lctl", naming.folder().resolve()))
+    folders = dict.fromkeys((own.parent, own.parent / ".lctl", naming.recording_folder().resolve()))
     for folder in folders:
         for path in folder.glob("*" + _SUFFIX) if folder.is_dir() else ():
             chain = _chain(path)

@@ -22,15 +22,17 @@ _failed = False
 _opening = False
 _lock = threading.RLock()
 _registered = False
+_enabled_in: Path | None = None  # the program may go elsewhere before its first event, or its last
 #: Makes the session when the first event comes; `lctl run` puts one here that knows its options.
 opener: Callable[[], LCTLSession] = LCTLSession
 
 
 def enable() -> None:
     """Record what happens outside any session, from now on."""
-    global _enabled
+    global _enabled, _enabled_in
     if not _enabled:
         threads.install()  # what is started before the first event has its lane, too
+        _enabled_in = naming.here()
     _enabled = True
 
 
@@ -121,6 +123,7 @@ def _opened() -> LCTLSession | None:
         if _opening:
             return None  # asked for while it is being opened, by something that opening it reads
         _opening = True
+        asked = naming.asked_in.set(_enabled_in)
         try:
             _session = opener()
         except (LctlError, OSError) as error:
@@ -131,6 +134,7 @@ def _opened() -> LCTLSession | None:
             return None
         finally:
             _opening = False
+            naming.asked_in.reset(asked)
         if not _registered:
             _registered = True
             atexit.register(_close_at_exit)
@@ -151,7 +155,7 @@ def close() -> None:
         what = f"{events} event{'' if events == 1 else 's'}"
         where = session.store.where
         path = _shown(session.path) if where == str(session.path) else where
-        is_last = session.path.parent == naming.folder() or (path == where and os.environ.get("LCTL_STORE"))
+        is_last = _is_listed(session.path) or (path == where and os.environ.get("LCTL_STORE"))
         target = "last" if is_last else path
         try:
             sys.stderr.write(f"lctl: {what} in {path}  (lctl replay {target})\n{_run_again()}")
@@ -200,8 +204,16 @@ def _renew_lock() -> None:
 processes.renewals += _renew_lock, threads.after_fork
 
 
+def _is_listed(path: Path) -> bool:
+    """Whether `lctl ls` finds it where the program was started."""
+    try:
+        return path.absolute().parent == (_enabled_in or Path.cwd()) / naming.folder()
+    except OSError:
+        return False
+
+
 def _shown(path: Path) -> str:
     try:
-        return str(path.resolve().relative_to(Path.cwd().resolve()))
+        return str(path.resolve().relative_to((_enabled_in or Path.cwd()).resolve()))
     except (ValueError, OSError):
         return str(path)

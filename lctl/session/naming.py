@@ -1,10 +1,15 @@
-"""Names of recordings made without one: `<LCTL_DIR or .lctl>/<time>-<program>.lctl.json`."""
+"""Names of recordings made without one: `<LCTL_DIR or .lctl>/<time>-<program>.lctl.json`.
+
+The folder is seen from where the program was when its recording was turned on, and the processes it starts
+use the same one, wherever they are started: `lctl ls` there shows all of a run, and a rerun finds it.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +18,11 @@ from lctl.errors import LogLocked
 from lctl.record.journal import Durability, JournalStore
 
 SUFFIX = ".lctl.json"
+#: Tells a started process where its parent keeps its recordings.
+FOLDER = "LCTL_PARENT_DIR"
+
+#: Where the program was when what is being opened was asked for; None: here.
+asked_in: ContextVar[Path | None] = ContextVar("lctl_asked_in", default=None)
 
 
 def program() -> str:
@@ -29,15 +39,39 @@ def program() -> str:
     return kept[:60] or "python"
 
 
+def here() -> Path | None:
+    """The working directory; None where it is gone."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+_inherited = os.environ.get(FOLDER)
+_started_in = here()
+
+
 def folder() -> Path:
+    """Where the command line looks for recordings, and puts what it makes."""
     return Path(os.environ.get("LCTL_DIR") or ".lctl")
+
+
+def recording_folder() -> Path:
+    """Where this process records."""
+    place, now = folder(), here()
+    asked = asked_in.get() or now
+    if place.is_absolute() or asked is None:
+        return place
+    if _inherited and asked == _started_in and Path(_inherited).parts[-len(place.parts) :] == place.parts:
+        asked = Path(_inherited).parents[len(place.parts) - 1]
+    return place if asked == now else asked / place
 
 
 def default_path(name: str, clock: Clock) -> Path:
     now = clock.now()  # 2024-01-15T10:30:00.123456Z
     time = f"{now[:10]}-{now[11:19]}".replace("-", "").replace(":", "")
     safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)[:80]
-    return folder() / f"{time[:8]}-{time[8:]}-{safe}{SUFFIX}"
+    return recording_folder() / f"{time[:8]}-{time[8:]}-{safe}{SUFFIX}"
 
 
 def with_suffix(path: Path, suffix: str) -> Path:

@@ -1,7 +1,8 @@
 """Child processes record chains of their own, linked to their parent's.
 
-A started process learns its parent from `LCTL_PARENT=<chain id>:<seq>:<lane>`. A forked one inherits the
-sessions themselves: each lets go of its parent's file and opens its own at its first event.
+A started process learns its parent from `LCTL_PARENT=<chain id>:<seq>:<lane>`, and where its recordings
+are kept from `LCTL_PARENT_DIR`. A forked one inherits the sessions themselves: each lets go of its
+parent's file and opens its own at its first event.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from lctl.guard import guard
-from lctl.session import lanes, spawning
+from lctl.session import lanes, naming, spawning
 
 if TYPE_CHECKING:
     from lctl.session.lanes import Lane
@@ -43,7 +44,7 @@ opens: Callable[[], object] | None = None
 
 _sessions: weakref.WeakSet[LCTLSession] = weakref.WeakSet()
 _watching = False
-_told: list[tuple[LCTLSession, str | None]] = []  # session, what the variable held before it
+_told: list[tuple[LCTLSession, dict[str, str]]] = []  # session, what the variables held before it
 
 
 def watch(session: LCTLSession) -> None:
@@ -77,8 +78,9 @@ def _parsed(text: str) -> dict[str, Any]:
 
 def announce(session: LCTLSession) -> None:
     """Children started from now on belong to `session`."""
-    _told.append((session, os.environ.get(VARIABLE)))
+    _told.append((session, {name: os.environ.get(name, "") for name in (VARIABLE, naming.FOLDER)}))
     refresh(session)
+    os.environ[naming.FOLDER] = str(naming.recording_folder().absolute())
 
 
 def withdraw(session: LCTLSession) -> None:
@@ -88,7 +90,7 @@ def withdraw(session: LCTLSession) -> None:
             if n < len(_told):  # a session opened later still stands: it inherits what was before
                 _told[n] = (_told[n][0], before)
             else:  # emptied, not taken out: another thread may be reading one variable after the other
-                os.environ[VARIABLE] = before or ""
+                os.environ.update(before)
             break
 
 

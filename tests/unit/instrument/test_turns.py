@@ -33,13 +33,20 @@ async def look(n: int) -> int:
     return n
 
 
+@lctl.tool
+async def stand(gate: asyncio.Event) -> None:
+    await gate.wait()
+
+
 async def _one_by_one() -> None:
     for n in range(3):
         await look(n)
 
 
 async def _at_once() -> None:
-    await asyncio.gather(*[look(n) for n in range(3)])
+    gate = asyncio.Event()
+    asyncio.get_running_loop().call_later(0.005, gate.set)
+    await asyncio.gather(*[stand(gate) for _ in range(3)])
 
 
 def test_a_loop_whose_calls_follow_each_other_is_left_alone(tmp_path: Path) -> None:

@@ -140,3 +140,47 @@ lctl.LCTLSession, lctl.tool, lctl.LCTLSession
 assert [hook.__module__ for hook in hooks.on_enter] == ["lctl"]
 """
     assert run(code).returncode == 0
+
+
+_WANDERER = """
+import os, subprocess, sys
+from lctl.session import default, tool
+default.enable()
+
+@tool
+def add(a, b):
+    return a + b
+
+os.chdir("sub")
+add(1, 2)
+if len(sys.argv) < 2:
+    os.chdir("..")
+    subprocess.run([sys.executable, "../program.py", "child"], cwd="other", check=True)
+    os.chdir("other")
+"""
+
+
+@pytest.mark.parametrize("kept", [".lctl", "runs/deep"])
+def test_wherever_a_program_goes_its_recordings_are_where_it_was_started(folder: Path, kept: str) -> None:
+    """It leaves its folder before its first event, and starts a process in another one."""
+    (folder / "sub").mkdir()
+    (folder / "other" / "sub").mkdir(parents=True)
+    done = run(_WANDERER, **({} if kept == ".lctl" else {"LCTL_DIR": kept}))
+    assert done.returncode == 0, done.stderr
+    logs = [path for path in folder.rglob("*.lctl.json") if not path.name.startswith(".")]
+    chains = [json.loads(path.read_text())["chain"] for path in sorted(logs)]
+    assert {path.parent for path in logs} == {folder / kept}
+    ids = {chain["id"] for chain in chains if "parent" not in chain}
+    assert {chain["parent"]["id"] for chain in chains if "parent" in chain} == ids
+    assert len(logs) == 2
+    assert "(lctl replay last)" in done.stderr and f" {kept}/" in done.stderr
+
+
+def test_a_process_may_be_told_to_keep_its_own_elsewhere(folder: Path) -> None:
+    """`LCTL_DIR` in the environment it is started with."""
+    (folder / "sub").mkdir()
+    (folder / "other" / "sub").mkdir(parents=True)
+    program = _WANDERER.replace("check=True)", "check=True, env={**os.environ, 'LCTL_DIR': 'its'})")
+    assert run(program).returncode == 0
+    logs = [path.parent for path in folder.rglob("*.lctl.json") if not path.name.startswith(".")]
+    assert sorted(logs) == [folder / ".lctl", folder / "other" / "its"]
