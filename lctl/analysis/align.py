@@ -182,7 +182,11 @@ def _myers(left: Sequence[Hashable], right: Sequence[Hashable], match: list[int]
     for edits in range(_EDITS + 1):
         history.append(furthest.copy())
         for diagonal in range(-edits, edits + 1, 2):
-            x = _step(furthest, diagonal, edits)
+            # `_step`, without its call
+            if diagonal == -edits or (diagonal != edits and furthest[diagonal - 1] < furthest[diagonal + 1]):
+                x = furthest[diagonal + 1]
+            else:
+                x = furthest[diagonal - 1] + 1
             y = x - diagonal
             while x < width and y < other_width and left[low + x] == right[other_low + y]:
                 x += 1

@@ -70,8 +70,28 @@ class _Matching:
         unlike = [place for place, key in enumerate(keys) if key != other_keys[place]]
         if len(unlike) > 1 and not {keys[n] for n in unlike}.isdisjoint([other_keys[n] for n in unlike]):
             return False
-        likeness = _same_name if len(unlike) == 1 else _same_thing
-        return all(likeness(self.left, mine[n]) == likeness(self.right, other[n]) for n in unlike)
+        left, right, classes = self.left, self.right, self.left.trace.classes
+        steps = []
+        for place in unlike:
+            n, m = mine[place], other[place]
+            if _same_name(left, n) != _same_name(right, m):
+                return False
+            if classes[n] == STEP:
+                steps.append((n, m))
+        return len(unlike) == 1 or self._is_nothing_elsewhere(steps)
+
+    def _is_nothing_elsewhere(self, steps: list[tuple[int, int]]) -> bool:
+        """Whether none of the steps is more like the counterpart of another one than like its own."""
+        for likeness in _LIKE_STEPS:
+            keys = [likeness(self.left, n) for n, _ in steps]
+            other_keys = [likeness(self.right, m) for _, m in steps]
+            if keys == other_keys:
+                return True
+            unlike = [place for place, key in enumerate(keys) if key != other_keys[place]]
+            if len(unlike) > 1 and not {keys[n] for n in unlike}.isdisjoint([other_keys[n] for n in unlike]):
+                return False
+            steps = [steps[place] for place in unlike]
+        return True
 
     def _match_bodies(self, body: Body, counterpart: Body) -> None:
         self._match_steps(body.steps, counterpart.steps)
@@ -113,13 +133,14 @@ class _Matching:
         if keys == other_keys:
             self._pair(mine, other)
             return
-        self._pair_in_order(mine, other, keys, other_keys)
-        free, other_free = self.left.free(mine), self.right.free(other)
-        keys, other_keys = self._keys(free, other_free)
-        if not set(keys).isdisjoint(other_keys) and (
-            self.left.is_parallel(body, mine) or self.right.is_parallel(counterpart, other)
-        ):
-            self._pair_alike(free, other_free, keys, other_keys)
+        if not set(keys).isdisjoint(other_keys):
+            self._pair_in_order(mine, other, keys, other_keys)
+            free, other_free = self.left.free(mine), self.right.free(other)
+            keys, other_keys = self._keys(free, other_free)
+            if not set(keys).isdisjoint(other_keys) and (
+                self.left.is_parallel(body, mine) or self.right.is_parallel(counterpart, other)
+            ):
+                self._pair_alike(free, other_free, keys, other_keys)
         self._pair_gaps(mine, other, _EVENT_LEVELS)
 
     def _match_loose(self, mine: list[int], other: list[int]) -> None:
@@ -165,8 +186,6 @@ class _Matching:
         other_keys: Sequence[Hashable],
     ) -> None:
         """Equal keys, as many as keep their order."""
-        if set(keys).isdisjoint(other_keys):
-            return
         pairs, other_pairs = self.left.pairs, self.right.pairs
         for n, place in zip(mine, align(keys, other_keys), strict=True):
             if place >= 0:
@@ -260,10 +279,6 @@ def _same_start(side: Side, n: int) -> Hashable:
     return side.trace.keys[n]
 
 
-def _same_thing(side: Side, n: int) -> Hashable:
-    return _same_prompt(side, n) if side.trace.classes[n] == STEP else _same_name(side, n)
-
-
 def _same_inside(side: Side, n: int) -> Hashable:
     return side.inside[n] or ("nothing in it", side.trace.seqs[n], id(side))
 
@@ -280,5 +295,6 @@ def _under_another_agent(side: Side, n: int) -> Hashable:
     return (side.trace.types[n], side.trace.names[n])
 
 
+_LIKE_STEPS = (_place, _content, _same_prompt, _same_start, _same_inside)
 _STEP_LEVELS = (_same_prompt, _same_start, _same_inside, _same_name, _same_agent)
 _EVENT_LEVELS = (_same_name, _same_agent)
