@@ -189,7 +189,8 @@ def _by_library(value: Any, kind: type) -> Any:
             made = value.model_dump(warnings=False)  # the host's stderr stays as it was
         except TypeError:
             made = value.model_dump()
-        return made if isinstance(made, dict) else None
+        # A model of one value, or one that says how it is written, gives another thing than a dict.
+        return made if type(made) in (dict, list, str, int, float, bool) else None
     module = str(kind.__module__)
     if module.startswith("pydantic.v1") or hasattr(kind, "__fields_set__"):
         return value.dict()

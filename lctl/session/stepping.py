@@ -132,7 +132,7 @@ class Stepping:
         frame.open = False
         if context.raw() is frame:
             context.set_current(frame.parent)
-        if isinstance(error, Exception) and outcome_of(error) == "error":
+        if error is not None and outcome_of(error) == "error":
             if not was_reported(error, frame.failed):
                 self._record("error", frame.agent, error_data(error), frame.step)
             if frame.parent is not None:  # the steps around this one need not say it again

@@ -6,6 +6,7 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from lctl.errors import RerunStopped
 from lctl.session import context
 from lctl.session.context import Frame
 from lctl.session.jsonable import name_of, text_of_error
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 
 Mark = tuple[int, type, int, int]
+
+#: What ends a program, or a part of it, and is no failure. Frameworks have failures of their own that are
+#: no `Exception` either.
+_EXITS = (GeneratorExit, KeyboardInterrupt, SystemExit, RerunStopped)
 
 
 class StepScope:
@@ -74,7 +79,7 @@ def outcome_of(error: BaseException | None) -> str:
         return "success"
     if any(base.__name__ in ("CancelledError", "Cancelled") for base in type(error).__mro__):
         return "cancelled"  # asyncio, concurrent.futures, trio; none of them is imported for this
-    return "error" if isinstance(error, Exception) else "aborted"
+    return "aborted" if isinstance(error, _EXITS) or type(error).__name__ == "GreenletExit" else "error"
 
 
 def error_data(

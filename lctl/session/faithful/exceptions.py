@@ -14,6 +14,7 @@ from lctl.errors import RerunStopped
 from lctl.session.faithful.classes import checked_name, find
 from lctl.session.faithful.coding import DECODERS, SHAPES, Decoder, Encoder, Note, Unfaithful
 from lctl.session.faithful.objects import set_state, state_of
+from lctl.session.faithful.validation import is_validation, made_of, parts_of
 
 #: What a builtin exception holds that is not for keeping.
 _FLEETING = frozenset({"args", "characters_written"})
@@ -59,7 +60,9 @@ def _exception(encoder: Encoder, value: BaseException) -> dict[str, Any]:
     kind = type(value)
     name = checked_name(kind)
     made: dict[str, Any] = {"$": "exception", "class": name}
-    if isinstance(value, BaseExceptionGroup):
+    if is_validation(kind):
+        made["args"], made["validation"] = [], encoder.value(parts_of(value))
+    elif isinstance(value, BaseExceptionGroup):
         made["args"] = [encoder.value(value.message), encoder.value(list(value.exceptions))]
     else:
         made["args"] = [_kept(encoder, item, f"{kind.__name__}.args") for item in value.args]
@@ -90,7 +93,11 @@ def _of_exception(decoder: Decoder, made: dict[str, Any], note: Note) -> Any:
         raise Unfaithful(f"a {made.get('class')}, which is no exception")
     base = _builtin_base(cls)
     args = tuple(decoder.value(item) for item in made["args"])
-    value: BaseException = note(base.__new__(cls, *(args if issubclass(cls, BaseExceptionGroup) else ())))
+    value: BaseException
+    if is_validation(cls):
+        value = note(made_of(cls, decoder.value(made["validation"])))
+    else:
+        value = note(base.__new__(cls, *(args if issubclass(cls, BaseExceptionGroup) else ())))
     if not isinstance(value, cls):
         raise Unfaithful(f"a {made.get('class')} that becomes a {type(value).__name__}")
     if not issubclass(cls, BaseExceptionGroup):

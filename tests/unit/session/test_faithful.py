@@ -12,6 +12,7 @@ import math
 import pathlib
 import sys
 import types
+import typing
 import uuid
 import zoneinfo
 from typing import Any
@@ -155,6 +156,34 @@ def test_exceptions() -> None:
     group = again(ExceptionGroup("g", [ValueError(1), ExceptionGroup("h", [odd])]))
     assert [type(error) for error in group.exceptions] == [ValueError, ExceptionGroup]
     assert group.exceptions[1].exceptions[0].code == 3
+
+
+def test_what_pydantic_says_of_invalid_values() -> None:
+    """It is made by pydantic alone: of its own kinds of errors, of a validator's, of JSON, with notes."""
+    pydantic = pytest.importorskip("pydantic")
+    pydantic_core = pytest.importorskip("pydantic_core")
+
+    def refuse(value: str) -> str:
+        if value == "own":
+            raise pydantic_core.PydanticCustomError("own_kind", "not {what}", {"what": "this"})
+        raise ValueError("not so")
+
+    refused = pydantic.TypeAdapter(typing.Annotated[str, pydantic.AfterValidator(refuse)])
+    numbers = pydantic.TypeAdapter(dict[str, list[int]])
+    for validate, given in (
+        (numbers.validate_python, {"a": ["x"], "b": 3}),
+        (numbers.validate_json, '{"a": 3}'),
+        (numbers.validate_json, '{"a": '),
+        (refused.validate_python, "own"),
+        (refused.validate_python, "other"),
+    ):
+        with pytest.raises(pydantic.ValidationError) as caught:
+            validate(given)
+        caught.value.add_note("n")
+        back = again(caught.value)
+        assert type(back) is pydantic.ValidationError
+        assert (str(back), back.title, back.__notes__) == (str(caught.value), caught.value.title, ["n"])
+        assert [line["loc"] for line in back.errors()] == [line["loc"] for line in caught.value.errors()]
 
 
 def test_an_attribute_of_an_exception_that_cannot_be_kept() -> None:

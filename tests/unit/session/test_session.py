@@ -170,9 +170,18 @@ def test_a_step_outside_any_session_is_none() -> None:
         assert step is None
 
 
+class Unusual(BaseException):
+    """A failure, as AutoGen's tool agents have them."""
+
+
 @pytest.mark.parametrize(
     ("error", "outcome"),
-    [(ValueError("no"), "error"), (KeyboardInterrupt(), "aborted"), (SystemExit(1), "aborted")],
+    [
+        (ValueError("no"), "error"),
+        (Unusual("no"), "error"),
+        (KeyboardInterrupt(), "aborted"),
+        (SystemExit(1), "aborted"),
+    ],
 )
 def test_an_exception_ends_the_steps_it_leaves(
     session: LCTLSession, events: Events, error: BaseException, outcome: str

@@ -155,6 +155,13 @@ def test_libraries_values(session: LCTLSession, events: Events) -> None:
         name: str
         inner: dict[str, Any]
 
+    class Word(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+        word: str
+
+        @pydantic.model_serializer  # type: ignore[untyped-decorator, unused-ignore]
+        def written(self) -> str:
+            return self.word
+
     class Struct(msgspec.Struct):
         a: int
         b: list[int]
@@ -166,7 +173,9 @@ def test_libraries_values(session: LCTLSession, events: Events) -> None:
     )
     session.emit("t", {"value": numpy.zeros((300, 300))})
     session.emit("t", {"value": numpy.array([1.0, NAN])})
+    session.emit("t", {"value": [pydantic.RootModel[list[int]]([1]), Word(word="w")]})
     values = [e["data"]["value"] for e in events(session)]
+    assert values[5] == [[1], "w"]
     assert values[:3] == [{"name": "n", "inner": {"x": [1]}}, {"a": 1, "b": [2]}, [1.5, 2, True, [[1, 2]]]]
     assert values[3] == {"$array": {"dtype": "float64", "shape": [300, 300]}}
     assert values[4] == [1.0, {"$float": "nan"}]
