@@ -30,6 +30,9 @@ _TOOL = "a tool call of AutoGen"
 _HANDOFF = "a hand-off of AutoGen"
 _MESSAGE = "a message to an agent of AutoGen"
 
+#: What a run gives last: of an agent in a team, of one alone or a team.
+_RESULTS = ("Response", "TaskResult")
+
 
 class AgentChat:
     """autogen-agentchat: agents and teams."""
@@ -51,7 +54,7 @@ class AgentChat:
             case "_assistant_agent":
                 patches.wrap(module, "AssistantAgent.on_messages_stream", _acting)
             case "_base_group_chat":
-                patches.wrap(module, "BaseGroupChat.run_stream", around_step(_TEAM, _team))
+                patches.wrap(module, "BaseGroupChat.run_stream", _teaming)
             case "_chat_agent_container":
                 patches.wrap(module, "ChatAgentContainer.handle_request", around_step(_TURN, _turn))
                 patches.wrap(module, "ChatAgentContainer._log_message", _logged)
@@ -86,8 +89,35 @@ class Core:
 # -- agents and teams ----------------------------------------------------------------------
 
 
-def _team(team: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
-    return Step(team.name, "chain", type(team).__name__)
+def _teaming(wrapped: Any, team: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+        session = get_session()
+        if session is None:
+            return None
+        with guard(_TEAM):
+            guard.rehearse(_TEAM)
+            return _Running(session.step(team.name, type(team).__name__, kind="chain").begin())
+        return None
+
+    return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+
+
+class _Running(wrapping.Run):
+    """One run as a step. Its result ends it: who has that need not ask for more, and a generator that is
+    left there ends when Python gets to it."""
+
+    def __init__(self, scope: StepScope) -> None:
+        self._scope = scope
+
+    def yielded(self, value: Any) -> None:
+        if type(value).__name__ in _RESULTS:
+            self._scope.end()
+
+    def returned(self, value: Any) -> None:
+        self._scope.end()
+
+    def failed(self, error: BaseException) -> None:
+        self._scope.end(error)
 
 
 def _turn(container: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step | None:
@@ -113,24 +143,22 @@ def _is_acting(frame: Frame, agent: Any) -> bool:
     return frame.step is not None and frame.agent == agent.name
 
 
-class _Acting(wrapping.Run):
-    """One run of an agent as a step."""
+class _Acting(_Running):
+    """One run of an agent."""
 
     def __init__(self, session: LCTLSession, agent: Any) -> None:
-        self._scope: StepScope = session.step(agent.name, "run", kind="agent").begin()
+        super().__init__(session.step(agent.name, "run", kind="agent").begin())
         self._place = session.frame()
 
     def yielded(self, value: Any) -> None:
         _hand_off(getattr(value, "chat_message", value), self._place)
+        super().yielded(value)
 
     def returned(self, value: Any) -> None:
         messages = getattr(value, "messages", None)
         if messages:
             _hand_off(messages[-1], self._place)
-        self._scope.end()
-
-    def failed(self, error: BaseException) -> None:
-        self._scope.end(error)
+        super().returned(value)
 
 
 async def _logged(wrapped: Any, container: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -66,6 +66,7 @@ OURS = {
     "ag2": "lctl_integrations.ag2:AG2",
     "autogen_agentchat": "lctl_integrations.autogen:AgentChat",
     "autogen_core": "lctl_integrations.autogen:Core",
+    "autogen_ext.code_executors": "lctl_integrations.autogen_code:Executors",
     "crewai": "lctl_integrations.crewai:CrewAI",
     "dspy": "lctl_integrations.dspy:DSPy",
     "litellm": "lctl_integrations.litellm:LiteLLM",

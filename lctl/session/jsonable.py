@@ -102,9 +102,9 @@ def name_text(value: Any) -> str:
 
 
 def text_of_error(error: BaseException) -> str:
-    """`str(error)`, also when that raises."""
+    """`str(error)`, also when that raises. Of one that is a dataclass, its fields: it has no text."""
     try:
-        return text(str(error))
+        return text(str(error) or (repr(error) if hasattr(error, "__dataclass_fields__") else ""))
     except Exception:
         return f"<no text: str() of {name_of(type(error))} raised>"
 

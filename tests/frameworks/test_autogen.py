@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from inline_snapshot import snapshot
 
 from lctl.testing import Reply, Request
 from lctl.testing.integration_suite import Recorded
+from tests.frameworks import outlines
 from tests.frameworks.homes import Threaded
 
 pytestmark = pytest.mark.frameworks
@@ -29,12 +31,26 @@ class TestAutoGen(Threaded):
             return Reply(tool_calls=[("transfer_to_writer", {})])
         if "You are Boss" in said and not done:
             return Reply(tool_calls=[("Helper", {"task": "Help."})])
+        if "You are Coder" in said and not done:
+            return Reply(tool_calls=[("CodeExecutor", {"code": "print(6 * 9)"})])
         return "All is well. DONE"
+
+    @staticmethod
+    def outline(events: list[dict[str, Any]]) -> list[str]:
+        """Code is executed in a temporary folder."""
+        return [
+            re.sub(r'"code_file": "[^"]*"', '"code_file": "..."', line) for line in outlines.outline(events)
+        ]
 
     def test_its_log(self, recorded: Recorded) -> None:
         """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
         assert self.outline(recorded.events) == snapshot(
             [
+                "agent Coder: run",
+                "  llm Coder 104+17",
+                '  tool Coder: CodeExecutor{"code": "print(6 * 9)"} (id) = "54\\n"',
+                "agent Runner: run",
+                '  tool Runner: execute_code_blocks{"code_blocks": [{"code": "print(6 * 7)\\n", "language": "python"}]} = {"exit_code": 0, "output": "42\\n", "code_file": "..."}',
                 "agent Solo: run",
                 "  llm Solo 153+28",
                 "  llm Solo 47+5",
@@ -50,12 +66,21 @@ class TestAutoGen(Threaded):
                 "    llm expert 11+5",
                 "  agent expert: Question",
                 "    llm expert 11+5",
+                "agent tools: FunctionCall [error]",
+                "  error tools: tool_failure: ToolExecutionException(call_id='distance', content=\"Error: 1 validation error fo",
+                '  tool tools: distance{"town": "Rome"} (id) = pydantic_core._pydantic_core.ValidationError',
+                "agent tools: FunctionCall [error]",
+                "  error tools: tool_failure: ToolExecutionException(call_id='weather', content='Error: no such city', name='w",
+                '  tool tools: weather{"city": "Atlantis"} (id) = LookupError',
                 "chain RoundRobinGroupChat: RoundRobinGroupChat",
                 "  agent Boss: turn",
                 "    agent Helper: run",
                 "      llm Helper 17+5",
                 "    llm Boss None+None",
                 '    tool Boss: Helper{"task": "Help."} (id) = "All is well. DONE"',
+                "chain RoundRobinGroupChat: RoundRobinGroupChat",
+                "  agent Talker: turn",
+                "    llm Talker 17+5",
                 "chain Swarm: Swarm",
                 "  agent Guide: turn",
                 "    handoff Guide -> Writer: Transferred to Writer, adopting the role of Writer immediately.",

@@ -1,17 +1,33 @@
-"""AutoGen: an agent with tools, two at once, a swarm that hands off, an agent as a tool, streams; and agents
-of autogen_core that send each other messages."""
+"""AutoGen: an agent with tools, two at once, a swarm that hands off, an agent as a tool, streams; agents
+of autogen_core that send each other messages; code that is executed."""
 
 import asyncio
 import json
+import tempfile
+import warnings
 from dataclasses import dataclass
 
-from autogen_agentchat.agents import AssistantAgent
+from autogen_agentchat.agents import AssistantAgent, CodeExecutorAgent
+from autogen_agentchat.base import TaskResult
 from autogen_agentchat.conditions import MaxMessageTermination, TextMentionTermination
+from autogen_agentchat.messages import TextMessage
 from autogen_agentchat.teams import RoundRobinGroupChat, Swarm
 from autogen_agentchat.tools import AgentTool
-from autogen_core import AgentId, MessageContext, RoutedAgent, SingleThreadedAgentRuntime, message_handler
+from autogen_core import (
+    AgentId,
+    CancellationToken,
+    FunctionCall,
+    MessageContext,
+    RoutedAgent,
+    SingleThreadedAgentRuntime,
+    message_handler,
+)
 from autogen_core.models import UserMessage
+from autogen_core.tool_agent import ToolAgent, ToolException
+from autogen_core.tools import FunctionTool
+from autogen_ext.code_executors.local import LocalCommandLineCodeExecutor
 from autogen_ext.models.openai import OpenAIChatCompletionClient
+from autogen_ext.tools.code_execution import PythonCodeExecutionTool
 
 
 async def weather(city: str) -> str:
@@ -110,8 +126,48 @@ async def core():
     return answer.text
 
 
+async def by_message():
+    """A tool of an agent of autogen_core, with arguments that it refuses, and that it fails of."""
+    runtime = SingleThreadedAgentRuntime()
+    tools = [FunctionTool(distance, description="Far?"), FunctionTool(weather, description="Fine?")]
+    await ToolAgent.register(runtime, "tools", lambda: ToolAgent("Runs tools.", tools))
+    runtime.start()
+    found = []
+    for name, arguments in (("distance", '{"town": "Rome"}'), ("weather", '{"city": "Atlantis"}')):
+        try:
+            await runtime.send_message(FunctionCall(name, arguments, name), AgentId("tools", "default"))
+        except ToolException as error:
+            found.append(error.content)
+    await runtime.stop_when_idle()
+    await runtime.close()
+    return found
+
+
+async def executed():
+    """Code that an agent runs, and a tool."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        executor = LocalCommandLineCodeExecutor(work_dir=folder)
+        await executor.start()
+        runner = CodeExecutorAgent("Runner", code_executor=executor)
+        said = TextMessage(content="```python\nprint(6 * 7)\n```", source="user")
+        ran = await runner.run(task=said)
+        coder = agent("Coder", tools=[PythonCodeExecutionTool(executor)])
+        answer = await coder.on_messages([said], CancellationToken())
+        await executor.stop()
+    return [ran.messages[-1].content, answer.chat_message.content]
+
+
+async def left():
+    """A stream whose result is all that is wanted."""
+    async for item in RoundRobinGroupChat([agent("Talker")], max_turns=1).run_stream(task="Talk."):
+        if isinstance(item, TaskResult):
+            return item.stop_reason
+
+
 async def everything():
     told = [await alone(), await swarm(), await nested(), await core()]
+    told += [await by_message(), await executed(), await left()]
     while CLIENTS:
         await CLIENTS.pop().close()
     return told

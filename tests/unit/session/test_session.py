@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -170,8 +171,11 @@ def test_a_step_outside_any_session_is_none() -> None:
         assert step is None
 
 
+@dataclass
 class Unusual(BaseException):
     """A failure, as AutoGen's tool agents have them."""
+
+    content: str
 
 
 @pytest.mark.parametrize(
@@ -194,6 +198,7 @@ def test_an_exception_ends_the_steps_it_leaves(
     assert [e["data"]["outcome"] for e in recorded if e["type"] == "step_end"] == [outcome, outcome]
     errors = [e for e in recorded if e["type"] == "error"]
     assert [e["step"] for e in errors] == ([2] if outcome == "error" else [])
+    assert all("no" in e["data"]["message"] for e in errors)
 
 
 def test_two_exceptions_are_two_errors(session: LCTLSession, events: Events) -> None:
