@@ -20,6 +20,7 @@ from lctl.instrument.structure import ModelCall, Step, Tool, around_step, around
 from lctl.session import border, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
+from lctl_integrations import dspy_cache
 
 _MODULE = "a module of DSPy"
 _TOOL = "a tool call of DSPy"
@@ -40,6 +41,7 @@ class DSPy:
         "dspy.primitives.module",
         "dspy.adapters.types.tool",
         "dspy.clients.base_lm",
+        "dspy.clients.cache",
         "dspy.predict.react",
     )
 
@@ -55,6 +57,9 @@ class DSPy:
             case "base_lm":
                 patches.wrap(module, "BaseLM.__call__", _asked)
                 patches.wrap(module, "BaseLM.acall", _asked)
+            case "cache":
+                patches.wrap(module, "Cache.__init__", dspy_cache.opened)
+                patches.wrap(module, "Cache.get", dspy_cache.looked_up)
             case "react" if hasattr(module, "format_error_for_lm"):
                 patches.wrap(module, "format_error_for_lm", _shown)
 

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import pytest
 from inline_snapshot import snapshot
 
-from lctl.testing import Fault, Reply, Request
+from lctl.testing import Fault, ModelServer, Reply, Request
 from lctl.testing.integration_suite import Recorded
 from tests.frameworks import outlines
 from tests.frameworks.homes import AtHome
+from tests.rerun.harness import LCTL, run
 
 pytestmark = pytest.mark.frameworks
 
@@ -124,3 +125,23 @@ class TestDSPy(AtHome):
                 'tool main: weather{"city": "Rome"} = "Sunny in Rome."',
             ]
         )
+
+
+def test_answers_of_the_cache_on_disk_are_on_the_tape(tmp_path: Path) -> None:
+    """A run that asks, and one that finds its answer on disk: each runs again, whatever is there by then, and
+    without leave to write there."""
+    pytest.importorskip("dspy")
+    program = Path(__file__).parent / "programs" / "dspy_cached.py"
+    environ = {"DSPY_CACHEDIR": str(tmp_path / "cache"), "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    with ModelServer(seed=1) as server:
+        server.reply(_fields(answer="Sunny."), times=None)
+        logs = [tmp_path / f"{name}.lctl.json" for name in ("asked", "found")]
+        for log in logs:
+            command = [*LCTL, "run", "--output", str(log), str(program)]
+            first = run(command, tmp_path, {**environ, **server.environ}, log)
+            assert (first.code, first.out) == (0, "Sunny. Sunny.\n"), first.err
+        assert server.count == 1
+    for log in logs:
+        again = run([*LCTL, "rerun", str(log)], tmp_path, environ, log)
+        assert (again.code, again.out) == (0, "Sunny. Sunny.\n"), again.err
+        assert "rerun exact" in again.err
