@@ -5,6 +5,7 @@ A rerun gives what the code gave, and does not execute it.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -14,6 +15,15 @@ from lctl.session import lanes
 
 _CODE = "code that AutoGen executes"
 
+_AT = "autogen_ext.code_executors"
+#: Modules of executors, and what each is of no use without: doctor imports those that can be.
+_MODULES = {
+    "azure._azure_container_code_executor": ("aiohttp",),
+    "docker._docker_code_executor": ("docker",),
+    "docker_jupyter._docker_jupyter": ("aiohttp", "docker", "requests", "websockets"),
+    "jupyter._jupyter_code_executor": ("nbclient", "nbformat"),
+    "local": (),
+}
 #: How `PythonCodeExecutionTool` names itself.
 _CODE_TOOL = "CodeExecutor"
 
@@ -23,13 +33,10 @@ class Executors:
 
     name = "autogen-ext"
     supported = ">=0.7.5,<0.8"
-    modules = (
-        "autogen_ext.code_executors.azure._azure_container_code_executor",
-        "autogen_ext.code_executors.docker._docker_code_executor",
-        "autogen_ext.code_executors.docker_jupyter._docker_jupyter",
-        "autogen_ext.code_executors.jupyter._jupyter_code_executor",
-        "autogen_ext.code_executors.local",
-    )
+
+    def __init__(self) -> None:
+        usable = (name for name, needs in _MODULES.items() if all(map(find_spec, needs)))
+        self.modules = tuple(f"{_AT}.{name}" for name in usable)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         for name, cls in list(vars(module).items()):

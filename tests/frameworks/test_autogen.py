@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,17 @@ from inline_snapshot import snapshot
 
 from lctl.testing import Reply, Request
 from lctl.testing.integration_suite import Recorded
+from lctl_integrations.autogen_code import Executors
 from tests.frameworks import outlines
 from tests.frameworks.homes import Threaded
 
 pytestmark = pytest.mark.frameworks
+
+
+def test_executors_that_lack_their_packages_are_not_waited_for() -> None:
+    """Doctor imports what it waits for."""
+    pytest.importorskip("autogen_ext")
+    assert [import_module(name).__name__ for name in Executors().modules] == list(Executors().modules)
 
 
 class TestAutoGen(Threaded):
