@@ -55,6 +55,8 @@ def served(
         Unfaithful: the result stands for something that cannot be made here.
     """
     if endless:
-        return GatedServed(Outcome(), order, key, True)
+        # It is cancelled again from outside. What its body had recorded until then is the tape's.
+        inside = [(first, last) for first, last in (data.get("tape") or {}).get("inside", ())]
+        return GatedServed(Outcome(fields=toolresults.fields(data), inside=inside), order, key, True)
     outcome = toolresults.outcome(data, call)
     return None if outcome is None else GatedServed(outcome, order, key, False)

@@ -245,9 +245,14 @@ def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
         returned=parts.get("returned"),
         closed_early=bool(data.get("closed_early")),
         change=change if changes else None,
-        fields={name: data[name] for name in _FIELDS if name in data},
+        fields=fields(data),
         inside=[(first, last) for first, last in tape.get("inside", ())],
     )
+
+
+def fields(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What a `tool_call` event says of how the call ended."""
+    return {name: data[name] for name in _FIELDS if name in data}
 
 
 def _named_error(error: Any) -> BaseException:

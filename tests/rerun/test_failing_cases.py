@@ -43,6 +43,7 @@ CONCURRENT = [
     "task_starts.py",
     "tools_at_once.py",
     "cancelled_groups.py",
+    "cancelled_tools.py",
 ]
 _NEEDS = {"uvloop_gather.py": "uvloop", "anyio_groups.py": "anyio", "cancelled_groups.py": "anyio"}
 
