@@ -8,20 +8,25 @@ nothing is recorded, and in a rerun the transports lead nowhere: no process, no 
 
 from __future__ import annotations
 
-import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import ModuleType
 from typing import Any
+
+import orjson
 
 from lctl.distributed.carriers import inject
 from lctl.guard import guard
 from lctl.instrument import settings, suppress
 from lctl.instrument.patches import PatchSet
+from lctl.instrument.structure import Failure
 from lctl.session import border
 from lctl.session.default import get_session
 from lctl.session.tools import call_tool_async
+from lctl_integrations import mcp_nowhere
+from lctl_integrations.mcp_nowhere import nowhere
 
+_GREETING = "mcp initialize"
 #: Functions that open a transport, by module; both versions' names.
 _TRANSPORTS = {
     "mcp.client.stdio": ("stdio_client",),
@@ -62,10 +67,62 @@ def _requested(wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[s
         _tell(args, kwargs)
     if call is None:
         return wrapped(*args, **kwargs)
-    return call_tool_async(*call, lambda: _silently(wrapped, args, kwargs))
+    return _answered(call, wrapped, session, args, kwargs)
+
+
+async def _answered(
+    call: tuple[str, dict[str, Any]],
+    wrapped: Any,
+    session: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    sent = False
+
+    async def send() -> Any:
+        nonlocal sent
+        sent = True
+        await mcp_nowhere.greet(session)
+        return await _silently(wrapped, args, kwargs)
+
+    answer = await call_tool_async(*call, send, shown=_shown)
+    if call[0] == _GREETING and not sent:
+        mcp_nowhere.greeted(session, lambda: _silently(wrapped, args, kwargs))
+    if sent or call[0].startswith("mcp "):
+        return answer
+    return _typed(answer, args[1] if len(args) > 1 else kwargs.get("result_type"))
+
+
+def _shown(answer: Any) -> Any:
+    """What the event says: a tool that failed says so in its result."""
+    if getattr(answer, "isError", getattr(answer, "is_error", False)) is not True:
+        return answer
+    texts = [text for part in answer.content if isinstance(text := getattr(part, "text", None), str)]
+    return Failure("ToolError", "\n".join(texts))
+
+
+def _typed(answer: Any, kind: Any) -> Any:
+    """A result that no server gave (an edit's, a dry run's), as the client's caller takes it.
+
+    Args:
+        kind: a model or, in version 2, a TypeAdapter.
+    """
+    if hasattr(answer, "model_dump"):
+        return answer
+    with guard("an MCP result"):
+        validate = getattr(kind, "model_validate", None) or kind.validate_python
+        if isinstance(answer, Mapping) and "content" in answer:
+            return validate(answer)
+        text = answer if isinstance(answer, str) else orjson.dumps(answer).decode()
+        # Of a result that is no failure a client checks whether it has what the tool promises.
+        dry = isinstance(answer, Mapping) and answer.get("dry_run") is True
+        return validate({"content": [{"type": "text", "text": text}], "isError": dry})
+    return answer
 
 
 def _notified(wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if border.player() is not None:
+        mcp_nowhere.added(session, lambda: _silently(wrapped, args, kwargs))
     return _silently(wrapped, args, kwargs)
 
 
@@ -116,7 +173,7 @@ async def _silently(wrapped: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
 def _opened(function: str, gives_id: bool) -> Callable[..., Any]:
     def wrapper(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if border.player() is not None and settings.full:
-            return _nowhere(gives_id)
+            return nowhere(lambda: _reported(wrapped(*args, **kwargs)), gives_id)
         return _reported(wrapped(*args, **kwargs))
 
     return wrapper
@@ -146,14 +203,3 @@ async def _left(transport: AbstractAsyncContextManager[Any], error: BaseExceptio
         return await transport.__aexit__(kind, error, trace)
     finally:
         suppress.end_silence(token)
-
-
-@asynccontextmanager
-async def _nowhere(gives_id: bool) -> AsyncIterator[Any]:
-    """Streams with nobody at their other end: what is asked for is served before it would be sent."""
-    import anyio
-
-    incoming, from_server = anyio.create_memory_object_stream[Any](0)
-    to_server, outgoing = anyio.create_memory_object_stream[Any](math.inf)
-    async with incoming, from_server, to_server, outgoing:
-        yield (from_server, to_server, lambda: None) if gives_id else (from_server, to_server)

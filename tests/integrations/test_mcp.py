@@ -36,6 +36,10 @@ def pay(amount: int) -> dict:
         raise ValueError("too much")
     return {"receipt": random.random()}
 
+@server.resource("notes://{name}")
+def note(name: str) -> str:
+    return f"a note for {name}"
+
 server.run(sys.argv[1], **(late if sys.argv[1] != "stdio" else {}))
 """
 
@@ -65,10 +69,35 @@ asyncio.run(main())
 """
 
 
+READER = """
+import asyncio, sys
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+import lctl
+
+@lctl.tool
+def price() -> int:
+    return 3
+
+async def main():
+    amount = price()
+    server = StdioServerParameters(command=sys.executable, args=["server.py", "stdio", "0"])
+    async with stdio_client(server) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+        print((await session.read_resource("notes://ada")).contents)
+        for n in range(2):
+            answer = await session.call_tool("pay", {"amount": amount + n})
+            print(answer.model_dump()["content"][0]["text"].split(":")[0].strip("{ \\n"))
+
+asyncio.run(main())
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "server.py").write_text(SERVER)
     (tmp_path / "agent.py").write_text(AGENT)
+    (tmp_path / "reader.py").write_text(READER)
     return tmp_path
 
 
@@ -125,3 +154,53 @@ def serving(folder: Path) -> Iterator[str]:
     finally:
         server.kill()
         server.wait()
+
+
+def test_a_resource_is_read_again(folder: Path) -> None:
+    """Its address is a URL of pydantic's in version 1."""
+    recorded = lctl(folder, "run", "--output", "run.lctl.json", "reader.py")
+    assert recorded.returncode == 0, recorded.stderr
+    (folder / "server.py").unlink()
+    again = lctl(folder, "rerun", "run.lctl.json")
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == recorded.stdout
+    assert "a note for ada" in again.stdout
+
+
+def test_a_tool_that_failed_is_a_failure(folder: Path) -> None:
+    """It says so in its result."""
+    assert lctl(folder, "run", "--output", "run.lctl.json", "agent.py", "stdio").returncode == 0
+    calls = [event.data for event in open_log(folder / "run.lctl.json").events() if event.type == "tool_call"]
+    failed = [call for call in calls if call["tool"] == "pay" and call["input"] == {"amount": 60}]
+    assert [call["error"]["type"] for call in failed] == ["ToolError"]
+    assert "Error executing tool pay" in failed[0]["error"]["message"]
+    assert all("error" not in call for call in calls if call not in failed)
+
+
+def test_a_fork_goes_on_with_the_server(folder: Path) -> None:
+    """It is started where it is first needed, and greeted."""
+    assert lctl(folder, "run", "--output", "run.lctl.json", "reader.py").returncode == 0
+    at = str(_seq(folder, "price"))
+    fork = lctl(folder, "fork", "run.lctl.json", "--at", at, "--result", "tool:price=20", "--tools", "live")
+    assert fork.returncode == 0, fork.stderr
+    assert (folder / "ledger.txt").read_text() == "3\n4\n20\n21\n"
+
+
+def test_a_result_that_is_edited_is_a_result_of_mcp(folder: Path) -> None:
+    """And so is that of a tool that is not run."""
+    assert lctl(folder, "run", "--output", "run.lctl.json", "reader.py").returncode == 0
+    result = 'tool:pay={"content": [{"type": "text", "text": "gratis"}], "structuredContent": {"receipt": 0}}'
+    fork = lctl(folder, "fork", "run.lctl.json", "--at", str(_seq(folder, "pay")), "--result", result)
+    assert fork.returncode == 0, fork.stderr
+    assert fork.stdout.endswith("gratis\ngratis\n")
+    at = str(_seq(folder, "price"))
+    fork = lctl(folder, "fork", "run.lctl.json", "--at", at, "--result", "tool:price=20")
+    assert fork.returncode == 0, fork.stderr
+    assert fork.stdout.count("dry_run") == 2
+    assert (folder / "ledger.txt").read_text() == "3\n4\n"
+
+
+def _seq(folder: Path, tool: str) -> int:
+    """Of the first call of a tool."""
+    events = open_log(folder / "run.lctl.json").events()
+    return next(event.seq for event in events if event.type == "tool_call" and event.data["tool"] == tool)

@@ -128,6 +128,19 @@ _TEXTS = {
         ("pathlib", name)
         for name in ("PosixPath", "WindowsPath", "PurePosixPath", "PureWindowsPath", "Path", "PurePath")
     ),
+    *(
+        ("pydantic.networks", name)
+        for name in (
+            "AnyUrl",
+            "AnyHttpUrl",
+            "HttpUrl",
+            "AnyWebsocketUrl",
+            "WebsocketUrl",
+            "FileUrl",
+            "FtpUrl",
+        )
+    ),
+    *(("pydantic_core._pydantic_core", name) for name in ("Url", "MultiHostUrl")),
 }
 
 

@@ -197,6 +197,16 @@ def test_an_attribute_of_an_exception_that_cannot_be_kept() -> None:
     assert "not recorded" in repr(back.where)
 
 
+def test_a_url_of_pydantics_comes_back() -> None:
+    """Results of MCP have them."""
+    pydantic = pytest.importorskip("pydantic")
+    for value in (pydantic.AnyUrl("file://notes/ada"), pydantic.HttpUrl("http://example.org/a?b=c#d")):
+        made = again({"uri": value})["uri"]
+        assert type(made) is type(value)
+        assert made == value
+        assert str(made) == str(value)
+
+
 @pytest.mark.parametrize(
     "value",
     [object(), kinds.Plain(), open, lambda: 0, sys, (n for n in "a"), [kinds.Plain()], iter([])],
