@@ -5,7 +5,6 @@ A workflow's run goes on after `run()` has returned: its step lasts until its ha
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -17,11 +16,11 @@ from lctl.session.default import get_session
 from lctl.session.ordered import OrderedSet
 from lctl.session.steps import StepScope
 from lctl_integrations import llama_index_tools as tools
+from lctl_integrations.llama_index_queries import QUERY, around_query, query
 from lctl_integrations.llama_index_tools import FOLLOWED, TOOL
 
 _RUN = "a run of a workflow of LlamaIndex"
 _TURN = "an agent's turn of LlamaIndex"
-_QUERY = "a query of LlamaIndex"
 #: Each chat engine's module, and its class. What it streams is read when the call has long returned: that
 #: call is no step, the model's is.
 _CHATS = {
@@ -79,14 +78,14 @@ class LlamaIndex:
                 patches.wrap(module, "AgentWorkflow.call_tool", tools.calling)
                 patches.wrap(module, "AgentWorkflow._call_tool", around_tool(TOOL, tools.other_tool))
             case "base_retriever":
-                patches.wrap(module, "BaseRetriever.retrieve", around_step(_QUERY, _query("retriever")))
-                patches.wrap(module, "BaseRetriever.aretrieve", around_step(_QUERY, _query("retriever")))
+                patches.wrap(module, "BaseRetriever.retrieve", around_step(QUERY, query("retriever")))
+                patches.wrap(module, "BaseRetriever.aretrieve", around_step(QUERY, query("retriever")))
             case "base_query_engine":
-                patches.wrap(module, "BaseQueryEngine.query", around_step(_QUERY, _query("chain")))
-                patches.wrap(module, "BaseQueryEngine.aquery", around_step(_QUERY, _query("chain")))
+                patches.wrap(module, "BaseQueryEngine.query", around_query("chain"))
+                patches.wrap(module, "BaseQueryEngine.aquery", around_query("chain"))
             case _ if (engine := _CHATS.get(module.__name__)) is not None:
-                patches.wrap(module, f"{engine}.chat", around_step(_QUERY, _query("chain")))
-                patches.wrap(module, f"{engine}.achat", around_step(_QUERY, _query("chain")))
+                patches.wrap(module, f"{engine}.chat", around_step(QUERY, query("chain")))
+                patches.wrap(module, f"{engine}.achat", around_step(QUERY, query("chain")))
             case _:
                 tool = FOLLOWED[module.__name__]
                 patches.wrap(module, f"{tool}.call", around_tool(TOOL, tools.tool))
@@ -156,12 +155,3 @@ def _turn(workflow: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
 
 def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], place: int, name: str) -> Any:
     return args[place] if len(args) > place else kwargs[name]
-
-
-def _query(kind: str) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], Step]:
-    def describe(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
-        asked = args[0] if args else next(iter(kwargs.values()), None)
-        text = getattr(asked, "query_str", asked)
-        return Step(None, kind, type(instance).__name__, {"query": text} if isinstance(text, str) else {})
-
-    return describe

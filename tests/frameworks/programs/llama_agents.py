@@ -1,10 +1,11 @@
 """LlamaIndex: an agent with tools, two at once, agents that hand off, a stream, a workflow of one's own, a
-tool that asks a human."""
+tool that asks a human, queries whose answers are streamed."""
 
 import asyncio
 import json
 import os
 
+from llama_index.core import Document, SummaryIndex
 from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.agent.workflow import AgentStream, AgentWorkflow, FunctionAgent, ReActAgent
 from llama_index.core.tools import FunctionTool
@@ -141,8 +142,22 @@ def chatted():
     return [str(engine.chat("Hello.")), str(asyncio.run(engine.achat("And now?")))]
 
 
+def queried():
+    """What a query streams: read by the response, by the program, never read."""
+    index = SummaryIndex.from_documents([Document(text="Rome is in Italy.")])
+    engine = index.as_query_engine(llm=llm(), streaming=True)
+    told = [str(engine.query("Where is Rome?")), "".join(engine.query("Is it?").response_gen)]
+    engine.query("Unread?")
+
+    async def read():
+        found = await index.as_query_engine(llm=llm(), streaming=True, use_async=True).aquery("And now?")
+        return [piece async for piece in found.async_response_gen()]
+
+    return told, asyncio.run(read())
+
+
 def main():
-    return [str(llm().complete("Say something.")), asyncio.run(everything()), chatted()]
+    return [str(llm().complete("Say something.")), asyncio.run(everything()), chatted(), queried()]
 
 
 if __name__ == "__main__":
