@@ -1,7 +1,7 @@
-"""agno: agents and teams as steps, the tools they call.
+"""agno: agents, teams, workflows and their steps as steps, the tools they call.
 
 `Agent.run` and `arun` only choose; what runs is a function for each of the four ways (whole or streamed, sync
-or async), and those are wrapped.
+or async), and those are wrapped; so are the four that go on with a run that was paused.
 """
 
 from __future__ import annotations
@@ -11,13 +11,26 @@ from types import ModuleType
 from typing import Any
 
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.structure import Step, Tool, around_step, changeable, guarded
+from lctl.instrument.structure import Tool, around_step, changeable, guarded
 from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
+from lctl_integrations.agno_runs import Delegation, continued_run_of, node_of, run_of, workflow_of
 
 _RUNS = ("_run", "_run_stream", "_arun", "_arun_stream")
+_CONTINUED = ("_continue_run", "_continue_run_stream", "_acontinue_run", "_acontinue_run_stream")
+_WORKFLOWS = tuple(
+    f"Workflow._{start}{name}{stream}"
+    for name in ("execute", "continue_execute")
+    for start in ("", "a")
+    for stream in ("", "_stream")
+)
+#: Modules of what a workflow is made of -> class.
+_NODES = {
+    f"agno.workflow.{name}": name.capitalize()
+    for name in ("condition", "loop", "parallel", "router", "step", "steps")
+}
 _PLACE = "an agno tool"
 #: Modules whose functions only let agents work, or change them: they run again in a rerun.
 _WITHIN = ("agno.agent.", "agno.team.")
@@ -28,23 +41,30 @@ class Agno:
 
     name = "agno"
     supported = ">=3,<4"
-    modules = ("agno.agent._run", "agno.team._run", "agno.tools.function")
+    modules = (
+        "agno.agent._run",
+        "agno.team._run",
+        "agno.tools.function",
+        "agno.workflow.workflow",
+        *_NODES,
+    )
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == "agno.tools.function":
             patches.wrap(module, "FunctionCall.execute", _execute)
             patches.wrap(module, "FunctionCall.aexecute", _aexecute)
-            return
-        for name in _RUNS:
-            patches.wrap(module, name, around_step("an agno run", _described))
-
-
-def _described(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
-    """`_run(agent, ...)`, a function of the module"""
-    runner = args[0] if args else kwargs.get("agent", kwargs.get("team"))
-    is_team = type(runner).__name__ == "Team"
-    name = getattr(runner, "name", None) or ("team" if is_team else "agent")
-    return Step(str(name), "agent", "team" if is_team else "run")
+        elif module.__name__ == "agno.workflow.workflow":
+            for name in _WORKFLOWS:
+                patches.wrap(module, name, around_step("an agno workflow", workflow_of))
+        elif module.__name__ in _NODES:
+            for name in ("execute", "execute_stream", "aexecute", "aexecute_stream"):
+                wrapper = around_step("a step of an agno workflow", node_of)
+                patches.wrap(module, f"{_NODES[module.__name__]}.{name}", wrapper)
+        else:
+            for name in _RUNS:
+                patches.wrap(module, name, around_step("an agno run", run_of))
+            for name in _CONTINUED:
+                patches.wrap(module, name, around_step("an agno run", continued_run_of))
 
 
 def _execute(wrapped: Any, call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -82,7 +102,8 @@ def _recorded(call: Any) -> Any:
 
     def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
         if str(getattr(entrypoint, "__module__", "")).startswith(_WITHIN):
-            return begin_subagent(Tool(name, given, call_id))
+            run = begin_subagent(Tool(name, given, call_id))
+            return None if run is None else Delegation(run)
         return begin_tool(name, given, call_id=call_id, beside=changeable(*_contexts(kwargs)))
 
     made.__dict__["entrypoint"] = wrapping.wrap(entrypoint, begin)

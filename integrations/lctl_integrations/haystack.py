@@ -5,11 +5,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from lctl.instrument.patches import PatchSet
+from lctl.instrument.patches import PatchSet, Wrapper
 from lctl.instrument.structure import Step, Tool, around_step, around_tool
+from lctl.instrument.structure.around import DescribeTool
+from lctl.instrument.structure.subagents import around_subagent
+
+_TOOL = "a Haystack tool"
 
 
 class Haystack:
@@ -25,13 +30,14 @@ class Haystack:
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == "haystack.tools.tool":
-            _wrap(module, patches, ("Tool.invoke",), around_tool("a Haystack tool", _tool))
-            _wrap(module, patches, ("Tool.invoke_async",), around_tool("a Haystack tool", _async_tool))
+            _wrap(module, patches, ("Tool.invoke",), _called(_tool))
+            _wrap(module, patches, ("Tool.invoke_async",), _called(_async_tool))
         elif module.__name__.endswith("agent"):
             _wrap(module, patches, ("Agent.run", "Agent.run_async"), around_step("a Haystack agent", _agent))
         else:
             step = around_step("a Haystack pipeline", _pipeline)
-            _wrap(module, patches, ("Pipeline.run", "Pipeline.run_async"), step)
+            # What `run_async` and `stream` run.
+            _wrap(module, patches, ("Pipeline.run", "Pipeline.run_async_generator"), step)
             step = around_step("a Haystack component", _component)
             _wrap(module, patches, ("Pipeline._run_component", "Pipeline._run_component_async"), step)
 
@@ -61,8 +67,44 @@ def _component(pipeline: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return Step(str(name), "node", kind)
 
 
+def _called(describe: DescribeTool) -> Wrapper:
+    """An agent that is a tool works in a rerun, too: it streams to its caller's callback."""
+    function, agent = around_tool(_TOOL, describe), around_subagent(_TOOL, describe)
+
+    def wrapper(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        is_agent = type(getattr(tool, "_component", None)).__name__ == "Agent"
+        return (agent if is_agent else function)(wrapped, tool, args, kwargs)
+
+    return wrapper
+
+
 def _tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
-    return Tool(str(tool.name), dict(kwargs))
+    """The agent's state, which it gives to those that ask for it, is no argument of the model's."""
+    states = [_view(value) for value in kwargs.values() if type(value).__name__ == "State"]
+    given = {name: value for name, value in kwargs.items() if not _is_agents_own(name, value)}
+    shown = _said if type(tool).__name__ == "AgentTool" else None
+    return Tool(str(tool.name), given, None, shown, None, tuple(states))
+
+
+@dataclass
+class _View:
+    """The entries of an agent's state as attributes: each that a tool sets is told by itself."""
+
+
+def _view(state: Any) -> _View:
+    view = _View()
+    view.__dict__ = state.data
+    return view
+
+
+def _is_agents_own(name: str, value: Any) -> bool:
+    return type(value).__name__ == "State" or name == "streaming_callback"
+
+
+def _said(result: Any) -> Any:
+    """Of what an agent gave, its last message: the rest is in its own step."""
+    last = result.get("last_message") if isinstance(result, dict) else None
+    return getattr(last, "text", None) or result
 
 
 def _async_tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool | None:

@@ -9,6 +9,7 @@ holds it (see `lctl.session.faithful`):
     returned    what a generator returned beyond its items
     error       the exception
     inside      [first, last] seqs of the events recorded by the tool's own body
+    gives       "generator", "async generator" or "coroutine": what a tool that is none itself gave
     executed    why none of this could be kept: a rerun runs the tool again
 """
 
@@ -247,6 +248,7 @@ def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
         change=change if changes else None,
         fields=fields(data),
         inside=[(first, last) for first, last in tape.get("inside", ())],
+        gives=tape.get("gives"),
     )
 
 

@@ -78,6 +78,8 @@ def is_reported(name: str, input: Mapping[str, Any]) -> bool:
 class ToolRun(Run):
     """One call of a tool; becomes a `tool_call` event in the step it was made in."""
 
+    follows = True
+
     def __init__(
         self,
         call: ToolCall,
@@ -228,6 +230,8 @@ class ToolRun(Run):
         tape = toolresults.tape_of(self._call.tool, self._given, parts, self._items, is_shown)
         if self.lane is not None and self.lane.inside:
             tape = {**(tape or {}), "inside": _ranges(self.lane.inside)}
+        if self.gives is not None:
+            tape = {**(tape or {}), "gives": self.gives}
         if tape is not None:
             result["tape"] = tape
         return result

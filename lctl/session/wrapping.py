@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any, NamedTuple
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
+from typing import Any, ClassVar, NamedTuple
 
 from lctl.errors import RerunStopped
 from lctl.guard import guard
@@ -30,6 +31,7 @@ class Outcome(NamedTuple):
         change: does to the arguments what the run did to them.
         fields: of the recorded event: what it gave, as recorded.
         inside: [first, last] seqs of the events recorded by its body.
+        gives: of a plain function that gave a generator or coroutine: which of them.
     """
 
     value: Any = None
@@ -39,6 +41,7 @@ class Outcome(NamedTuple):
     change: Callable[[], None] | None = None
     fields: Mapping[str, Any] | None = None
     inside: Sequence[tuple[int, int]] = ()
+    gives: str | None = None
 
 
 class Served:
@@ -98,8 +101,12 @@ class Run:
         frame: where its body is while it is suspended.
         lane: the lane its body runs in; None: its caller's.
         served: what it gives instead of running.
+        gives: of a plain function that gave a generator or coroutine, which is followed to its end: which.
     """
 
+    #: Whether what a plain function gives to be iterated or awaited is part of the run.
+    follows: ClassVar[bool] = False
+    gives: str | None = None
     frame: context.Frame | None = None
     lane: Lane | None = None
     served: Served | None = None
@@ -157,6 +164,9 @@ def _plain(function: Any, begin: Begin) -> Any:
             args, kwargs = run.arguments
         try:
             if run.served is not None:
+                run.gives = run.served.outcome.gives
+                if run.gives in _FOLLOWED:
+                    return _followed(run, None)
                 run.served.wait()
                 value = run.served.get()
             elif run.lane is None:
@@ -171,10 +181,27 @@ def _plain(function: Any, begin: Begin) -> Any:
             _step_aside(error)
             _ended(run.failed, error)
             raise
+        run.gives = _GIVEN.get(type(value)) if run.follows else None
+        if run.gives is not None:
+            return _followed(run, value)
         _ended(run.returned, value)
         return value
 
     return wrapper
+
+
+def _followed(run: Run, value: Any) -> Any:
+    """What a plain function gave to be iterated or awaited (a decorator's wrapper around a generator function
+    gives a generator): the run goes on in it."""
+    kind = str(run.gives)
+    frame = context.raw() if run.frame is None else run.frame
+
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
+        if kind != "coroutine":
+            context.set_current(frame)
+        return run
+
+    return _FOLLOWED[kind](lambda: value, begin)()
 
 
 def _coroutine(function: Any, begin: Begin) -> Any:
@@ -407,3 +434,16 @@ def _end(served: Served, thrown: Exception | None) -> Any:
     if outcome.error is not None:
         raise outcome.error
     return outcome.returned
+
+
+#: What a plain function may give -> its name; and by name, what follows it.
+_GIVEN: dict[type, str] = {
+    GeneratorType: "generator",
+    CoroutineType: "coroutine",
+    AsyncGeneratorType: "async generator",
+}
+_FOLLOWED: dict[str | None, Callable[[Any, Begin], Any]] = {
+    "generator": _generator,
+    "coroutine": _coroutine,
+    "async generator": _async_generator,
+}

@@ -23,6 +23,8 @@ class Step(NamedTuple):
         data: more of its `step_start`.
         result: gives more of its `step_end`, of what the function returned; of the last item of a
             generator.
+        told_by_items: an item of a generator of which `result` gives an outcome ends the step: consumers
+            leave it there, and do not close it.
     """
 
     agent: str | None
@@ -30,6 +32,7 @@ class Step(NamedTuple):
     intent: str | None = None
     data: Mapping[str, Any] = {}
     result: Callable[[Any], Mapping[str, Any]] | None = None
+    told_by_items: bool = False
 
 
 class Tool(NamedTuple):
@@ -72,7 +75,7 @@ def around_step(place: str, describe: DescribeStep) -> Wrapper:
                 step = describe(instance, args, kwargs)
                 if step is not None:
                     scope = session.step(step.agent, step.intent, kind=step.kind, **step.data)
-                    return _StepRun(place, scope.begin(), step.result)
+                    return _StepRun(place, scope.begin(), step.result, step.told_by_items)
             return None
 
         return wrapping.wrap(wrapped, begin)(*args, **kwargs)
@@ -110,16 +113,28 @@ class _StepRun(wrapping.Run):
     """One run as a step."""
 
     def __init__(
-        self, place: str, scope: StepScope, result: Callable[[Any], Mapping[str, Any]] | None
+        self,
+        place: str,
+        scope: StepScope,
+        result: Callable[[Any], Mapping[str, Any]] | None,
+        told_by_items: bool,
     ) -> None:
         self._place = place
         self._scope = scope
         self._result = result
+        self._told_by_items = told_by_items
         self._last: Any = None
 
     def yielded(self, value: Any) -> None:
-        if self._result is not None:
-            self._last = value
+        if self._result is None:
+            return
+        self._last = value
+        if self._told_by_items:
+            with guard(self._place):
+                told = self._result(value)
+                if "outcome" in told:
+                    self._scope.update(**told)
+                    self._scope.end()
 
     def failed(self, error: BaseException) -> None:
         self._scope.end(error)

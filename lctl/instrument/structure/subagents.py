@@ -41,6 +41,8 @@ def begin_subagent(tool: Tool) -> wrapping.Run | None:
 class _Run(wrapping.Run):
     """One call; its event is recorded in the step it was made in."""
 
+    follows = True
+
     def __init__(self, tool: Tool) -> None:
         session = get_session()
         assert session is not None

@@ -255,6 +255,54 @@ def test_generators_are_served_item_by_item(open_session: Open) -> None:
     assert ran == ["items"] * 4 + ["stream"] * 2
 
 
+def test_a_plain_function_that_gives_a_generator_or_coroutine_is_followed_to_its_end(
+    open_session: Open,
+) -> None:
+    """As decorators make them (pydantic's `validate_call`): the call is what comes of it."""
+    ran: list[str] = []
+
+    def items(n: int) -> Iterator[str]:
+        for k in range(n):
+            ran.append("item")
+            yield f"piece {k}"
+
+    async def stream(n: int) -> AsyncIterator[str]:
+        for item in items(n):
+            yield item
+
+    async def one(n: int) -> tuple[int, ...]:
+        ran.append("one")
+        if n > 1:
+            raise Declined(n, account="z")
+        return (n,)
+
+    def validated(function: Any) -> Any:
+        def checked(n: int) -> Any:
+            if n < 0:
+                raise ValueError("below zero")
+            return function(n)
+
+        checked.__name__ = function.__name__
+        return tool(checked)
+
+    pieces, streamed, awaited = validated(items), validated(stream), validated(one)
+
+    async def in_a_loop() -> list[Any]:
+        with pytest.raises(Declined, match="declined: 2"):
+            await awaited(2)
+        return [await awaited(1), [item async for item in streamed(2)]]
+
+    def program() -> list[Any]:
+        with pytest.raises(ValueError, match="below zero"):
+            pieces(-1)
+        left = pieces(3)
+        return [list(pieces(2)), next(left), left.close(), list(pieces(0)), asyncio.run(in_a_loop())]
+
+    gave = again(open_session, program)
+    assert gave == [["piece 0", "piece 1"], "piece 0", None, [], [(1,), ["piece 0", "piece 1"]]]
+    assert len(ran) == 7  # of the recording alone
+
+
 def test_a_generator_asked_for_more_than_was_recorded_stops(open_session: Open) -> None:
     @tool
     def items() -> Iterator[int]:

@@ -1,0 +1,124 @@
+"""What agno's runs and delegations tell: who runs, how it ended, what a member answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lctl.instrument.structure import Step
+from lctl.session import jsonable, wrapping
+
+#: How a run ended, by the state of its output and by the end of its last event's name.
+_OUTCOMES = {
+    "completed": "success",
+    "paused": "paused",
+    "cancelled": "cancelled",
+    "error": "error",
+}
+#: Events of a stream that end it, without the "Team" of teams.
+_LAST = {f"{kind}{name.capitalize()}": name for kind in ("Run", "Workflow") for name in _OUTCOMES}
+
+
+def run_of(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
+    """`_run(agent, ...)`, a function of the module."""
+    return _described(args, kwargs, "run")
+
+
+def continued_run_of(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
+    """`_continue_run(agent, ...)`."""
+    return _described(args, kwargs, "continue")
+
+
+def _described(args: tuple[Any, ...], kwargs: dict[str, Any], verb: str) -> Step:
+    runner = args[0] if args else kwargs.get("agent", kwargs.get("team"))
+    is_team = type(runner).__name__ == "Team"
+    name = getattr(runner, "name", None) or ("team" if is_team else "agent")
+    intent = "team" if is_team and verb == "run" else verb
+    return Step(str(name), "agent", intent, result=_end_of(runner), told_by_items=True)
+
+
+def workflow_of(workflow: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
+    return Step(
+        str(workflow.name or "workflow"), "chain", type(workflow).__name__, result=_ended, told_by_items=True
+    )
+
+
+def node_of(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
+    """A step of a workflow: an agent's, a loop, steps side by side, ..."""
+    kind = type(step).__name__
+    return Step(
+        str(getattr(step, "name", None) or kind), "node", kind, result=_node_ended, told_by_items=True
+    )
+
+
+def _end_of(runner: Any) -> Callable[[Any], Mapping[str, Any]]:
+    """What the end of its run says. A stream has the events of members' runs, too."""
+    kind = type(runner).__name__.lower()
+
+    def ended(last: Any) -> Mapping[str, Any]:
+        return _ended(last) if getattr(last, f"{kind}_id", None) == runner.id else {}
+
+    return ended
+
+
+def _ended(last: Any) -> Mapping[str, Any]:
+    """agno gives failures and pauses as the state of the output, or as the last event of a stream."""
+    event = getattr(last, "event", None)
+    state = getattr(last, "status", None)
+    told = getattr(state, "value", state) if event is None else _LAST.get(str(event).removeprefix("Team"))
+    outcome = _OUTCOMES.get(str(told).lower())
+    if outcome is None:
+        return {}
+    made: dict[str, Any] = {"outcome": outcome}
+    if outcome == "paused":
+        made["interrupts"] = [_asked(one) for one in _waits(last)]
+    return made
+
+
+def _waits(last: Any) -> list[Any]:
+    found = getattr(last, "active_requirements", None) or getattr(last, "requirements", None)
+    return list(found or ())
+
+
+def _asked(requirement: Any) -> dict[str, Any]:
+    """A call that waits for somebody: which, and for what."""
+    call = requirement.tool_execution
+    made = {"tool": call.tool_name, "input": jsonable.plain(call.tool_args), "waits_for": _waits_for(call)}
+    return {**made, "call_id": call.tool_call_id} if call.tool_call_id else made
+
+
+def _waits_for(call: Any) -> str:
+    if call.requires_confirmation:
+        return "confirmation"
+    return "user_input" if call.requires_user_input else "external_execution"
+
+
+def _node_ended(last: Any) -> Mapping[str, Any]:
+    """The output of a node is its last item."""
+    return {"outcome": "success"} if type(last).__name__ == "StepOutput" else {}
+
+
+class Delegation(wrapping.Run):
+    """A call by which a member gets a task; its output is what the member said, as the leader's model is
+    told, where agno gives events of the member's run, too."""
+
+    follows = True
+
+    def __init__(self, run: wrapping.Run) -> None:
+        self._run = run
+        self._said: list[str] | None = None
+
+    def yielded(self, value: Any) -> None:
+        self._said = self._said or []
+        event = getattr(value, "event", None)
+        said = value if isinstance(value, str) else None
+        if event in ("RunContent", "TeamRunContent"):
+            said = value.content
+        if said is not None:
+            self._said.append(said if isinstance(said, str) else jsonable.text(str(said)))
+
+    def returned(self, value: Any) -> None:
+        self._run.returned(value if self._said is None else "".join(self._said))
+
+    def failed(self, error: BaseException) -> None:
+        self._run.failed(error)
