@@ -1,21 +1,26 @@
-"""agent-framework: runs of agents as steps, function tools."""
+"""agent-framework: runs of agents and workflows as steps, function tools, hand-offs."""
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from inspect import iscoroutinefunction
 from types import ModuleType
 from typing import Any
 
 from lctl.guard import guard, guarded
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.structure import Tool, around_tool
+from lctl.instrument.structure import Tool, around_step, around_tool
 from lctl.instrument.structure.subagents import around_subagent
-from lctl.session import context
+from lctl.session import context, jsonable
 from lctl.session.default import get_session
 from lctl.session.steps import StepScope
+from lctl_integrations.agent_framework_workflows import executor, run_workflow
 
 _PLACE = "a run of Agent Framework"
 _TOOL = "a tool of Agent Framework"
+
+#: The model's call that a function is called for.
+_asked: ContextVar[str | None] = ContextVar("lctl_agent_framework_call", default=None)
 
 
 class AgentFramework:
@@ -23,13 +28,23 @@ class AgentFramework:
 
     name = "agent-framework-core"
     supported = ">=1,<2"
-    modules = ("agent_framework._agents", "agent_framework._tools")
+    modules = (
+        "agent_framework._agents",
+        "agent_framework._tools",
+        "agent_framework._workflows._executor",
+        "agent_framework._workflows._workflow",
+    )
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == "agent_framework._tools":
             # Beneath the thread that a function is run in: what threads hand to the loop is recorded, too.
             patches.wrap(module, "FunctionTool.__call__", around_tool(_TOOL, _sync_tool))
             patches.wrap(module, "FunctionTool._invoke_function", _invoked)
+            patches.wrap(module, "FunctionTool.invoke", _asked_for)
+        elif module.__name__.endswith("._workflow"):
+            patches.wrap(module, "Workflow._run_core", run_workflow)
+        elif module.__name__.endswith("._executor"):
+            patches.wrap(module, "Executor.execute", around_step("an executor of Agent Framework", executor))
         else:
             patches.wrap(module, "Agent.run", _run)
 
@@ -76,19 +91,45 @@ async def _awaited(made: Any, agent: Any) -> Any:
             scope.end(error)
         raise
     if scope is not None:
+        with guard(_PLACE):
+            scope.update(**_waits(result))
         scope.end()
     return result
 
 
+def _waits(result: Any) -> dict[str, Any]:
+    """Calls that the user has to agree to."""
+    calls = [one.function_call for one in getattr(result, "user_input_requests", ()) if one.function_call]
+    asked = [{"tool": str(call.name), "input": jsonable.plain(call.parse_arguments())} for call in calls]
+    return {"outcome": "paused", "interrupts": asked} if asked else {}
+
+
+async def _asked_for(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Signature of the wrapped: (*, arguments=None, context=None, tool_call_id=None, ...)."""
+    token = _asked.set(kwargs.get("tool_call_id"))
+    try:
+        return await wrapped(*args, **kwargs)
+    finally:
+        _asked.reset(token)
+
+
+def _tool(tool: Any, given: dict[str, Any]) -> Tool:
+    """The call's context, which functions get that ask for it, is no argument of the model's."""
+    call_id = _asked.get()
+    _asked.set(None)  # what the function itself calls is another call
+    own = tool._context_parameter_name
+    return Tool(str(tool.name), {name: value for name, value in given.items() if name != own}, call_id)
+
+
 def _sync_tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool | None:
     """`__call__(**arguments)`, in a thread where the model asked for it."""
-    return None if _is_async(tool) else Tool(str(tool.name), dict(kwargs))
+    return None if _is_async(tool) else _tool(tool, kwargs)
 
 
 def _async_tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool | None:
     """`_invoke_function(arguments)`, which calls and awaits"""
     given = args[0] if args else kwargs.get("call_kwargs")
-    return Tool(str(tool.name), dict(given or {})) if _is_async(tool) else None
+    return _tool(tool, dict(given or {})) if _is_async(tool) else None
 
 
 def _invoked(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
