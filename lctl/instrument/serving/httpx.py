@@ -123,7 +123,8 @@ class _AsyncStream(_Stream):
 
     async def aclose(self) -> None:
         close = getattr(self._chunks, "aclose", None)
-        if close is not None:
+        # A loop that ends closes every generator at once: this one, and those that close it.
+        if close is not None and not getattr(self._chunks, "ag_running", False):
             await close()
         closed = getattr(self._answer, "closed_async", None)
         if closed is not None:
