@@ -6,6 +6,7 @@ A callback handler of our own is in every callback manager, through the hook lan
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from contextvars import ContextVar
 from copy import copy
 from importlib import import_module
@@ -18,6 +19,7 @@ from lctl.instrument.structure import Tool
 from lctl.session import border, lanes, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import ToolRun, begin_tool
+from lctl_integrations.langgraph_doings import Doings, of_tool
 
 _TOOL = "a LangChain tool"
 
@@ -51,12 +53,14 @@ class LangChain:
 
 def _run(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Signature of the wrapped: (tool_input, ..., tool_call_id=)."""
-    run = _begun(tool, args, kwargs)
+    doings = _doings(kwargs)
+    run = _begun(tool, args, kwargs, doings)
     if run is None:
         return wrapped(*args, **kwargs)
     if run.served is None:
-        return wrapping.wrap(wrapped, lambda *_: run)(*args, **kwargs)
-    served, value = _Served(tool, run), None
+        with doings or nullcontext():
+            return wrapping.wrap(wrapped, lambda *_: run)(*args, **kwargs)
+    served, value = _Served(tool, run, doings), None
     place = lanes.enter(run.around())
     try:
         value = wrapped.__func__(served.tool, *args, **kwargs)
@@ -69,12 +73,14 @@ def _run(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 async def _arun(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    run = _begun(tool, args, kwargs)
+    doings = _doings(kwargs)
+    run = _begun(tool, args, kwargs, doings)
     if run is None:
         return await wrapped(*args, **kwargs)
     if run.served is None:
-        return await wrapping.wrap(wrapped, lambda *_: run)(*args, **kwargs)
-    served, value = _Served(tool, run), None
+        with doings or nullcontext():
+            return await wrapping.wrap(wrapped, lambda *_: run)(*args, **kwargs)
+    served, value = _Served(tool, run, doings), None
     place = lanes.enter(run.around())
     try:
         value = await wrapped.__func__(served.tool, *args, **kwargs)
@@ -94,8 +100,8 @@ class _Served:
         is_asked: the tool was asked for it. Not where its arguments were refused.
     """
 
-    def __init__(self, tool: Any, run: ToolRun) -> None:
-        self._run = run
+    def __init__(self, tool: Any, run: ToolRun, doings: Doings | None) -> None:
+        self._run, self._doings = run, doings
         self._is_pair = getattr(tool, "response_format", None) == "content_and_artifact"
         self._outside = lanes.current()
         self.is_asked = False
@@ -109,6 +115,8 @@ class _Served:
             return self._given(wrapping.wrap(_nothing, lambda *_: self._run)())
         finally:
             lanes.leave(place)
+            if self._doings is not None:
+                self._doings.repeat()
 
     async def _give_async(self, *args: Any, **kwargs: Any) -> Any:
         self.is_asked = True
@@ -117,6 +125,8 @@ class _Served:
             return self._given(await wrapping.wrap(_nothing_async, lambda *_: self._run)())
         finally:
             lanes.leave(place)
+            if self._doings is not None:
+                self._doings.repeat()
 
     def _given(self, value: Any) -> Any:
         return (value, None) if self._is_pair else value
@@ -130,13 +140,23 @@ async def _nothing_async() -> None:
     pass
 
 
-def _begun(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolRun | None:
+def _doings(kwargs: dict[str, Any]) -> Doings | None:
+    """What the tool does to the graph it runs in."""
+    if get_session() is None and border.player() is None:
+        return None
+    with guard(_TOOL):
+        return of_tool(kwargs.get("config"))
+    return None
+
+
+def _begun(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any], doings: Doings | None) -> ToolRun | None:
     if get_session() is None and border.player() is None:
         return None
     with guard(_TOOL):
         guard.rehearse(_TOOL)
         name, given, call_id, shown, paused, _ = _tool(tool, args, kwargs)
-        return begin_tool(name, given, call_id=call_id, shown=shown, paused=paused)
+        beside = () if doings is None else (doings.done,)
+        return begin_tool(name, given, call_id=call_id, shown=shown, paused=paused, beside=beside)
     return None
 
 

@@ -1,4 +1,5 @@
-"""langgraph: checkpoints as lineage. Nodes, interrupts and hand-offs come through langchain-core's callbacks.
+"""langgraph: checkpoints as lineage, and what a rerun needs of tools in graphs (`langgraph_doings`). Nodes,
+interrupts and hand-offs come through langchain-core's callbacks.
 
 A checkpoint event says which state of which thread follows from which: `thread_id`, `checkpoint_id`, its
 `parent_checkpoint_id`, the superstep and where it came from ("input", "loop", "update", "fork"). The state
@@ -7,12 +8,18 @@ itself stays with the checkpointer; what the nodes changed is in their steps.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from types import ModuleType
 from typing import Any
 
+from lctl.faithful import register
 from lctl.guard import guard, guarded
 from lctl.instrument.patches import PatchSet
+from lctl.session import turns
 from lctl.session.default import get_session
+from lctl.session.ordered import by_lane
+from lctl_integrations import langgraph_doings
+from lctl_integrations.langchain_values import interrupts_in, shown
 
 
 class LangGraph:
@@ -20,14 +27,61 @@ class LangGraph:
 
     name = "langgraph"
     supported = ">=1,<2"
-    modules = ("langgraph.pregel._loop", "langgraph.pregel.main")
+    modules = (
+        "langgraph.pregel._loop",
+        "langgraph.pregel._runner",
+        "langgraph.pregel.main",
+        "langgraph.runtime",
+        "langgraph.store.memory",
+        "langgraph.types",
+    )
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == "langgraph.pregel._loop":
             patches.wrap(module, "PregelLoop._put_checkpoint", _put)
+        elif module.__name__ == "langgraph.pregel._runner":
+            patches.wrap(module, "_panic_or_proceed", _panic)
+        elif module.__name__ == "langgraph.runtime":
+            patches.wrap(module, "Runtime.merge", langgraph_doings.merged)
+        elif module.__name__ == "langgraph.store.memory":
+            patches.wrap(module, "InMemoryStore.batch", langgraph_doings.put)
+            patches.wrap(module, "InMemoryStore.abatch", langgraph_doings.put_async)
+        elif module.__name__ == "langgraph.types":  # a tool's result may hold one
+            register(module.Send, _parts_of_send, lambda parts: _send(module.Send, parts))
         else:
             patches.wrap(module, "Pregel.bulk_update_state", _updated)
             patches.wrap(module, "Pregel.abulk_update_state", _updated_async)
+
+
+def _parts_of_send(send: Any) -> list[Any]:
+    return [send.node, send.arg, getattr(send, "timeout", None)]
+
+
+def _send(cls: Any, parts: list[Any]) -> Any:
+    node, arg, timeout = parts
+    return cls(node, arg) if timeout is None else cls(node, arg, timeout=timeout)
+
+
+def _panic(wrapped: Any, _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Of several nodes that failed, or handed the work to the graph around, LangGraph raises what one says:
+    one out of a set, by their addresses. Where a recording is to be run again it is the first."""
+    if turns.active and args and kwargs.get("panic", True):
+        with guard("which node's failure a LangGraph graph raises"):
+            passed_over = getattr(wrapped, "__globals__", {}).get("SKIP_RERAISE_SET") or ()
+            args = (_with_the_first(args[0], kwargs, passed_over), *args[1:])
+    return wrapped(*args, **kwargs)
+
+
+def _with_the_first(futures: Any, kwargs: dict[str, Any], passed_over: Container[Any]) -> Any:
+    told = kwargs.get("handled_exception_ids") or ()
+    handled = kwargs.get("handled_futures") or ()
+    for one in by_lane(futures):
+        if not one.done() or one.cancelled() or one in handled or one in passed_over:
+            continue
+        error = one.exception()
+        if error is not None and id(error) not in told and not interrupts_in(error):
+            return {one, *(other for other in futures if not other.done())}
+    return futures
 
 
 def _put(wrapped: Any, loop: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -62,8 +116,6 @@ async def _updated_async(wrapped: Any, graph: Any, args: tuple[Any, ...], kwargs
 
 @guarded("a change of a LangGraph state")
 def _tell_update(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    from lctl_integrations.langchain_values import shown
-
     config = args[0] if args else kwargs.get("config")
     supersteps = args[1] if len(args) > 1 else kwargs.get("supersteps") or ()
     changes = [

@@ -27,7 +27,7 @@ from lctl.rerun.stage import Stage
 from lctl.rerun.upcoming import AHEAD
 from lctl.rerun.virtualtime import IdleLoop, VirtualTime, follows
 from lctl.rerun.waiting import Key
-from lctl.session import turns
+from lctl.session import lanes, turns
 from lctl.session.lanes import Lane
 
 #: Deliveries in a row that a coroutine takes without giving its loop a turn.
@@ -267,8 +267,8 @@ class Conductor:
         """What `make` makes is handed to a loop by this thread, and kept back if its turn is known; None
         if it is not. `job`: the one whose result it is, where that is known."""
         mine = threading.get_native_id()
-        if job is None and mine == loop.tid:
-            return None
+        if job is None and (mine == loop.tid or lanes.current().tool is not None):
+            return None  # what a tool's body hands over is not among the wakes
         with self._door:
             lane = self._crossed.pop(mine, None) if mine != loop.tid else None
             lane = lane if job is None else job.path

@@ -7,7 +7,8 @@ the same program, or in a rerun, which has no network:
 - what HTTP clients and SDKs start themselves (openai asks for the platform in a thread, once a process),
   and modules that ask the system what it is by running its commands;
 - a pool's own threads and processes: when one more is started depends on who is idle;
-- what only waits for others, or tidies up once they have gone (streams of LangGraph and OpenAI Agents);
+- what only waits for others, or tidies up once they have gone (streams of LangGraph and OpenAI Agents), and
+  LangGraph's saving of what a node wrote: the graph's thread starts it, or the node's, whoever comes first;
 - an event loop's own end.
 
 `asyncio.wait_for` makes a task up to Python 3.11 and none after: it stays in the caller's lane in both.
@@ -66,7 +67,11 @@ _PLUMBING = frozenset(
 )
 #: Functions of frameworks, with their packages: that start what waits for others or tidies up after them, and
 #: through which all that is started goes.
-_WAITERS = {"get_waiter": "langgraph.pregel", "_start_model_provider_cleanup": "agents.result"}
+_WAITERS = {
+    "get_waiter": "langgraph.pregel",
+    "put_writes": "langgraph.pregel",
+    "_start_model_provider_cleanup": "agents.result",
+}
 _PASSAGES = {"submit": ("langchain_core.runnables", "langgraph.pregel")}
 #: Modules that start threads to have them at hand.
 _POOLS = frozenset({"anyio", "asyncio", "concurrent", "multiprocessing", "trio"})

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
 
-from lctl.testing import Request
+from lctl.testing import Reply, Request
 from lctl.testing.integration_suite import IntegrationSuite, Recorded
 from tests.frameworks import answers
 
@@ -97,3 +98,55 @@ class TestLangGraph(IntegrationSuite):
                 "  checkpoint loop",
             ]
         )
+
+
+class TestTools(IntegrationSuite):
+    """What tools do to the graph they run in, and tasks of the functional API: a rerun does not run the tools,
+    and the program sees the same stream and the same store."""
+
+    program = Path(__file__).parent / "programs" / "langgraph_tools.py"
+    integration = "langgraph.pregel"
+    requires = ("langgraph", "langchain", "langchain_openai")
+
+    def answer(self, request: Request) -> Any:
+        """Each tool once, one after another; then what it was told."""
+        done = len(request.tool_results)
+        if done < len(request.tools):
+            name = request.tools[done]
+            return Reply(tool_calls=[(name, _ARGUMENTS[name])])
+        return f"{request.system} {request.last_text}"
+
+    def test_what_tools_wrote_is_on_the_tape(self, recorded: Recorded) -> None:
+        """Chunks and puts, with the call that made them."""
+        calls = [event["data"] for event in recorded.events if event["type"] == "tool_call"]
+        done = {call["tool"]: call.get("tape", {}).get("after") for call in calls}
+        assert all(done[name] for name in ("weather", "remember", "recall", "launch")), done
+
+    def test_tasks_are_steps(self, recorded: Recorded) -> None:
+        """Each task of an entrypoint, each of its tries, with the calls made in it."""
+        lines = self.outline(recorded.events)
+        assert lines.count("    node draft: draft") == 3
+        assert lines.count("      llm draft: chat.completions") == 3
+        assert lines.count("    node stamp: stamp") == 6
+        assert lines.count("      error connection_failed: no ink") == 2
+
+
+_ARGUMENTS = {
+    "weather": {"city": "Rome"},
+    "remember": {"what": "rivers"},
+    "recall": {"what": "lakes"},
+    "launch": {"rocket": "Ariane"},
+    "send_to_desk": {"job": "Write it."},
+}
+
+
+def test_of_hand_offs_at_once_the_first_is_taken(tmp_path: Path) -> None:
+    """LangGraph takes one of them by its address: another one in every run, and in a rerun."""
+    pytest.importorskip("langgraph")
+    program = Path(__file__).parent / "programs" / "langgraph_relay.py"
+    for number in range(3):
+        log = tmp_path / f"{number}.lctl.json"
+        command = [sys.executable, "-m", "lctl", "run", "--output", str(log), str(program)]
+        assert IntegrationSuite._run(command, tmp_path, {}) == "['desk 0']\n"
+    again = [sys.executable, "-m", "lctl", "rerun", str(log), "--output", str(tmp_path / "again.lctl.json")]
+    assert IntegrationSuite._run(again, tmp_path, {}) == "['desk 0']\n"

@@ -46,9 +46,11 @@ def _noting(real: Callable[..., Any]) -> Callable[..., Any]:
     def call_soon_threadsafe(loop: Any, callback: Callable[..., Any], *args: Any, **options: Any) -> Any:
         if args and turns.is_closing(args[0]):
             return real(loop, callback, *args, **options)
-        lane = turns.crossed.pop(get_ident(), None) if turns.running() is not loop else None
-        lane = turns.job_in(args) or lane
         # Within a tool's body it orders nothing that a rerun does: the call is served as a whole.
+        lane = turns.job_in(args)
+        if turns.running() is not loop and (lane is not None or lanes.current().tool is None):
+            crossed = turns.crossed.pop(get_ident(), None)
+            lane = lane or crossed
         if lane is not None and lane.tool is None and reads.active():
             callback = _noted(callback, lane)
         return real(loop, callback, *args, **options)

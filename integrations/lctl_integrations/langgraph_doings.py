@@ -1,0 +1,145 @@
+"""What a tool does to the graph it runs in beside its result: chunks it writes into the graph's stream, and
+values it puts into the graph's store in memory. Recorded with its call; a rerun, which does not run the
+tool, does them again.
+
+Nothing of LangGraph is imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar, Token
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from lctl.faithful import Unfaithful, encode
+from lctl.guard import guard
+from lctl.session import border
+from lctl.session.default import get_session
+
+_WRITTEN = "what a LangGraph tool writes"
+_RUNTIME = "__pregel_runtime"  # in a run's configuration
+_CHUNK, _PUT = "chunk", "put"
+_ages = count()
+
+
+class Doings:
+    """Of one call of a tool.
+
+    Attributes:
+        done: [kind, value] of each, in order; a served call fills it with the recorded ones.
+    """
+
+    def __init__(self, runtime: Any, outer: Doings | None) -> None:
+        self.done: list[list[Any]] = []
+        self.age = next(_ages)
+        self.store = runtime.store if _is_in_memory(runtime.store) else None
+        self._runtime, self._outer = runtime, outer
+        self._token: Token[Doings | None] | None = None
+
+    def note(self, kind: str, value: Any, of: Any) -> None:
+        """A tool in a tool: a rerun serves the outermost."""
+        if of is self.store if kind == _PUT else of < self.age:  # a writer that was there before the tool
+            self.done.append([kind, value])
+        if self._outer is not None:
+            self._outer.note(kind, value, of)
+
+    def __enter__(self) -> None:
+        self._token = _running.set(self)
+
+    def __exit__(self, *error: object) -> None:
+        if self._token is not None:
+            try:
+                _running.reset(self._token)
+            except ValueError:  # a tool that is thrown away, in another context
+                pass
+
+    def repeat(self) -> None:
+        """Do what the recorded call did, in the running code's graph."""
+        with guard(_WRITTEN):
+            for kind, value in self.done[:]:
+                if kind == _CHUNK:
+                    self._runtime.stream_writer(value)
+                elif kind == _PUT and self.store is not None:
+                    self.store.batch([value])
+
+
+_running: ContextVar[Doings | None] = ContextVar("lctl_langgraph_doings", default=None)
+
+
+def of_tool(config: Any) -> Doings | None:
+    """Of a tool that begins with this configuration; None of one that is in no graph."""
+    inside = config.get("configurable") if isinstance(config, Mapping) else None
+    runtime = inside.get(_RUNTIME) if isinstance(inside, Mapping) else None
+    if not hasattr(runtime, "stream_writer") or not hasattr(runtime, "store"):
+        return None
+    return Doings(runtime, _running.get())
+
+
+def merged(wrapped: Any, runtime: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`Runtime.merge`: every run of a graph gets its writer so."""
+    made = wrapped(*args, **kwargs)
+    writer = made.stream_writer
+    if isinstance(writer, _Writer) or (get_session() is None and border.player() is None):
+        return made
+    with guard(_WRITTEN):
+        return replace(made, stream_writer=_Writer(writer))
+    return made
+
+
+class _Writer:
+    """A graph's stream writer, by which what tools write is known."""
+
+    def __init__(self, writer: Any) -> None:
+        self._writer = writer
+        self._age = next(_ages)
+        self.__name__ = getattr(writer, "__name__", "stream_writer")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        doings = _running.get()
+        if doings is not None:
+            _note(doings, _CHUNK, (*args, *kwargs.values())[:1], self._age)
+        return self._writer(*args, **kwargs)
+
+
+def put(wrapped: Any, store: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`InMemoryStore.batch(ops)`."""
+    doings = _running.get()
+    if doings is None or not args:
+        return wrapped(*args, **kwargs)
+    ops = list(args[0])
+    made = wrapped(ops, *args[1:], **kwargs)
+    _note(doings, _PUT, _puts(ops), store)
+    return made
+
+
+async def put_async(wrapped: Any, store: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    doings = _running.get()
+    if doings is None or not args:
+        return await wrapped(*args, **kwargs)
+    ops = list(args[0])
+    made = await wrapped(ops, *args[1:], **kwargs)
+    _note(doings, _PUT, _puts(ops), store)
+    return made
+
+
+def _puts(ops: Iterable[Any]) -> list[Any]:
+    return [op for op in ops if type(op).__name__ == "PutOp"]
+
+
+def _note(doings: Doings, kind: str, values: Iterable[Any], of: Any) -> None:
+    with guard(_WRITTEN):
+        for value in values:
+            try:
+                encode(value)
+            except Unfaithful:  # or the whole tool would have to run again for it
+                continue
+            doings.note(kind, value, of)
+
+
+def _is_in_memory(store: Any) -> bool:
+    """Whether values can be put into it again with nothing else happening."""
+    cls = getattr(sys.modules.get("langgraph.store.memory"), "InMemoryStore", None)
+    return isinstance(cls, type) and isinstance(store, cls) and not getattr(store, "index_config", None)
