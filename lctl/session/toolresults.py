@@ -226,7 +226,7 @@ def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
     parts: dict[str, Any] = {}
     given = call.given if call.given is not None else Given(())
     if any(name in tape for name in _PARTS):
-        if tape.get("given", 0) != len(given.nodes):
+        if not given.has(tape.get("given", 0)):
             raise Unfaithful("a result that refers to arguments of another shape than those given now")
         parts = _read(Decoder(given), given, tape)
     error = parts.get("error")

@@ -35,7 +35,7 @@ class Given:
         index: their numbers, by id.
     """
 
-    __slots__ = ("_shapes", "index", "nodes")
+    __slots__ = ("_shapes", "_walked", "index", "nodes")
 
     def __init__(self, roots: Iterable[Any], beside: Iterable[Any] = ()) -> None:
         self.nodes: list[Any] = []
@@ -58,12 +58,17 @@ class Given:
             shapes.append(shape)
             if kind is not bytearray:
                 queue.extend(item for item in shape[1] if type(item) not in _ATOMS)
+        self._walked = len(nodes)
         for value in beside:
             shape = None if type(value) in _ATOMS or id(value) in index else _shape(value, type(value))
             if shape is not None:
                 index[id(value)] = len(nodes)
                 nodes.append(value)
                 shapes.append(shape)
+
+    def has(self, count: int) -> bool:
+        """Whether a recording that numbered `count` objects means these. It may have known of none beside."""
+        return count in (len(self.nodes), self._walked)
 
     def changed(self) -> list[int]:
         """Numbers of the objects that are not made of the same things as before."""

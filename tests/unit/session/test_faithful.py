@@ -339,3 +339,9 @@ def test_what_lies_beside_the_arguments_is_followed_no_further() -> None:
     assert given.changed() == [0, 1]
     given.apply(1, {"only": 1})
     assert state == {"only": 1}
+
+
+def test_a_recording_that_knew_of_nothing_beside_is_meant_too() -> None:
+    """What a tool can change beside its arguments is numbered after them."""
+    given = Given(({"a": [1]},), beside=([],))
+    assert [count for count in range(5) if given.has(count)] == [2, 3]
