@@ -9,6 +9,7 @@ itself stays with the checkpointer; what the nodes changed is in their steps.
 from __future__ import annotations
 
 from collections.abc import Container
+from dataclasses import fields
 from types import ModuleType
 from typing import Any
 
@@ -48,6 +49,7 @@ class LangGraph:
             patches.wrap(module, "InMemoryStore.abatch", langgraph_doings.put_async)
         elif module.__name__ == "langgraph.types":  # a tool's result may hold one
             register(module.Send, _parts_of_send, lambda parts: _send(module.Send, parts))
+            register(module.Command, _parts_of_command, lambda parts: _command(module.Command, parts))
         else:
             patches.wrap(module, "Pregel.bulk_update_state", _updated)
             patches.wrap(module, "Pregel.abulk_update_state", _updated_async)
@@ -60,6 +62,16 @@ def _parts_of_send(send: Any) -> list[Any]:
 def _send(cls: Any, parts: list[Any]) -> Any:
     node, arg, timeout = parts
     return cls(node, arg) if timeout is None else cls(node, arg, timeout=timeout)
+
+
+def _parts_of_command(command: Any) -> dict[str, Any]:
+    return {field.name: getattr(command, field.name) for field in fields(command)}
+
+
+def _command(cls: Any, parts: dict[str, Any]) -> Any:
+    if parts.get("graph") == cls.PARENT:
+        parts = {**parts, "graph": cls.PARENT}  # LangGraph asks whether it is that very string
+    return cls(**parts)
 
 
 def _panic(wrapped: Any, _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

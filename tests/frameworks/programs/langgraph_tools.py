@@ -66,7 +66,7 @@ def send_to_desk(
     """Send the work to the desk."""
     told = ToolMessage("sent", tool_call_id=tool_call_id)
     return Command(
-        goto=Send("desk", {"messages": [("user", job)]}),
+        goto=[Send("desk", {"messages": [("user", job)]})],
         graph=Command.PARENT,
         update={"messages": [*state["messages"], told]},
     )
