@@ -15,7 +15,7 @@ import types
 import typing
 import uuid
 import zoneinfo
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
 import pytest
@@ -184,6 +184,36 @@ def test_what_pydantic_says_of_invalid_values() -> None:
         assert type(back) is pydantic.ValidationError
         assert (str(back), back.title, back.__notes__) == (str(caught.value), caught.value.title, ["n"])
         assert [line["loc"] for line in back.errors()] == [line["loc"] for line in caught.value.errors()]
+
+
+@pytest.mark.parametrize(
+    "given", [{"n": "x", "many": [1, "y"]}, {"n": 7}, {"n": 8}, {"n": 1.5, "many": 3}, {}]
+)
+def test_errors_of_pydantic(given: dict[str, Any]) -> None:
+    """What was wrong with which input, a validator's own errors too; also as the cause of another."""
+    pydantic = pytest.importorskip("pydantic")
+    pydantic_core = pytest.importorskip("pydantic_core")
+
+    def checked(n: int) -> int:
+        if n == 7:
+            raise ValueError("not 7")
+        if n == 8:
+            raise pydantic_core.PydanticCustomError("mine", "got {n}, not {{this}}", {"n": 8})
+        return n
+
+    n_type = Annotated[int, pydantic.AfterValidator(checked)]
+    model = pydantic.create_model("Numbers", n=(n_type, ...), many=(list[int], []))
+    with pytest.raises(pydantic.ValidationError) as caught:
+        model(**given)
+    error = caught.value
+    error.add_note("n")
+    outer = ValueError("wrong")
+    outer.__cause__ = error
+    back = again(outer).__cause__
+    assert type(back) is pydantic.ValidationError
+    assert str(back) == str(error)
+    assert repr(back.errors()) == repr(error.errors())
+    assert (back.title, back.__notes__) == ("Numbers", ["n"])
 
 
 def test_an_attribute_of_an_exception_that_cannot_be_kept() -> None:
