@@ -1,6 +1,7 @@
 """litellm: mocked calls, which send nothing.
 
-All others are read on the wire, whichever client makes them.
+All others are read on the wire, whichever client makes them. Streams of its own clients it leaves open at
+their end, so it is asked when that was.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from typing import Any
 
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
+from lctl.instrument.readout import stream_was_read
 from lctl.instrument.structure import ModelCall
 from lctl.session import wrapping
 from lctl.session.default import get_session
 
 _MOCK = "a mocked call of litellm"
+_STREAM = "the end of a stream of litellm"
 
 
 class LiteLLM:
@@ -23,10 +26,22 @@ class LiteLLM:
 
     name = "litellm"
     supported = ">=1.106,<2"
-    modules = ("litellm.main",)
+    modules = ("litellm.main", "litellm.litellm_core_utils.streaming_handler")
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
-        patches.wrap(module, "mock_completion", _mocked)
+        if module.__name__ == "litellm.main":
+            patches.wrap(module, "mock_completion", _mocked)
+        else:
+            patches.wrap(module, "CustomStreamWrapper._restore_consumer_correlation_context", _read)
+
+
+def _read(wrapped: Any, stream: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Called whenever a stream's reader has gone: at its end, just before it says so, sync and async."""
+    with guard(_STREAM):
+        guard.rehearse(_STREAM)
+        if getattr(stream, "sent_last_chunk", False) and stream.response_id and not kwargs.get("guarded"):
+            stream_was_read(stream.response_id)
+    return wrapped(*args, **kwargs)
 
 
 def _mocked(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

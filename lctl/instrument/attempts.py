@@ -14,7 +14,7 @@ from time import monotonic_ns
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from lctl.guard import guard
-from lctl.instrument import bodies, settings
+from lctl.instrument import bodies, collecting, settings
 from lctl.instrument.codecs import aws
 from lctl.instrument.headers import all_headers, kept_headers, without_secrets
 from lctl.session import turns
@@ -63,6 +63,10 @@ class Owner(Protocol):
         """Asked when an answer begins to be streamed: what keeps its chunks as they come, if anything."""
         ...
 
+    def keeps_left(self) -> bool:
+        """Asked when a stream was collected: whether it may wait for the end of the session."""
+        ...
+
 
 class Attempt:
     """One request and its response.
@@ -73,6 +77,7 @@ class Attempt:
         is_stream: the body is a stream of events, whose chunks and times are kept; known when answered.
         turns: of an event loop that each chunk reached, counted from what reached that before.
         closed_early: the host closed the response before its end was read.
+        left: of a stream: it did not even that. It was collected, or open when the session ended.
         upload: pieces of a request's body that is known only when it has been sent; kept by transports.
         raw: the host reads the body as it came, content-encoding not undone.
         unsent: the request has not left yet; transports that can tell say so.
@@ -85,7 +90,9 @@ class Attempt:
     status: int | None = None
     error: BaseException | None = None
     closed_early = False
+    left = False
     over = False
+    _watched = False
     closes = False
     returning: tuple[Returns, Returning, int] | None = None
     match: str | None = None
@@ -130,6 +137,9 @@ class Attempt:
             kind = kept.get("content-type", "")
             if kind != "application/json":
                 self.is_stream = "event-stream" in kind or any(name in kind for name in _STREAMS)
+                if self.is_stream and not self._watched:
+                    self._watched = True
+                    collecting.watch()
                 if self.is_stream and status == 200:
                     chunks = self.owner.keeps(self)
                     self.chunks = self.chunks if chunks is None else chunks
@@ -151,8 +161,7 @@ class Attempt:
         """The body was read to its end."""
         if self.over:
             return
-        self.over = True
-        self.ended_ns = monotonic_ns()
+        self._is_over()
         try:
             self._under_way.end(self._moment, self._delivers)
             self.owner.ended(self)
@@ -176,16 +185,20 @@ class Attempt:
 
     @never_raises("the close of a response")
     def _closed_early(self) -> None:
-        if not self.over:
-            self.closed_early = True
+        if self.over:
+            return
+        self.closed_early = True
+        if self._watched and collecting.is_collecting() and self.owner.keeps_left():
+            self._leave()
+        else:
             self._over()
 
     @never_raises("an abandoned response")
     def abandoned(self) -> None:
-        """The response was garbage-collected unclosed. At exit it stays open in the log, as it was."""
+        """The response was collected unclosed. At exit it stays open in the log, as it was."""
         if not self.over and not sys.is_finalizing():
-            self.closed_early = True
-            self._over()
+            self.left = self.is_stream
+            self._closed_early()
         returning, self.returning = self.returning, None
         if returning is not None:
             returning[0].end(returning[1], 0)
@@ -197,11 +210,28 @@ class Attempt:
             self.error = error
             self._over()
 
+    @never_raises("the end of a stream that is not closed")
+    def read_out(self) -> None:
+        """The host took what it wants of a stream, and neither reads on nor closes it."""
+        if not self.over:
+            self.left = True
+            self._over()
+
+    def _leave(self) -> None:
+        """It is recorded when the session ends: the collector comes at another moment in each run."""
+        self.left = True
+        self.ended_ns = self.chunks[-1][0] if self.chunks else self.started_ns
+
+    def _is_over(self) -> None:
+        self.over = True
+        self.ended_ns = self.ended_ns or monotonic_ns()
+        if self._watched:
+            collecting.unwatch()
+
     def _over(self) -> None:
         if self.over:
             return
-        self.over = True
-        self.ended_ns = monotonic_ns()
+        self._is_over()
         self._under_way.end(self._moment, self._delivers)
         self.owner.ended(self)
 
@@ -215,6 +245,11 @@ class Attempt:
     def _delivers(self) -> bool:
         """Whether its end says when it reached the program: of streams whose pieces did."""
         return not self.is_stream or self.turns is not None
+
+    @property
+    def lane(self) -> str:
+        """Where in the program it was made (see `lctl.session.lanes`)."""
+        return str(self._moment.lane)
 
     # -- read once, when over --------------------------------------------------------------
 
@@ -285,6 +320,8 @@ class Attempt:
         data["complete"] = complete
         if self.closed_early and not complete:  # after the terminal event it is how SDKs end a stream
             data["closed_early"] = True
+        if self.left:
+            data["left"] = True
         data["duration_ms"] = (self.ended_ns - self.started_ns) // 1000 / 1000
         moment = self._moment
         if moment.lane != "0" or not moment.alone or settings.full:

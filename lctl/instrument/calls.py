@@ -166,6 +166,9 @@ class Call(Concluding):
         }
         return streams.begin(attempt, head)
 
+    def keeps_left(self) -> bool:
+        return self._recording.keeps_left()
+
     def ended(self, attempt: Attempt) -> None:
         """An attempt is over (called by the attempt)."""
         self._active = None

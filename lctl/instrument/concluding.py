@@ -182,7 +182,8 @@ class Concluding:
             self.session.emit_many(lambda first: [self._end_draft(end, attempt, error)])
 
     def _end_draft(self, end: dict[str, Any], attempt: Attempt | None, error: BaseException | None) -> Draft:
-        end["duration_ms"] = (monotonic_ns() - self._started_ns) // 1000 / 1000
+        ended_ns = attempt.ended_ns if attempt is not None and attempt.left else monotonic_ns()
+        end["duration_ms"] = (ended_ns - self._started_ns) // 1000 / 1000
         if (
             attempt is not None
             and attempt.is_stream

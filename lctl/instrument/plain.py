@@ -62,6 +62,9 @@ class PlainExchange:
     def keeps(self, attempt: Attempt) -> None:
         """Nothing does: it is one event, when it is over."""
 
+    def keeps_left(self) -> bool:
+        return recording_of(self._session).keeps_left()
+
     def ended(self, attempt: Attempt) -> None:
         recording = recording_of(self._session)
         recording.open.pop(id(attempt), None)

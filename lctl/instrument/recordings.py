@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from lctl.session import LCTLSession
 
 
+#: Streams that wait at most, of a program that leaves many and runs long.
+_LEFT = 64
+
+
 class Recording:
     """Of one session in one process.
 
@@ -49,6 +53,10 @@ class Recording:
         if session.follower is not None:
             session.on_follow(session.tree)
         session.on_close = self.close
+
+    def keeps_left(self) -> bool:
+        """Whether one more stream that was collected may wait for the end of the session."""
+        return sum(attempt.left for attempt in list(self.open.values())) < _LEFT
 
     def close(self) -> None:
         """The session ends: what has arrived of the responses still open is recorded."""

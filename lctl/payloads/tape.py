@@ -56,6 +56,7 @@ class Exchange(Payload, frozen=True):
         dropped: bytes of the body beyond what is kept; such an exchange cannot be served.
         complete: the response was read to its end.
         closed_early: the program left the stream before its end.
+        left: nor did it close it: the stream was collected, or open when the recording ended.
         lane: where in the program's structure the request was made (see `Tape fields` in the spec's
             annex D); absent in lane "0".
         at: milliseconds from the beginning of the recording to the request's leaving; absent where
@@ -81,6 +82,7 @@ class Exchange(Payload, frozen=True):
     dropped: Count | None = None
     complete: bool | None = None
     closed_early: bool | None = None
+    left: bool | None = None
     duration_ms: Milliseconds | None = None
     lane: str | None = None
     at: Milliseconds | None = None

@@ -36,6 +36,7 @@ class Entry:
         began: as `turn`, of a tool call's start.
         turns: as `turn`, of each chunk of a stream; None if unknown.
         lingering: the program ended the call when the whole answer was there, before it took it.
+        left: of a stream: the program neither read it to its end nor closed it.
         resumed: milliseconds from the recording's origin to the program's going on, where others' events
             were written between.
         told: seq of the first event that its lane recorded after it, where `resumed` is known.
@@ -54,6 +55,7 @@ class Entry:
         "hash",
         "kind",
         "lane",
+        "left",
         "lingering",
         "name",
         "number",
@@ -93,6 +95,7 @@ class Entry:
         self.times: list[float] | None = None
         self.cancelled = False
         self.lingering = False
+        self.left = False
         self.whole = False
         self.resumed: float | None = None
         self.told: int | None = None

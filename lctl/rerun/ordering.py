@@ -131,7 +131,7 @@ def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
         yield _Moment(start + entry.times[0], entry, 0, None)
         for part, ms in enumerate(entry.times, 1):
             yield _Moment(start + ms, entry, part, None)
-        if not entry.cancelled:
+        if not entry.cancelled and not entry.left:
             yield _Moment(
                 start + entry.duration + _AFTER, entry, ENDED, None if entry.lingering else entry.seq
             )

@@ -388,6 +388,7 @@ def _exchange(event: dict[str, Any], data: dict[str, Any], begins: int) -> Entry
     if isinstance(error, dict):
         entry.cancelled = is_cancellation(str(error.get("type")))
     entry.whole = entry.status == 200 and data.get("complete") is True and error is None
+    entry.left = data.get("left") is True
     if isinstance(chunks, list):
         entry.times = [float(chunk[0]) for chunk in chunks]
         entry.turns = _counts(data.get("turns"), len(chunks))

@@ -20,7 +20,7 @@ class TestLiteLLM(Threaded):
     program = Path(__file__).parent / "programs" / "litellm_calls.py"
     integration = "litellm"
     requires = ("litellm",)
-    environ: ClassVar = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    environ: ClassVar = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "HF_HUB_OFFLINE": "1"}
     _tries = count(1)
 
     def answer(self, request: Request) -> Any:
@@ -36,6 +36,22 @@ class TestLiteLLM(Threaded):
         wired = [e for e in recorded.events if e["type"] == "step_start" and "operation" in e["data"]]
         exchanges = [e for e in recorded.events if e["type"] == "exchange"]
         assert len(exchanges) == recorded.requests == len(wired) + 1
+
+    def test_a_stream_that_is_not_closed_ends_where_it_was_read(self, recorded: Recorded) -> None:
+        """And not when it is collected: no call begins while another is open."""
+        streamed = {
+            e["seq"] for e in recorded.events if e["type"] == "step_start" and e["data"].get("stream") is True
+        }
+        left = [e["step"] for e in recorded.events if e["type"] == "exchange" and e["data"].get("left")]
+        assert len(streamed) == 5
+        assert len(left) == 3  # of Anthropic's too
+        for step in left:
+            assert step in streamed
+            after = [
+                e for e in recorded.events if e["seq"] > step and e["type"] in ("step_start", "step_end")
+            ]
+            assert (after[0]["type"], after[0]["step"]) == ("step_end", step)
+            assert after[0]["data"]["outcome"] == "success"
 
     def test_its_log(self, recorded: Recorded) -> None:
         """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
@@ -54,6 +70,8 @@ class TestLiteLLM(Threaded):
                 "llm main 9+3",
                 "llm main 9+3",
                 "  error main: server_error: The server had an error while processing your request.",
+                "llm main None+None",
+                "llm main None+None",
                 "llm main None+None",
                 "llm main None+None",
                 "llm main None+None [error]",

@@ -15,6 +15,8 @@ claude = {
     "api_key": "test",
     "max_tokens": 50,
 }
+# A client of litellm's own, which does not close what it has read.
+groq = {"model": "groq/gpt-4.1-mini", "api_base": os.environ["OPENAI_BASE_URL"], "api_key": "test"}
 
 
 def say(text):
@@ -27,8 +29,9 @@ def told(answer):
 
 def in_turn():
     found = [told(completion(messages=say("Sync"), **options)) for options in (openai, claude)]
-    for chunk in completion(messages=say("Stream"), stream=True, **openai):
-        found.append(chunk.choices[0].delta.content)
+    for options in (openai, groq):
+        for chunk in completion(messages=say("Stream"), stream=True, **options):
+            found.append(chunk.choices[0].delta.content)
     found.append(told(completion(messages=say("Retry"), num_retries=1, **openai)))
     try:
         completion(messages=say("Refuse"), **openai)
@@ -45,6 +48,7 @@ async def at_once():
             *[acompletion(messages=say(f"Async {n}"), **options) for n in range(3)]
         )
         found += [told(answer) for answer in answers]
+    for options in (openai, claude, groq):
         async for chunk in await acompletion(messages=say("Stream"), stream=True, **options):
             found.append(chunk.choices[0].delta.content)
     router = Router(

@@ -1,0 +1,26 @@
+"""Streams that a program leaves to the garbage collector."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.rerun.harness import World, record, rerun
+
+
+def test_when_the_collector_comes_is_nothing_a_recording_tells(tmp_path: Path) -> None:
+    """A stream it ends is recorded with the end of the log, and so it is in a run where it does not come."""
+    (tmp_path / "collect").touch()
+    with World() as world:
+        first = record("stream_left.py", tmp_path, world.environ)
+    assert first.code == 0, first.err
+    exchanges = [event["data"] for event in first.events if event["type"] == "exchange"]
+    assert [data.get("left") for data in exchanges] == [None, None, True]
+    assert exchanges[2]["closed_early"]
+    assert not exchanges[2]["complete"]
+    for collects in (True, False):
+        if not collects:
+            (tmp_path / "collect").unlink()
+        again = rerun(first.log, tmp_path)
+        assert again.code == 0, again.err
+        assert again.out == first.out
+        assert again.events == first.events
