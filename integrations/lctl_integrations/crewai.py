@@ -262,8 +262,15 @@ def _begun(tool: Any, input: dict[str, Any]) -> wrapping.Run | None:
 def _delegated(tool: Any, input: dict[str, Any], call_id: str | None) -> wrapping.Run | None:
     session, to = get_session(), input.get("coworker")
     if session is not None and to is not None:
-        session.handoff(str(to), reason=input.get("task") or input.get("question"))
+        session.handoff(_role(tool, str(to)), reason=input.get("task") or input.get("question"))
     return begin_subagent(Tool(tool.name, input, call_id))
+
+
+def _role(tool: Any, name: str) -> str:
+    """The role of the agent that is meant: CrewAI takes a model's word for it in any case and spacing."""
+    wanted = tool.sanitize_agent_name(name)
+    roles = (str(agent.role) for agent in tool.agents)
+    return next((role for role in roles if tool.sanitize_agent_name(role) == wanted), name)
 
 
 def _use(tool: Any) -> None:

@@ -30,7 +30,7 @@ class TestCrewAI(AtHome):
         if "Measure the way" in text and not done:
             return Reply(tool_calls=[("distance", {"city": "Rome"})])
         if "Write a line" in text and not done:
-            task = {"task": "Check the weather.", "context": "Rome", "coworker": "Scout"}
+            task = {"task": "Check the weather.", "context": "Rome", "coworker": "scout"}
             return Reply(tool_calls=[("delegate_work_to_coworker", task)])
         return f"Rome is sunny ({len(done)})."
 
@@ -66,7 +66,7 @@ class TestCrewAI(AtHome):
                 "          handoff Writer -> Scout: Check the weather.",
                 "          llm Writer 478+32",
                 "          llm Writer 515+5",
-                '          tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "Scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
+                '          tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
                 "chain dive: kickoff [error]",
                 "  task Diver: Dive for it. [error]",
                 "    agent Diver: execute [error]",
@@ -92,7 +92,7 @@ class TestCrewAI(AtHome):
                 "      handoff Writer -> Scout: Check the weather.",
                 "      llm Writer 478+32",
                 "      llm Writer 515+5",
-                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "Scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
+                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
                 "chain travel: kickoff",
                 "  task Guide: Measure the way.",
                 "    agent Guide: execute",
@@ -112,7 +112,7 @@ class TestCrewAI(AtHome):
                 "      handoff Writer -> Scout: Check the weather.",
                 "      llm Writer 478+32",
                 "      llm Writer 515+5",
-                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "Scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
+                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
                 "chain travel: kickoff",
                 "  task Guide: Measure the way.",
                 "    agent Guide: execute",
@@ -132,7 +132,7 @@ class TestCrewAI(AtHome):
                 "      handoff Writer -> Scout: Check the weather.",
                 "      llm Writer 478+32",
                 "      llm Writer 515+5",
-                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "Scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
+                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
                 "chain travel: kickoff",
                 "  task Guide: Measure the way.",
                 "    agent Guide: execute",
@@ -152,7 +152,7 @@ class TestCrewAI(AtHome):
                 "      handoff Writer -> Scout: Check the weather.",
                 "      llm Writer 478+32",
                 "      llm Writer 515+5",
-                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "Scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
+                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
                 "chain travel: kickoff",
                 "  task Guide: Measure the way.",
                 "    agent Guide: execute",
@@ -172,6 +172,6 @@ class TestCrewAI(AtHome):
                 "      handoff Writer -> Scout: Check the weather.",
                 "      llm Writer 478+32",
                 "      llm Writer 515+5",
-                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "Scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
+                '      tool Writer: Delegate work to coworker{"context": "Rome", "coworker": "scout", "task": "Check the weather."} (id) = "Rome is sunny (0)."',
             ]
         )

@@ -212,8 +212,8 @@ class TestStreams:
         assert (reply["status"], reply["content"]) == ("aborted", "one two")
 
     def test_dropped_without_close(self, client: Any, server: Any, make: Any, log: Any) -> None:
-        """A stream that is garbage-collected unclosed is aborted, too: with the end of the log, as it is chance
-        when the collector comes."""
+        """A stream that is garbage-collected unclosed is aborted, too: with the end of the log, as it is
+        chance when the collector comes."""
         import gc
 
         server.replies = [make.Reply(chunks=make.chat_chunks("one two three four"), pause=0.01)]
