@@ -10,7 +10,6 @@ import sys
 from contextvars import ContextVar
 from types import ModuleType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Step, Tool, around_step, call_tool, guarded
@@ -55,31 +54,32 @@ class _Calls:
     """Which call of the model a tool is called for: its id is not handed down to the tool."""
 
     def __init__(self) -> None:
-        self._asked: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
+        # Of a run, and not of its agent: one agent may have several runs at once. Threads get a copy.
+        self._asked: ContextVar[list[Any]] = ContextVar("lctl_smolagents_asked")
         self._id: ContextVar[str | None] = ContextVar("lctl_smolagents_call", default=None)
 
     def processed(self, wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Signature of the wrapped: (chat_message, memory_step)."""
-        self._note(agent, args[0] if args else kwargs.get("chat_message"))
+        self._note(args[0] if args else kwargs.get("chat_message"))
         return wrapped(*args, **kwargs)
 
     @guarded(_TOOL)
-    def _note(self, agent: Any, message: Any) -> None:
-        self._asked[agent] = list(message.tool_calls)
+    def _note(self, message: Any) -> None:
+        self._asked.set(list(message.tool_calls))
 
     def executed(self, wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Signature of the wrapped: (tool_name, arguments)."""
-        token = self._id.set(self._id_of(agent, args, kwargs))
+        token = self._id.set(self._id_of(args, kwargs))
         try:
             return wrapped(*args, **kwargs)
         finally:
             self._id.reset(token)
 
     @guarded(_TOOL)
-    def _id_of(self, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    def _id_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
         name = args[0] if args else kwargs["tool_name"]
         given = args[1] if len(args) > 1 else kwargs["arguments"]
-        asked = self._asked.get(agent, [])
+        asked = self._asked.get([])
         # The arguments are the very object of the model's call; those of two calls may say the same.
         for exactly in (True, False):
             for n, call in enumerate(asked):

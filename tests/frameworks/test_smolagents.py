@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from threading import Barrier
+from typing import Any, ClassVar
 
 import pytest
 from inline_snapshot import snapshot
 
-from lctl.testing import Reply, Request
+from lctl.codec import open_log
+from lctl.instrument import ensure_installed, uninstrument
+from lctl.session import LCTLSession
+from lctl.testing import ModelServer, Reply, Request
 from lctl.testing.integration_suite import Recorded
 from tests.frameworks.homes import Threaded
 
@@ -91,3 +96,45 @@ class TestSmolAgents(Threaded):
                 '  tool scout: weather{"city": "Rome"} (id) = "Sunny in Rome."',
             ]
         )
+
+
+def test_runs_of_one_agent_at_once_keep_their_calls_ids(tmp_path: Path) -> None:
+    """Each tool call has the id of the answer that asked for it, also where both ask for the same."""
+    smolagents: Any = pytest.importorskip("smolagents")
+    both = Barrier(2, timeout=60)
+
+    class Meet(smolagents.Tool):
+        name = "meet"
+        description = "Waits for the other run."
+        inputs: ClassVar = {"n": {"type": "integer", "description": "A number."}}
+        output_type = "string"
+
+        def forward(self, n: int) -> str:
+            both.wait()
+            return f"Met {n}."
+
+    def answer(request: Request) -> Any:
+        if any("Met" in turn.text for turn in request.turns):
+            return Reply(tool_calls=[("final_answer", {"answer": "Done."})])
+        return Reply(tool_calls=[("meet", {"n": 1}), ("meet", {"n": 2})])
+
+    path = tmp_path / "log.lctl.json"
+    ensure_installed()
+    with ModelServer(seed=1) as server, LCTLSession("test", path):
+        server.reply(answer, times=None)
+        model = smolagents.OpenAIModel("gpt-4.1-mini", api_base=server.openai_url, api_key="test")
+        agent = smolagents.ToolCallingAgent([Meet()], model, verbosity_level=-1, max_tool_threads=1)
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(agent.run, ["First.", "Second."]))
+    uninstrument()
+    events = [event.to_dict() for event in open_log(path).events()]
+    asked = [
+        call["id"]
+        for event in events
+        if event["type"] == "message"
+        for call in event["data"].get("tool_calls", ())
+    ]
+    made = [event["data"] for event in events if event["type"] == "tool_call"]
+    met = [call["call_id"] for call in made if call["tool"] == "meet"]
+    assert len(met) == len(set(met)) == 4
+    assert set(met) <= set(asked)
