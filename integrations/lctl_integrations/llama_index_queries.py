@@ -42,9 +42,10 @@ def around_query(kind: str) -> Wrapper:
                 return None
             with guard(QUERY):
                 guard.rehearse(QUERY)
-                agent, kind, intent, data, _ = describe(engine, args, kwargs)
+                step = describe(engine, args, kwargs)
                 before = context.raw()
-                return _Query(session.step(agent, intent, kind=kind, **data).begin(), before)
+                scope = session.step(step.agent, step.intent, kind=step.kind, **step.data)
+                return _Query(scope.begin(), before)
             return None
 
         return wrapping.wrap(wrapped, begin)(*args, **kwargs)
