@@ -5,6 +5,7 @@ holds it (see `lctl.session.faithful`):
 
     given       how many objects the arguments were made of; what follows refers to them by number
     after       [number, content] of each argument the call changed
+    within      what it changed deep in the objects beside its arguments: by the way that leads there
     output      the value, or the items of a generator
     returned    what a generator returned beyond its items
     error       the exception
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.session import hooks, jsonable
 from lctl.session.faithful import Decoder, Encoder, Given, Unfaithful
 from lctl.session.faithful.coding import encode_parts
+from lctl.session.faithful.depths import Depth, all_written
 from lctl.session.wrapping import Outcome, Served
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 #: Characters of a string that surely stay as they are in `output`.
 _STRING = 1 << 16
-_PARTS = ("after", "output", "returned", "error")
+_PARTS = ("after", "within", "output", "returned", "error")
 #: Of a `tool_call` event: how the call ended.
 _FIELDS = ("output", "error", "paused", "closed_early", "tape")
 #: Of a generator tool's items that are kept.
@@ -95,10 +97,10 @@ def tape_of(
         parts: what it gave: "output", or "returned" of a generator beyond its items, or "error".
         is_shown: the event's `output` is this one, and not a reading of it.
     """
-    changed = given.changed()
+    changed, deeper = given.changed(), given.deeper()
     kept = dict(parts)
     if is_shown and "output" in parts and is_plain(parts["output"], given.index):
-        if not changed:
+        if not changed and not deeper:
             return None
         if type(parts["output"]) not in (list, dict):
             del kept["output"]
@@ -106,21 +108,24 @@ def tape_of(
         del kept["error"]
     if changed:
         kept["after"] = [(n, given.content(n)) for n in changed]
-    try:
-        streamed = None if items is None else items.tape
-        made: dict[str, Any] = {} if streamed is None else {"output": streamed}
-        if kept:
-            made |= encode_parts(
-                kept,
-                lambda encoder, values: _written(encoder, given, values),
-                lambda decoder, tape: _read(decoder, given, tape),
-                given,
-            )
-        return {"given": len(given.nodes), **made} if made else None
-    except Unfaithful as reason:
-        why = str(reason)
-    except Exception as error:  # raised by a value's own code
-        why = f"a result that cannot be looked at ({type(error).__name__})"
+    ways = [{**kept, "within": deeper}, kept] if deeper else [kept]  # what is deep hinders nothing else
+    why = ""
+    for each in ways:
+        try:
+            streamed = None if items is None else items.tape
+            made: dict[str, Any] = {} if streamed is None else {"output": streamed}
+            if each:
+                made |= encode_parts(
+                    each,
+                    lambda encoder, values: _written(encoder, given, values),
+                    lambda decoder, tape: _read(decoder, given, tape),
+                    given,
+                )
+            return {"given": len(given.nodes), **made} if made else None
+        except Unfaithful as reason:
+            why = str(reason)
+        except Exception as error:  # raised by a value's own code
+            why = f"a result that cannot be looked at ({type(error).__name__})"
     told = f"{tool}: {why}"
     executed[told] = executed.get(told, 0) + 1
     return {"executed": why}
@@ -131,6 +136,10 @@ def _written(encoder: Encoder, given: Given, parts: dict[str, Any]) -> dict[str,
     for name in _PARTS:
         if name == "after" and name in parts:
             made[name] = [[n, given.written(encoder, n, content)] for n, content in parts[name]]
+        elif name == "within" and name in parts:
+            changes = all_written(encoder, parts[name])
+            if changes:
+                made[name] = changes
         elif name in parts:
             made[name] = encoder.value(parts[name])
     return made
@@ -141,6 +150,8 @@ def _read(decoder: Decoder, given: Given, tape: Mapping[str, Any]) -> dict[str, 
     for name in _PARTS:
         if name == "after" and name in tape:
             parts[name] = [(n, given.read(decoder, n, content)) for n, content in tape[name]]
+        elif name == "within" and name in tape:
+            parts[name] = [Depth.read(decoder, change) for change in tape[name]]
         elif name in tape:
             parts[name] = decoder.value(tape[name])
     return parts
@@ -234,18 +245,20 @@ def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
         error = _named_error(data["error"])
     if error is not None and not isinstance(error, BaseException):
         raise Unfaithful("an error that is no exception")
-    changes = parts.get("after", [])
+    changes, deeper = parts.get("after", []), parts.get("within", [])
 
     def change() -> None:
         for n, content in changes:
             given.apply(n, content)
+        for each in deeper:
+            each.apply(given.nodes)
 
     return Outcome(
         value=parts["output"] if "output" in parts else data.get("output"),
         error=error,
         returned=parts.get("returned"),
         closed_early=bool(data.get("closed_early")),
-        change=change if changes else None,
+        change=change if changes or deeper else None,
         fields=fields(data),
         inside=[(first, last) for first, last in tape.get("inside", ())],
         gives=tape.get("gives"),

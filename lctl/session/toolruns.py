@@ -44,6 +44,12 @@ class Failure(NamedTuple):
     message: str
 
 
+class Pause(NamedTuple):
+    """What `shown` gives of a value by which a framework tells that the tool is to be gone on with later."""
+
+    waits: Any
+
+
 def begin_tool(
     name: str,
     input: dict[str, Any],
@@ -174,7 +180,7 @@ class ToolRun(Run):
         returning = session.returns.begin()
         if served is not None and served.placed:
             seq = session.emit_many(with_body(session, (), draft(result), served.placed))
-        elif served is None and "after" in (result.get("tape") or ()):
+        elif served is None and not {"after", "within"}.isdisjoint(result.get("tape") or ()):
             change = Change(session, draft(result), seen, lambda: draft(self._result(parts, closed_early)))
             seq = change.record()
         else:
@@ -224,6 +230,8 @@ class ToolRun(Run):
                     shown = self._shown(shown)
             if isinstance(shown, Failure):
                 result["error"] = shown._asdict()
+            elif isinstance(shown, Pause):
+                result["paused"] = shown.waits
             else:
                 result["output"] = shown
         is_shown = self._items is not None or result.get("output") is parts.get("output")

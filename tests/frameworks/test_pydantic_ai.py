@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from lctl.testing import Request
+from lctl.testing import Reply, Request
 from lctl.testing.integration_suite import IntegrationSuite, Recorded
 from tests.frameworks import answers
 
@@ -69,3 +69,20 @@ class TestPydanticAI(IntegrationSuite):
                 "  llm boss: chat.completions",
             ]
         )
+
+
+class TestPydanticDeps(IntegrationSuite):
+    """Tools that change what lies deep in their dependencies: a rerun changes it alike."""
+
+    program = Path(__file__).parent / "programs" / "pydantic_deps.py"
+    integration = "pydantic_ai"
+    requires = (
+        "pydantic_ai",
+        "openai",
+    )
+
+    def answer(self, request: Request) -> Any:
+        if request.tool_results:
+            return "It is moved."
+        moves = [{"giver": "ann", "taker": "bob", "amount": amount} for amount in (3, 300)]
+        return Reply(tool_calls=[*(("move", one) for one in moves), ("give_back", {"amount": 1})])

@@ -7,14 +7,14 @@ its own arguments.
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Iterable
 from operator import is_
 from typing import Any
 
 from lctl.session.faithful.coding import Decoder, Encoder, Unfaithful
-from lctl.session.faithful.objects import is_pydantic, is_record, set_state, slots_of, state_of
+from lctl.session.faithful.depths import Depth, Depths
+from lctl.session.faithful.objects import is_programs, is_pydantic, is_record, set_state, slots_of, state_of
 
 _ATOMS = frozenset({str, int, float, bool, bytes, complex, type(None)})
 #: Objects of the arguments that are followed; the outermost first.
@@ -27,15 +27,15 @@ class Given:
     """The objects that some arguments are made of, as they are now.
 
     Args:
-        beside: more objects that the call can change, without what they are made of: others may change
-            them meanwhile.
+        beside: more objects that the call can change. What they are made of has no numbers, as others may
+            change it meanwhile; see `deeper`.
 
     Attributes:
         nodes: those that can change, in the order of the walk.
         index: their numbers, by id.
     """
 
-    __slots__ = ("_shapes", "_walked", "index", "nodes")
+    __slots__ = ("_depths", "_shapes", "_walked", "index", "nodes")
 
     def __init__(self, roots: Iterable[Any], beside: Iterable[Any] = ()) -> None:
         self.nodes: list[Any] = []
@@ -58,13 +58,18 @@ class Given:
             shapes.append(shape)
             if kind is not bytearray:
                 queue.extend(item for item in shape[1] if type(item) not in _ATOMS)
-        self._walked = len(nodes)
+        first = self._walked = len(nodes)
         for value in beside:
             shape = None if type(value) in _ATOMS or id(value) in index else _shape(value, type(value))
             if shape is not None:
                 index[id(value)] = len(nodes)
                 nodes.append(value)
                 shapes.append(shape)
+        self._depths = Depths(nodes, first, index) if len(nodes) > first else None
+
+    def deeper(self) -> list[Depth]:
+        """What is another now in what the objects beside the call are made of."""
+        return [] if self._depths is None else self._depths.changed()
 
     def has(self, count: int) -> bool:
         """Whether a recording that numbered `count` objects means these. It may have known of none beside."""
@@ -185,13 +190,4 @@ def _is_followed(kind: type) -> bool:
 def _decide(kind: type) -> bool:
     if issubclass(kind, type | BaseException):
         return False
-    if is_pydantic(kind) or is_record(kind):
-        return True
-    if kind.__dictoffset__ == 0 and not slots_of(kind):
-        return False
-    if kind.__module__ == "__main__":
-        return True
-    if kind.__module__.partition(".")[0] in (*sys.stdlib_module_names, "lctl", "lctl_integrations"):
-        return False
-    file = getattr(sys.modules.get(kind.__module__), "__file__", None) or "site-packages"
-    return "site-packages" not in file and "dist-packages" not in file
+    return is_pydantic(kind) or is_record(kind) or is_programs(kind)

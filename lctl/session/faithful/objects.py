@@ -19,6 +19,8 @@ _PYDANTIC = (
     ("__fields_set__",),
 )
 
+_programs: dict[type, bool] = {}
+
 
 def fill() -> None:
     SHAPES.append((lambda kind: issubclass(kind, type), _class, True))
@@ -64,6 +66,25 @@ def is_record(kind: type) -> bool:
         return False
     maker: Any = kind.__new__
     return maker is object.__new__ and not issubclass(kind, BaseException)
+
+
+def is_programs(kind: type) -> bool:
+    """Whether the program itself defines this class, and its objects have attributes."""
+    found = _programs.get(kind)
+    if found is None:
+        found = _programs[kind] = _is_defined_by_program(kind)
+    return found
+
+
+def _is_defined_by_program(kind: type) -> bool:
+    if issubclass(kind, type | BaseException) or (kind.__dictoffset__ == 0 and not slots_of(kind)):
+        return False
+    if kind.__module__ == "__main__":
+        return True
+    if kind.__module__.partition(".")[0] in (*sys.stdlib_module_names, "lctl", "lctl_integrations"):
+        return False
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None) or "site-packages"
+    return "site-packages" not in file and "dist-packages" not in file
 
 
 # -- attributes ------------------------------------------------------------------------------
