@@ -102,6 +102,8 @@ def essence(line: bytes) -> dict[str, Any]:
             data.pop(name, None)
         if event["type"] == "exchange":
             _timeless(data)
+        elif isinstance(data.get("params"), dict):
+            data["params"].pop("prompt_cache_key", None)  # drawn anew by the Agents SDK
     return event
 
 

@@ -26,7 +26,9 @@ from lctl.session.redact import Redactor
 from lctl.state.messages import reasoning_of, text_of, tool_calls_of, tool_results_of
 
 #: Fields of a body that are new in each run and change nothing.
-_VOLATILE = frozenset({"idempotency_key", "request_id", "client_request_id", "trace_id", "traceparent"})
+_VOLATILE = frozenset(
+    {"idempotency_key", "prompt_cache_key", "request_id", "client_request_id", "trace_id", "traceparent"}
+)
 #: The digits of a placeholder are keyed anew in each run; and a rerun has other secrets, if any.
 _PLACEHOLDER = re.compile(rf"\[redacted:[\w-]+(?::[0-9a-f]{{4}})?\]|{DUMMY_KEY}")
 _SECRET = "[redacted]"

@@ -171,3 +171,23 @@ def test_plain_traffic_is_refused_by_name(record: Any) -> None:
     assert "--allow files.example.com lets it out" in why
     assert recorded.connects == 0
     assert certificate.unmatched == 1
+
+
+def test_a_key_for_the_cache_of_prompts_makes_no_difference(record: Any) -> None:
+    """The Agents SDK draws one for each run."""
+
+    def cached(key: str) -> Any:
+        def run(url: str) -> str:
+            from openai import OpenAI
+
+            client = OpenAI(base_url=f"{url}/v1")
+            messages: Any = [{"role": "user", "content": "one"}]
+            made = client.chat.completions.create(model="gpt-4o", messages=messages, prompt_cache_key=key)
+            return str(made.choices[0].message.content)
+
+        return run
+
+    recorded = record(cached("agents-sdk:run:0a"))
+    value, certificate = recorded.again(cached("agents-sdk:run:1b"))
+    assert value == recorded.value
+    assert certificate.ok
