@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.ordering import START
 from lctl.session import toolresults
+from lctl.session.faithful import Unfaithful
 from lctl.session.wrapping import Outcome, Served
 
 if TYPE_CHECKING:
@@ -35,7 +36,11 @@ class GatedServed(Served):
     async def wait_async(self) -> None:
         await self._order.wait_async((*self._key, START))
         if self._endless:
-            await self._order.never_async()
+            try:
+                await self._order.never_async()
+            finally:  # cancelled, as it was; what it had changed by then stays
+                if self.outcome.change is not None:
+                    self.outcome.change()
         else:
             await self._order.wait_async((*self._key, 0))
 
@@ -55,8 +60,19 @@ def served(
         Unfaithful: the result stands for something that cannot be made here.
     """
     if endless:
-        # It is cancelled again from outside. What its body had recorded until then is the tape's.
-        inside = [(first, last) for first, last in (data.get("tape") or {}).get("inside", ())]
-        return GatedServed(Outcome(fields=toolresults.fields(data), inside=inside), order, key, True)
+        return GatedServed(_until_cancelled(data, call), order, key, True)
     outcome = toolresults.outcome(data, call)
     return None if outcome is None else GatedServed(outcome, order, key, False)
+
+
+def _until_cancelled(data: Mapping[str, Any], call: ToolCall) -> Outcome:
+    """What a call that the program cancels again had done by then."""
+    try:
+        done = toolresults.outcome(data, call)
+    except Unfaithful:
+        done = None
+    if done is not None:
+        return done
+    # What its body had recorded until then is on the tape all the same.
+    inside = [(first, last) for first, last in (data.get("tape") or {}).get("inside", ())]
+    return Outcome(fields=toolresults.fields(data), inside=inside)
