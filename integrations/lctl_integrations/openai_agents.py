@@ -7,8 +7,10 @@ disabled, and a program that sets processors of its own replaces none of this. N
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from contextvars import ContextVar
 from functools import partial
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from lctl.guard import guarded
@@ -17,8 +19,13 @@ from lctl.instrument.structure import Failure, ModelCall, Runs, Tool, around_too
 from lctl.instrument.structure.subagents import around_subagent
 from lctl.session.default import get_session
 from lctl.session.jsonable import name_of, text_of_error
+from lctl_integrations import openai_agents_pauses as pauses
+from lctl_integrations.openai_agents_pauses import arguments
 
 _INVOKE = "_invoke_function_tool_with_metadata"
+_TOOLS = ("agents.tool", "agents.run_internal.tool_execution")
+_TURNS = "agents.run_internal.turn_resolution"
+_RUNS = ("agents.run", "agents.run_internal.run_loop")
 _FAILED = "maybe_invoke_function_tool_failure_error_function"
 #: Spans that are steps, and what they are; a turn holds one model call, which is a step itself.
 _STEPS = {"agent": "agent", "task": "task", "guardrail": "guardrail", "custom": "chain"}
@@ -30,13 +37,22 @@ class OpenAIAgents:
 
     name = "openai-agents"
     supported = ">=0.20,<1"
-    modules = ("agents.tracing.spans", "agents.tool", "agents.run_internal.tool_execution")
+    modules = ("agents.tracing.spans", *_TOOLS, _TURNS, *_RUNS, "agents.agent")
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == "agents.tracing.spans":
             for name in ("SpanImpl", "NoOpSpan"):
                 patches.wrap(module, f"{name}.start", _started)
                 patches.wrap(module, f"{name}.finish", _finished)
+        elif module.__name__ == _TURNS:
+            patches.wrap(module, "execute_handoffs", _handed_off)
+        elif module.__name__ in _RUNS:
+            if module.__name__ == _RUNS[0]:
+                patches.wrap(module, "AgentRunner.run", pauses.run)
+                patches.wrap(module, "AgentRunner.run_streamed", pauses.run_streamed)
+            patches.wrap(module, "approvals_from_step", pauses.stopped)
+        elif module.__name__ == "agents.agent":
+            patches.wrap(module, "record_agent_tool_run_result", pauses.tool_stopped)
         else:  # imported by name where they are called
             patches.wrap(module, _INVOKE, _invoked)
             patches.wrap(module, _FAILED, _excused)
@@ -49,6 +65,10 @@ _handled: dict[int, BaseException | None] = {}
 #: By call id: what a tool raised that the model is told of in other words.
 _failures: dict[str, Failure] = {}
 _MANY = 256
+#: What the model said with the hand-off that is being made.
+_said: ContextVar[Mapping[str, Any]] = ContextVar(
+    "lctl_handoff_of_openai_agents", default=MappingProxyType({})
+)
 
 
 def _started(wrapped: Any, span: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -75,8 +95,12 @@ def _begin(span: Any) -> None:
         if kind == "agent":
             given = {"handoffs": data.handoffs, "output_type": data.output_type}
             more = {name: value for name, value in given.items() if value and value != "str"}
+        elif kind == "task":
+            more = dict(pauses.asked())
         agent = data.name if kind == "agent" else None
-        runs.begin(key, agent, kind=_STEPS[kind], intent=data.name, **more)
+        step = runs.begin(key, agent, kind=_STEPS[kind], intent=data.name, **more)
+        if kind in ("agent", "task"):
+            pauses.begun(key, step, is_run=kind == "task")
 
 
 @guarded("a span of the Agents SDK that ended")
@@ -85,7 +109,7 @@ def _end(span: Any) -> None:
     if data.type == "handoff":
         session = get_session()
         if session is not None and data.to_agent:
-            session.handoff(str(data.to_agent), from_=data.from_agent)
+            session.handoff(str(data.to_agent), from_=data.from_agent, **_said.get())
         return
     error = sys.exc_info()[1]
     call = _calls.pop(key, None)
@@ -97,7 +121,26 @@ def _end(span: Any) -> None:
     if data.type == "guardrail":
         runs.end(key, error, triggered=bool(data.triggered))
     else:
-        runs.end(key, error)
+        runs.end(key, error, **pauses.ended(key))
+
+
+async def _handed_off(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Its span tells who hands over to whom, and not with which words."""
+    token = _said.set(_words(kwargs) or {})
+    try:
+        return await wrapped(*args, **kwargs)
+    finally:
+        _said.reset(token)
+
+
+@guarded("what a hand-off of the Agents SDK says")
+def _words(given: dict[str, Any]) -> dict[str, Any]:
+    call = given["run_handoffs"][0].tool_call  # of several the SDK follows the first
+    input = arguments(call.arguments)
+    words: dict[str, Any] = {"input": input} if input else {}
+    if isinstance(input.get("reason"), str):
+        words["reason"] = input["reason"]
+    return {**words, "call_id": call.call_id}
 
 
 def _is_users(data: Any) -> bool:
@@ -127,26 +170,16 @@ def _invoked(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[st
 
 
 def _tool(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
-    tool, context, arguments = kwargs["function_tool"], kwargs["context"], kwargs["arguments"]
+    tool, context, given = kwargs["function_tool"], kwargs["context"], kwargs["arguments"]
     call_id = getattr(context, "tool_call_id", None)
     beside = changeable(getattr(context, "context", None))  # the program's own
     shown = partial(_shown, call_id=call_id)
-    return Tool(tool.name, _input(arguments), call_id, shown, beside=beside)
+    return Tool(tool.name, arguments(given), call_id, shown, beside=beside)
 
 
 _TOOL = "a tool of the Agents SDK"
 _function_called = around_tool(_TOOL, _tool)
 _agent_called = around_subagent(_TOOL, _tool)
-
-
-def _input(arguments: str) -> dict[str, Any]:
-    import orjson
-
-    try:
-        given = orjson.loads(arguments or "{}")
-    except orjson.JSONDecodeError:  # the model's; the tool will say so
-        given = arguments
-    return given if isinstance(given, dict) else {"input": given}
 
 
 def _excused(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -166,6 +199,9 @@ def _note(given: dict[str, Any]) -> None:
 
 
 def _shown(result: Any, call_id: str | None) -> Any:
+    waits = pauses.tool_waits(call_id)
+    if waits is not None:
+        return waits
     failure = _failures.pop(call_id or "", None)
     if failure is not None:
         return failure

@@ -12,7 +12,8 @@ The wire records every model call (law 6), so nothing here makes a second copy o
                 `Runs.locate(f)`: f() gives the id of the run that the running code is in.
     tools       `around_tool(place, describe)`: each run is one `tool_call`, as `call_tool` makes it: in a
                 rerun it is served from the tape and its function does not run. `describe` gives a `Tool`; its
-                `shown` reads the value for the event, as a `Failure(type, message)` where it tells of one;
+                `shown` reads the value for the event, as a `Failure(type, message)` where it tells of one,
+                or a `Pause(waits)`;
                 `beside` is what it can change that is no argument (`changeable(context, ...)`).
                 A call made inside the body of a call of the same name with the same input is that call
                 (an MCP tool beneath an agent's tool, `@lctl.tool` beneath a framework's decorator).
@@ -33,12 +34,13 @@ from lctl.guard import guarded
 from lctl.instrument.structure.around import Step, Tool, around_step, around_tool, changeable
 from lctl.instrument.structure.models import ModelCall
 from lctl.instrument.structure.runs import Runs
-from lctl.session.toolruns import Failure
+from lctl.session.toolruns import Failure, Pause
 from lctl.session.tools import call_tool, call_tool_async
 
 __all__ = [
     "Failure",
     "ModelCall",
+    "Pause",
     "Runs",
     "Step",
     "Tool",

@@ -14,7 +14,7 @@ from lctl.instrument.patches import Wrapper
 from lctl.instrument.structure.around import DescribeTool, Tool
 from lctl.session import jsonable, reported, wrapping
 from lctl.session.default import get_session
-from lctl.session.toolruns import Failure
+from lctl.session.toolruns import Failure, Pause
 
 
 def around_subagent(place: str, describe: DescribeTool) -> Wrapper:
@@ -58,7 +58,10 @@ class _Run(wrapping.Run):
     def returned(self, value: Any) -> None:
         given = value if self._items is None else self._items[0]
         shown = given if self._tool.shown is None else self._tool.shown(given)
-        self._record({"error": shown._asdict()} if isinstance(shown, Failure) else {"output": shown})
+        if isinstance(shown, Pause):
+            self._record({"paused": shown.waits})
+        else:
+            self._record({"error": shown._asdict()} if isinstance(shown, Failure) else {"output": shown})
 
     def failed(self, error: BaseException) -> None:
         waits = None if self._tool.paused is None else self._tool.paused(error)
