@@ -17,7 +17,7 @@ from lctl.guard import guard
 from lctl.instrument import bodies, collecting, settings
 from lctl.instrument.codecs import aws
 from lctl.instrument.headers import all_headers, kept_headers, without_secrets
-from lctl.session import turns
+from lctl.session import border, turns
 
 if TYPE_CHECKING:
     from lctl.session.lanes import UnderWay
@@ -182,6 +182,16 @@ class Attempt:
                 if guard.policy == "raise":
                     raise
                 guard.failed("the close of a response", error)
+
+    async def closed_async(self) -> None:
+        """As `closed`, at the end of a close that has waited."""
+        if border.playing is not None:
+            if not self.over:
+                self._closed_early()
+            if self.returning is not None:
+                with guard("the turn of a response's close"):
+                    await self.returning[0].turn(self.returning[2])
+        self.closed()
 
     @never_raises("the close of a response")
     def _closed_early(self) -> None:

@@ -138,6 +138,27 @@ class Conductor:
         if party is not None:
             self._wait_in(party)
             return
+        await self._wait_for(place, future)
+
+    async def resume_async(self, key: Key) -> None:
+        """Before `wait`, in a task that in the recording gave others of its loop their turns: if they are to
+        go on first, their thread must not stand here."""
+        loop = _running_loop()
+        if loop is None:
+            return
+        with self._door:
+            place = self._score.place(key)
+            if place is None or not self._is_behind_own(place, key[0], loop):
+                return
+            self._settle(key[0], loop)
+            future = loop.create_future()
+            self._stage.waiting[place] = Awaiting(place, loop, future)
+            self._suspended[place] = loop
+            if not follows(loop):
+                self._stage.watch.soon()
+        await self._wait_for(place, future)
+
+    async def _wait_for(self, place: int, future: Any) -> None:
         try:
             await future
         finally:
@@ -322,6 +343,12 @@ class Conductor:
             return False
         before = [one for one in range(self._score.head, place) if not self._score.is_over(one)]
         return all(self._score.key(one)[0] == key[0] or self._is_elsewhere(one, loop) for one in before)
+
+    def _is_behind_own(self, place: int, lane: str, loop: Any) -> bool:
+        """Whether something of another lane of this loop comes first."""
+        score = self._score
+        before = (one for one in range(score.head, place) if not score.is_over(one))
+        return any(score.key(one)[0] != lane and not self._is_elsewhere(one, loop) for one in before)
 
     def _settle(self, lane: str, loop: Any) -> None:
         """Note where a lane runs; and what it came of, if that was not heard of yet."""

@@ -392,6 +392,13 @@ class TapePlayer:
         self.order.wait((self.tape.mark + entry.lane, entry.kind, entry.number, RESUMED))
         return at
 
+    async def resumes_async(self, seq: int, sure: bool = True) -> None:
+        lane = lanes.current()
+        found = None if self.is_live(lane) else self._resumptions.find(lane.path, seq, sure)
+        if found is not None:
+            entry, _ = found
+            await self.order.resume_async((self.tape.mark + entry.lane, entry.kind, entry.number, RESUMED))
+
     def _slept(self, lane: Lane, number: int) -> Entry | None:
         row = self.tape.lanes.get((lane.path, "sleep"), ())
         if number > len(row) or (self._latched and self._is_latched(lane)):

@@ -21,6 +21,13 @@ class Resumptions:
         self._gone: set[int] = set()
 
     def take(self, lane: str, seq: int, sure: bool) -> tuple[Entry, float] | None:
+        """As `find`; it is not found again."""
+        found = self.find(lane, seq, sure)
+        if found is not None:
+            self._gone.add(found[0].seq)
+        return found
+
+    def find(self, lane: str, seq: int, sure: bool) -> tuple[Entry, float] | None:
         """The recorded crossing that `lane` goes on with now, and when it did; None if that was not noted.
 
         Args:
@@ -29,13 +36,11 @@ class Resumptions:
                 then it is what was served last in this lane, which does one thing after the other.
         """
         found = self._by_seq.get(seq)
-        if found is None or not self._fits(lane, found[0]):
-            if sure:
-                return None
-            found = next((one for one in self._by_lane.get(lane, ()) if self._fits(lane, one[0])), None)
-        if found is not None:
-            self._gone.add(found[0].seq)
-        return found
+        if found is not None and self._fits(lane, found[0]):
+            return found
+        if sure:
+            return None
+        return next((one for one in self._by_lane.get(lane, ()) if self._fits(lane, one[0])), None)
 
     def _fits(self, lane: str, entry: Entry) -> bool:
         return entry.lane == lane and entry.used and entry.seq not in self._gone

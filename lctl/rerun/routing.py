@@ -68,11 +68,10 @@ class Router:
         return await self._here().sleep_async(lane, number)
 
     def resumed(self, seq: int) -> float | None:
-        session = get_session()
-        store = session.store if session is not None else None
-        if isinstance(store, EchoStore):
-            return self._here().resumed(store.recorded_seq(seq), not store.is_reordering)
-        return self._here().resumed(seq)
+        return self._here().resumed(*_recorded(seq))
+
+    async def resumes_async(self, seq: int) -> None:
+        await self._here().resumes_async(*_recorded(seq))
 
     def _catch_up(self) -> None:
         """What happens now comes after what was served, also in the times that the new log says of it: a
@@ -88,3 +87,12 @@ class Router:
             if isinstance(store, EchoStore):
                 return self._by_store.get(store, self.first)
         return self.first
+
+
+def _recorded(seq: int) -> tuple[int, bool]:
+    """Seq of the recorded event that this one is, and whether that is sure."""
+    session = get_session()
+    store = session.store if session is not None else None
+    if isinstance(store, EchoStore):
+        return store.recorded_seq(seq), not store.is_reordering
+    return seq, True

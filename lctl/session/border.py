@@ -171,6 +171,11 @@ class Player(Protocol):
         where nothing else did at that time (see `lctl.session.returns`)."""
         return None
 
+    async def resumes_async(self, seq: int) -> None:
+        """Asked before `resumed`, in a task that gave others of its loop their turns here: return when they
+        have had them."""
+        return None
+
 
 #: What `player` gives, for those who ask in every model call. Set by `set_player` alone.
 playing: Player | None = None

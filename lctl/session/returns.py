@@ -58,6 +58,13 @@ class Returns:
             self._resumed.append((self._under_way.now(), seq))
         del self._open[returning]
 
+    async def turn(self, seq: int) -> None:
+        """To be awaited before `end` where others of the loop had their turns between, as in a close that
+        waits."""
+        player = border.playing
+        if player is not None and seq and lanes.current().inside is None:
+            await player.resumes_async(seq)
+
     def data(self) -> dict[str, Any] | None:
         """Of the event that says it; None where there is nothing to say."""
         if not self._resumed:

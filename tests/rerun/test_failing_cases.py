@@ -44,6 +44,7 @@ CONCURRENT = [
     "tools_at_once.py",
     "cancelled_groups.py",
     "cancelled_tools.py",
+    "closes_at_once.py",
 ]
 _NEEDS = {"uvloop_gather.py": "uvloop", "anyio_groups.py": "anyio", "cancelled_groups.py": "anyio"}
 

@@ -275,7 +275,7 @@ class _AsyncTee:
         try:
             await self._inner.aclose()
         finally:
-            self._attempt.closed()
+            await self._attempt.closed_async()
 
     __getattr__ = _Tee.__getattr__
     __del__ = _Tee.__del__
