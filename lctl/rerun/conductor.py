@@ -342,7 +342,10 @@ class Conductor:
         if not all(one in waiting for one, its in self._suspended.items() if its is loop):
             return False
         before = [one for one in range(self._score.head, place) if not self._score.is_over(one)]
-        return all(self._score.key(one)[0] == key[0] or self._is_elsewhere(one, loop) for one in before)
+        return all(
+            (self._score.key(one)[0] == key[0] and one not in waiting) or self._is_elsewhere(one, loop)
+            for one in before
+        )
 
     def _is_behind_own(self, place: int, lane: str, loop: Any) -> bool:
         """Whether something of another lane of this loop comes first."""

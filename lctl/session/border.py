@@ -174,7 +174,7 @@ class Player(Protocol):
     async def resumes_async(self, seq: int) -> None:
         """Asked before `resumed`, in a task that gave others of its loop their turns here: return when they
         have had them."""
-        return None
+        return
 
 
 #: What `player` gives, for those who ask in every model call. Set by `set_player` alone.
