@@ -50,15 +50,15 @@ class _WorkflowRun(wrapping.Run):
         self._scope = scope.begin()
         self._requests: list[dict[str, Any]] = []
 
-    def yielded(self, event: Any) -> None:
-        kind = getattr(event, "type", None)
+    def yielded(self, value: Any) -> None:
+        kind = getattr(value, "type", None)
         if kind == "handoff_sent":
-            target, source = _name(event.data.target, "agent"), _name(event.data.source, "agent")
+            target, source = _name(value.data.target, "agent"), _name(value.data.source, "agent")
             if self.frame is not None:
                 with context.pinned(self.frame):
                     self._session.handoff(target, from_=source)
         elif kind == "request_info":
-            asked = {"name": _name(event.source_executor_id, "executor"), "reason": _reason(event.data)}
+            asked = {"name": _name(value.source_executor_id, "executor"), "reason": _reason(value.data)}
             self._requests.append(asked)
 
     def returned(self, value: Any) -> None:

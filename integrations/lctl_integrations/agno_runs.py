@@ -110,10 +110,9 @@ class Delegation(wrapping.Run):
 
     def yielded(self, value: Any) -> None:
         self._said = self._said or []
-        event = getattr(value, "event", None)
-        said = value if isinstance(value, str) else None
-        if event in ("RunContent", "TeamRunContent"):
-            said = value.content
+        said: Any = value if isinstance(value, str) else None
+        if getattr(value, "event", None) in ("RunContent", "TeamRunContent"):
+            said = getattr(value, "content", None)
         if said is not None:
             self._said.append(said if isinstance(said, str) else jsonable.text(str(said)))
 
