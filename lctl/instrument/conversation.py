@@ -22,10 +22,11 @@ from lctl.instrument.codecs.bodies import read_object
 from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
 from lctl.instrument.forest import Forest, Node
 from lctl.instrument.learning import Learning
+from lctl.instrument.nameless import BY_NAME
 from lctl.instrument.prefix import Reading
 from lctl.instrument.prefixes import SMALL, Prefixes, locate
 from lctl.instrument.subagents import SubAgents
-from lctl.instrument.toolcalls import ToolCalls, results_in
+from lctl.instrument.toolcalls import Result, ToolCalls, asked_in, results_in
 from lctl.record.recorder import Draft
 from lctl.session.messagegraph.registry import Graphs, marked
 from lctl.session.messagegraph.route import position_of
@@ -73,7 +74,7 @@ class Conversations(Learning):
         self._tools = ToolCalls()
         self._tips = {}
         self._blobs = self._graphs.blobs
-        self._results = []
+        self._told = []
         self._toolsets = set()
         self._toolset: tuple[Any, str] = (None, "")  # the list hashed last, and its hash
         self._pending: _Pending | None = None
@@ -153,10 +154,11 @@ class Conversations(Learning):
                         pending,
                     )
                     key = b""
-                self._derive_tool_calls(plan.drafts, fresh, agent, step, pending)
-        if self._results:
-            results, self._results = self._results, []
-            self._derive(results, plan.drafts, agent, step, pending)
+                added = zip(fresh, pending.nodes[-len(fresh) :], strict=True)
+                self._derive_tool_calls(plan.drafts, added, agent, step, pending)
+        if self._told:
+            told, self._told = self._told, []
+            self._derive_tool_calls(plan.drafts, told, agent, step, pending)
         plan.leaf = parent.id
         if request.read_from is not None:
             pending.request, pending.leaf = request, parent
@@ -187,7 +189,9 @@ class Conversations(Learning):
             parent = self._add(plan.drafts, message, key, parent, first_seq, agent, step, pending)
             if tip is None and parent.parent is self._forest.root:
                 plan.drafts[-1][2]["continues"] = request.continues
-        self._derive_tool_calls(plan.drafts, fresh, agent, step, pending)
+        if fresh:
+            added = zip(fresh, pending.nodes[-len(fresh) :], strict=True)
+            self._derive_tool_calls(plan.drafts, added, agent, step, pending)
         return parent
 
     def plan_answer(
@@ -228,7 +232,7 @@ class Conversations(Learning):
                         prompt.id, str(node.id), message, request.model, self.tools_name(request)
                     )
                 )
-            asked, agents = self._tools.ask(message, now), self._agents
+            asked, agents = self._tools.ask(message, now, str(node.id)), self._agents
             if asked:
                 agents.asked(asked, str(node.id))
             if agents.asks:
@@ -360,21 +364,23 @@ class Conversations(Learning):
     def _derive_tool_calls(
         self,
         drafts: list[Draft],
-        messages: list[dict[str, Any]],
+        added: Iterable[tuple[dict[str, Any], Node]],
         agent: str,
         step: int | None,
         pending: _Pending,
     ) -> None:
-        for message in messages:
+        added = list(added)
+        found: list[tuple[Result, Node]] = []
+        for message, node in added:
             if not (type(message.get("content")) is str and message.get("role") == "user"):
-                self._derive(results_in(message), drafts, agent, step, pending)
-
-    def _derive(
-        self, results: Iterable[Any], drafts: list[Draft], agent: str, step: int | None, pending: _Pending
-    ) -> None:
-        now = 0
+                found += [(result, node) for result in results_in(message)]
+        if not found:
+            return
+        now, results = self._monotonic_ns(), [result for result, _ in found]
+        if any(result.call_id.startswith(BY_NAME) for result in results):
+            told = {node.id: asked for message, node in added if (asked := asked_in(message))}
+            results = self._tools.nameless.join(found, told, pending.undo)
         for result in results:
-            now = now or self._monotonic_ns()
             data = self._tools.answer(result, now)
             if data is not None:
                 data |= self._agents.nested(data["call_id"], result.output)

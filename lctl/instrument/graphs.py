@@ -24,15 +24,15 @@ class Prompted:
     Attributes:
         graph: the one whose path the prompt is; None: of none.
         drafts: changes of graphs that were seen only now.
-        fresh: messages of graphs that were not in the forest.
-        nodes: of `fresh`.
+        fresh: messages of graphs that were not in the forest, with their nodes.
+        nodes: those, and what was moved.
         undo: what takes all of it back.
     """
 
     def __init__(self) -> None:
         self.graph: MessageGraph | None = None
         self.drafts: list[Draft] = []
-        self.fresh: list[dict[str, Any]] = []
+        self.fresh: list[tuple[dict[str, Any], Node]] = []
         self.nodes: list[Node] = []
         self.undo: list[Callable[[], object]] = []
 
@@ -119,11 +119,12 @@ def _follow(found: Prompted, forest: Forest, graph: MessageGraph) -> None:
     for at in range(kept, len(graph.keys)):
         id = graph.route.id(at)
         node = forest.get(id)
-        if node is None:
-            found.fresh.append(graph.message_at(at))
+        new = node is None
         if node is None or node.parent is not parent or node.place.identity != graph.keys[at]:
             node = forest.add(id, parent, graph.keys[at], sampled=id in lineage.sampled)
             found.nodes.append(node)
+        if new:
+            found.fresh.append((graph.message_at(at), node))
         node.home = lineage
         nodes.append(node)
         parent = node

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.conversation.identity import identity
 from lctl.instrument.forest import Forest, Node
-from lctl.instrument.toolcalls import ToolCalls, results_in
+from lctl.instrument.toolcalls import ToolCalls, asked_in, results_in
 from lctl.record.recorder import Draft
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Learning:
     _tools: ToolCalls
     _tips: dict[str, Node]  # response or stored conversation -> its last message
     _blobs: set[str]
-    _results: list[Any]  # of tools, in messages the program recorded itself
+    _told: list[tuple[dict[str, Any], Node]]  # that the program recorded itself, with tool calls or results
     _toolsets: set[str]
 
     def note_tool_call(self, call_id: str) -> None:
@@ -73,7 +73,7 @@ class Learning:
         if message.get("role") == "tool" and message.get("tool_call_id") is not None:
             made.chains = parent.chains = True
         if node.sampled:
-            self._tools.ask(message, self._monotonic_ns())
+            self._tools.ask(message, self._monotonic_ns(), node.id)
 
     def _learn(self, node: Recorded) -> None:
         if self._forest.knows(node.id) or node.status != "complete":
@@ -83,8 +83,9 @@ class Learning:
             return
         message = node.message
         parent = self._forest.node(None if above is None else above.id)
-        self._forest.add(node.id, parent, identity(message), sampled=node.sampled)
-        self._results += results_in(message)
+        made = self._forest.add(node.id, parent, identity(message), sampled=node.sampled)
+        if results_in(message) or asked_in(message):
+            self._told.append((message, made))
 
     def learn_events(self, drafts: Sequence[Draft]) -> None:
         """Know what a tool's body had recorded, which is recorded again without being run: what later
@@ -117,7 +118,7 @@ class Learning:
         if message.get("role") == "tool" and message.get("tool_call_id") is not None:
             node.chains = parent.chains = True
         if node.sampled:
-            self._tools.ask(message, now)
+            self._tools.ask(message, now, id)
 
     def note_blob(self, hash: str) -> bool:
         """True the first time: whoever asks writes the `blob` event."""

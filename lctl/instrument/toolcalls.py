@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from lctl.instrument.nameless import BY_NAME, Nameless
+
 #: Runs that are remembered until a result tells which call they were.
 _RUNS = 64
 #: Characters of an output that does not occur by chance.
 _TELLING = 8
-#: Begin of the ids of calls that have none.
-_BY_NAME = "function:"
 
 
 class Asked(NamedTuple):
@@ -25,7 +25,7 @@ class Asked(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A tool's result in a prompt."""
+    """A tool's result in a prompt; of a call without an id, `call_id` names the tool (see `Nameless`)."""
 
     call_id: str
     output: Any
@@ -78,8 +78,9 @@ def results_in(message: dict[str, Any]) -> list[Result]:
     role = message.get("role")
     if role == "tool":
         call_id = message.get("tool_call_id")
-        if call_id is None and isinstance(message.get("tool_name"), str):
-            call_id = _legacy_id(message["tool_name"])
+        name = message.get("tool_name", message.get("name"))
+        if call_id is None and isinstance(name, str):
+            call_id = _legacy_id(name)
         return [Result(call_id, message.get("content"), False)] if isinstance(call_id, str) else []
     if role == "function":
         return [Result(_legacy_id(message.get("name")), message.get("content"), False)]
@@ -92,10 +93,10 @@ def results_in(message: dict[str, Any]) -> list[Result]:
         found = [
             _bedrock(part["toolResult"]) for part in _dicts(message.get("content")) if "toolResult" in part
         ]
-    for n, given in _google(message, "functionResponse"):
+    for _, given in _google(message, "functionResponse"):
         response = given.get("response")
         failed = isinstance(response, dict) and set(response) == {"error"}
-        found.append(Result(given.get("id") or _legacy_id(given.get("name"), n), response, failed))
+        found.append(Result(given.get("id") or _legacy_id(given.get("name")), response, failed))
     return found
 
 
@@ -120,7 +121,7 @@ def _add(asked: list[Asked], id: Any, tool: Any, arguments: Any) -> None:
 
 
 def _legacy_id(name: Any, number: int = 1) -> str:
-    return f"{_BY_NAME}{name}" if number == 1 else f"{_BY_NAME}{name}#{number}"
+    return f"{BY_NAME}{name}" if number == 1 else f"{BY_NAME}{name}#{number}"
 
 
 def _value(arguments: Any) -> Any:
@@ -191,15 +192,18 @@ class ToolCalls:
         self._reported: set[str] = set()  # reported before the answer that asked was complete
         self._runs: deque[_Ran] = deque(maxlen=_RUNS)  # reported, and no open call found for them yet
         self._lent: deque[str] = deque()  # ids of calls that are `lent`; the last `_RUNS`
+        self.nameless = Nameless()
 
-    def ask(self, message: dict[str, Any], at_ns: int) -> list[str]:
-        """The calls a sampled message asks for can be answered from now on; their ids."""
+    def ask(self, message: dict[str, Any], at_ns: int, id: str) -> list[str]:
+        """The calls that the sampled message `id` asks for can be answered from now on; their ids."""
         if self._settled:
-            for id in self._settled:
-                if id in self._open and self._open[id].settled:
-                    del self._open[id]
+            for settled in self._settled:
+                if settled in self._open and self._open[settled].settled:
+                    del self._open[settled]
             self._settled.clear()
-        calls = asked_in(message)
+        calls, dropped = self.nameless.ask(id, asked_in(message))
+        for asked in dropped:
+            self._open.pop(asked.id, None)
         if not calls:
             return []
         for asked in calls:
@@ -277,7 +281,6 @@ class ToolCalls:
 
     def answer(self, result: Result, at_ns: int) -> dict[str, Any] | None:
         """Payload of the derived `tool_call`; None where the call is unknown or has its event already."""
-        result = self._numbered(result)
         known = self._open.get(result.call_id)
         if known is not None and known.lent:
             self._keep(result.call_id)
@@ -297,14 +300,6 @@ class ToolCalls:
             "call_id": result.call_id,
             "derived": True,
         }
-
-    def _numbered(self, result: Result) -> Result:
-        """Results that only have a name answer the calls of that name one after the other."""
-        id, n = result.call_id, 1
-        while id.startswith(_BY_NAME) and id in self._open and self._open[id].settled:
-            n += 1
-            id = f"{result.call_id}#{n}"
-        return result._replace(call_id=id) if id in self._open else result
 
     def reopen(self, call_id: str) -> None:
         """The event of `answer` was not written after all."""

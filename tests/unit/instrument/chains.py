@@ -15,6 +15,8 @@ from lctl.testing import FixedClock
 CHAT = "https://api.openai.com/v1/chat/completions"
 RESPONSES = "https://api.openai.com/v1/responses"
 MESSAGES = "https://api.anthropic.com/v1/messages"
+OLLAMA = "http://localhost:11434/api/chat"
+GOOGLE = "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent"
 
 Message = dict[str, Any]
 
@@ -33,6 +35,44 @@ def system(text: Any) -> Message:
 
 def tool_call(id: str, name: str, arguments: str) -> Message:
     return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+# -- of the wires whose calls have no ids: Ollama's, Google's, and functions of chat ---------------
+
+
+def body(wire: str, instructions: str, messages: list[Message]) -> Message:
+    if wire == GOOGLE:
+        return {"contents": messages, "systemInstruction": {"parts": [{"text": instructions}]}}
+    return {"model": "m", "messages": [system(instructions), *messages]}
+
+
+def said(wire: str, text: str) -> Message:
+    return {"role": "user", "parts": [{"text": text}]} if wire == GOOGLE else user(text)
+
+
+def asks(wire: str, *cities: str) -> Message:
+    """An answer that asks for the weather; a function of chat is asked for once."""
+    if wire == CHAT:
+        return assistant(None, function_call={"name": "weather", "arguments": f'{{"city": "{cities[0]}"}}'})
+    calls = [{"name": "weather", "arguments": {"city": city}} for city in cities]
+    if wire == OLLAMA:
+        return assistant("", tool_calls=[{"function": call} for call in calls])
+    parts = [{"functionCall": {"name": call["name"], "args": call["arguments"]}} for call in calls]
+    return {"role": "model", "parts": parts}
+
+
+def gives(wire: str, *outputs: str) -> list[Message]:
+    if wire == CHAT:
+        return [{"role": "function", "name": "weather", "content": outputs[0]}]
+    if wire == OLLAMA:
+        return [{"role": "tool", "tool_name": "weather", "content": output} for output in outputs]
+    results = [{"name": "weather", "response": {"result": output}} for output in outputs]
+    return [{"role": "user", "parts": [{"functionResponse": result} for result in results]}]
+
+
+def text_of(output: Any) -> str:
+    """What a derived call gave."""
+    return str(output["result"] if isinstance(output, dict) else output)
 
 
 class Chain:

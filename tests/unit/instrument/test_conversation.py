@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -9,7 +11,23 @@ import pytest
 from lctl.conversation.identity import identity
 from lctl.instrument.codecs import ModelAnswer
 from lctl.instrument.toolcalls import Result, ToolCalls
-from tests.unit.instrument.chains import MESSAGES, RESPONSES, Chain, assistant, system, tool_call, user
+from tests.unit.instrument.chains import (
+    CHAT,
+    GOOGLE,
+    MESSAGES,
+    OLLAMA,
+    RESPONSES,
+    Chain,
+    asks,
+    assistant,
+    body,
+    gives,
+    said,
+    system,
+    text_of,
+    tool_call,
+    user,
+)
 
 
 @pytest.fixture
@@ -382,6 +400,69 @@ class TestToolCalls:
         chain.chat([user("a"), answer, {"role": "function", "name": "look", "content": "x"}])
         assert [event["data"]["tool"] for event in chain.events("tool_call")] == ["look"]
 
+    @pytest.mark.parametrize("wire", [OLLAMA, GOOGLE, CHAT])
+    def test_threads_that_ask_for_one_tool_at_once(self, chain: Chain, wire: str) -> None:
+        """Each result is that of the call in its own conversation, though no call has an id."""
+        at_once = threading.Barrier(8)
+
+        def converse(n: int) -> None:
+            cities = [f"{n}-{turn}" for turn in range(3)]
+            history, config = [said(wire, f"weather of {n}?")], "as of 0:00"
+            for turn, city in enumerate(cities):
+                at_once.wait(30)
+                answer = asks(wire, city, f"{city}b")
+                chain.receive(chain.send(body(wire, config, history), wire), answer)
+                at_once.wait(30)
+                history += [answer, *gives(wire, f"sunny {city}", f"sunny {city}b")]
+                config = f"as of {turn}:00"  # told anew in the second and third turn
+            chain.receive(chain.send(body(wire, config, history), wire), said(wire, "done"))
+
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(converse, range(8)))
+        calls = [event["data"] for event in chain.events("tool_call")]
+        both = 1 if wire == CHAT else 2
+        assert len(calls) == 8 * 3 * both
+        assert len({call["call_id"] for call in calls}) == len(calls)
+        assert {text_of(call["output"]) for call in calls} == {
+            f"sunny {call['input']['city']}" for call in calls
+        }
+        for call in calls:
+            assert text_of(call["output"]) == f"sunny {call['input']['city']}"
+
+    @pytest.mark.parametrize("wire", [OLLAMA, GOOGLE, CHAT])
+    def test_equal_answers_to_one_prompt_are_two_calls(self, chain: Chain, wire: str) -> None:
+        first = body(wire, "x", [said(wire, "weather?")])
+        for sent in [chain.send(first, wire), chain.send(first, wire)]:
+            chain.receive(sent, asks(wire, "Oslo"))
+        for output in ("one", "two"):
+            chain.send(
+                body(wire, "x", [said(wire, "weather?"), asks(wire, "Oslo"), *gives(wire, output)]), wire
+            )
+        calls = [event["data"] for event in chain.events("tool_call")]
+        assert [text_of(call["output"]) for call in calls] == ["one", "two"]
+
+    @pytest.mark.parametrize("wire", [OLLAMA, GOOGLE, CHAT])
+    def test_results_of_a_lost_write_come_again(self, chain: Chain, wire: str) -> None:
+        history = [said(wire, "weather?")]
+        chain.receive(chain.send(body(wire, "x", history), wire), asks(wire, "Oslo"))
+        history += [asks(wire, "Oslo"), *gives(wire, "sunny")]
+        with pytest.raises(OSError):
+            chain.send(body(wire, "x", history), wire, fails=True)
+        for _ in range(2):
+            chain.send(body(wire, "x", history), wire)
+        assert len(chain.events("tool_call")) == 1
+
+    @pytest.mark.parametrize("wire", [OLLAMA, GOOGLE, CHAT])
+    def test_a_history_with_the_same_call_is_not_its_result(self, chain: Chain, wire: str) -> None:
+        """What was loaded from elsewhere asks for the tool as the model does now: the last is the call."""
+        past = [said(wire, "weather?"), asks(wire, "Oslo"), *gives(wire, "snow"), said(wire, "and now?")]
+        chain.receive(chain.send(body(wire, "x", past), wire), asks(wire, "Oslo"))
+        assert chain.events("tool_call") == []
+        now = [*past, asks(wire, "Oslo"), *gives(wire, "sunny")]
+        chain.send(body(wire, "y", now), wire)
+        (call,) = chain.events("tool_call")
+        assert text_of(call["data"]["output"]) == "sunny"
+
 
 class TestResponses:
     def test_output_items_sent_back_are_the_sample(self, chain: Chain) -> None:
@@ -549,25 +630,25 @@ def test_a_tool_that_runs_while_its_answer_still_comes_has_its_event() -> None:
     """Reported without an id before the answer was whole, also where the same was asked before."""
     calls = ToolCalls()
     message = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"a": 1}}}]}
-    for _ in range(2):
+    for n in range(2):
         calls.report_run("f", {"a": 1}, "one")
-        assert calls.ask(message, 0) == ["function:f"]
-        assert calls.answer(Result("function:f", {"result": "one"}, False), 1) is None
-    calls.ask(message, 2)
-    assert calls.answer(Result("function:f", {"result": "one"}, False), 3) is not None
+        assert calls.ask(message, 0, f"m{n}") == [f"function:f@m{n}"]
+        assert calls.answer(Result(f"function:f@m{n}", {"result": "one"}, False), 1) is None
+    calls.ask(message, 2, "m2")
+    assert calls.answer(Result("function:f@m2", {"result": "one"}, False), 3) is not None
 
 
 def test_two_agents_that_ask_for_the_same_at_once_have_one_event_each() -> None:
     """A run that names no call settles the older one; the other's result may come first and tells."""
     calls = ToolCalls()
     for id in ("right", "left"):
-        calls.ask(assistant(None, tool_calls=[tool_call(id, "f", '{"a": 1}')]), 0)
+        calls.ask(assistant(None, tool_calls=[tool_call(id, "f", '{"a": 1}')]), 0, id)
     calls.report_run("f", {"a": 1}, "one")
     assert calls.answer(Result("left", "one", False), 1) is None
-    calls.ask(assistant("done"), 2)
+    calls.ask(assistant("done"), 2, "m2")
     calls.report_run("f", {"a": 1}, "one")
     assert calls.answer(Result("right", "one", False), 3) is None
-    calls.ask(assistant(None, tool_calls=[tool_call("third", "f", '{"a": 1}')]), 4)
+    calls.ask(assistant(None, tool_calls=[tool_call("third", "f", '{"a": 1}')]), 4, "m4")
     derived = calls.answer(Result("third", "one", False), 5)
     assert derived is not None
     assert derived["call_id"] == "third"
@@ -575,7 +656,7 @@ def test_two_agents_that_ask_for_the_same_at_once_have_one_event_each() -> None:
 
 def test_a_result_sent_again_is_the_call_that_was_run() -> None:
     calls = ToolCalls()
-    calls.ask(assistant(None, tool_calls=[tool_call("one", "f", "{}"), tool_call("two", "f", "{}")]), 0)
+    calls.ask(assistant(None, tool_calls=[tool_call("one", "f", "{}"), tool_call("two", "f", "{}")]), 0, "m1")
     calls.report_run("f", {}, "x")
     assert calls.answer(Result("one", "x", False), 1) is None
     assert calls.answer(Result("one", "x", False), 2) is None
@@ -585,6 +666,6 @@ def test_a_result_sent_again_is_the_call_that_was_run() -> None:
 def test_runs_whose_results_never_come_are_not_kept_for_good() -> None:
     calls = ToolCalls()
     for n in range(200):
-        calls.ask(assistant(None, tool_calls=[tool_call(f"c{n}", "f", f'{{"n": {n}}}')]), n)
+        calls.ask(assistant(None, tool_calls=[tool_call(f"c{n}", "f", f'{{"n": {n}}}')]), n, f"m{n}")
         calls.report_run("f", {"n": n}, "x")
     assert len(calls._open) < 80

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from lctl.instrument.codecs import ModelAnswer, ModelRequest, find
-from lctl.instrument.toolcalls import ToolCalls, results_in
 from lctl.testing.wire.bedrock import frame
+from tests.unit.instrument.chains import Chain
 
 GOOGLE = "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash"
 BEDROCK = "https://bedrock-runtime.us-east-1.amazonaws.com/model/us.amazon.nova-lite-v1%3A0"
@@ -121,13 +121,16 @@ def test_google_embeddings_and_counts() -> None:
 
 def test_calls_without_ids_are_answered_by_name_and_order() -> None:
     """Two calls of one function, then its two results."""
-    calls = ToolCalls()
+    chain, url = Chain(), f"{GOOGLE}:generateContent"
     use = [{"functionCall": {"name": "f", "args": {"n": n}}} for n in (1, 2)]
-    calls.ask({"role": "model", "parts": use}, 0)
+    contents: list[dict[str, Any]] = [{"role": "user", "parts": [{"text": "x"}]}]
+    chain.receive(chain.send({"contents": contents}, url), {"role": "model", "parts": use})
     gave: list[dict[str, Any]] = [{"r": 1}, {"error": "no"}]
     parts = [{"functionResponse": {"name": "f", "response": response}} for response in gave]
-    made = [calls.answer(result, 5) for result in results_in({"role": "user", "parts": parts})]
-    assert [(one["input"], one.get("output"), one.get("error")) for one in made if one] == [
+    contents += [{"role": "model", "parts": use}, {"role": "user", "parts": parts}]
+    chain.send({"contents": contents}, url)
+    made = [event["data"] for event in chain.events("tool_call")]
+    assert [(one["input"], one.get("output"), one.get("error")) for one in made] == [
         ({"n": 1}, {"r": 1}, None),
         ({"n": 2}, None, {"error": "no"}),
     ]
