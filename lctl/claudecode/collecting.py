@@ -36,7 +36,7 @@ class Collected(NamedTuple):
     """What came of collecting one session.
 
     Attributes:
-        path: of its log.
+        path: of its log; there is none yet where it has no events.
         written: whether the log changed.
         events: how many it has.
         hooks: how many lines of hooks it rests on.
@@ -54,7 +54,8 @@ class Collected(NamedTuple):
 
 
 def collect(spool_path: Path) -> Collected:
-    """Bring the log of a session up to date; it lies beside the folder of the spools.
+    """Bring the log of a session up to date; it lies beside the folder of the spools. There is none of a
+    session in which nothing has happened yet.
 
     Raises:
         UsageError: there is no such spool.
@@ -66,7 +67,7 @@ def collect(spool_path: Path) -> Collected:
         path = spool_path.parent.parent / _name(spool.session)
         count = len(log)
         known = _known(path)
-        written = known is None or not _holds(known, log)
+        written = count > 0 if known is None else not _holds(known, log)
         if written:
             write_log(log, path, format="json", tail=tail_of(log, log.chain))
         at_hand = spool.transcript is not None

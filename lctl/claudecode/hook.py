@@ -4,8 +4,8 @@ Run as a file with `python -I -S`, so that it costs an interpreter's start and n
 but the few modules of the standard library below, and nothing of lctl. It prints nothing and always exits
 with 0: what a hook prints is read by the model, and some exit codes stop Claude Code.
 
-A line is `{"at": <ns since the epoch>, "hook": <what came on standard input>}`; `{"at", "broken": text}`
-where that was no JSON.
+A line is `{"at": <ns since the epoch>, "hook": <what came on standard input>}`. What names no event, as
+Claude Code always does, leaves none.
 """
 
 import json
@@ -23,6 +23,8 @@ def main() -> None:
     at = time.time_ns()
     data = sys.stdin.buffer.read().strip()
     hook, raw = _read(data)
+    if not hook.get("hook_event_name"):
+        return
     session = hook.get("session_id")
     folder = _folder(hook)
     os.makedirs(folder, exist_ok=True)  # noqa: PTH103  (pathlib costs as much as all the rest)
@@ -39,7 +41,7 @@ def _read(data: bytes) -> "tuple[dict[str, object], bytes]":
         if not isinstance(value, dict):
             raise ValueError
     except ValueError:
-        return {}, b'"broken":' + json.dumps(data.decode("utf-8", "replace")).encode()
+        return {}, b""
     if b"\n" in data or b"\r" in data:
         data = json.dumps(value).encode()
     return value, b'"hook":' + data

@@ -85,7 +85,7 @@ def status(screen: Screen) -> None:
 
     places = {scope: settings.path_of(scope) for scope in _SCOPES}  # type: ignore[arg-type]
     hooks = {scope: sorted(settings.installed(path)) for scope, path in places.items()}
-    sessions = [collect(path) for path in spool.spools(_runs(None))]
+    sessions = [one for path in spool.spools(_runs(None)) if (one := collect(path)).events]
     if screen.json:
         found = [{"scope": s, "settings": str(places[s]), "events": hooks[s]} for s in _SCOPES]
         screen.json_value({"hooks": found, "sessions": [_document(one) for one in sessions]})

@@ -175,14 +175,30 @@ def test_a_tool_that_failed(project: Path) -> None:
     assert (call["error"], call.get("output"), call["duration_ms"]) == ("exit code 1", None, 3)
 
 
-def test_what_is_no_json_is_kept_and_counted(project: Path) -> None:
-    """And a line that a killed hook left torn spoils no other."""
-    fire([worked(project).hooks[1]], project)
-    process = start(b"no json \xff\n", project)
+@pytest.mark.parametrize(
+    "told", [b"", b" \n", b"no json \xff", b"[1]", b"{}", b'{"session_id": "s", "cwd": "."}']
+)
+def test_what_says_nothing_leaves_nothing(project: Path, told: bytes) -> None:
+    process = start(told, project)
     assert (*process.communicate(), process.returncode) == (b"", b"", 0)
-    folder = project / ".lctl" / "claude"
-    assert b"no json" in (folder / "unnamed.jsonl").read_bytes()
-    with (folder / f"{SESSION}.jsonl").open("ab") as file:
+    assert list(project.iterdir()) == []
+
+
+def test_a_session_in_which_nothing_happened_has_no_log(project: Path) -> None:
+    """Until something does: it would count as the last run."""
+    session = Session(project)
+    session.told("SessionStart", source="startup")
+    fire(session.hooks, project)
+    found = collect(spool.place(project / ".lctl", SESSION))
+    assert (found.events, found.written, found.path.exists()) == (0, False, False)
+    fire(worked(project).hooks, project)
+    assert collected(project)[0].written
+
+
+def test_a_torn_line_is_counted(project: Path) -> None:
+    """A line that a killed hook left spoils no other."""
+    fire([worked(project).hooks[1]], project)
+    with (project / ".lctl" / "claude" / f"{SESSION}.jsonl").open("ab") as file:
         file.write(b'{"at":1,"hook":{"sess')
     fire([worked(project).hooks[2]], project)
     found, _ = collected(project)
