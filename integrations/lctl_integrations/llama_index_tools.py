@@ -121,8 +121,6 @@ async def called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[st
     if described is None:
         return await wrapped(*args, **kwargs)
     name, input, call_id, *_ = described
-    if name == "handoff":
-        _hand_off(input)
     doings = _Doings(kwargs.get(getattr(tool, "ctx_param_name", None) or ""))
 
     async def body() -> Any:
@@ -134,9 +132,12 @@ async def called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[st
         return doings.run
 
     try:
-        return await wrapping.wrap(body, begin)()
+        given = await wrapping.wrap(body, begin)()
     finally:
         await doings.done_again()
+    if name == "handoff":
+        await _hand_off(doings.ctx, input)
+    return given
 
 
 @guarded(TOOL)
@@ -144,11 +145,14 @@ def _described(of: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool |
     return None if get_session() is None and border.player() is None else tool(of, args, kwargs)
 
 
-@guarded("a hand-off of LlamaIndex")
-def _hand_off(input: Mapping[str, Any]) -> None:
-    session = get_session()
-    if session is not None and "to_agent" in input:
-        session.handoff(str(input["to_agent"]), reason=input.get("reason"))
+async def _hand_off(ctx: Any, input: Mapping[str, Any]) -> None:
+    """A hand-off that the tool refused is none: who comes next is in the store of one that it accepted."""
+    with guard("a hand-off of LlamaIndex"):
+        session, to = get_session(), input.get("to_agent")
+        if session is None or ctx is None or to is None:
+            return
+        if await ctx.store.get("next_agent", default=None) == to:
+            session.handoff(str(to), reason=input.get("reason"))
 
 
 def _returns() -> list[Any]:

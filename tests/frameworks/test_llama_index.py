@@ -29,8 +29,9 @@ class TestLlamaIndex(Threaded):
         if "You are Guide" in said:
             if not done:
                 return Reply(tool_calls=[("note", {"text": "sun"})])
-            if len(done) == 1:
-                return Reply(tool_calls=[("handoff", {"to_agent": "Writer", "reason": "write"})])
+            if len(done) <= 2:
+                to = ("Nobody", "Writer")[len(done) - 1]
+                return Reply(tool_calls=[("handoff", {"to_agent": to, "reason": "write"})])
         if "Think of Rome" in said:
             if "Observation:" not in request.turns[-1].text:
                 return 'Thought: I need it.\nAction: weather\nAction Input: {"city": "Rome"}'
@@ -68,9 +69,12 @@ class TestLlamaIndex(Threaded):
                 "    llm Guide 231+13",
                 "  agent Guide: turn",
                 "    llm Guide 246+20",
+                "  agent Guide: turn",
+                "    llm Guide 288+20",
                 "  agent Writer: turn",
-                "    llm Writer 96+3",
+                "    llm Writer 138+3",
                 "  handoff Guide -> Writer: write",
+                '  tool Guide: handoff{"reason": "write", "to_agent": "Nobody"} (id) = "Agent Nobody not found. Please select a valid agent to hand off to. Valid agents: Writer"',
                 '  tool Guide: handoff{"reason": "write", "to_agent": "Writer"} (id) = "Agent Writer is now handling the request due to the following reason: write.\\nPlease continue with the current request."',
                 '  tool Guide: note{"text": "sun"} (id) = "noted"',
                 "chain AgentWorkflow: run",
@@ -78,9 +82,12 @@ class TestLlamaIndex(Threaded):
                 "    llm Guide None+None",
                 "  agent Guide: turn",
                 "    llm Guide None+None",
+                "  agent Guide: turn",
+                "    llm Guide None+None",
                 "  agent Writer: turn",
                 "    llm Writer None+None",
                 "  handoff Guide -> Writer: write",
+                '  tool Guide: handoff{"reason": "write", "to_agent": "Nobody"} (id) = "Agent Nobody not found. Please select a valid agent to hand off to. Valid agents: Writer"',
                 '  tool Guide: handoff{"reason": "write", "to_agent": "Writer"} (id) = "Agent Writer is now handling the request due to the following reason: write.\\nPlease continue with the current request."',
                 '  tool Guide: note{"text": "sun"} (id) = "noted"',
                 "chain Journey: run",
