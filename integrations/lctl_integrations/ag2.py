@@ -5,6 +5,7 @@ A middleware of ours is the innermost of every turn. Model calls are the wire's.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from types import ModuleType
@@ -23,6 +24,8 @@ _TOOL = "a tool call of ag2"
 
 #: Functions of tools that let an agent work, by how ag2 names the source of a tool.
 _AGENTS = ("function:ag2.tools.subagents.", "function:ag2.agent:")
+#: Names that ag2 makes up.
+_SUBTASK = re.compile(r"\Asubtask-[0-9a-f]{8}\Z")
 #: Of an exception: the text that ag2 made of it for the model, on its way to the tape.
 _TEXT = "lctl_shown"
 
@@ -54,7 +57,7 @@ def _middleware(agent: Any) -> Any:
 
     class Recording(base):  # type: ignore[misc]
         async def on_turn(self, call_next: Call, event: Any, context: Any) -> Any:
-            return await around_step(_TURN, lambda *_: Step(agent.name, "agent", "turn"))(
+            return await around_step(_TURN, lambda *_: Step(_name_of(agent), "agent", "turn"))(
                 call_next, agent, (event, context), {}
             )
 
@@ -62,6 +65,11 @@ def _middleware(agent: Any) -> Any:
             return await _executed(call_next, event, context)
 
     return Recording
+
+
+def _name_of(agent: Any) -> str:
+    """The same in each run: ag2 calls a sub-task's agent by a number that it makes up."""
+    return _SUBTASK.sub("subtask", str(agent.name))
 
 
 async def _executed(call_next: Call, event: Any, context: Any) -> Any:

@@ -6,6 +6,8 @@ not run. Model calls are the wire's; of a service that has none, the whole reque
 
 from __future__ import annotations
 
+from collections import deque
+from contextlib import suppress
 from contextvars import ContextVar
 from copy import copy
 from types import ModuleType
@@ -38,6 +40,9 @@ _CLASSES = {
 _CHATS = {"group_chat.agent_group_chat": "AgentGroupChat"}
 #: Arguments that the kernel gives of its own.
 _OWN = ("kernel", "service", "execution_settings", "arguments")
+
+#: Names that the kernel made up for prompts without one, until such a prompt runs.
+_made_up: deque[str] = deque(maxlen=256)
 
 #: The model's call that a function is called for.
 _asked: ContextVar[str | None] = ContextVar("lctl_semantic_kernel_call", default=None)
@@ -74,6 +79,7 @@ class SemanticKernel:
             self._teams.patch(module, patches)
         elif name.endswith(".kernel"):
             patches.wrap(module, "Kernel.invoke_function_call", _asked_for)
+            patches.wrap(module, "generate_random_ascii_name", _name_made)
         elif name.endswith(".kernel_function"):
             step = around_step(_FUNCTION, _prompt_function)
             patches.wrap(module, "KernelFunction.invoke", step)
@@ -96,7 +102,28 @@ def _chat(chat: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
 
 
 def _prompt_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step | None:
-    return Step(None, "chain", str(function.fully_qualified_name)) if function.is_prompt else None
+    return Step(None, "chain", _name_of(function)) if function.is_prompt else None
+
+
+def _name_of(function: Any) -> str:
+    """The same in each run: a name that the kernel makes up for `invoke_prompt` is another each time."""
+    name = str(function.name)
+    if name not in _made_up:
+        return str(function.fully_qualified_name)
+    with suppress(ValueError):  # another thread's prompts may have pushed it out
+        _made_up.remove(name)
+    said = function.prompt_template.prompt_template_config.name
+    return str(said) if said and said != name else "prompt"
+
+
+def _name_made(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Signature of the wrapped: (length=16) -> str."""
+    name = wrapped(*args, **kwargs)
+    with guard(_FUNCTION):
+        guard.rehearse(_FUNCTION)
+        if get_session() is not None:
+            _made_up.append(name)
+    return name
 
 
 # -- kernel functions ---------------------------------------------------------------------

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
-
-#: Names that a framework makes of identifiers.
-_MADE_UP = re.compile(r"\bsubtask-[0-9a-f]{8}\b")
 
 Nodes = dict[int | None, list[tuple[str, int | None]]]
 
@@ -27,7 +23,7 @@ def outline(events: list[dict[str, Any]], *, tokens: bool = True) -> list[str]:
             nodes.setdefault(step, []).append((line, event["seq"]))
         elif event["type"] in ("tool_call", "handoff", "error"):
             nodes.setdefault(step, []).append((_line(event["type"], agent, data), None))
-    return [_MADE_UP.sub("subtask", line) for line in _tree(nodes, None, 0)]
+    return _tree(nodes, None, 0)
 
 
 def _tree(nodes: Nodes, at: int | None, depth: int) -> list[str]:

@@ -126,6 +126,12 @@ class TestSemanticKernel(Threaded):
                 "chain main: ask",
                 "  llm main 10+5",
                 '  tool main: math-Add{"amount": "3", "input": "2"} = 5.0',
+                "chain main: greeting",
+                "  llm main 10+5",
+                "chain main: prompt",
+                "  llm main 10+5",
+                "chain main: prompt",
+                "  llm main 10+5",
                 'tool main: math-Add{"amount": 22, "input": 20} = 42.0',
             ]
         )

@@ -15,6 +15,7 @@ from semantic_kernel.contents import ChatMessageContent
 from semantic_kernel.core_plugins import MathPlugin
 from semantic_kernel.filters import FilterTypes
 from semantic_kernel.functions import KernelArguments, kernel_function
+from semantic_kernel.prompt_template import PromptTemplateConfig
 
 
 class Weather:
@@ -103,7 +104,11 @@ async def kernels():
     kernel.add_plugin(MathPlugin(), "math")
     told = await kernel.invoke_prompt("What is {{math.Add input='2' amount='3'}}?", function_name="ask")
     found = await kernel.invoke(plugin_name="math", function_name="Add", input=20, amount=22)
-    return [str(told), found.value]
+    unnamed = await kernel.invoke_prompt("Say a word.")
+    pieces = [str(piece[0]) async for piece in kernel.invoke_prompt_stream("Say words.")]
+    greeting = PromptTemplateConfig(name="greeting", template="Say hello.")
+    greeted = await kernel.invoke_prompt("Say hello.", prompt_template_config=greeting)
+    return [str(told), found.value, str(unnamed), "".join(pieces), str(greeted)]
 
 
 async def teams():
