@@ -71,7 +71,16 @@ def _follow(stream: Any, agent: Any) -> None:
         context.set_current(before)
     if scope is not None and frame is not None:
         stream._pull_context_manager_factories.append(lambda: context.pinned(frame))
-        stream._cleanup_hooks.append(lambda: scope.end(stream._stream_error))
+        stream._cleanup_hooks.append(lambda: _ended(scope, stream))
+
+
+@guarded(_PLACE)
+def _ended(scope: StepScope, stream: Any) -> None:
+    """A stream that has failed waits for nobody."""
+    if stream._stream_error is None:
+        with guard(_PLACE):
+            scope.update(**_waits([one for update in stream._updates for one in _requests(update)]))
+    scope.end(stream._stream_error)
 
 
 def _begun(agent: Any) -> StepScope | None:
@@ -92,14 +101,19 @@ async def _awaited(made: Any, agent: Any) -> Any:
         raise
     if scope is not None:
         with guard(_PLACE):
-            scope.update(**_waits(result))
+            scope.update(**_waits(_requests(result)))
         scope.end()
     return result
 
 
-def _waits(result: Any) -> dict[str, Any]:
+def _requests(said: Any) -> list[Any]:
+    """What a response, or a piece of one, asks the user."""
+    return list(getattr(said, "user_input_requests", ()))
+
+
+def _waits(requests: list[Any]) -> dict[str, Any]:
     """Calls that the user has to agree to."""
-    calls = [one.function_call for one in getattr(result, "user_input_requests", ()) if one.function_call]
+    calls = [one.function_call for one in requests if one.function_call]
     asked = [{"tool": str(call.name), "input": jsonable.plain(call.parse_arguments())} for call in calls]
     return {"outcome": "paused", "interrupts": asked} if asked else {}
 

@@ -360,6 +360,11 @@ class TestAgentFrameworkFlows(Light):
                 '  tool pilot: launch{"rocket": "Ariane"} (id) = "Ariane launched"',
                 "agent pilot: run [paused]",
                 "  llm pilot 79+15",
+                "agent streamer: run",
+                "  llm streamer 101+3",
+                '  tool streamer: launch{"rocket": "Ariane"} (id) = "Ariane launched"',
+                "agent streamer: run [paused]",
+                "  llm streamer 82+15",
                 "chain WorkflowBuilder: workflow",
                 "  node reviewer: AgentExecutor",
                 "    agent reviewer: run",
@@ -395,5 +400,6 @@ class TestAgentFrameworkFlows(Light):
         ends = [event["data"] for event in recorded.events if event["type"] == "step_end"]
         assert [end["interrupts"] for end in ends if end["outcome"] == "paused"] == [
             [{"name": "asks", "reason": "Sure?"}],
+            [{"tool": "launch", "input": {"rocket": "Ariane"}}],
             [{"tool": "launch", "input": {"rocket": "Ariane"}}],
         ]

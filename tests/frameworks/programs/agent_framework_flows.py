@@ -80,13 +80,23 @@ async def agreed():
     return [len(waits), (await pilot.run(answers, session=session)).text]
 
 
+async def agreed_in_pieces():
+    pilot = made("streamer", launch)
+    session = pilot.create_session()
+    stream = pilot.run("Launch it in pieces", session=session, stream=True)
+    waits = [one async for piece in stream for one in piece.user_input_requests]
+    answers = [Message("user", [one.to_function_approval_response(True)]) for one in waits]
+    again = pilot.run(answers, session=session, stream=True)
+    return [len(waits), (await again.get_final_response()).text]
+
+
 async def everything():
     upper = Upper(id="upper")
     texts = WorkflowBuilder(start_executor=upper, name="texts").add_edge(upper, turn).build()
     results = [(await texts.run("hello")).get_outputs()]
     results.append([str(one) for one in (await agents().run("Weather?")).get_outputs()])
     events = [event.type async for event in agents().run("Weather in pieces?", stream=True)]
-    return [*results, len(events) > 5, await asked(), await agreed()]
+    return [*results, len(events) > 5, await asked(), await agreed(), await agreed_in_pieces()]
 
 
 def main():
