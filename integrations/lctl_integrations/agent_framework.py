@@ -132,7 +132,8 @@ def _tool(tool: Any, given: dict[str, Any]) -> Tool:
     call_id = _asked.get()
     _asked.set(None)  # what the function itself calls is another call
     own = tool._context_parameter_name
-    return Tool(str(tool.name), {name: value for name, value in given.items() if name != own}, call_id)
+    input = {name: value for name, value in given.items() if name != own}
+    return Tool(str(tool.name), input, call_id, function=getattr(tool, "func", None))
 
 
 def _sync_tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool | None:

@@ -104,7 +104,8 @@ def _recorded(call: Any) -> Any:
         if str(getattr(entrypoint, "__module__", "")).startswith(_WITHIN):
             run = begin_subagent(Tool(name, given, call_id))
             return None if run is None else Delegation(run)
-        return begin_tool(name, given, call_id=call_id, beside=changeable(*_contexts(kwargs)))
+        beside = changeable(*_contexts(kwargs))
+        return begin_tool(name, given, call_id=call_id, beside=beside, function=entrypoint)
 
     made.__dict__["entrypoint"] = wrapping.wrap(entrypoint, begin)
     return made

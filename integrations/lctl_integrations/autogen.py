@@ -193,7 +193,7 @@ def _tool(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
             given = dict(input) if isinstance(input, Mapping) else {"args": input}
             if hasattr(tool, "_task_runner"):  # an agent or a team
                 return begin_subagent(Tool(tool.name, given, call_id, tool.return_value_as_string))
-            return begin_tool(tool.name, given, call_id=call_id)
+            return begin_tool(tool.name, given, call_id=call_id, function=getattr(tool, "_func", None))
         return None
 
     return wrapping.wrap(wrapped, begin)(*args, **kwargs)

@@ -79,7 +79,7 @@ def _is_agent(module: Any) -> bool:
 
 
 def _tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
-    return Tool(tool.name or "tool", dict(kwargs))
+    return Tool(tool.name or "tool", dict(kwargs), function=tool.func)
 
 
 _around = around_tool(_TOOL, _tool)
@@ -120,7 +120,7 @@ def _executed(wrapped: Any, call: Any, args: tuple[Any, ...], kwargs: dict[str, 
         return wrapped(*args, **kwargs)
 
     def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
-        return _begun(lambda: Tool(name, dict(kwargs)))
+        return _begun(lambda: Tool(name, dict(kwargs), function=function))
 
     return wrapped({name: function if function is None else wrapping.wrap(function, begin)})
 
@@ -130,8 +130,8 @@ def _begun(describe: Callable[[], Tool]) -> wrapping.Run | None:
         return None
     with guard(_TOOL):
         guard.rehearse(_TOOL)
-        name, input, *_ = describe()
-        return begin_tool(name, input)
+        tool = describe()
+        return begin_tool(tool.name, tool.input, function=tool.function)
     return None
 
 

@@ -43,4 +43,4 @@ def _tool(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool 
     """`invoke_function_from_dict_args(args, function_to_invoke)`"""
     given = args[0] if args else kwargs.get("args")
     function = args[1] if len(args) > 1 else kwargs.get("function_to_invoke")
-    return Tool(str(getattr(function, "__name__", "function")), dict(given or {}))
+    return Tool(str(getattr(function, "__name__", "function")), dict(given or {}), function=function)

@@ -83,7 +83,8 @@ def _tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     states = [_view(value) for value in kwargs.values() if type(value).__name__ == "State"]
     given = {name: value for name, value in kwargs.items() if not _is_agents_own(name, value)}
     shown = _said if type(tool).__name__ == "AgentTool" else None
-    return Tool(str(tool.name), given, None, shown, None, tuple(states))
+    function = getattr(tool, "function", None) or getattr(tool, "async_function", None)
+    return Tool(str(tool.name), given, None, shown, None, tuple(states), function)
 
 
 @dataclass

@@ -154,9 +154,11 @@ def _begun(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any], doings: Doi
         return None
     with guard(_TOOL):
         guard.rehearse(_TOOL)
-        name, given, call_id, shown, paused, _ = _tool(tool, args, kwargs)
+        name, given, call_id, shown, paused, _, function = _tool(tool, args, kwargs)
         beside = () if doings is None else (doings.done,)
-        return begin_tool(name, given, call_id=call_id, shown=shown, paused=paused, beside=beside)
+        return begin_tool(
+            name, given, call_id=call_id, shown=shown, paused=paused, beside=beside, function=function
+        )
     return None
 
 
@@ -172,4 +174,5 @@ def _tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     else:
         given = {"input": given}
     call_id = kwargs.get("tool_call_id")
-    return Tool(tool.name, given, call_id, shown_result, paused)
+    function = getattr(tool, "func", None) or getattr(tool, "coroutine", None)
+    return Tool(tool.name, given, call_id, shown_result, paused, function=function)

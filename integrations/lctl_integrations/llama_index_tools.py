@@ -99,7 +99,8 @@ def tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     hidden = getattr(tool, "ctx_param_name", None)
     given = {name: value for name, value in kwargs.items() if name != hidden}
     input = {**({"args": list(args)} if args else {}), **given}
-    return Tool(tool.metadata.get_name(), input, _asked.get().call_id, _said, _waits)
+    function = getattr(tool, "_real_fn", None)
+    return Tool(tool.metadata.get_name(), input, _asked.get().call_id, _said, _waits, function=function)
 
 
 def _said(output: Any) -> Any:
@@ -120,7 +121,7 @@ async def called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[st
     described = _described(tool, args, kwargs)
     if described is None:
         return await wrapped(*args, **kwargs)
-    name, input, call_id, *_ = described
+    name, input, call_id, *_, function = described
     doings = _Doings(kwargs.get(getattr(tool, "ctx_param_name", None) or ""))
 
     async def body() -> Any:
@@ -128,7 +129,9 @@ async def called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[st
 
     def begin(args: Any, kwargs: Any) -> wrapping.Run | None:
         beside = (doings.done, *_returns())
-        doings.run = begin_tool(name, input, call_id=call_id, shown=_said, paused=_waits, beside=beside)
+        doings.run = begin_tool(
+            name, input, call_id=call_id, shown=_said, paused=_waits, beside=beside, function=function
+        )
         return doings.run
 
     try:

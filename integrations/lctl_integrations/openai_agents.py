@@ -174,7 +174,16 @@ def _tool(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     call_id = getattr(context, "tool_call_id", None)
     beside = changeable(getattr(context, "context", None))  # the program's own
     shown = partial(_shown, call_id=call_id)
-    return Tool(tool.name, arguments(given), call_id, shown, beside=beside)
+    return Tool(tool.name, arguments(given), call_id, shown, beside=beside, function=_function_of(tool))
+
+
+def _function_of(tool: Any) -> Any:
+    """What `function_tool` was given; the SDK keeps it in a closure alone."""
+    called = getattr(tool, "on_invoke_tool", None)
+    called = getattr(called, "_invoke_tool_impl", called)
+    code, cells = getattr(called, "__code__", None), getattr(called, "__closure__", None)
+    names = () if code is None or cells is None else code.co_freevars
+    return cells[names.index("the_func")].cell_contents if cells and "the_func" in names else None
 
 
 _TOOL = "a tool of the Agents SDK"

@@ -56,7 +56,9 @@ def _tool(toolset: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     name = getattr(context, "tool_name", None) or given["name"]
     call_id = getattr(context, "tool_call_id", None)
     beside = changeable(getattr(context, "deps", None), getattr(context, "usage", None))
-    return Tool(str(name), given["tool_args"], call_id, _shown, _paused, beside)
+    schema = getattr(getattr(given.get("tool"), "call_func", None), "__self__", None)
+    function = getattr(schema, "function", None)
+    return Tool(str(name), given["tool_args"], call_id, _shown, _paused, beside, function)
 
 
 def _shown(value: Any) -> Any:

@@ -172,7 +172,8 @@ def _begun(function: Any, method: Any, given: dict[str, Any]) -> wrapping.Run | 
     input = {key: value for key, value in given.items() if key not in _OWN}
     if _is_within(method):
         return begin_subagent(Tool(name, input, call_id, _shown))
-    return begin_tool(name, input, call_id=call_id, shown=_shown, beside=_arguments(given))
+    beside = _arguments(given)
+    return begin_tool(name, input, call_id=call_id, shown=_shown, beside=beside, function=method)
 
 
 def _remote_name(method: Any) -> str | None:

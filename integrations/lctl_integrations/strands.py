@@ -135,7 +135,13 @@ def _begun(name: str, function: Any, use: Any, state: Any) -> Callable[[], wrapp
     if module.startswith(_WITHIN):
         return lambda: begin_subagent(called)
     return lambda: begin_tool(
-        name, given, call_id=called.call_id, shown=_shown, paused=_paused, beside=_changeable(state)
+        name,
+        given,
+        call_id=called.call_id,
+        shown=_shown,
+        paused=_paused,
+        beside=_changeable(state),
+        function=function,
     )
 
 

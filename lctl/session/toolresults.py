@@ -6,6 +6,7 @@ holds it (see `lctl.session.faithful`):
     given       how many objects the arguments were made of; what follows refers to them by number
     after       [number, content] of each argument the call changed
     within      what it changed deep in the objects beside its arguments: by the way that leads there
+    owner       what it changed of the object whose method it is; never keeps the call from being served
     output      the value, or the items of a generator
     returned    what a generator returned beyond its items
     error       the exception
@@ -21,7 +22,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from lctl.session import hooks, jsonable
-from lctl.session.faithful import Decoder, Encoder, Given, Unfaithful
+from lctl.session.faithful import Decoder, Encoder, Given, Unfaithful, owners
 from lctl.session.faithful.coding import encode_parts
 from lctl.session.faithful.depths import Depth, all_written
 from lctl.session.wrapping import Outcome, Served
@@ -246,19 +247,22 @@ def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
     if error is not None and not isinstance(error, BaseException):
         raise Unfaithful("an error that is no exception")
     changes, deeper = parts.get("after", []), parts.get("within", [])
+    owned = tape.get("owner") if call.owner is not None else None
 
     def change() -> None:
         for n, content in changes:
             given.apply(n, content)
         for each in deeper:
             each.apply(given.nodes)
+        if owned is not None and call.owner is not None:
+            owners.change(owned, call.owner.value, given)
 
     return Outcome(
         value=parts["output"] if "output" in parts else data.get("output"),
         error=error,
         returned=parts.get("returned"),
         closed_early=bool(data.get("closed_early")),
-        change=change if changes or deeper else None,
+        change=change if changes or deeper or owned else None,
         fields=fields(data),
         inside=[(first, last) for first, last in tape.get("inside", ())],
         gives=tape.get("gives"),

@@ -16,11 +16,15 @@ from lctl.record.recorder import Draft
 from lctl.session import border, context, jsonable, lanes, toolresults, turns
 from lctl.session.default import get_session
 from lctl.session.faithful import Given
+from lctl.session.faithful.owners import Owner, owner_of
 from lctl.session.lanes import Lane
 from lctl.session.session import LCTLSession
 from lctl.session.toolevents import Change, with_body
 from lctl.session.toolresults import Items
 from lctl.session.wrapping import Outcome, Run, Served
+
+#: Of a tape: what the call changed.
+_CHANGES = frozenset({"after", "within", "owner"})
 
 
 class ToolCall(NamedTuple):
@@ -29,12 +33,14 @@ class ToolCall(NamedTuple):
     Attributes:
         input: a copy of the arguments by name: the tool may change them.
         given: the arguments themselves.
+        owner: the object whose method it is.
     """
 
     tool: str
     input: dict[str, Any]
     call_id: str | None
     given: Given | None = None
+    owner: Owner | None = None
 
 
 class Failure(NamedTuple):
@@ -58,6 +64,7 @@ def begin_tool(
     shown: Callable[[Any], Any] | None = None,
     paused: Callable[[BaseException], Any] | None = None,
     beside: Iterable[Any] = (),
+    function: Any = None,
 ) -> ToolRun | None:
     """A call of the tool `name` begins, for `wrapping.wrap`. None where it is reported already: a call made
     in the body of another of the same name, with its input, is that call seen a layer below.
@@ -66,11 +73,13 @@ def begin_tool(
         paused: of an exception that leaves the tool to be gone on with later, what it waits for; None of
             one that is a failure.
         beside: what the tool can change though it is no argument of its call.
+        function: the tool itself. If it is a method, what it changes of its object is kept.
     """
     plain = jsonable.plain(input)
     if is_reported(name, plain):
         return None
-    return ToolRun(ToolCall(name, plain, call_id, Given(input.values(), beside)), shown, paused)
+    call = ToolCall(name, plain, call_id, Given(input.values(), beside), owner_of(function))
+    return ToolRun(call, shown, paused)
 
 
 def is_reported(name: str, input: Mapping[str, Any]) -> bool:
@@ -116,6 +125,8 @@ class ToolRun(Run):
         self._outer, self._number = lane, number
         if self.served is None:
             self.lane = lane.body(number, call.tool, call.input)
+            if call.owner is not None:
+                call.owner.look()
 
     def _ask_earlier(self, session: LCTLSession, call: ToolCall) -> None:
         """A call that an earlier process made is in the log already."""
@@ -135,6 +146,8 @@ class ToolRun(Run):
         self.lane = self._outer.body(self._number, self._call.tool, input)
         self._asked = self._call.input
         self._call = self._call._replace(input=jsonable.plain(input))
+        if self._call.owner is not None:
+            self._call.owner.look()
 
     def yielded(self, value: Any) -> None:
         if self._items is None:
@@ -180,7 +193,7 @@ class ToolRun(Run):
         returning = session.returns.begin()
         if served is not None and served.placed:
             seq = session.emit_many(with_body(session, (), draft(result), served.placed))
-        elif served is None and not {"after", "within"}.isdisjoint(result.get("tape") or ()):
+        elif served is None and not _CHANGES.isdisjoint(result.get("tape") or ()):
             change = Change(session, draft(result), seen, lambda: draft(self._result(parts, closed_early)))
             seq = change.record()
         else:
@@ -236,6 +249,10 @@ class ToolRun(Run):
                 result["output"] = shown
         is_shown = self._items is not None or result.get("output") is parts.get("output")
         tape = toolresults.tape_of(self._call.tool, self._given, parts, self._items, is_shown)
+        owner = self._call.owner
+        if owner is not None and "executed" not in (tape or ()):
+            changed = owner.tape(self._given)
+            tape = tape if changed is None else {**(tape or {}), "owner": changed}
         if self.lane is not None and self.lane.inside:
             tape = {**(tape or {}), "inside": _ranges(self.lane.inside)}
         if self.gives is not None:

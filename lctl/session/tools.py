@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from types import MethodType
 from typing import Any, TypeVar, overload
 
 from lctl.session import border, jsonable, wrapping
 from lctl.session.default import get_session
 from lctl.session.faithful import Given
+from lctl.session.faithful.owners import owner_of
 from lctl.session.toolruns import ToolCall, ToolRun, begin_tool, is_reported
 from lctl.session.wrapping import Rewritten, Run
 
@@ -54,7 +56,7 @@ def _wrapped(function: Any, name: str | None) -> Any:
         plain = jsonable.plain(given)
         if is_reported(called, plain):
             return None
-        run = ToolRun(ToolCall(called, plain, call_id, Given(roots)))
+        run = ToolRun(ToolCall(called, plain, call_id, Given(roots), owner_of(function)))
         if isinstance(run.served, Rewritten):
             run.arguments = arguments.rebind(args, kwargs, run.served.input)
             run.rewrite(run.served.input)
@@ -113,30 +115,32 @@ class _Arguments:
     """Names for the arguments of a call, from the function's code (`inspect` costs 10 ms to import)."""
 
     def __init__(self, function: Any) -> None:
-        bound = isinstance(function, classmethod)
-        function = getattr(function, "__func__", function)
-        while hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
+        takes_class = isinstance(function, classmethod)
+        is_bound = False
+        while isinstance(function, MethodType) or hasattr(function, "__wrapped__"):
+            is_bound = is_bound or isinstance(function, MethodType)
+            function = function.__func__ if isinstance(function, MethodType) else function.__wrapped__
         code = getattr(function, "__code__", None)
         self._names: tuple[str, ...] = ()
         self._rest: str | None = "args"
         self._takes_any = True
+        self._skip = False
         self._defaults: dict[str, Any] = {}
         if code is None:
             return
         count, keywords = code.co_argcount, code.co_kwonlyargcount
-        self._names = code.co_varnames[:count]
+        self._names = code.co_varnames[1 if is_bound else 0 : count]
         self._keywords = code.co_varnames[count : count + keywords]
         self._rest = code.co_varnames[count + keywords] if code.co_flags & 0x04 else None
         self._takes_any = bool(code.co_flags & 0x08)
         defaults = function.__defaults__ or ()
-        self._defaults = dict(zip(self._names[count - len(defaults) :], defaults, strict=True))
+        self._defaults = dict(zip(code.co_varnames[count - len(defaults) : count], defaults, strict=True))
         self._defaults |= function.__kwdefaults__ or {}
-        self._skip = bound or self._names[:1] in (("self",), ("cls",))
+        self._skip = not is_bound and (takes_class or self._names[:1] in (("self",), ("cls",)))
 
     def owner(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The object whose method is called, which the call may change, too."""
-        return args[:1] if self._names[:1] == ("self",) else ()
+        return args[:1] if self._skip and self._names[:1] == ("self",) else ()
 
     def take_call_id(self, kwargs: dict[str, Any]) -> str | None:
         """A call id the caller passed beyond what the function takes; removed from `kwargs`."""

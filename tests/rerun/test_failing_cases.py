@@ -42,6 +42,7 @@ CONCURRENT = [
     "pool_then_loop.py",
     "task_starts.py",
     "tools_at_once.py",
+    "tool_methods.py",
     "cancelled_groups.py",
     "cancelled_tools.py",
     "closes_at_once.py",

@@ -47,6 +47,8 @@ class Tool(NamedTuple):
             a human); None of an exception that is a failure.
         beside: what the tool can change though it is no argument of the call (the program's context, the
             totals of usage); a rerun changes it alike.
+        function: the program's function that is called, where it is known: of a method's object a rerun
+            changes what the call changed.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Tool(NamedTuple):
     shown: Callable[[Any], Any] | None = None
     paused: Callable[[BaseException], Any] | None = None
     beside: tuple[Any, ...] = ()
+    function: Any = None
 
 
 #: Called with (instance, args, kwargs) of a call.
@@ -94,8 +97,15 @@ def around_tool(place: str, describe: DescribeTool) -> Wrapper:
                 guard.rehearse(place)
                 tool = describe(instance, args, kwargs)
                 if tool is not None:
-                    name, input, call_id, shown, paused, beside = tool
-                    return begin_tool(name, input, call_id=call_id, shown=shown, paused=paused, beside=beside)
+                    return begin_tool(
+                        tool.name,
+                        tool.input,
+                        call_id=tool.call_id,
+                        shown=tool.shown,
+                        paused=tool.paused,
+                        beside=tool.beside,
+                        function=tool.function,
+                    )
             return None
 
         return wrapping.wrap(wrapped, begin)(*args, **kwargs)

@@ -27,9 +27,10 @@ class Depth(NamedTuple):
     Attributes:
         root: number of the object beside the call that the way begins at.
         way: attributes, keys and indexes that lead from there to it.
-        kept: of a list or deque, how many items at its beginning are as before.
-        content: keys and attributes with what they are now; the further items; all of a set or bytearray.
-        gone: keys and attributes that are no more.
+        kept: of a list or deque, how many items at its beginning are as before; of a set, how many stay.
+        content: keys and attributes with what they are now; the further items; all of a bytearray, and of
+            a set of which none stay.
+        gone: keys and attributes that are no more; of a set of which some stay, the items that do not.
     """
 
     root: int
@@ -79,16 +80,20 @@ class Depth(NamedTuple):
                 while len(node) > self.kept:
                     node.pop()
                 node.extend(self.content)
-        elif isinstance(node, set | bytearray):
+        elif isinstance(node, set):
             if type(self.content) is list:
-                node.clear()
-                node.update(self.content) if isinstance(node, set) else node.extend(self.content)
+                node.difference_update(self.gone) if self.kept else node.clear()
+                node.update(self.content)
+        elif isinstance(node, bytearray):
+            if type(self.content) is list:
+                node[:] = bytes(self.content)
         elif type(self.content) is not dict or node is _MISSING:
             return
         elif isinstance(node, dict):
             for key in self.gone:
                 node.pop(key, None)
-            node.update(self.content)
+            for key, item in self.content.items():  # a `Counter` would add what `update` is given
+                node[key] = item
         elif is_programs(type(node)):
             set_state(node, self.content)
             slots = slots_of(type(node))

@@ -20,6 +20,7 @@ _PYDANTIC = (
 )
 
 _programs: dict[type, bool] = {}
+_slots: dict[type, dict[str, MemberDescriptorType]] = {}
 
 
 def fill() -> None:
@@ -79,11 +80,15 @@ def is_programs(kind: type) -> bool:
 def _is_defined_by_program(kind: type) -> bool:
     if issubclass(kind, type | BaseException) or (kind.__dictoffset__ == 0 and not slots_of(kind)):
         return False
-    if kind.__module__ == "__main__":
+    return is_programs_module(kind.__module__)
+
+
+def is_programs_module(module: str) -> bool:
+    if module == "__main__":
         return True
-    if kind.__module__.partition(".")[0] in (*sys.stdlib_module_names, "lctl", "lctl_integrations"):
+    if module.partition(".")[0] in (*sys.stdlib_module_names, "lctl", "lctl_integrations"):
         return False
-    file = getattr(sys.modules.get(kind.__module__), "__file__", None) or "site-packages"
+    file = getattr(sys.modules.get(module), "__file__", None) or "site-packages"
     return "site-packages" not in file and "dist-packages" not in file
 
 
@@ -103,11 +108,15 @@ def state_of(value: Any) -> dict[str, Any]:
 
 
 def slots_of(cls: type) -> dict[str, MemberDescriptorType]:
+    known = _slots.get(cls)
+    if known is not None:
+        return known
     found: dict[str, MemberDescriptorType] = {}
     for base in cls.__mro__:
         for name, slot in vars(base).items():
             if type(slot) is MemberDescriptorType and not name.startswith("__") and "__slots__" in vars(base):
                 found.setdefault(name, slot)
+    _slots[cls] = found
     return found
 
 
