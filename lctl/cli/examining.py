@@ -202,6 +202,10 @@ def _print_run(screen: Screen, run: dict[str, Any]) -> None:
         ("not model calls", run["other_traffic"]),
         ("telemetry, never recorded", run["telemetry"]),
         ("tools that a rerun has to run again, for what they gave cannot be kept", run["run_again"]),
+        (
+            "tools that wrote more than is kept, or no text; a rerun does not write it",
+            run["output_dropped"],
+        ),
     ):
         if hosts:
             some = ", ".join(f"{plain(host, 60)} ({n})" for host, n in list(hosts.items())[:8])

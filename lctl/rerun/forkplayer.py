@@ -12,7 +12,7 @@ from lctl.rerun.rules import EditedAnswer, EditedResult, Place, Rules
 from lctl.rerun.toolpolicy import ToolPolicy, approved, stand_in
 from lctl.rerun.tools import GatedServed, equal_call, served
 from lctl.session.border import Live, WireRequest
-from lctl.session.toolruns import ToolCall
+from lctl.session.toolcalls import ToolCall
 from lctl.session.wrapping import Outcome, Rewritten, Served
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lctl.rerun.settings import Settings
     from lctl.rerun.waiting import Order
     from lctl.session.lanes import Lane
-    from lctl.session.toolruns import ToolCall
+    from lctl.session.toolcalls import ToolCall
 
 
 class Place(NamedTuple):

@@ -16,7 +16,7 @@ from lctl.session.wrapping import Served
 
 if TYPE_CHECKING:
     from lctl.session.lanes import Lane
-    from lctl.session.toolruns import ToolCall
+    from lctl.session.toolcalls import ToolCall
 
 
 class Router:

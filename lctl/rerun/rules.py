@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lctl.rerun.entries import Entry
     from lctl.rerun.forkpoint import ForkPoint
     from lctl.rerun.tape import Tape
-    from lctl.session.toolruns import ToolCall
+    from lctl.session.toolcalls import ToolCall
 
 _EVENT_STREAM = "text/event-stream; charset=utf-8"
 

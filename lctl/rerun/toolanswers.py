@@ -12,7 +12,7 @@ from lctl.rerun.toolpolicy import stand_in
 from lctl.session import border, toolresults
 from lctl.session.border import Answer, Live, WireRequest
 from lctl.session.lanes import Lane
-from lctl.session.toolruns import ToolCall
+from lctl.session.toolcalls import ToolCall
 from lctl.session.wrapping import Outcome, Served
 from lctl.state.messages import tool_calls_of, tool_results_of
 
@@ -213,7 +213,7 @@ def _outcome(recorded: Recorded, call: ToolCall) -> Outcome:
     if recorded.event is not None:
         found = toolresults.outcome({**recorded.event, "tape": _plain_tape(recorded.event, call)}, call)
         if found is not None:
-            return found._replace(fields=None, inside=())
+            return found._replace(fields=None, inside=(), wrote=())
     return Outcome(recorded.output)
 
 

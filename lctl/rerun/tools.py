@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.ordering import START
-from lctl.session import toolresults
+from lctl.session import toolresults, wrote
 from lctl.session.faithful import Unfaithful
 from lctl.session.wrapping import Outcome, Served
 
 if TYPE_CHECKING:
     from lctl.rerun.waiting import Order
-    from lctl.session.toolruns import ToolCall
+    from lctl.session.toolcalls import ToolCall
 
 
 class GatedServed(Served):
@@ -75,4 +75,4 @@ def _until_cancelled(data: Mapping[str, Any], call: ToolCall) -> Outcome:
         return done
     # What its body had recorded until then is on the tape all the same.
     inside = [(first, last) for first, last in (data.get("tape") or {}).get("inside", ())]
-    return Outcome(fields=toolresults.fields(data), inside=inside)
+    return Outcome(fields=toolresults.fields(data), inside=inside, wrote=wrote.pieces(data.get("tape") or {}))

@@ -14,7 +14,7 @@ from lctl.errors import RerunStopped
 
 if TYPE_CHECKING:
     from lctl.session.lanes import Lane
-    from lctl.session.toolruns import ToolCall
+    from lctl.session.toolcalls import ToolCall
     from lctl.session.wrapping import Served
 
 

@@ -18,6 +18,7 @@ from lctl.session import turns
 
 if TYPE_CHECKING:
     from lctl.clock import Clock
+    from lctl.session.wrote import Sink
 
 
 class Lane:
@@ -34,6 +35,7 @@ class Lane:
         inside: (first, last) seqs of what is recorded in it, where it is the body of a tool; the lanes it
             starts share the list.
         tool: the tool whose body it is, or is part of; and the `input` of that call.
+        wrote: is told what is written to standard output and error in it, where it is a tool's body.
     """
 
     __slots__ = (
@@ -48,6 +50,7 @@ class Lane:
         "parent",
         "path",
         "tool",
+        "wrote",
     )
 
     def __init__(self, path: str, parent: Lane | None = None, index: int = 0) -> None:
@@ -60,6 +63,7 @@ class Lane:
         self.inside: list[tuple[int, int]] | None = None if parent is None else parent.inside
         self.tool: str | None = None if parent is None else parent.tool
         self.input: Mapping[str, Any] | None = None if parent is None else parent.input
+        self.wrote: Sink | None = None if parent is None else parent.wrote
         # Most lanes start nothing and call little: their counters are made when one counts.
         self._children: Callable[[], int] | None = None
         self._calls: dict[str, Callable[[], int]] | None = None
@@ -73,7 +77,7 @@ class Lane:
             path, parent = f"{self.path}.{index}", self
         lane = Lane(path, parent, index)
         lane.is_live = self.is_live
-        lane.inside, lane.tool, lane.input = self.inside, self.tool, self.input
+        lane.inside, lane.tool, lane.input, lane.wrote = self.inside, self.tool, self.input, self.wrote
         return lane
 
     def _counting(self) -> Callable[[], int]:

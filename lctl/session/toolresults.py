@@ -11,6 +11,7 @@ holds it (see `lctl.session.faithful`):
     returned    what a generator returned beyond its items
     error       the exception
     inside      [first, last] seqs of the events recorded by the tool's own body
+    wrote       [stream, characters written to it before, text] of what its body wrote to stdout and stderr
     gives       "generator", "async generator" or "coroutine": what a tool that is none itself gave
     executed    why none of this could be kept: a rerun runs the tool again
 """
@@ -26,9 +27,10 @@ from lctl.session.faithful import Decoder, Encoder, Given, Unfaithful, owners
 from lctl.session.faithful.coding import encode_parts
 from lctl.session.faithful.depths import Depth, all_written
 from lctl.session.wrapping import Outcome, Served
+from lctl.session.wrote import pieces
 
 if TYPE_CHECKING:
-    from lctl.session.toolruns import ToolCall
+    from lctl.session.toolcalls import ToolCall
 
 #: Characters of a string that surely stay as they are in `output`.
 _STRING = 1 << 16
@@ -266,6 +268,7 @@ def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
         fields=fields(data),
         inside=[(first, last) for first, last in tape.get("inside", ())],
         gives=tape.get("gives"),
+        wrote=pieces(tape),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from lctl.errors import RerunStopped
 from lctl.guard import guard
@@ -16,44 +16,17 @@ from lctl.record.recorder import Draft
 from lctl.session import border, context, jsonable, lanes, toolresults, turns
 from lctl.session.default import get_session
 from lctl.session.faithful import Given
-from lctl.session.faithful.owners import Owner, owner_of
+from lctl.session.faithful.owners import owner_of
 from lctl.session.lanes import Lane
 from lctl.session.session import LCTLSession
+from lctl.session.toolcalls import Failure, Pause, ToolCall
 from lctl.session.toolevents import Change, with_body
 from lctl.session.toolresults import Items
 from lctl.session.wrapping import Outcome, Run, Served
+from lctl.session.wrote import Again, Body, streams
 
 #: Of a tape: what the call changed.
 _CHANGES = frozenset({"after", "within", "owner"})
-
-
-class ToolCall(NamedTuple):
-    """A call about to be made.
-
-    Attributes:
-        input: a copy of the arguments by name: the tool may change them.
-        given: the arguments themselves.
-        owner: the object whose method it is.
-    """
-
-    tool: str
-    input: dict[str, Any]
-    call_id: str | None
-    given: Given | None = None
-    owner: Owner | None = None
-
-
-class Failure(NamedTuple):
-    """What `shown` gives of a value by which a framework tells that the tool failed."""
-
-    type: str
-    message: str
-
-
-class Pause(NamedTuple):
-    """What `shown` gives of a value by which a framework tells that the tool is to be gone on with later."""
-
-    waits: Any
 
 
 def begin_tool(
@@ -123,10 +96,20 @@ class ToolRun(Run):
         elif self._session is not None and self._session.answers is not None:
             self._ask_earlier(self._session, call)
         self._outer, self._number = lane, number
+        self._again: Again | None = None
         if self.served is None:
-            self.lane = lane.body(number, call.tool, call.input)
+            self.lane = self._body(call.input)
             if call.owner is not None:
                 call.owner.look()
+        elif self.served.outcome.wrote:
+            self._again = Again(self.served.outcome.wrote, lane.wrote)
+            self._again.begin()
+
+    def _body(self, input: Mapping[str, Any]) -> Lane:
+        lane = self._outer.body(self._number, self._call.tool, input)
+        if streams.writers:
+            lane.wrote = Body(self._outer.wrote)
+        return lane
 
     def _ask_earlier(self, session: LCTLSession, call: ToolCall) -> None:
         """A call that an earlier process made is in the log already."""
@@ -138,12 +121,14 @@ class ToolRun(Run):
 
     def around(self) -> Lane:
         """The lane of what a framework does about a call that is served: the recorded body's."""
-        return self._outer.body(self._number, self._call.tool, self._call.input)
+        lane = self._outer.body(self._number, self._call.tool, self._call.input)
+        lane.wrote = self._again or lane.wrote
+        return lane
 
     def rewrite(self, input: dict[str, Any]) -> None:
         """The tool runs with other arguments than it was called with."""
         self.served = None
-        self.lane = self._outer.body(self._number, self._call.tool, input)
+        self.lane = self._body(input)
         self._asked = self._call.input
         self._call = self._call._replace(input=jsonable.plain(input))
         if self._call.owner is not None:
@@ -162,6 +147,8 @@ class ToolRun(Run):
 
     def failed(self, error: BaseException) -> None:
         if isinstance(error, RerunStopped):
+            if self._again is not None:
+                self._again.end(give_all=False)
             if self._session is not None:
                 self._session.under_way.end(self._moment)
         elif self._items is not None and isinstance(error, GeneratorExit):
@@ -170,20 +157,23 @@ class ToolRun(Run):
             self._record({"error": error})
 
     def _record(self, parts: dict[str, Any], closed_early: bool = False) -> None:
-        session = self._session
+        served, session = self.served, self._session
+        is_same = served is not None and self._is_as_recorded(parts, closed_early, served.outcome)
+        if self._again is not None:
+            self._again.end(give_all=is_same)
         if session is None:
             return
         session.under_way.end(self._moment)
         if self._made_before:
             return
-        served, more = self.served, self._about(session)
+        more = self._about(session)
         seen = session.changes
 
         def draft(result: Mapping[str, Any]) -> Draft:
             head = {"tool": self._call.tool, "input": self._call.input}
             return "tool_call", self._agent, {**head, **result, **more}, self._step
 
-        if served is not None and self._is_as_recorded(parts, closed_early, served.outcome):
+        if served is not None and is_same:
             result: Mapping[str, Any] = served.outcome.fields or {}
         else:
             result = self._result(parts, closed_early)
@@ -255,11 +245,18 @@ class ToolRun(Run):
             tape = tape if changed is None else {**(tape or {}), "owner": changed}
         if self.lane is not None and self.lane.inside:
             tape = {**(tape or {}), "inside": _ranges(self.lane.inside)}
+        wrote = self._wrote()
+        if wrote is not None and "executed" not in (tape or ()):
+            tape = {**(tape or {}), "wrote": wrote}
         if self.gives is not None:
             tape = {**(tape or {}), "gives": self.gives}
         if tape is not None:
             result["tape"] = tape
         return result
+
+    def _wrote(self) -> list[list[Any]] | None:
+        sink = None if self.lane is None else self.lane.wrote
+        return sink.tape(self._call.tool) if isinstance(sink, Body) else None
 
     def _is_as_recorded(self, parts: dict[str, Any], closed_early: bool, outcome: Outcome) -> bool:
         """Whether a served call ended as the recorded one: a program may leave a generator earlier."""

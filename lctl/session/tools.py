@@ -10,7 +10,8 @@ from lctl.session import border, jsonable, wrapping
 from lctl.session.default import get_session
 from lctl.session.faithful import Given
 from lctl.session.faithful.owners import owner_of
-from lctl.session.toolruns import ToolCall, ToolRun, begin_tool, is_reported
+from lctl.session.toolcalls import ToolCall
+from lctl.session.toolruns import ToolRun, begin_tool, is_reported
 from lctl.session.wrapping import Rewritten, Run
 
 F = TypeVar("F", bound=Callable[..., Any])

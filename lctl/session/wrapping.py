@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from lctl.errors import RerunStopped
 from lctl.guard import guard
 from lctl.session import context, lanes
 from lctl.session.lanes import Lane
+
+if TYPE_CHECKING:
+    from lctl.session.wrote import Piece
 
 _COROUTINE, _GENERATOR, _ASYNC_GENERATOR = 0x80, 0x20, 0x200  # flags of code objects (see `inspect`)
 Begin = Callable[[tuple[Any, ...], dict[str, Any]], "Run | None"]
@@ -32,6 +35,7 @@ class Outcome(NamedTuple):
         fields: of the recorded event: what it gave, as recorded.
         inside: [first, last] seqs of the events recorded by its body.
         gives: of a plain function that gave a generator or coroutine: which of them.
+        wrote: what it wrote to standard output and error.
     """
 
     value: Any = None
@@ -42,6 +46,7 @@ class Outcome(NamedTuple):
     fields: Mapping[str, Any] | None = None
     inside: Sequence[tuple[int, int]] = ()
     gives: str | None = None
+    wrote: Sequence[Piece] = ()
 
 
 class Served:

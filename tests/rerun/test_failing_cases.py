@@ -43,6 +43,7 @@ CONCURRENT = [
     "task_starts.py",
     "tools_at_once.py",
     "tool_methods.py",
+    "tools_that_print.py",
     "cancelled_groups.py",
     "cancelled_tools.py",
     "closes_at_once.py",

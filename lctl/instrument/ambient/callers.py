@@ -47,12 +47,12 @@ _INSTALLED_BETWEEN = tuple(
         "/numpy/random/mtrand.pyx",
     )
 )
-#: Of the standard library: writes to standard error for its caller.
-_WRITING_BETWEEN = frozenset(
+#: Files whose code writes to standard error for its caller.
+between_writers = {
     folder + name
     for folder in _STANDARD
     for name in ("warnings.py", "traceback.py", "argparse.py", "codecs.py", "contextlib.py", "pprint.py")
-)
+}
 _FROZEN_BETWEEN = ("<frozen os>", "<frozen _collections_abc>")
 #: Where `tempfile` looks for a folder: once a process, and not in a rerun, which has a folder of its own.
 _CHOOSING = frozenset({"_candidate_tempdir_list", "_get_default_tempdir"})
@@ -117,7 +117,7 @@ def is_library_writing(frame: FrameType | None) -> bool:
         if frame is None:
             return False
         file = frame.f_code.co_filename
-        if file not in _WRITING_BETWEEN:
+        if file not in between_writers:
             kind = kind_of(file)
             if kind == _TEXT:
                 kind = _of_text(frame)

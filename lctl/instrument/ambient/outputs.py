@@ -16,12 +16,15 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from lctl.guard import guard
 from lctl.instrument.ambient import callers
+from lctl.instrument.ambient.writing import Writing
 from lctl.session import border
+from lctl.session.wrote import streams
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession
@@ -61,13 +64,14 @@ class _Watched(io.FileIO):
 
     counts: list[Written]
     aside: list[Written] | None
+    writing: Writing | None = None
 
     def write(self, data: Any, /) -> int | None:  # type: ignore[override]
         written = super().write(data)
         if written:
             try:
                 counts = self.counts
-                if self.aside is not None and callers.is_library_writing(sys._getframe().f_back):
+                if self.aside is not None and self._is_by_library(sys._getframe().f_back):
                     counts = self.aside
                 with memoryview(data) as view, view.cast("B") as sent:
                     for count in counts:
@@ -75,6 +79,15 @@ class _Watched(io.FileIO):
             except Exception as error:
                 guard.failed("the program's output", error)
         return written
+
+    def set_aside(self, is_aside: bool) -> None:
+        if self.writing is not None:
+            self.writing.is_aside = is_aside
+
+    def _is_by_library(self, frame: FrameType | None) -> bool:
+        if self.writing is not None and self.writing.is_again:
+            return False
+        return callers.is_library_writing(frame)
 
 
 _raw: dict[str, _Watched] = {}
@@ -128,6 +141,7 @@ def _again(stream: io.TextIOWrapper, name: str) -> io.TextIOWrapper | None:
         write_through=stream.write_through,
     )
     made.mode = stream.mode  # type: ignore[misc]
+    raw.writing = Writing(name, made)
     return made
 
 
@@ -137,6 +151,9 @@ def uninstall() -> None:
         name, stream, made = _replaced.pop()
         with guard("the program's output"):
             made.flush()
+        raw = _raw.get(name)
+        if raw is not None and raw.writing is not None:
+            raw.writing.undo()
         for attribute in (name, f"__{name}__"):
             if getattr(sys, attribute) is made:
                 setattr(sys, attribute, stream)
@@ -153,6 +170,8 @@ def passed_by(name: str, text: str) -> None:
         _flush(name)
         for count in raw.counts:
             count.add(text.encode(getattr(sys, name).encoding, "replace"))
+        with streams.lock:
+            streams.passed(name, text, len(text), None)
 
 
 @contextmanager
@@ -162,12 +181,14 @@ def uncounted() -> Iterator[None]:
     for name, raw in _raw.items():
         _flush(name)
         raw.counts, raw.aside = [], None
+        raw.set_aside(True)
     try:
         yield
     finally:
         for name, raw in _raw.items():
             _flush(name)
             raw.counts, raw.aside = before.get(name, (raw.counts, raw.aside))
+            raw.set_aside(False)
 
 
 def opened(session: LCTLSession) -> None:

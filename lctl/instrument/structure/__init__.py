@@ -34,7 +34,7 @@ from lctl.guard import guarded
 from lctl.instrument.structure.around import Step, Tool, around_step, around_tool, changeable
 from lctl.instrument.structure.models import ModelCall
 from lctl.instrument.structure.runs import Runs
-from lctl.session.toolruns import Failure, Pause
+from lctl.session.toolcalls import Failure, Pause
 from lctl.session.tools import call_tool, call_tool_async
 
 __all__ = [

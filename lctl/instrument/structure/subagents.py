@@ -14,7 +14,7 @@ from lctl.instrument.patches import Wrapper
 from lctl.instrument.structure.around import DescribeTool, Tool
 from lctl.session import jsonable, reported, wrapping
 from lctl.session.default import get_session
-from lctl.session.toolruns import Failure, Pause
+from lctl.session.toolcalls import Failure, Pause
 
 
 def around_subagent(place: str, describe: DescribeTool) -> Wrapper:

@@ -25,7 +25,7 @@ import lctl
 from lctl.errors import RerunStopped
 from lctl.session import toolresults
 from lctl.session.faithful import Given, Unfaithful, decode, encode
-from lctl.session.toolruns import ToolCall
+from lctl.session.toolcalls import ToolCall
 from tests.unit.session import faithfulkinds as kinds
 
 HERE = "tests.unit.session.faithfulkinds"

@@ -16,7 +16,7 @@ from lctl.errors import RerunStopped
 from lctl.session import LCTLSession, border, tool
 from lctl.session.border import Answer, Live, WireRequest
 from lctl.session.lanes import Lane
-from lctl.session.toolruns import ToolCall
+from lctl.session.toolcalls import ToolCall
 from lctl.session.tools import call_tool, call_tool_async
 from lctl.session.wrapping import Served
 from tests.unit.session.toolplayer import recorded, recording, serving

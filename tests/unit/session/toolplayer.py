@@ -12,7 +12,7 @@ from lctl.errors import RerunStopped
 from lctl.session import LCTLSession, border, lanes, toolresults
 from lctl.session.border import Answer, Live, WireRequest
 from lctl.session.lanes import Lane
-from lctl.session.toolruns import ToolCall
+from lctl.session.toolcalls import ToolCall
 from lctl.session.wrapping import Served
 
 

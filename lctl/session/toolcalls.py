@@ -1,0 +1,37 @@
+"""A call of a tool, and the two ways to end that are told by a value."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from lctl.session.faithful import Given
+from lctl.session.faithful.owners import Owner
+
+
+class ToolCall(NamedTuple):
+    """A call about to be made.
+
+    Attributes:
+        input: a copy of the arguments by name: the tool may change them.
+        given: the arguments themselves.
+        owner: the object whose method it is.
+    """
+
+    tool: str
+    input: dict[str, Any]
+    call_id: str | None
+    given: Given | None = None
+    owner: Owner | None = None
+
+
+class Failure(NamedTuple):
+    """What `shown` gives of a value by which a framework tells that the tool failed."""
+
+    type: str
+    message: str
+
+
+class Pause(NamedTuple):
+    """What `shown` gives of a value by which a framework tells that the tool is to be gone on with later."""
+
+    waits: Any

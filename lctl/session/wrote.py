@@ -1,0 +1,212 @@
+"""What the bodies of tools write to standard output and error: kept with the call, written again when served.
+
+A piece is (stream, at, text). `at` says how many characters had been written to that stream before, by
+whomever: so pieces of calls that are served at once, and what the program itself prints meanwhile, come in
+the recorded order. A piece is written as soon as the stream has come that far, and at the latest before its
+call gives its result.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from threading import RLock
+from typing import Any, NamedTuple
+
+from lctl.guard import guard
+from lctl.session import hooks, processes
+
+#: Characters of one call that are kept.
+LIMIT = 1 << 20
+
+#: Tools that wrote what is not kept -> how many calls of theirs.
+dropped: dict[str, int] = {}
+
+
+class Piece(NamedTuple):
+    stream: str
+    at: int
+    text: str
+
+
+class Body:
+    """What one call's body writes; what a call within it writes is also written in the `outer` one."""
+
+    __slots__ = ("_outer", "_pieces", "_size", "_told", "_whole")
+
+    def __init__(self, outer: Sink | None = None) -> None:
+        self._outer = outer
+        self._pieces: list[tuple[str, int, list[str]]] = []
+        self._size = 0
+        self._whole = True
+        self._told = False
+
+    def has(self, stream: str, text: str) -> bool:
+        return False
+
+    def add(self, stream: str, at: int, text: str | None, size: int) -> None:
+        """`size` characters were written behind the first `at`.
+
+        Args:
+            text: None of what JSON cannot keep.
+        """
+        if self._outer is not None:
+            self._outer.add(stream, at, text, size)
+        self._size += size
+        if text is None or self._size > LIMIT:
+            self._whole = False
+            self._pieces.clear()
+        if not self._whole or not text:
+            return
+        last = next((piece for piece in reversed(self._pieces) if piece[0] == stream), None)
+        if last is not None and last[1] + sum(map(len, last[2])) == at:
+            last[2].append(text)
+            if len(last[2]) > _JOINED:
+                last[2][:] = ["".join(last[2])]
+        else:
+            self._pieces.append((stream, at, [text]))
+
+    def tape(self, tool: str) -> list[list[Any]] | None:
+        """For the `tape` of the call; None where nothing was written, or not all of it is kept."""
+        with streams.lock:
+            if not self._whole:
+                if not self._told:
+                    dropped[tool] = dropped.get(tool, 0) + 1
+                self._told = True
+                return None
+            return [[stream, at, "".join(texts)] for stream, at, texts in self._pieces] or None
+
+
+#: Texts of a piece that are joined.
+_JOINED = 16
+
+
+class Again:
+    """A served call, and what of its text is yet to be written.
+
+    What a framework does about the call runs again, in the lane of the recorded body (`ToolRun.around`),
+    and had written its share of the text: that is not written twice.
+    """
+
+    def __init__(self, pieces: Iterable[Piece], outer: Sink | None) -> None:
+        self.left = deque(pieces)
+        self._outer = outer
+        self._unclaimed: dict[str, str] = {}
+
+    def begin(self) -> None:
+        with streams.lock:
+            streams.pending.append(self)
+            streams.write_due()
+
+    def end(self, give_all: bool) -> None:
+        """The call is about to give its result: write what is left, if it is to `give_all`."""
+        with streams.lock:
+            if self in streams.pending:
+                streams.pending.remove(self)
+            while give_all and self.left:
+                self.write_next()
+            self.left.clear()
+            streams.write_due()
+
+    def write_next(self) -> None:
+        piece = self.left.popleft()
+        at = streams.positions[piece.stream]
+        streams.write(piece)
+        self._unclaimed[piece.stream] = self._unclaimed.get(piece.stream, "") + piece.text
+        self.add(piece.stream, at, piece.text, len(piece.text))
+
+    def has(self, stream: str, text: str) -> bool:
+        """Whether `text`, which the framework is about to write, is of the recorded text: then that is
+        written, and stands for it."""
+        left = "".join(piece.text for piece in self.left if piece.stream == stream)
+        at = (self._unclaimed.get(stream, "") + left).find(text)
+        if not text or at < 0:
+            return False
+        end = at + len(text)
+        while len(self._unclaimed.get(stream, "")) < end:
+            self.write_next()
+        self._unclaimed[stream] = self._unclaimed[stream][end:]
+        return True
+
+    def add(self, stream: str, at: int, text: str | None, size: int) -> None:
+        if self._outer is not None:
+            self._outer.add(stream, at, text, size)
+
+
+Sink = Body | Again
+
+
+class Streams:
+    """The standard streams of this process that are watched. Whoever writes to one holds the `lock`.
+
+    Attributes:
+        writers: of each, what writes to it past those who watch. Empty: nothing is kept.
+        positions: characters written to each.
+        pending: the calls that are being served.
+    """
+
+    def __init__(self) -> None:
+        self.lock = RLock()
+        self.writers: dict[str, Callable[[str], object]] = {}
+        self.positions: dict[str, int] = defaultdict(int)
+        self.pending: list[Again] = []
+
+    def passed(self, stream: str, text: str | None, size: int, sink: Sink | None) -> None:
+        """Somebody wrote `text`; `sink` is that of the writer's lane."""
+        at = self.positions[stream]
+        self.positions[stream] = at + size
+        if sink is not None:
+            sink.add(stream, at, text, size)
+        if self.pending:
+            self.write_due()
+
+    def write_due(self) -> None:
+        """Write the pieces whose places the streams have reached."""
+        go_on = True
+        while go_on:
+            go_on = False
+            for call in self.pending:
+                while call.left and call.left[0].at == self.positions[call.left[0].stream]:
+                    call.write_next()
+                    go_on = True
+
+    def write(self, piece: Piece) -> None:
+        """Write a served call's text where its body wrote it."""
+        stream = piece.stream
+        self.positions[stream] += len(piece.text)
+        writer = self.writers.get(stream)
+        if writer is not None:
+            with guard("what a tool wrote"):
+                writer(piece.text)
+
+    def renew(self) -> None:
+        """In a forked child: what it writes is its own."""
+        self.lock = RLock()
+        self.positions.clear()
+        self.pending.clear()
+
+
+streams = Streams()
+processes.renewals.append(streams.renew)
+
+
+def pieces(tape: Mapping[str, Any]) -> Sequence[Piece]:
+    """Of a `tool_call`'s `tape`."""
+    found = tape.get("wrote")
+    return [Piece(*one) for one in found if _is_piece(one)] if isinstance(found, list) else ()
+
+
+def _is_piece(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) != len(_KINDS):
+        return False
+    return all(isinstance(part, kind) for part, kind in zip(value, _KINDS, strict=True))
+
+
+_KINDS = (str, int, str)
+
+
+def _report() -> dict[str, Any]:
+    return {"output_dropped": dict(dropped)} if dropped else {}
+
+
+hooks.reports.append(_report)

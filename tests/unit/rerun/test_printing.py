@@ -1,0 +1,217 @@
+"""What the bodies of tools print is written again where a rerun serves them, though none of them runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Ran = subprocess.CompletedProcess[str]
+Run = Callable[..., Ran]
+Twice = Callable[[str], tuple[Ran, Ran]]
+
+_HEAD = """\
+import contextlib, io, logging, sys, threading, time, warnings
+from pathlib import Path
+import lctl
+
+def body():  # only when it really runs
+    with open("ran", "a") as file:
+        file.write("x")
+"""
+
+
+@pytest.fixture
+def lctl(tmp_path: Path) -> Run:
+    def run(*words: str) -> Ran:
+        environ = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL", "PYTHON"))}
+        command = [sys.executable, "-m", "lctl", *words]
+        return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60)
+
+    return run
+
+
+@pytest.fixture
+def twice(lctl: Run, tmp_path: Path) -> Twice:
+    """Record a program, and run it again."""
+
+    def twice(program: str) -> tuple[Ran, Ran]:
+        (tmp_path / "agent.py").write_text(_HEAD + program)
+        recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+        assert recorded.returncode == 0, recorded.stderr
+        return recorded, lctl("rerun", "run.lctl.json")
+
+    return twice
+
+
+def _wrote(folder: Path) -> list[list[object]]:
+    log = json.loads((folder / "run.lctl.json").read_text())
+    calls = [event["data"] for event in log["events"] if event["type"] == "tool_call"]
+    return [call.get("tape", {}).get("wrote") for call in calls]
+
+
+def test_a_tool_that_prints_runs_again_exactly(twice: Twice, tmp_path: Path) -> None:
+    recorded, again = twice("""
+@lctl.tool
+def look(place):
+    body()
+    print("looking at", place)
+    print("careful", file=sys.stderr)
+    return place
+
+print("first")
+look("the door")
+print("last")
+""")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout)
+    assert recorded.stdout == "first\nlooking at the door\nlast\n"
+    assert again.stderr.startswith("careful\n") and "log equal, output equal" in again.stderr
+    assert (tmp_path / "ran").read_text() == "x"
+    assert _wrote(tmp_path) == [[["stdout", 6, "looking at the door\n"], ["stderr", 0, "careful\n"]]]
+
+
+@pytest.mark.slow
+def test_of_tools_at_once_the_lines_come_in_the_recorded_order(twice: Twice) -> None:
+    recorded, again = twice("""
+@lctl.tool
+def work(name, pause):
+    for n in range(8):
+        print(name, n)
+        time.sleep(pause)
+
+threads = [threading.Thread(target=work, args=(name, pause)) for name, pause in (("a", .005), ("b", .007))]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+""")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+
+
+@pytest.mark.slow
+def test_a_tool_within_a_tool_prints_once(twice: Twice, tmp_path: Path) -> None:
+    recorded, again = twice("""
+@lctl.tool
+def inner():
+    print("inner")
+
+@lctl.tool
+def outer():
+    print("begin")
+    inner()
+    print("end")
+
+outer()
+inner()
+""")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert _wrote(tmp_path) == [
+        [["stdout", 6, "inner\n"]],
+        [["stdout", 0, "begin\ninner\nend\n"]],
+        [["stdout", 16, "inner\n"]],
+    ]
+
+
+@pytest.mark.slow
+def test_logging_and_warnings_of_the_program_are_written_again(twice: Twice) -> None:
+    _, again = twice("""
+logging.basicConfig(format="%(message)s")
+
+@lctl.tool
+def look():
+    logging.warning("logged")
+    warnings.warn("warned")
+
+look()
+""")
+    assert again.returncode == 0, again.stderr
+    assert again.stderr.startswith("logged\n") and "UserWarning: warned" in again.stderr
+
+
+@pytest.mark.slow
+def test_what_is_redirected_is_no_output(twice: Twice, tmp_path: Path) -> None:
+    recorded, again = twice("""
+@lctl.tool
+def look():
+    with contextlib.redirect_stdout(io.StringIO()) as held:
+        print("held")
+    return held.getvalue()
+
+print(look())
+""")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert _wrote(tmp_path) == [None]
+
+
+@pytest.mark.slow
+def test_a_secret_that_a_tool_prints_is_in_no_log(twice: Twice, tmp_path: Path) -> None:
+    secret = "sk-proj-" + "a1B2" * 12
+    recorded, again = twice(f"""
+@lctl.tool
+def look():
+    print("the key is " + {secret!r}[:20] + {secret!r}[20:])
+
+look()
+""")
+    assert secret in recorded.stdout
+    assert secret not in (tmp_path / "run.lctl.json").read_text()
+    assert again.stdout.startswith("the key is ") and "the output is not the recorded one" in again.stderr
+
+
+@pytest.mark.slow
+def test_text_beyond_what_is_kept_is_told(twice: Twice, lctl: Run, tmp_path: Path) -> None:
+    recorded, again = twice("""
+@lctl.tool
+def shout():
+    for n in range(1100):
+        print("x" * 999)
+    return 7
+
+print(shout())
+""")
+    assert len(recorded.stdout) > 1_100_000
+    assert again.stdout == "7\n" and again.returncode != 0
+    assert _wrote(tmp_path) == [None]
+    told = lctl("doctor", "run.lctl.json").stdout
+    assert "tools that wrote more than is kept" in told and "shout (1)" in told
+
+
+@pytest.mark.slow
+def test_a_generator_that_is_left_has_printed_what_it_had(twice: Twice) -> None:
+    recorded, again = twice("""
+@lctl.tool
+def count():
+    for n in range(9):
+        print("making", n)
+        yield n
+
+for n in count():
+    print("got", n)
+    if n == 2:
+        break
+""")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+
+
+@pytest.mark.slow
+def test_a_tool_whose_result_is_edited_prints_nothing(twice: Twice, lctl: Run) -> None:
+    recorded, again = twice("""
+@lctl.tool
+def look():
+    print("seven")
+    return 7
+
+@lctl.tool
+def tell():
+    print("told")
+
+tell()
+print(look())
+""")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert recorded.stdout == "told\nseven\n7\n"
+    fork = lctl("fork", "run.lctl.json", "--at", "2", "--result", "tool:look=8", "--yes")
+    assert fork.stdout == "told\n8\n", fork.stderr
