@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[browser]'")
-from playwright.sync_api import Browser, Page, Request, expect
+from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from benchmarks.trace import write_trace
 from tests.browser.debugger import (
@@ -48,6 +48,28 @@ def page(browser: Browser, long_run: Debugger) -> Iterator[Page]:
 
 def elements(page: Page) -> int:
     return int(page.evaluate("document.querySelectorAll('*').length"))
+
+
+def test_rows_in_sight_stay_while_others_come(long_run: Debugger, page: Page) -> None:
+    """Of a long list the rows longest out of sight are let go of, and never those that one looks at."""
+    held: list[Route] = []
+
+    def look_at(seq: int) -> None:
+        long_run.move(page, seq=seq)
+        expect_chosen(page, seq)
+
+    look_at(7_540)
+    expect(page.locator(".event[data-seq='7540']")).to_be_visible()
+    for seq in range(10_100, 17_900, 200):
+        look_at(seq)
+        settled(page)
+    page.route("**/api/events?*", lambda route: route.continue_() if held else held.append(route))
+    look_at(25_100)
+    page.wait_for_timeout(200)
+    look_at(7_540)
+    held[0].continue_()
+    settled(page)
+    expect(page.locator(".event[data-seq='7540']")).to_be_visible()
 
 
 def test_scrubbing_shows_the_state_of_where_it_stops(long_run: Debugger, page: Page) -> None:

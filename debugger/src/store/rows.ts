@@ -33,11 +33,12 @@ export class Pages {
     return near?.seq === seq ? near : (rows.find((row) => row.seq === seq) ?? null);
   }
 
-  /** These seqs are in sight: what is missing of them is asked for, newest wish first. */
+  /** These seqs are in sight: what is missing of them is asked for, newest wish first; what is held is let go of last. */
   need(first: number, last: number, upTo: number): void {
     this.wanted = [];
     for (let page = Math.floor(first / PAGE); page <= Math.floor(last / PAGE); page++) {
       const held = this.pages.get(page);
+      if (held && this.pages.delete(page)) this.pages.set(page, held);
       const full = held && ((held[held.length - 1]?.seq ?? 0) >= Math.min(upTo, page * PAGE + PAGE - 1));
       if (!full) this.wanted.push(page);
     }
