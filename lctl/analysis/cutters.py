@@ -54,7 +54,7 @@ def load(raw: bytes) -> dict[str, Any]:
 _SCALARS = re.compile(
     rb'(?:,"(?:duration_ms|call_id)":(?:-?[0-9][0-9.eE+-]*|"[^"\\]*"|null)|,"derived":true)+\}$'
 )
-_PROMPT = re.compile(rb',"prompt":"([^"\\]*)"')
+_PROMPT = b',"prompt":"'
 _ANSWERED = re.compile(
     rb'(\{"outcome":"[^"\\]*"),"message":"([^"\\]*)"(,"model":(?:"[^"\\]*"|null))(?:,"response_id":"[^"\\]*")?'
     rb'(,"finish_reason":(?:"[^"\\]*"|null),"tokens":\{[^{}\\]*\})(?:,"(?:duration|first_chunk)_ms":[0-9.eE+-]+)*\}'
@@ -86,13 +86,15 @@ def _tool_call(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
 def _step_start(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
     trace.starts.setdefault(seq, n)
     if b'"tool_definitions"' not in raw:
-        prompt = _PROMPT.search(raw)
-        if prompt is None:
+        at = raw.find(_PROMPT)
+        if at < 0:
             return raw, STEP
-        id = prompt[1]
+        begin = at + len(_PROMPT)
+        end = raw.find(b'"', begin)
+        id = raw[begin:end]
         if id in trace.messages:  # so it is the step's prompt, and no parameter of that name
             trace.named[n] = id
-            return raw[: prompt.start()] + raw[prompt.end() :], STEP
+            return raw[:at] + raw[end + 1 :], STEP
     data = load(raw)
     _name(trace, n, data.get("prompt"))
     return reduced("step_start", data, trace.calls), STEP

@@ -70,6 +70,8 @@ _MESSAGE = _VOLATILE | {
 }
 _AMBIENT = _VOLATILE | {"value", "values", "steps", "order", "result", "count", "at", "turn", "ahead"}
 _TOOL_CALL = _VOLATILE | {"nested", "at", "turn", "began", "match"}
+#: Of a tool's tape: seqs, and places in what the program wrote.
+_PLACES = frozenset({"inside", "wrote"})
 _PART = frozenset({"id", "item_id", "call_id", "signature", "encrypted_content", "created_by"})
 #: Keys under which a message holds more message structure; all else is what somebody said and stays.
 _NESTED = ("content", "tool_calls", "function", "reasoning", "summary", "reasoning_details")
@@ -141,10 +143,23 @@ def _ambient(data: Data, calls: CallNames) -> None:
 def _tool_call(data: Data, calls: CallNames) -> None:
     _drop(data, _TOOL_CALL)
     tape = data.get("tape")
-    if isinstance(tape, dict) and "inside" in tape:  # seqs
-        data["tape"] = {name: part for name, part in tape.items() if name != "inside"}
-        if not data["tape"]:
+    if isinstance(tape, dict) and not _PLACES.isdisjoint(tape):
+        said = {name: part for name, part in tape.items() if name not in _PLACES}
+        wrote = _written(tape.get("wrote"))
+        if wrote:
+            said["wrote"] = wrote
+        data["tape"] = said
+        if not said:
             del data["tape"]
+
+
+def _written(pieces: object) -> dict[str, str]:
+    """By stream, wherever in it: what others write at the same time comes before or after as it falls out."""
+    made: dict[str, str] = {}
+    for piece in pieces if isinstance(pieces, list) else ():
+        if isinstance(piece, list) and len(piece) == 3 and isinstance(piece[2], str):
+            made[str(piece[0])] = made.get(str(piece[0]), "") + piece[2]
+    return made
 
 
 def _exchange(data: Data, calls: CallNames) -> None:

@@ -18,7 +18,7 @@ from lctl.state.collection import paused
 _NAMED = frozenset({"tool_call", "fact_added", "fact_modified", "step_start", "error"})
 
 
-class _Line(msgspec.Struct):
+class _Line(msgspec.Struct, gc=False):
     seq: int
     type: str
     agent: str = ""

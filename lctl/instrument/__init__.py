@@ -48,6 +48,8 @@ def ensure_installed() -> None:
     What `with LCTLSession():` calls; outside any session nothing is recorded unless
     `auto_instrument()` was called.
     """
+    from lctl.guard import guard
+    from lctl.instrument import writing
     from lctl.instrument.registry import registry
     from lctl.session import hooks, turns
 
@@ -59,6 +61,8 @@ def ensure_installed() -> None:
         hooks.on_body.append(_learn_body)
     turns.wanted = True
     registry.install()
+    with guard("the program's output"):
+        writing.install()
 
 
 def uninstrument() -> None:
@@ -66,11 +70,13 @@ def uninstrument() -> None:
 
     Streams still open then are recorded to their end, if their session is still open.
     """
+    from lctl.instrument import writing
     from lctl.instrument.registry import registry
     from lctl.session import default, turns
 
     registry.uninstall()
     _set_full(False)
+    writing.uninstall()
     turns.wanted = False
     turns.stop()
     default.disable()

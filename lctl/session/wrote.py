@@ -17,7 +17,7 @@ from lctl.guard import guard
 from lctl.session import hooks, processes
 
 #: Characters of one call that are kept.
-LIMIT = 1 << 20
+LIMIT = 1 << 18
 
 #: Tools that wrote what is not kept -> how many calls of theirs.
 dropped: dict[str, int] = {}

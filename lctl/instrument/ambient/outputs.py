@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from lctl.guard import guard
+from lctl.instrument import writing
 from lctl.instrument.ambient import callers
-from lctl.instrument.ambient.writing import Writing
 from lctl.session import border
 from lctl.session.wrote import streams
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 #: Bytes of the beginning that go into the event as text.
 _TEXT = 1 << 15
-_STREAMS = ("stdout", "stderr")
 
 
 class Written:
@@ -64,7 +63,7 @@ class _Watched(io.FileIO):
 
     counts: list[Written]
     aside: list[Written] | None
-    writing: Writing | None = None
+    writing: writing.Writing | None = None
 
     def write(self, data: Any, /) -> int | None:  # type: ignore[override]
         written = super().write(data)
@@ -100,9 +99,10 @@ _ASIDE = "stderr by libraries"
 
 
 def install() -> None:
-    for name in _STREAMS:
+    callers.between_writers.add(writing.__file__)
+    for name in writing.STREAMS:
         stream = getattr(sys, name)
-        if stream is not getattr(sys, f"__{name}__") or type(stream) is not io.TextIOWrapper:
+        if not writing.is_pythons(name, stream):
             continue  # somebody's own: not ours to take apart
         made = _again(stream, name)
         if made is None:
@@ -141,19 +141,17 @@ def _again(stream: io.TextIOWrapper, name: str) -> io.TextIOWrapper | None:
         write_through=stream.write_through,
     )
     made.mode = stream.mode  # type: ignore[misc]
-    raw.writing = Writing(name, made)
+    raw.writing = writing.watch(name, made)
     return made
 
 
 def uninstall() -> None:
     """The streams as they were, unless somebody has put others there."""
+    writing.uninstall()
     while _replaced:
         name, stream, made = _replaced.pop()
         with guard("the program's output"):
             made.flush()
-        raw = _raw.get(name)
-        if raw is not None and raw.writing is not None:
-            raw.writing.undo()
         for attribute in (name, f"__{name}__"):
             if getattr(sys, attribute) is made:
                 setattr(sys, attribute, stream)

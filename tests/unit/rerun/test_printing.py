@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,13 +28,18 @@ def body():  # only when it really runs
 
 
 @pytest.fixture
-def lctl(tmp_path: Path) -> Run:
+def python(tmp_path: Path) -> Run:
     def run(*words: str) -> Ran:
         environ = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL", "PYTHON"))}
-        command = [sys.executable, "-m", "lctl", *words]
+        command = [sys.executable, *words]
         return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60)
 
     return run
+
+
+@pytest.fixture
+def lctl(python: Run) -> Run:
+    return partial(python, "-m", "lctl")
 
 
 @pytest.fixture
@@ -73,6 +79,35 @@ print("last")
     assert again.stderr.startswith("careful\n") and "log equal, output equal" in again.stderr
     assert (tmp_path / "ran").read_text() == "x"
     assert _wrote(tmp_path) == [[["stdout", 6, "looking at the door\n"], ["stderr", 0, "careful\n"]]]
+
+
+@pytest.mark.slow
+def test_a_recording_by_one_line_alone(python: Run, lctl: Run, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(
+        _HEAD
+        + """
+print("before")
+lctl.auto_instrument()
+
+@lctl.tool
+def work(name, pause):
+    for n in range(5):
+        print(name, n)
+        time.sleep(pause)
+
+print("first")
+threads = [threading.Thread(target=work, args=(name, pause)) for name, pause in (("a", .005), ("b", .007))]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print("last")
+lctl.uninstrument()
+print("write" in vars(sys.stdout))
+"""
+    )
+    recorded = python("agent.py")
+    assert recorded.stdout.endswith("last\nFalse\n"), recorded.stderr
+    again = lctl("rerun", "last")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
 
 
 @pytest.mark.slow

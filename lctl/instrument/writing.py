@@ -14,13 +14,43 @@ from types import FrameType
 from typing import Any
 
 from lctl.guard import guard
-from lctl.instrument.ambient import callers
 from lctl.session import jsonable, lanes
 from lctl.session.wrote import Sink, streams
 
 _getframe = sys._getframe
 _raw, _thread = lanes.raw, lanes.thread
-callers.between_writers.add(__file__)
+STREAMS = ("stdout", "stderr")
+
+
+_watched: dict[str, Writing] = {}
+
+
+def install() -> None:
+    """Watch the standard streams, as far as they are Python's own and nobody does."""
+    for name in STREAMS:
+        stream = getattr(sys, name)
+        if name not in _watched and is_pythons(name, stream):
+            watch(name, stream)
+    streams.positions.clear()  # a rerun begins to watch earlier, and comes by here like the program did
+
+
+def uninstall() -> None:
+    for name in list(_watched):
+        _watched.pop(name).undo()
+
+
+def is_pythons(name: str, stream: object) -> bool:
+    """Whether it is the stream that Python made, and not somebody's own."""
+    return stream is getattr(sys, f"__{name}__") and type(stream) is io.TextIOWrapper
+
+
+def watch(name: str, stream: io.TextIOWrapper) -> Writing:
+    """Watch `stream`, and the one that had the name no more."""
+    before = _watched.pop(name, None)
+    if before is not None:
+        before.undo()
+    made = _watched[name] = Writing(name, stream)
+    return made
 
 
 class Writing:
@@ -73,8 +103,12 @@ class Writing:
 
     def _is_beside(self, frame: FrameType | None) -> bool:
         """Whether it is a library that writes, which is counted apart."""
+        if self._name != "stderr":
+            return False
         with guard("what a tool wrote"):
-            return self._name == "stderr" and callers.is_library_writing(frame)
+            from lctl.instrument.ambient import callers
+
+            return callers.is_library_writing(frame)
         return False
 
     def _is_had(self, sink: Sink, text: Any) -> bool:
