@@ -76,14 +76,18 @@ class Writing:
 
     def write(self, text: Any, /) -> int:
         lane = _raw() if _thread.lane is None else lanes.current()
-        if self.is_aside:
-            return self._write(text)
-        if lane.wrote is not None or streams.pending:
-            return self._write_as_told(text, lane.wrote, _getframe().f_back)
-        with streams.lock:  # most of what is written
-            size = self._write(text)
-            streams.positions[self._name] += size
-        return size
+        try:
+            if self.is_aside:
+                return self._write(text)
+            if lane.wrote is not None or streams.pending:
+                return self._write_as_told(text, lane.wrote, _getframe().f_back)
+            with streams.lock:  # most of what is written
+                size = self._write(text)
+                streams.positions[self._name] += size
+            return size
+        except BaseException as error:
+            error.__traceback__ = None  # the program's call failed, in the interpreter itself
+            raise
 
     def _write_as_told(self, text: Any, sink: Sink | None, frame: FrameType | None) -> int:
         """Write what a tool's body, or somebody beside one that is served, writes."""

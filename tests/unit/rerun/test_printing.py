@@ -167,6 +167,34 @@ look()
 
 
 @pytest.mark.slow
+def test_what_cannot_be_written_fails_as_it_does_without_lctl(python: Run, tmp_path: Path) -> None:
+    program = """
+def show(text):
+    print(text)
+
+sys.stdout.reconfigure(encoding="ascii")
+for text in ("☕", "{"):
+    try:
+        show(text)
+    except UnicodeEncodeError:
+        traceback.print_exc()
+sys.stdout.close()
+print("too late")
+"""
+    (tmp_path / "without.py").write_text("import sys, traceback\nimport lctl\n" + program)
+    (tmp_path / "with.py").write_text(
+        "import sys, traceback\nimport lctl; lctl.auto_instrument()\n" + program
+    )
+    without, recorded = python("without.py"), python("with.py")
+    told = [
+        line for line in recorded.stderr.replace("with.py", "without.py").splitlines() if line[:5] != "lctl:"
+    ]
+    assert recorded.stdout == without.stdout == "{\n"
+    assert "writing.py" not in recorded.stderr and "ValueError: I/O operation" in recorded.stderr
+    assert told == without.stderr.splitlines()
+
+
+@pytest.mark.slow
 def test_what_is_redirected_is_no_output(twice: Twice, tmp_path: Path) -> None:
     recorded, again = twice("""
 @lctl.tool
