@@ -237,7 +237,7 @@ class Conversations(Learning):
                 agents.asked(asked, str(node.id))
             if agents.asks:
                 agents.answered(prompt.place.top, message)
-        if request.operation == "responses" and answer.response_id:
+        if answer.response_id and (request.operation == "responses" or "thread" in request.params):
             self._set_tip(answer.response_id, tip, pending)
             if "conversation" in request.params and request.continues is not None:
                 self._set_tip(request.continues, tip, pending)

@@ -43,11 +43,15 @@ class Canonical:
     Attributes:
         head: operation, model, parameters, tools, input: by name.
         messages: the prompt, without what the log adds.
+        goes_on: from an answer that the provider keeps; the messages are the newest ones only.
     """
 
-    __slots__ = ("_digests", "head", "messages")
+    __slots__ = ("_digests", "goes_on", "head", "messages")
 
-    def __init__(self, head: dict[str, Any], messages: list[dict[str, Any]]) -> None:
+    def __init__(
+        self, head: dict[str, Any], messages: list[dict[str, Any]], goes_on: bool = False
+    ) -> None:
+        self.goes_on = goes_on
         self.head = head
         self.messages = messages
         self._digests: list[bytes] | None = None
@@ -127,7 +131,8 @@ class Comparer:
             **_params(request.params),
             "input": request.input,
         }
-        return self._canonical(head, [take_blobs(message)[0] for message in request.messages])
+        messages = [take_blobs(message)[0] for message in request.messages]
+        return self._canonical(head, messages, request.continues is not None)
 
     def _plain(self, entry: Entry) -> Canonical:
         from lctl.instrument.bodies import rebuild_body
@@ -140,9 +145,11 @@ class Comparer:
             {"request": _where(str(data.get("method")), str(data.get("url")))}, _body(body)
         )
 
-    def _canonical(self, head: dict[str, Any], messages: list[dict[str, Any]]) -> Canonical:
+    def _canonical(
+        self, head: dict[str, Any], messages: list[dict[str, Any]], goes_on: bool = False
+    ) -> Canonical:
         kept = {name: value for name, value in head.items() if value is not None and value is not False}
-        return Canonical(self.clean(kept), [self.clean(message) for message in messages])
+        return Canonical(self.clean(kept), [self.clean(message) for message in messages], goes_on)
 
     def clean(self, value: Any) -> Any:
         """Through JSON, redacted, without what is new in each run."""
@@ -155,11 +162,17 @@ def continued(recorded: Canonical, asked: Canonical) -> Canonical:
     """`recorded` as far as `asked` repeats it: a request that goes on from an answer the provider keeps
     sends the newest messages only."""
     count = len(asked.messages)
-    if "previous_response_id" not in asked.head and "conversation" not in asked.head:
+    if not asked.goes_on:
         return recorded
     if count >= len(recorded.messages):
         return recorded
-    return Canonical(recorded.head, recorded.messages[len(recorded.messages) - count :])
+    # Instructions are said with each request, and recorded once.
+    lead = recorded.messages[:1] if _is_led(recorded) and _is_led(asked) else []
+    return Canonical(recorded.head, lead + recorded.messages[len(recorded.messages) - count + len(lead) :])
+
+
+def _is_led(request: Canonical) -> bool:
+    return bool(request.messages) and request.messages[0].get("role") == "system"
 
 
 def settled(text: str) -> str:

@@ -15,9 +15,10 @@ from lctl.clock import Clock
 from lctl.testing.connection import Outgoing
 from lctl.testing.faults import Fault
 from lctl.testing.replies import Reply
-from lctl.testing.request import Request, Turn
+from lctl.testing.request import Request
 from lctl.testing.script import Script
 from lctl.testing.seeded import Seeded
+from lctl.testing.threads import Stored, continues, is_kept, kept, not_found
 from lctl.testing.wire import bedrock, chat, cohere, google, invoke, messages, ollama, others, responses
 from lctl.testing.wire.call import Call, Ids
 from lctl.testing.wire.checks import problem
@@ -64,7 +65,7 @@ class Answering:
         self._lock = threading.Lock()
         self._requests: list[Request] = []
         self._seen: dict[tuple[str, bytes], int] = {}
-        self._stored: dict[str, tuple[Turn, ...]] = {}
+        self._stored: dict[str, Stored] = {}
 
     @property
     def requests(self) -> list[Request]:
@@ -106,10 +107,10 @@ class Answering:
         with self._lock:
             times = self._seen.get((path, raw), 0)
             self._seen[path, raw] = times + 1
-            earlier = self._stored.get(str(body.get("previous_response_id")), ())
+            earlier, offered = self._stored.get(str(continues(body)), ((), ()))
             number = len(self._requests) + 1
             at = self._clock.now()
-            request = Request(number, method, path, headers, body, raw, at, operation, earlier)
+            request = Request(number, method, path, headers, body, raw, at, operation, earlier, offered)
             self._requests.append(request)
         return request, times
 
@@ -138,10 +139,9 @@ class Answering:
             return Fault(
                 404, message=f"Unknown request URL: {request.method} {request.path}.", code="unknown_url"
             )
-        previous = request.body.get("previous_response_id")
+        previous = continues(request.body)
         if previous is not None and not request.earlier:
-            text = f"Previous response with id '{previous}' not found."
-            return Fault(400, message=text, code="previous_response_not_found")
+            return not_found(request, previous)
         wrong = problem(request)
         if wrong is not None:
             return Fault(400, message=wrong)
@@ -161,10 +161,10 @@ class Answering:
     def _speak(self, out: Outgoing, call: Call) -> None:
         wire, request = _WIRES[call.request.operation], call.request
         out.headers |= call.reply.headers
-        if request.operation == "responses" and request.body.get("store", True):
+        if is_kept(request):
             body = wire.complete(call.copy())
             with self._lock:
-                self._stored[body["id"]] = _conversation(request, body)
+                self._stored[body["id"]] = kept(request, body)
         if request.stream:
             out.headers["content-type"] = getattr(wire, "CONTENT_TYPE", "text/event-stream; charset=utf-8")
             out.events = wire.stream(call)
@@ -216,9 +216,3 @@ def _headers(request: Request, ids: Ids) -> dict[str, str]:
         "x-ratelimit-limit-requests": "5000",
         "x-ratelimit-remaining-requests": "4999",
     }
-
-
-def _conversation(request: Request, body: Mapping[str, Any]) -> tuple[Turn, ...]:
-    """The turns that a later `previous_response_id` continues. Instructions are not carried over."""
-    said = Request(0, "", "", {}, {"input": body["output"]}, b"", "", "responses")
-    return tuple(t for t in request.turns if t.role != "system") + said.turns

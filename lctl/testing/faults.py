@@ -16,7 +16,7 @@ class Fault:
 
     Attributes:
         status: an HTTP error, with a body in the provider's own shape.
-        message, code, type: of that body; None: what the provider says at this status.
+        message, code, type, details: of that body; None: what the provider says at this status.
         retry_after: the wait the server asks for. 0 asks for the shortest one the SDKs take (a
             millisecond; they take 0 for "not said").
         body: the body of the error instead of the provider's, sent as text/plain.
@@ -39,6 +39,7 @@ class Fault:
     retry_after: float | None = None
     body: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, Any] | None = None
     reset: bool = False
     hang: bool | float = False
     malformed: bool = False

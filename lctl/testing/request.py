@@ -33,7 +33,8 @@ class Request:
         headers: by lower-case name.
         body: the decoded JSON object; {} when there is none or it is broken (see `raw`).
         at: arrival, UTC.
-        earlier: turns of the stored conversation that `previous_response_id` continues.
+        earlier: turns of the stored conversation that `previous_response_id`, or a `thread`, continues.
+        offered: the tools of a `thread`, which are said with its first request only.
     """
 
     number: int
@@ -45,6 +46,7 @@ class Request:
     at: str
     operation: str
     earlier: tuple[Turn, ...] = field(default=(), repr=False)
+    offered: tuple[dict[str, Any], ...] = field(default=(), repr=False)
 
     @property
     def provider(self) -> str:
@@ -100,7 +102,13 @@ class Request:
     @property
     def tools(self) -> list[str]:
         """Names of the tools offered."""
-        return [name for name, _ in tool_schemas(self.body)]
+        return list(self.schemas)
+
+    @property
+    def schemas(self) -> dict[str, Mapping[str, Any]]:
+        """JSON schemas of the arguments of the tools offered, by name."""
+        body = {**self.body, "tools": list(self.offered)} if self.offered else self.body
+        return dict(tool_schemas(body))
 
     @property
     def tool_results(self) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from lctl.testing.replies import Reply, ToolCall
-from lctl.testing.request import Request, tool_schemas
+from lctl.testing.request import Request
 from lctl.testing.schema import value_for
 
 _ROUNDS = 3  # tool rounds after one user message; then the model answers in words
@@ -42,7 +42,7 @@ class Seeded:
         """The answer to a request for text, tools or structured output."""
         said = [(t.role, t.text, [c[1:] for c in t.calls], [r[1] for r in t.results]) for t in request.turns]
         schema = answer_schema(request.body)
-        tools = dict(tool_schemas(request.body))
+        tools = request.schemas
         random = self.random(request.model, said, schema, tools, choice)
         words = topic_words(request.last_text)
         reasoning = prose(random, words, 2) if wants_reasoning(request.body, request.model) else None

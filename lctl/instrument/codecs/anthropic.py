@@ -69,6 +69,7 @@ class Anthropic:
             tools=document.get("tools") or None,
             params={key: value for key, value in document.items() if key not in _NOT_PARAMS},
             stream=bool(document.get("stream")) or streaming_path,
+            continues=_continues(document.get("thread")),
         )
 
     def read_answer(
@@ -87,6 +88,12 @@ class Anthropic:
         if operation == "messages.count_tokens":
             return ModelAnswer(usage=whole)
         return _read_whole(whole)
+
+
+def _continues(thread: Any) -> str | None:
+    """The answer that a request goes on from, where the provider keeps the thread."""
+    previous = thread.get("previous_message_id") if isinstance(thread, dict) else None
+    return previous if isinstance(previous, str) else None
 
 
 def _model_in(url: str) -> str | None:

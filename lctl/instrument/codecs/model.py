@@ -23,7 +23,7 @@ class ModelRequest:
         kind: the step kind: "llm" or "embedding".
         messages: prompt messages in order, system prompt first.
         continues: id of an earlier response, or of a stored conversation, that this request goes on
-            from (Responses API).
+            from (Responses API, threads of the Messages API).
         instructions: the first message came from a field of its own (`system`, `instructions`) and
             not from the conversation array.
         spans: how many items of the conversation array each message was made of, where that is not

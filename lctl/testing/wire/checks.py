@@ -34,7 +34,7 @@ def _responses(request: Request) -> str | None:
 def _messages(request: Request) -> str | None:
     if request.operation == "messages" and not isinstance(request.body.get("max_tokens"), int):
         return "max_tokens: Field required"
-    if not request.messages:
+    if not request.messages and not request.earlier:
         return "messages: at least one message is required"
     for message in request.messages:
         if message.get("role") not in ("user", "assistant", "system"):

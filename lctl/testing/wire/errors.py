@@ -44,6 +44,8 @@ def error_body(
             status, ("api_error" if status >= 500 else "invalid_request_error", "Error")
         )
         error: dict[str, Any] = {"type": fault.type or kind, "message": fault.message or message}
+        if fault.details is not None:
+            error["details"] = dict(fault.details)
         return {"type": "error", "error": error, "request_id": request_id}
     if provider in ("google", "bedrock", "ollama", "cohere"):
         return _other(provider, status, fault)

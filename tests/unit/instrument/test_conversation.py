@@ -493,6 +493,14 @@ class TestResponses:
         assert chain.texts(other) == ["Be brief.", "a", "b", "C"]
         assert chain.path(other)[2]["message_id"] == one
 
+    def test_a_thread_goes_on_from_its_answer(self, chain: Chain) -> None:
+        """Of Anthropic's: instructions and tools are said once, then only what is new."""
+        body = {"system": "Be brief.", "messages": [user("a")], "thread": {"type": "create"}}
+        chain.receive(chain.send(body, MESSAGES), assistant("b"), id="msg_1")
+        thread = {"type": "continue", "previous_message_id": "msg_1"}
+        leaf = chain.send({"messages": [user("c")], "thread": thread}, MESSAGES)[1]
+        assert chain.texts(leaf) == ["Be brief.", "a", "b", "c"]
+
     def test_each_of_two_equal_answers_is_gone_on_from_by_its_own_id(self, chain: Chain) -> None:
         """Equal texts, two responses, two branches with equal questions."""
         ids = {}

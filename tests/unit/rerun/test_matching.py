@@ -191,3 +191,31 @@ def test_a_key_for_the_cache_of_prompts_makes_no_difference(record: Any) -> None
     value, certificate = recorded.again(cached("agents-sdk:run:1b"))
     assert value == recorded.value
     assert certificate.ok
+
+
+def test_what_goes_on_from_a_kept_answer_is_compared_by_what_it_sends(record: Any) -> None:
+    """A request of the Responses API that says the newest message, and the instructions, only."""
+
+    def going_on(key: str) -> Any:
+        def run(url: str) -> list[str]:
+            from openai import OpenAI
+
+            client, id, texts = OpenAI(base_url=f"{url}/v1"), None, []
+            for question in ("where is Oslo", "and Rome", "and Bonn"):
+                answer = client.responses.create(
+                    model="gpt-4o",
+                    instructions="Be brief.",
+                    input=question,
+                    previous_response_id=id,
+                    prompt_cache_key=key,
+                )
+                id = answer.id
+                texts.append(answer.output_text)
+            return texts
+
+        return run
+
+    recorded = record(going_on("one"))
+    value, certificate = recorded.again(going_on("another"))
+    assert value == recorded.value
+    assert certificate.ok

@@ -134,3 +134,22 @@ def test_counting_caching_and_refusing(server: ModelServer, claude: anthropic.An
     assert "claude-haiku-4-5" in [m.id for m in claude.models.list()]
     with pytest.raises(anthropic.BadRequestError, match="max_tokens: Field required"):
         claude.post("/v1/messages", cast_to=object, body={**ASK, "max_tokens": None})
+
+
+def test_a_thread_goes_on_from_a_message(server: ModelServer, claude: anthropic.Anthropic) -> None:
+    """The server keeps messages, system prompt and tools; what it does not keep is refused as there."""
+    server.script([Reply(tool_calls=[("grep", {"pattern": "x"})]), "found"])
+    body = {**ASK, "system": "Be brief.", "tools": [GREP]}
+    first: Any = claude.messages.create(**body, extra_body={"thread": {"type": "create"}})
+    result = {"type": "tool_result", "tool_use_id": first.content[0].id, "content": "line 7"}
+    more: Any = {**ASK, "messages": [{"role": "user", "content": [result]}]}
+    thread = {"type": "continue", "previous_message_id": first.id}
+    second: Any = claude.messages.create(**more, extra_body={"thread": thread})
+    assert second.content[0].text == "found"
+    asked = server.requests[1]
+    assert [turn.role for turn in asked.turns] == ["system", "user", "assistant", "user"]
+    assert (asked.tools, asked.tool_results, asked.system) == (["grep"], ["line 7"], "Be brief.")
+    thread["previous_message_id"] = "msg_0"
+    with pytest.raises(anthropic.NotFoundError) as caught:
+        claude.messages.create(**ASK, extra_body={"thread": thread})
+    assert caught.value.body["error"]["details"] == {"error_code": "thread_not_found"}  # type: ignore[index]
