@@ -44,6 +44,13 @@ _TELEMETRY_PATHS = (
     "/api/public/otel/v1/traces",
 )
 
+#: Hosts and beginnings of paths where libraries look for news of themselves (a newer version, new prices).
+#: Without an answer they do with what they have.
+_NEWS = (
+    ("pypi.org", "/pypi/crewai/"),
+    ("raw.githubusercontent.com", "/BerriAI/litellm/"),
+)
+
 #: Requests that passed a transport and were not recorded as model calls, by host; for doctor.
 passed: Counter[str] = Counter()
 telemetry: Counter[str] = Counter()
@@ -57,6 +64,12 @@ def is_telemetry(url: str) -> bool:
     if path.endswith(_TELEMETRY_PATHS):
         return True
     return any(host == name or host.endswith("." + name) for name in _TELEMETRY_HOSTS)
+
+
+def is_news(url: str) -> bool:
+    """Whether a library asks there for news of itself, and does without where there is none."""
+    parts = urlsplit(url)
+    return any(parts.hostname == host and parts.path.startswith(path) for host, path in _NEWS)
 
 
 def count(url: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from lctl.errors import RerunStopped
+from lctl.instrument import traffic
 from lctl.rerun import misses
 from lctl.rerun.answers import EndOfTape, RecordedAnswer
 from lctl.rerun.certificate import Tally
@@ -127,10 +128,12 @@ class TapePlayer:
     def _unrecorded(self, request: WireRequest) -> RecordedAnswer | Live:
         """What no recording of this kind holds."""
         if request.kind == "telemetry":  # nobody reads what is answered; and nothing leaves in a rerun
-            return _accepted(self.order)
+            return _without_content(self.order, 200)
         host = urlsplit(request.url).hostname or ""
         if self.settings.on_miss == "live" or host in self.settings.allow or "network" in self.settings.allow:
             return self._let_out()
+        if traffic.is_news(request.url):
+            return _without_content(self.order, 404)
         self.tally.add("unmatched")
         raise self.halt.stop(misses.of_unrecorded(request, host))
 
@@ -431,11 +434,11 @@ class TapePlayer:
         return found
 
 
-def _accepted(order: Order) -> RecordedAnswer:
-    """The answer that clients of telemetry expect."""
+def _without_content(order: Order, status: int) -> RecordedAnswer:
+    """What clients of telemetry expect (200), and who asks for news that nobody recorded (404)."""
     head = {"content-type": "application/json"}
     return RecordedAnswer(
-        order, ("", "", 0), 200, head, None, lambda: [b"{}"], streamed=False, endless=False, match=None
+        order, ("", "", 0), status, head, None, lambda: [b"{}"], streamed=False, endless=False, match=None
     )
 
 

@@ -110,6 +110,16 @@ def own(frame: FrameType | None) -> FrameType | None:
     return None
 
 
+def library(frame: FrameType | None) -> FrameType | None:
+    """The frame of a library's code on whose behalf `frame` reads: past what acts for its caller (a model of
+    pydantic whose field draws its own default)."""
+    for _ in range(_DEPTH):
+        if frame is None or kind_of(frame.f_code.co_filename) != BETWEEN:
+            return frame
+        frame = frame.f_back
+    return None
+
+
 def is_library_writing(frame: FrameType | None) -> bool:
     """Whether a library, and not the program, has `frame` write to standard error. False where no Python
     code does: the interpreter's own last words are the program's."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any
 
-from lctl.instrument.ambient import chance, reads, slots
+from lctl.instrument.ambient import callers, chance, reads, slots
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.values import bytes_of, from_bytes
 from lctl.instrument.hooks import Hook, on_import
@@ -74,9 +74,10 @@ def _identifier(module: ModuleType, name: str, original: Callable[..., Any]) -> 
         frame = own(caller)
         if frame is not None:
             return reads.read("uuid", name, frame, lambda: original(*args, **kwargs), str, make)
-        if name == "uuid4" and reads.active() and _is_framework(caller):
-            code = caller.f_code
-            return make(int=chance.numbered(f"uuid4 {code.co_qualname}"), version=4)
+        if name == "uuid4" and reads.active():
+            maker = callers.library(caller)
+            if maker is not None and _is_framework(maker):
+                return make(int=chance.numbered(f"uuid4 {maker.f_code.co_qualname}"), version=4)
         return original(*args, **kwargs)
 
     made = slots.like(identifier, original)

@@ -1,0 +1,85 @@
+"""What libraries do for themselves is no hindrance to a rerun."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_NEWS = """\
+import os
+os.environ["https_proxy"] = "http://127.0.0.1:9"  # no network, here too
+import urllib.request
+import lctl
+lctl.auto_instrument()
+
+@lctl.tool
+def look():
+    return 1
+
+look()
+for url in ("https://pypi.org/pypi/crewai/json", "https://raw.githubusercontent.com/BerriAI/litellm/main/prices.json"):
+    try:
+        urllib.request.urlopen(url, timeout=5)
+    except OSError:
+        print("no news", look())
+"""
+
+_IDS = """\
+import sys
+sys.path.insert(0, "site-packages")
+import uuid
+import crewai
+print(crewai.Crew().id, crewai.made().id, crewai.drawn(), uuid.uuid4())
+print(crewai.made().copied().id)
+"""
+
+_FRAMEWORK = """\
+import uuid
+from pydantic import BaseModel, Field
+
+class Crew(BaseModel):
+    id: uuid.UUID = Field(default_factory=uuid.uuid4)
+    def copied(self):
+        return Crew()
+
+def made():
+    return Crew()
+
+def drawn():
+    return uuid.uuid4()
+"""
+
+
+def _lctl(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environ = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL", "PYTHON"))}
+    command = [sys.executable, *words]
+    environ["LCTL_DIR"] = str(folder / "logs")
+    return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=60)
+
+
+def test_a_look_for_a_newer_version_does_not_stop_a_rerun_of_what_holds_model_calls(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(_NEWS)
+    recorded = _lctl(tmp_path, "agent.py")
+    assert recorded.stdout == "no news 1\n" * 2, recorded.stderr
+    (log,) = (tmp_path / "logs").glob("*.lctl.json")
+    again = _lctl(tmp_path, "-m", "lctl", "rerun", str(log))
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert "lctl: rerun exact" in again.stderr
+
+
+def test_ids_that_models_of_frameworks_draw_by_default_are_the_same_again(tmp_path: Path) -> None:
+    pytest.importorskip("pydantic")
+    (tmp_path / "agent.py").write_text(_IDS)
+    package = tmp_path / "site-packages" / "crewai"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(_FRAMEWORK)
+    recorded = _lctl(tmp_path, "-m", "lctl", "run", "-o", "run.lctl.json", "agent.py")
+    again = _lctl(tmp_path, "-m", "lctl", "rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert "output equal" in again.stderr
+    ids = recorded.stdout.split()
+    assert len(set(ids)) == len(ids) == 5
