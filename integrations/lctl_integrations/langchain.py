@@ -155,7 +155,7 @@ def _begun(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any], doings: Doi
     with guard(_TOOL):
         guard.rehearse(_TOOL)
         name, given, call_id, shown, paused, _, function = _tool(tool, args, kwargs)
-        beside = () if doings is None else (doings.done,)
+        beside = () if doings is None else (doings.done, *doings.context)
         return begin_tool(
             name, given, call_id=call_id, shown=shown, paused=paused, beside=beside, function=function
         )

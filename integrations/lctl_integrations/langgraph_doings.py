@@ -16,6 +16,7 @@ from typing import Any
 
 from lctl.faithful import Unfaithful, encode
 from lctl.guard import guard
+from lctl.instrument.structure import changeable
 from lctl.session import border
 from lctl.session.default import get_session
 
@@ -30,11 +31,14 @@ class Doings:
 
     Attributes:
         done: [kind, value] of each, in order; a served call fills it with the recorded ones.
+        context: the program's own (`context_schema`), and what its attributes hold that can be changed.
     """
 
     def __init__(self, runtime: Any, outer: Doings | None) -> None:
         self.done: list[list[Any]] = []
         self.age = next(_ages)
+        context = getattr(runtime, "context", None)
+        self.context = () if context is None else changeable(context)
         self.store = runtime.store if _is_in_memory(runtime.store) else None
         self._runtime, self._outer = runtime, outer
         self._token: Token[Doings | None] | None = None

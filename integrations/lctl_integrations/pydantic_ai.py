@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -36,7 +37,53 @@ class PydanticAI:
             patches.wrap(module, f"{_INSIDE[module.__name__]}.request", _told)
             patches.wrap(module, f"{_INSIDE[module.__name__]}.request_stream", _told_stream)
         else:
+            patches.wrap(module, "Agent._prepare_run", _prepared)
             patches.wrap(module, "Agent._resolve_run_capabilities", _with_ours)
+
+
+#: What the run that is being prepared goes on with, after one that waited.
+_resume: ContextVar[list[dict[str, Any]] | None] = ContextVar("lctl_resume_of_pydantic_ai", default=None)
+
+
+async def _prepared(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    token = _resume.set(_decisions(kwargs))
+    try:
+        return await wrapped(*args, **kwargs)
+    finally:
+        _resume.reset(token)
+
+
+@guarded("what a Pydantic AI run goes on with")
+def _decisions(given: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """What was decided of the calls that an earlier run stopped at, and what came of them outside."""
+    made = given.get("deferred_tool_results")
+    if made is None or get_session() is None:
+        return None
+    parts = [part for message in given.get("message_history") or () for part in message.parts]
+    asked = {part.tool_call_id: part for part in parts if part.part_kind == "tool-call"}
+
+    def shown(what: str, call_id: str) -> dict[str, Any]:
+        part = asked.get(call_id)
+        call = {} if part is None else {"tool": part.tool_name, "input": part.args_as_dict()}
+        return {"for": what, **call, "call_id": call_id}
+
+    approvals = [
+        {**shown("approval", call_id), **_decision(said)} for call_id, said in made.approvals.items()
+    ]
+    outputs = [
+        {**shown("a result from outside", call_id), "output": _shown(value)}
+        for call_id, value in made.calls.items()
+    ]
+    return approvals + outputs
+
+
+def _decision(said: Any) -> dict[str, Any]:
+    """`True`, `False`, or an object that says more."""
+    if isinstance(said, bool):
+        return {"approved": said}
+    more = {"message": getattr(said, "message", None), "changed": getattr(said, "override_args", None)}
+    approved = type(said).__name__ == "ToolApproved"
+    return {"approved": approved, **{name: value for name, value in more.items() if value is not None}}
 
 
 def _with_ours(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -44,7 +91,7 @@ def _with_ours(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str
         with guard("a Pydantic AI run"):
             guard.rehearse("a Pydantic AI run")
             # Its base class is pydantic-ai's, which is whole only now.
-            ours = import_module("lctl_integrations.pydantic_ai_runs").RecordedRun()
+            ours = import_module("lctl_integrations.pydantic_ai_runs").RecordedRun(_resume.get())
             kwargs = {**kwargs, "extra_capabilities": [*kwargs["extra_capabilities"], ours]}
     return wrapped(*args, **kwargs)
 

@@ -15,10 +15,17 @@ _END = "the end of a Pydantic AI run"
 
 
 class RecordedRun(AbstractCapability[Any]):
-    """Wraps runs, and nothing else."""
+    """Wraps runs, and nothing else.
+
+    Args:
+        resume: what the run goes on with, after one that waited.
+    """
+
+    def __init__(self, resume: list[dict[str, Any]] | None) -> None:
+        self._resume = resume
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
-        scope = _begin(ctx)
+        scope = _begin(ctx, self._resume)
         try:
             result = await handler()
         except BaseException as error:
@@ -28,13 +35,15 @@ class RecordedRun(AbstractCapability[Any]):
         return result
 
 
-def _begin(ctx: Any) -> StepScope | None:
+def _begin(ctx: Any, resume: list[dict[str, Any]] | None) -> StepScope | None:
     with guard(_PLACE):
         guard.rehearse(_PLACE)
         session = get_session()
         if session is not None:
             agent = ctx.agent.name or "agent"
             data = {} if ctx.prompt is None else {"input": ctx.prompt}
+            if resume is not None:
+                data["resume"] = resume
             return session.step(agent, "run", kind="agent", **data).begin()
     return None
 

@@ -70,6 +70,15 @@ class TestPydanticAI(IntegrationSuite):
             ]
         )
 
+    def test_what_a_run_goes_on_with(self, recorded: Recorded) -> None:
+        """The decision on each call that the run before it stopped at."""
+        began = [event["data"] for event in recorded.events if event["type"] == "step_start"]
+        (resumed,) = [data["resume"] for data in began if "resume" in data]
+        (stopped,) = [
+            event["data"]["interrupts"] for event in recorded.events if "interrupts" in event["data"]
+        ]
+        assert resumed == [{**call, "approved": True} for call in stopped]
+
 
 class TestPydanticDeps(IntegrationSuite):
     """Tools that change what lies deep in their dependencies: a rerun changes it alike."""

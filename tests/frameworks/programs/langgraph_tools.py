@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import asdict, dataclass, field
 from typing import Annotated
 
 from langchain.agents import create_agent
@@ -22,6 +23,15 @@ LOOP = asyncio.new_event_loop()  # langchain-openai keeps its client for as long
 MEMORIES = ("memories",)
 
 
+@dataclass
+class Visit:
+    """The context of a run, which its tools write into."""
+
+    guest: str
+    calls: int = 0
+    seen: dict[str, list[str]] = field(default_factory=dict)
+
+
 @tool
 def weather(city: str) -> str:
     """The weather of a city."""
@@ -32,8 +42,10 @@ def weather(city: str) -> str:
 
 
 @tool
-def remember(what: str, runtime: ToolRuntime) -> str:
+def remember(what: str, runtime: ToolRuntime[Visit]) -> str:
     """Remember something."""
+    runtime.context.calls += 1
+    runtime.context.seen.setdefault(runtime.context.guest, []).append(what)
     runtime.stream_writer(f"remembering {what}")
     runtime.store.put(MEMORIES, what, {"text": what})
     return "remembered"
@@ -84,9 +96,13 @@ def asked(text):
 
 def agents(model, results):
     store, config = InMemoryStore(), {"configurable": {"thread_id": "one"}}
-    guide = create_agent(model, [weather, remember], middleware=[prompt], store=store, name="guide")
-    results.append(list(guide.stream(asked("Where is it sunny?"), stream_mode="custom")))
-    results.append(guide.invoke(asked("And now?"))["messages"][-1].content)
+    guide = create_agent(
+        model, [weather, remember], middleware=[prompt], store=store, name="guide", context_schema=Visit
+    )
+    visit = Visit("Ann")
+    results.append(list(guide.stream(asked("Where is it sunny?"), stream_mode="custom", context=visit)))
+    results.append(guide.invoke(asked("And now?"), context=visit)["messages"][-1].content)
+    results.append(asdict(visit))
     pilot = create_agent(model, [launch], checkpointer=InMemorySaver(), name="pilot")
     results.append(list(pilot.stream(asked("Fly."), config, stream_mode="custom")))
     results.append(list(pilot.stream(Command(resume="yes"), config, stream_mode="custom")))
