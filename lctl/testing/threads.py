@@ -1,4 +1,4 @@
-"""Conversations that the server keeps: `previous_response_id` of OpenAI's Responses, `thread` of Anthropic's."""
+"""Conversations that the server keeps: `previous_response_id` of OpenAI's Responses, Anthropic's `thread`."""
 
 from __future__ import annotations
 
