@@ -27,6 +27,7 @@ _ADVICE = {
     "http": "recorded, so a rerun has the same answer",
     "tool": "recorded, so a rerun has the same result",
     "clock": "recorded; pass the time in as an argument to have it the same in live runs",
+    "log": "recorded; the time of a log line of a library",
     "random": "recorded; random.seed(n), or Random(n) of your own, makes live runs alike",
     "uuid": "recorded; take ids from a counter, or uuid5 of what they name, to have them the same live",
     "environment": "recorded; it changed while the program was run",

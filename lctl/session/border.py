@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from lctl.session.toolcalls import ToolCall
     from lctl.session.wrapping import Served
 
+#: The source of reads that are the time of a log line of a library: a rerun may have other such lines.
+LOGGED = "log"
+
 
 class WireRequest(NamedTuple):
     """A request about to leave; one attempt, as its transport sees it.

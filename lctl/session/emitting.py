@@ -29,6 +29,7 @@ class Emitting:
 
     on_tool_call: Callable[[dict[str, Any]], None] | None = None
     before_event: Callable[[], None] | None = None
+    body_ended: Callable[[lanes.Lane], None] | None = None
     after_event: Callable[[], None] | None = None
     lost: int
     _recorder: Recorder | UnopenedRecorder | ClosedRecorder

@@ -62,6 +62,8 @@ class LCTLSession(Trusting, Stepping, Verbs):
         returns: when the program went on after calls that ended at the same time.
         changes: how many events told what a tool changed of the program's objects.
         before_event: called before each event but ambient reads, which it writes if some were gathered.
+        body_ended: called with the lane of a tool's body as that ends, before the call's event: it writes
+            what was gathered there.
         after_event: called after each event but ambient reads.
         found: seq of the last event that was in the log when it was opened; 0 of a new one.
         answers: asked before a tool runs: (tool, input, call id) to what an earlier process had from it.

@@ -166,6 +166,9 @@ class ToolRun(Run):
         session.under_way.end(self._moment)
         if self._made_before:
             return
+        if self.lane is not None and session.body_ended is not None:
+            with guard("what a tool's body has read"):
+                session.body_ended(self.lane)
         more = self._about(session)
         seen = session.changes
 

@@ -15,6 +15,8 @@ OWN = 1
 BETWEEN = 2
 #: Decided frame by frame: code made from text has no file.
 _TEXT = 3
+#: A library, but for one function that is BETWEEN.
+_LOGGING = 4
 
 
 def _folder(path: str) -> str:
@@ -47,6 +49,11 @@ _INSTALLED_BETWEEN = tuple(
         "/numpy/random/mtrand.pyx",
     )
 )
+#: Installed, and read for people: how long an agent took is printed with its answer.
+_INSTALLED_OWN = (os.path.join(os.sep + "agno", "utils", "timer.py"),)  # noqa: PTH118
+#: Installed; a function of its acts for its caller: what `Console.log` prints has the time.
+_INSTALLED_LOGGING = (os.path.join(os.sep + "rich", "console.py"),)  # noqa: PTH118
+_LOGGING_NAME = "log"
 #: Files whose code writes to standard error for its caller.
 between_writers = {
     folder + name
@@ -81,6 +88,10 @@ def _decided(filename: str) -> int:
         return LIBRARY
     parts = filename.replace("\\", "/").split("/")
     if "site-packages" in parts or "dist-packages" in parts:
+        if filename.endswith(_INSTALLED_OWN):
+            return OWN
+        if filename.endswith(_INSTALLED_LOGGING):
+            return _LOGGING
         return BETWEEN if filename.endswith(_INSTALLED_BETWEEN) else LIBRARY
     for folder in _STANDARD:
         if filename.startswith(folder):
@@ -105,6 +116,8 @@ def own(frame: FrameType | None) -> FrameType | None:
         if kind == OWN:
             return frame
         if kind == LIBRARY or (kind == BETWEEN and frame.f_code.co_name in _CHOOSING):
+            return None
+        if kind == _LOGGING and frame.f_code.co_name != _LOGGING_NAME:
             return None
         frame = frame.f_back
     return None
@@ -132,7 +145,7 @@ def is_library_writing(frame: FrameType | None) -> bool:
             if kind == _TEXT:
                 kind = _of_text(frame)
             if kind != BETWEEN:
-                return kind == LIBRARY
+                return kind in (LIBRARY, _LOGGING)
         frame = frame.f_back
     return True
 

@@ -15,9 +15,10 @@ from collections.abc import Callable
 from datetime import date, datetime, timezone
 from typing import Any
 
-from lctl.instrument.ambient import slots
+from lctl.instrument.ambient import logged, slots
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.reads import read
+from lctl.session import border
 
 _getframe = sys._getframe
 _UTC = timezone.utc  # noqa: UP017
@@ -60,9 +61,11 @@ def _seconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
         key = f"time.{original.__name__}"
 
         def seconds(_: Any) -> float:
-            frame = own(_getframe(1))
+            reader = _getframe(1)
+            frame = own(reader)
             if frame is None:
-                return original()  # type: ignore[no-any-return]
+                logger = logged.shown(reader)
+                return original() if logger is None else read(border.LOGGED, logger, reader, ns) / 1e9
             return read("clock", key, frame, ns) / 1e9
 
         return seconds
@@ -75,8 +78,12 @@ def _nanoseconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
         key = f"time.{original.__name__}"
 
         def nanoseconds(_: Any) -> int:
-            frame = own(_getframe(1))
-            return ns() if frame is None else read("clock", key, frame, ns)
+            reader = _getframe(1)
+            frame = own(reader)
+            if frame is None:
+                logger = logged.shown(reader)
+                return ns() if logger is None else read(border.LOGGED, logger, reader, ns)
+            return read("clock", key, frame, ns)
 
         return nanoseconds
 

@@ -127,6 +127,7 @@ def failed(place: str, error: Exception) -> None:
 def _log(session: LCTLSession) -> Log:
     log = _logs[session] = Log(session)
     session.before_event = log.before_event
+    session.body_ended = log.body_ended
     return log
 
 
@@ -170,6 +171,19 @@ class Log:
             run.count, run.limit = 0, FIRST_BATCH
             if run.values:
                 self._flush(lanes.current().path, run)
+
+    def body_ended(self, lane: lanes.Lane) -> None:
+        """What was read in a tool's body, and in what that has started, is of its call: written before it."""
+        started = (f"{lane.path}.", f"{lane.path}/")
+        token = lanes.enter(lane)
+        try:
+            for path, run in list(self._runs.items()):
+                if path == lane.path or path.startswith(started):
+                    self._runs.pop(path, None)
+                    if run.values:
+                        self._flush(path, run)
+        finally:
+            lanes.leave(token)
 
     def forget(self) -> None:
         self._runs.clear()

@@ -35,7 +35,7 @@ _DICTS = frozenset({dict, defaultdict, OrderedDict, Counter})
 _ROWS = frozenset({list, tuple, deque})
 _BUILTIN = _DICTS | _ROWS | {set, bytearray}
 #: Modules of bases that bring nothing of their own into an object.
-_NEUTRAL = frozenset({"builtins", "abc", "typing", "pydantic.main", "pydantic.v1.main"})
+_NEUTRAL = frozenset({"builtins", "abc", "typing", "pydantic.main", "pydantic.v1.main", "agno.tools.toolkit"})
 _MISSING = object()
 
 _plain: dict[type, bool] = {}

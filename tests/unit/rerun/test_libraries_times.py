@@ -1,0 +1,140 @@
+"""Times that libraries read and the program prints, and what the bodies of tools read often."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lctl.codec import open_log
+
+Ran = subprocess.CompletedProcess[str]
+Twice = Callable[[str], tuple[Ran, Ran]]
+
+
+@pytest.fixture
+def twice(tmp_path: Path) -> Twice:
+    """Record a program, and run it again."""
+
+    def lctl(*words: str) -> Ran:
+        environ = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL", "PYTHON"))}
+        command = [sys.executable, "-m", "lctl", *words]
+        return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60)
+
+    def twice(program: str) -> tuple[Ran, Ran]:
+        (tmp_path / "agent.py").write_text(program)
+        recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+        assert recorded.returncode == 0, recorded.stderr
+        return recorded, lctl("rerun", "run.lctl.json")
+
+    return twice
+
+
+def _sources(folder: Path) -> list[str]:
+    return [e.data["source"] for e in open_log(folder / "run.lctl.json").events() if e.type == "ambient"]
+
+
+def test_a_tool_that_reads_the_clock_often(twice: Twice) -> None:
+    """Its reads are gathered, and are of its call, which is served."""
+    recorded, again = twice("""
+import threading, time
+import lctl
+
+@lctl.tool
+def wait(count: int) -> float:
+    def look():
+        for _ in range(count):
+            time.time()
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    look()
+    return time.time()
+
+for count in (3, 20, 700):
+    print(wait(count), time.time())
+""")
+    assert again.stdout == recorded.stdout
+    assert "unused" not in again.stderr
+    assert "log equal, output equal" in again.stderr, again.stderr
+
+
+LOGS = """
+import asyncio, logging, sys, time
+import lctl
+logging.basicConfig(stream={stream}, level=logging.DEBUG, format={form!r})
+
+@lctl.tool
+def nap() -> None:
+    asyncio.run(asyncio.sleep(0))
+
+asyncio.run(asyncio.sleep(0))
+nap()
+logging.info("own")
+asyncio.run(asyncio.sleep(0))
+print(time.time())
+"""
+
+
+def test_the_time_of_a_library_s_log_line_on_standard_output(twice: Twice, tmp_path: Path) -> None:
+    recorded, again = twice(
+        LOGS.format(stream="sys.stdout", form="%(created)f %(asctime)s %(name)s %(message)s")
+    )
+    assert recorded.stdout.count(" asyncio Using selector") == 3
+    assert again.stdout == recorded.stdout
+    assert "log equal, output equal" in again.stderr, again.stderr
+    assert _sources(tmp_path).count("log") == 3
+
+
+@pytest.mark.parametrize(
+    ("stream", "form"), [("sys.stdout", "%(name)s %(message)s"), ("sys.stderr", "%(asctime)s %(message)s")]
+)
+def test_a_time_that_is_not_shown_is_not_recorded(
+    stream: str, form: str, twice: Twice, tmp_path: Path
+) -> None:
+    recorded, again = twice(LOGS.format(stream=stream, form=form))
+    assert again.stdout == recorded.stdout
+    assert "log equal, output equal" in again.stderr, again.stderr
+    assert "log" not in _sources(tmp_path)
+
+
+def test_a_rerun_need_not_have_the_same_lines(twice: Twice, tmp_path: Path) -> None:
+    """A line that is not said again is passed over; the program's own reads are as they were."""
+    recorded, again = twice("""
+import asyncio, logging, pathlib, sys, time
+logging.basicConfig(stream=sys.stdout, level=logging.DEBUG, format="%(asctime)s %(name)s")
+if not pathlib.Path("again").exists():
+    asyncio.run(asyncio.sleep(0))
+    logging.disable(logging.DEBUG)
+    pathlib.Path("again").touch()
+asyncio.run(asyncio.sleep(0))
+print(time.time())
+""")
+    assert "rerun stopped" not in again.stderr
+    assert "Using selector" not in again.stdout.splitlines()[-1]
+    assert again.stdout.splitlines()[-1] == recorded.stdout.splitlines()[-1]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("rich") is None, reason="rich is not installed")
+def test_what_a_console_of_rich_logs(twice: Twice) -> None:
+    recorded, again = twice("""
+from rich.console import Console
+import lctl
+console = Console(log_time_format="[%X.%f]")
+
+@lctl.tool
+def look() -> int:
+    console.log("looking")
+    return 1
+
+console.log("begins")
+console.log("found", look())
+""")
+    assert recorded.stdout.count("agent.py:") == 3
+    assert again.stdout == recorded.stdout
+    assert "log equal, output equal" in again.stderr, again.stderr
