@@ -82,7 +82,10 @@ class Request:
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
         """The whole prompt, system prompt first."""
-        return self.earlier + tuple(read_turns(self.operation, self.body))
+        own = tuple(read_turns(self.operation, self.body))
+        # Instructions are said anew with what goes on, and hold from the beginning.
+        lead = 1 if self.earlier and own and own[0].role == "system" else 0
+        return own[:lead] + self.earlier + own[lead:]
 
     @property
     def text(self) -> str:

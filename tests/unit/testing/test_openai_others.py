@@ -80,6 +80,11 @@ def test_a_conversation_continues_by_response_id(server: ModelServer, gpt: opena
     assert second.output_text == "found"
     assert [t.role for t in server.requests[1].turns] == ["user", "assistant", "tool"]
     assert server.requests[1].tool_results == ["line 7"]
+    told = gpt.responses.create(
+        model=MODEL, input=output, previous_response_id=first.id, instructions="Be brief."
+    )
+    assert told.output_text
+    assert [t.role for t in server.requests[2].turns] == ["system", "user", "assistant", "tool"]
     with pytest.raises(openai.BadRequestError, match="not found") as caught:
         gpt.responses.create(model=MODEL, input="more", previous_response_id="resp_0")
     assert caught.value.code == "previous_response_not_found"
