@@ -49,8 +49,15 @@ _INSTALLED_BETWEEN = tuple(
         "/numpy/random/mtrand.pyx",
     )
 )
-#: Installed, and read for people: how long an agent took is printed with its answer.
-_INSTALLED_OWN = (os.path.join(os.sep + "agno", "utils", "timer.py"),)  # noqa: PTH118
+#: Installed, and read for people: how long an agent, or a function, took is printed with what it gave.
+_INSTALLED_OWN = tuple(
+    path.replace("/", os.sep)
+    for path in (
+        "/agno/utils/timer.py",
+        "/semantic_kernel/functions/kernel_function.py",
+        "/agent_framework/_tools.py",
+    )
+)
 #: Installed; a function of its acts for its caller: what `Console.log` prints has the time.
 _INSTALLED_LOGGING = (os.path.join(os.sep + "rich", "console.py"),)  # noqa: PTH118
 _LOGGING_NAME = "log"
