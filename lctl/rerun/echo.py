@@ -2,7 +2,7 @@
 
 An event that says what the recorded one at its seq says is stored as the recorded line: an exact rerun's
 events are the recording's to the byte, timestamps included; also where tasks reported of themselves in
-another order (see `reordering`). From the first difference on the new lines stand, and that difference is
+another order (see `window`). From the first difference on the new lines stand, and that difference is
 kept. What libraries write to standard error is no difference: the recorded line stands, and `stderr_differs`
 tells.
 """
@@ -20,8 +20,10 @@ from lctl.record.recorder import Recorder
 from lctl.rerun.certificate import Difference
 from lctl.rerun.comparing import described, difference
 from lctl.rerun.halting import Halt
-from lctl.rerun.reordering import Names, Window
+from lctl.rerun.past import Block, Past
+from lctl.rerun.reordering import Names
 from lctl.rerun.tape import Tape
+from lctl.rerun.window import Window
 
 
 class EchoStore(JournalStore):
@@ -65,6 +67,7 @@ class EchoStore(JournalStore):
         self.stored = 0
         self._equivalent = equivalent
         self._names = Names()
+        self._past = Past()
         self._window: Window | None = None
         self._first: Difference | None = None  # that opened the window
         self._lines: Iterator[bytes] = tape.log.lines() if tape is not None else iter(())
@@ -107,6 +110,7 @@ class EchoStore(JournalStore):
             self._seen += 1
             window = self._window
             if window is None:
+                self._past.add(Block([line], [line], {0: 0}))
                 self._store([line])
             else:
                 window.owe(line)
@@ -158,7 +162,7 @@ class EchoStore(JournalStore):
         while self._is_served_next() and (recorded := next(self._lines, None)) is not None:
             if self._window is None:
                 self._first = difference(recorded, self._names.line(line), self._equivalent)
-                self._window = Window(self._names, self._same)
+                self._window = Window(self._names, self._same, self._past)
             self._seen += 1
             self._window.owe(recorded)
 
@@ -168,12 +172,14 @@ class EchoStore(JournalStore):
             now_line = self._names.line(line)
             found = difference(recorded, now_line, self._equivalent)
             if found is None:
+                if is_shared:
+                    self._past.add(Block([recorded], [line], {}))
                 return [recorded if is_shared else now_line]
             self._first = found
             if not is_shared:
                 self.difference = found
                 return [now_line]
-            self._window = Window(self._names, self._same)
+            self._window = Window(self._names, self._same, self._past)
         window = self._window
         lines = self._closed(window, window.add(recorded, line))
         return lines if is_shared or self._window is None else self._give_up()
@@ -182,8 +188,9 @@ class EchoStore(JournalStore):
         """What is to be stored of the window: all of it, as recorded or as it came, when it has closed."""
         if whole:
             self._window = None
-            self.reordered += len(window.held)
-            return window.recorded
+            lines = window.close()
+            self.reordered += len(lines)
+            return lines
         return self._give_up() if window.is_lost else []
 
     def _same(self, recorded: bytes, now: bytes) -> bool:
@@ -195,9 +202,7 @@ class EchoStore(JournalStore):
         if window is None:
             return []
         self.difference = self._first
-        for line in window.held:
-            self._names.forget(orjson.loads(line)["seq"])
-        return [self._names.line(line) for line in window.held]
+        return window.give_up()
 
     def _let_go(self) -> None:
         """The end has come while a window was open."""

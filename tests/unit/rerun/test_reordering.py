@@ -91,6 +91,31 @@ def test_steps_one_after_the_other_keep_their_order(echo: Any) -> None:
     assert found.seq == 1 and not same
 
 
+def answer(agent: str, step: int, lane: str) -> Event:
+    return "exchange", agent, {"status": 200, "lane": lane, "at": 1.0, "body": ["x"]}, step
+
+
+def test_steps_that_begin_alike_are_told_apart_by_their_answers(echo: Any) -> None:
+    """Branches of a graph, one of which comes first now: whose an answer is, its lane says."""
+    fact: Event = ("fact_added", "g", {"id": "F1"}, 1)
+    recorded = [start("g"), fact, start("n", 1), start("n", 1), start("in", 3), start("in", 4)]
+    recorded += [answer("in", 5, "0.1"), answer("in", 6, "0.2"), end("in", 5), end("in", 6)]
+    again = [start("g"), start("n", 1), start("in", 2), start("n", 1), start("in", 4), fact]
+    again += [answer("in", 5, "0.1"), answer("in", 3, "0.2"), end("in", 3), end("in", 5)]
+    assert echo([*recorded, end("n", 3), end("n", 4)], [*again, end("n", 2), end("n", 4)]) == (None, True)
+    swapped = [*again[:6], answer("in", 5, "0.2"), answer("in", 3, "0.1"), *again[8:]]
+    found, same = echo([*recorded, end("n", 3), end("n", 4)], [*swapped, end("n", 2), end("n", 4)])
+    assert found.seq == 7 and not same
+
+
+def test_many_events_of_another_task_may_come_first(echo: Any) -> None:
+    """As long as each is found among those recorded, they are held back."""
+    late: Event = ("fact_added", "a", {"id": "late"}, 1)
+    many: list[Event] = [("fact_added", "b", {"id": f"F{n}"}, 2) for n in range(200)]
+    begun = [start("a"), start("b")]
+    assert echo([*begun, late, *many], [*begun, *many, late]) == (None, True)
+
+
 def test_another_event_is_a_difference_where_it_stands(echo: Any) -> None:
     """However many follow it, the first that is not the recorded one is named, and all are kept."""
     recorded = [start("a"), *[("fact_added", "a", {"id": f"F{n}"}, 1) for n in range(100)], end("a", 1)]

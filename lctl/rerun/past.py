@@ -1,0 +1,61 @@
+"""The newest events of a rerun, with the recorded ones that they were found to be.
+
+Steps of several tasks may begin alike, in another order than the recording's; that shows only later.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import orjson
+
+#: Blocks that are kept, and their bytes.
+_MANY, _BYTES = 1024, 1 << 23
+
+
+class Block(NamedTuple):
+    """Events that were found to be the recorded ones, in whatever order.
+
+    Attributes:
+        served: place among those `held` of each that the tape itself gave, and its place in `recorded`.
+    """
+
+    recorded: list[bytes]
+    held: list[bytes]
+    served: dict[int, int]
+
+
+class Past:
+    """The newest of them, as far as they may yet turn out to be others that began alike."""
+
+    def __init__(self) -> None:
+        self._blocks: deque[Block] = deque()
+        self._size = 0
+
+    def add(self, block: Block) -> None:
+        self._blocks.append(block)
+        self._size += _size(block)
+        while len(self._blocks) > _MANY or self._size > _BYTES:
+            self._size -= _size(self._blocks.popleft())
+
+    def began(self, side: int) -> dict[int, int | None]:
+        """Steps that began there, in the run (0) or in the recording (1), and the steps around them."""
+        lines = (line for block in self._blocks for line in (block.recorded if side else block.held))
+        events = (orjson.loads(line) for line in lines if b'"type":"step_start"' in line[:64])
+        return {event["seq"]: event.get("step") for event in events}
+
+    def take_back(self, seqs: Iterable[int]) -> list[Block]:
+        """All from the first in which one of these events of the run or of the recording is."""
+        wanted, taken = set(seqs), []
+        while wanted and self._blocks:
+            block = self._blocks.pop()
+            self._size -= _size(block)
+            taken.append(block)
+            wanted -= {orjson.loads(line)["seq"] for line in (*block.recorded, *block.held)}
+        return taken[::-1]
+
+
+def _size(block: Block) -> int:
+    return sum(map(len, block.recorded))

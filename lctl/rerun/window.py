@@ -1,0 +1,300 @@
+"""Events of concurrent tasks that a rerun records in another order than the recording did.
+
+What reaches a program comes in the recorded order; what its tasks report of themselves in between (a step
+that ends while another's answer is read) may fall on either side of it, by a turn of the event loop. The
+program sees nothing of that order. So a rerun that comes to say other than what was recorded holds its
+events back until they are the recorded ones again, each of them, in whatever order; then the recorded
+lines stand, and the seqs by which later events refer to them are the recorded ones.
+
+What one step says stays in its order, and so does everything that crossed the border.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
+
+from lctl.rerun.past import Block, Past
+from lctl.rerun.reordering import Names
+
+#: Ambient events that wait for their turn in a rerun.
+_RELEASED = frozenset({"sleep", "wake"})
+#: Events that are held back at most, and of these such as are not found; then they are another history.
+_HELD, _MANY = 1024, 128
+#: What enters the program from outside or leaves it.
+_BORDER = frozenset({"exchange", "tool_call", "ambient"})
+#: Of an event's data: what is the same, word by word, in one that is to be it.
+_TOLD = ("lane", "tool", "role", "kind", "outcome")
+#: Whether two lines say the same.
+Same = Callable[[bytes, bytes], bool]
+#: Type, task or thread, and the how-manyth there.
+_Crossing: TypeAlias = tuple[str, str, int]
+
+
+class _Event(NamedTuple):
+    """What is asked of an event often. `alike`: what it has in common with each that it may be."""
+
+    type: str
+    seq: int
+    step: int | None
+    alike: tuple[Any, ...]
+
+
+class Window:
+    """Lines held back from the first that is not the recorded one, until all are among those recorded.
+
+    Steps of several tasks may begin alike. Which is which is told by what crosses the border in them, as that
+    says of which task it is: also of such as were found, and stored, before the window opened.
+
+    Attributes:
+        before: how many of the events were.
+    """
+
+    def __init__(self, names: Names, same: Same, past: Past) -> None:
+        self.before = 0
+        self.recorded: list[bytes] = []
+        self.held: list[bytes] = []
+        self._names = names
+        self._same = same
+        self._past = past
+        self._were: dict[int, int] = {}  # which recorded events those before the window were
+        self._events: tuple[list[_Event], list[_Event]] = ([], [])  # of `held` and `recorded`
+        self._open: list[int] = []  # of `held`: not found yet
+        self._left: list[int] = []  # of `recorded`: not found yet
+        self._owed: deque[int] = deque()  # of `recorded`: to be served, and not held yet
+        self._served: dict[int, int] = {}  # of `held`, by `recorded`
+        self._found: list[tuple[int, int]] = []
+        self._crossings: tuple[dict[_Crossing, int], dict[_Crossing, int]] = ({}, {})
+        self._counts: tuple[Counter[Any], Counter[Any]] = (Counter(), Counter())
+        self._tried: set[tuple[int, int]] = set()  # of `held` and `recorded`, by the names known so far
+        self._sure: dict[int, int] = {}  # recorded seqs of steps, by theirs in this run
+        self._taken: set[int] = set()  # of the recorded seqs
+
+    def add(self, recorded: bytes, now: bytes) -> bool:
+        """One more of each; whether the window is whole."""
+        self._open.append(len(self.held))
+        self._left.append(len(self.recorded))
+        self.held.append(now)
+        self.recorded.append(recorded)
+        crossed = [self._note(0, now), self._note(1, recorded)]
+        while self._match():
+            pass
+        while any(crossed) and self._learn():
+            self._match_again()
+        return self._is_whole()
+
+    def owe(self, recorded: bytes) -> None:
+        """A recorded event that comes of the tape itself, for which there is no number yet."""
+        self._owed.append(len(self.recorded))
+        self.recorded.append(recorded)
+        self._note(1, recorded)
+
+    @property
+    def owed(self) -> int:
+        return len(self._owed)
+
+    def serve(self, seq: int) -> bool:
+        """The first of those has the number `seq` in this run; whether the window is whole."""
+        place = self._owed.popleft()
+        self._served[len(self.held)] = place
+        self._found.append((len(self.held), place))
+        self.held.append(orjson.dumps(orjson.loads(self.recorded[place]) | {"seq": seq}))
+        self._note(0, self.held[-1])
+        return self._is_whole()
+
+    def close(self) -> list[bytes]:
+        """The recorded lines of what was held back."""
+        self._past.add(Block(self.recorded, self.held, self._served))
+        return self.recorded[self.before :]
+
+    def give_up(self) -> list[bytes]:
+        """What was held back, as it came."""
+        for event in self._events[0]:
+            self._names.forget(event.seq)
+            self._names.learn(event.seq, self._were.get(event.seq, event.seq))
+        return [self._names.line(line) for line in self.held[self.before :]]
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether this is another history, and no other order."""
+        many = len(self._open) >= _MANY or len(self.held) >= _HELD
+        found = not self._open and not self._owed
+        return many or (found and not self._is_in_order())
+
+    def _is_whole(self) -> bool:
+        return not self._open and not self._owed and self._is_in_order()
+
+    def _note(self, side: int, line: bytes) -> bool:
+        """Know an event of the run (0) or of the recording (1); whether it tells of which task it is."""
+        event = orjson.loads(line)
+        data = event["data"]
+        told = tuple(data.get(name) for name in _TOLD)
+        alike = event["type"], event.get("agent"), *(one for one in told if isinstance(one, str))
+        place = len(self._events[side])
+        self._events[side].append(_Event(event["type"], event["seq"], event.get("step"), alike))
+        lane = data.get("lane")
+        if event["type"] not in ("exchange", "tool_call") or not isinstance(lane, str):
+            return False
+        counts = self._counts[side]
+        counts[event["type"], lane] += 1
+        self._crossings[side][event["type"], lane, counts[event["type"], lane]] = place
+        return True
+
+    def _match(self) -> bool:
+        """Find one more; an event may refer only to what was found before it."""
+        now, then = self._events
+        for n in self._open:
+            event = now[n]
+            for m in self._left:
+                old = then[m]
+                if old.alike != event.alike or (n, m) in self._tried or not self._may_be(event, old):
+                    continue
+                self._names.learn(event.seq, old.seq)
+                if self._same(self.recorded[m], self._names.line(self.held[n], old.seq)):
+                    self._open.remove(n)
+                    self._left.remove(m)
+                    self._found.append((n, m))
+                    self._tried.clear()
+                    return True
+                self._names.forget(event.seq)
+                self._tried.add((n, m))
+        return False
+
+    def _may_be(self, event: _Event, old: _Event) -> bool:
+        if event.type != "step_start":
+            return True
+        return self._sure[event.seq] == old.seq if event.seq in self._sure else old.seq not in self._taken
+
+    def _learn(self) -> bool:
+        """Which steps a crossing was in, then and now; whether others had been taken for these."""
+        now, then = self._crossings
+        pairs = [(n, then.get(crossing)) for crossing, n in now.items() if n in self._open]
+        return any(m in self._left and self._tell_apart(n, m) for n, m in pairs if m is not None)
+
+    def _tell_apart(self, n: int, m: int) -> bool:
+        event, old = self._events[0][n], self._events[1][m]
+        pairs = self._chain(event.step, old.step)
+        if all(now in self._sure for now, _ in pairs) or any(
+            self._sure.get(now, then) != then for now, then in pairs
+        ):
+            return False
+        known = {now: self._names.seq(now) for now, _ in pairs}
+        self._rename(dict(pairs))
+        is_it = self._same(self.recorded[m], self._names.line(self.held[n], old.seq))
+        self._rename(known)
+        if is_it:
+            self._sure.update(pairs)
+            self._taken.update(then for _, then in pairs)
+            self._reach_back({*known, *(then for _, then in pairs)})
+        return is_it
+
+    def _rename(self, seqs: dict[int, int]) -> None:
+        for now, then in seqs.items():
+            self._names.forget(now)
+            self._names.learn(now, then)
+
+    def _chain(self, now: Any, then: Any) -> list[tuple[int, int]]:
+        """A step of the run and one of the recording, and the steps around both, up to one that is known."""
+        here = [{one.seq: one.step for one in each if one.type == "step_start"} for each in self._events]
+        before: list[dict[int, int | None]] = []
+        pairs: list[tuple[int, int]] = []
+        while True:
+            if now in here[0] and then in here[1]:
+                around = here[0][now], here[1][then]
+            elif isinstance(now, int) and isinstance(then, int) and self._names.seq(now) != then:
+                before = before or [self._past.began(0) | here[0], self._past.began(1) | here[1]]
+                if now not in before[0] or then not in before[1]:
+                    return []
+                around = before[0][now], before[1][then]
+            else:
+                return pairs
+            pairs.append((now, then))
+            now, then = around
+
+    def _reach_back(self, seqs: set[int]) -> None:
+        """Take what was found before the window into it, if one of these steps is in there."""
+        blocks = self._past.take_back(seqs - {event.seq for events in self._events for event in events})
+        if not blocks:
+            return
+        recorded, held, served = self.recorded, self.held, self._served
+        self.recorded, self.held, self._served = [], [], {}
+        for block in (*blocks, Block(recorded, held, served)):
+            n, m = len(self.held), len(self.recorded)
+            self._served |= {n + one: m + other for one, other in block.served.items()}
+            self.held += block.held
+            self.recorded += block.recorded
+        shift = len(self.recorded) - len(recorded)
+        self.before += shift
+        self._owed = deque(place + shift for place in self._owed)
+        self._events, self._crossings, self._counts = ([], []), ({}, {}), (Counter(), Counter())
+        for side, lines in enumerate((self.held, self.recorded)):
+            for line in lines:
+                self._note(side, line)
+        were = {one.seq: self._names.seq(one.seq) for one in self._events[0][: self.before]}
+        self._were = were | self._were
+
+    def _match_again(self) -> None:
+        for n, event in enumerate(self._events[0]):
+            if n not in self._served:
+                self._names.forget(event.seq)
+        served = set(self._served.values()) | set(self._owed)
+        self._found = list(self._served.items())
+        self._open = [n for n in range(len(self.held)) if n not in self._served]
+        self._left = [m for m in range(len(self.recorded)) if m not in served]
+        self._tried.clear()
+        while self._match():
+            pass
+
+    def _is_in_order(self) -> bool:
+        """Whether each step, and the border, have their own events in the recorded order; and a step that
+        was over before another in the same one began, was so now."""
+        last: dict[Any, int] = {}
+        parents: dict[Any, Any] = {}
+        ended: dict[Any, list[int]] = {}  # by the step around them: places of ends in the recording
+        for n, m in sorted(self._found):
+            line = self.recorded[m] if n in self._served else self._names.line(self.held[n])
+            event = orjson.loads(line)
+            kind, step = event["type"], event.get("step")
+            if kind == "step_start":
+                parents[self._names.seq(event["seq"])] = step
+                before = sum(1 for place in self._ends_in(step) if place < m)
+                if before > sum(1 for place in ended.get(step, ()) if place < m):
+                    return False
+                continue
+            if kind == "step_end" and step in parents:
+                ended.setdefault(parents[step], []).append(m)
+            key = _border_of(event) if _crosses(event) else step
+            if last.get(key, -1) > m:
+                return False
+            last[key] = m
+        return True
+
+    def _ends_in(self, around: Any) -> list[int]:
+        """Where the recording ends the steps that it begins here in the step `around`."""
+        begun: set[Any] = set()
+        places = []
+        for m, event in enumerate(self._events[1]):
+            if event.type == "step_start" and event.step == around:
+                begun.add(event.seq)
+            elif event.type == "step_end" and event.step in begun:
+                places.append(m)
+        return places
+
+
+def _crosses(event: dict[str, Any]) -> bool:
+    """Not so an agent used as a tool, nor a call made of messages: what they did is told when they end, as a
+    step is. Their own model calls cross the border."""
+    data = event["data"]
+    return event["type"] in _BORDER and not (data.get("subagent") or data.get("derived"))
+
+
+def _border_of(event: dict[str, Any]) -> Any:
+    """What keeps its order with this crossing: all others, but for a read of the surroundings only its own
+    lane, whose it is, and in a tool's body too, as it is recorded again together with the call."""
+    lane = event["data"].get("lane")
+    if event["type"] == "ambient" and event["data"].get("source") not in _RELEASED:
+        return "reads", lane
+    return lane if isinstance(lane, str) and "/" in lane else "border"
