@@ -14,14 +14,14 @@ from types import FrameType
 from typing import Any
 
 from lctl.guard import guard
+from lctl.instrument import settings
 from lctl.session import jsonable, lanes
-from lctl.session.wrote import Sink, streams
+from lctl.session.lanes import Lane
+from lctl.session.wrote import Body, Sink, streams
 
 _getframe = sys._getframe
 _raw, _thread = lanes.raw, lanes.thread
 STREAMS = ("stdout", "stderr")
-
-
 _watched: dict[str, Writing] = {}
 
 
@@ -31,7 +31,8 @@ def install() -> None:
         stream = getattr(sys, name)
         if name not in _watched and is_pythons(name, stream):
             watch(name, stream)
-    streams.positions.clear()  # a rerun begins to watch earlier, and comes by here like the program did
+    if not settings.full:
+        streams.positions.clear()  # a rerun begins to watch earlier, and comes by here as the program did
 
 
 def uninstall() -> None:
@@ -44,12 +45,16 @@ def is_pythons(name: str, stream: object) -> bool:
     return stream is getattr(sys, f"__{name}__") and type(stream) is io.TextIOWrapper
 
 
-def watch(name: str, stream: io.TextIOWrapper) -> Writing:
-    """Watch `stream`, and the one that had the name no more."""
+def watch(name: str, stream: io.TextIOWrapper, ordered: bool = False) -> Writing:
+    """Watch `stream`, and the one that had the name no more.
+
+    Args:
+        ordered: keep, or follow, the order in which threads write to it.
+    """
     before = _watched.pop(name, None)
     if before is not None:
         before.undo()
-    made = _watched[name] = Writing(name, stream)
+    made = _watched[name] = Writing(name, stream, ordered)
     return made
 
 
@@ -64,14 +69,14 @@ class Writing:
     is_aside = False
     is_again = False
 
-    def __init__(self, name: str, made: io.TextIOWrapper) -> None:
+    def __init__(self, name: str, made: io.TextIOWrapper, ordered: bool) -> None:
         self._name, self._made = name, made
         self._write: Callable[[Any], int] = made.write
         made.write = self.write  # type: ignore[method-assign]
-        streams.writers[name] = self._again
+        streams.watch(name, self._again, self._write, ordered)
 
     def undo(self) -> None:
-        streams.writers.pop(self._name, None)
+        streams.leave(self._name)
         vars(self._made).pop("write", None)
 
     def write(self, text: Any, /) -> int:
@@ -80,25 +85,44 @@ class Writing:
             if self.is_aside:
                 return self._write(text)
             if lane.wrote is not None or streams.pending:
-                return self._write_as_told(text, lane.wrote, _getframe().f_back)
+                return self._write_as_told(text, lane, _getframe().f_back)
             with streams.lock:  # most of what is written
+                if self._name in streams.following:
+                    return self._in_turn(lane.path, text)
                 size = self._write(text)
                 streams.positions[self._name] += size
+                order = streams.orders.get(self._name)
+                if order is not None:
+                    order.note(lane.path, size)
             return size
         except BaseException as error:
             error.__traceback__ = None  # the program's call failed, in the interpreter itself
             raise
 
-    def _write_as_told(self, text: Any, sink: Sink | None, frame: FrameType | None) -> int:
+    def _in_turn(self, lane: str, text: Any) -> int:
+        if not isinstance(text, str):
+            return self._write(text)  # which says what is wrong with it
+        try:
+            streams.in_turn(self._name, lane, text)
+        except Exception as error:
+            guard.failed("the order of what is written", error)
+        return len(text)
+
+    def _write_as_told(self, text: Any, lane: Lane, frame: FrameType | None) -> int:
         """Write what a tool's body, or somebody beside one that is served, writes."""
-        name = self._name
+        name, sink = self._name, lane.wrote
         with streams.lock:
             if sink is not None and self._is_beside(frame):
                 sink = None
             elif sink is not None and self._is_had(sink, text):
                 return len(text)
+            if name in streams.following and not isinstance(sink, Body):
+                return self._in_turn(lane.path, text)
             size = self._write(text)
             try:
+                order = streams.orders.get(name)
+                if order is not None:
+                    order.note(lane.path, size)
                 kept = text if sink is None or jsonable.text(text) is text else None
                 streams.passed(name, kept, size, sink)
             except Exception as error:

@@ -157,6 +157,7 @@ class Output(Payload, frozen=True):
         size: how many.
         text: its beginning.
         by: "libraries" where they wrote it (to stderr); absent of what the program wrote.
+        lanes: where threads wrote at once, who wrote in which order: lane, how many texts and characters.
     """
 
     stream: str | None = None
@@ -164,6 +165,7 @@ class Output(Payload, frozen=True):
     size: Count | None = None
     text: str | None = None
     by: str | None = None
+    lanes: list[Any] | None = None
 
 
 class Blob(Payload, frozen=True):

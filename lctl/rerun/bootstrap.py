@@ -16,6 +16,8 @@ from lctl.rerun.running import Rerun
 from lctl.rerun.settings import MAIN, VARIABLE, Settings
 from lctl.rerun.tape import Tape
 from lctl.session import processes
+from lctl.session.interleaving import turns_of
+from lctl.session.wrote import streams
 
 #: How long a program that was stopped in one of its threads may take to end by itself, in seconds.
 _GRACE = 3.0
@@ -51,6 +53,15 @@ def _serve(tape: Tape, settings: Settings) -> None:
     running.halt.listener = lambda: _end_soon(running)
     running.on_reached = lambda: leave(0)
     running.begin()
+    if settings.policy == "strict" and settings.on_miss == "stop" and settings.at is None:
+        _write_in_order(tape)
+
+
+def _write_in_order(tape: Tape) -> None:
+    """Let the program's threads write in the order in which they had written."""
+    for seq in tape.outputs:
+        data = tape.log.event(seq).data
+        streams.follow(str(data.get("stream")), turns_of(data.get("lanes")))
 
 
 def _forked() -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from lctl.guard import guard
 from lctl.session import hooks, processes
+from lctl.session.interleaving import Following, Order, Turn
 
 #: Characters of one call that are kept.
 LIMIT = 1 << 18
@@ -91,7 +92,13 @@ class Again:
     def __init__(self, pieces: Iterable[Piece], outer: Sink | None) -> None:
         self.left = deque(pieces)
         self._outer = outer
-        self._unclaimed: dict[str, str] = {}
+        #: Of each stream: what the framework has not written again, and how much of all is not written.
+        self._unclaimed: dict[str, str] = defaultdict(str)
+        self._unwritten: dict[str, int] = defaultdict(int)
+        for piece in self.left:
+            self._unclaimed[piece.stream] += piece.text
+            self._unwritten[piece.stream] += len(piece.text)
+        self.is_ended = False
 
     def begin(self) -> None:
         with streams.lock:
@@ -99,33 +106,42 @@ class Again:
             streams.write_due()
 
     def end(self, give_all: bool) -> None:
-        """The call is about to give its result: write what is left, if it is to `give_all`."""
+        """The call is about to give its result: write what is left, if it is to `give_all`; but what comes
+        after the text of others, who are known to be still at it."""
         with streams.lock:
-            if self in streams.pending:
-                streams.pending.remove(self)
+            waits = [piece for piece in self.left if give_all and streams.is_awaited(piece)]
             while give_all and self.left:
-                self.write_next()
+                if self.left[0] in waits:
+                    piece = self.left.popleft()
+                    self.add(piece.stream, piece.at, piece.text, len(piece.text))
+                else:
+                    self.write_next()
             self.left.clear()
+            self.left.extend(waits)
+            self.is_ended = True
+            if not waits and self in streams.pending:
+                streams.pending.remove(self)
             streams.write_due()
 
     def write_next(self) -> None:
         piece = self.left.popleft()
         at = streams.positions[piece.stream]
         streams.write(piece)
-        self._unclaimed[piece.stream] = self._unclaimed.get(piece.stream, "") + piece.text
-        self.add(piece.stream, at, piece.text, len(piece.text))
+        self._unwritten[piece.stream] -= len(piece.text)
+        if not self.is_ended:
+            self.add(piece.stream, at, piece.text, len(piece.text))
 
     def has(self, stream: str, text: str) -> bool:
         """Whether `text`, which the framework is about to write, is of the recorded text: then that is
         written, and stands for it."""
-        left = "".join(piece.text for piece in self.left if piece.stream == stream)
-        at = (self._unclaimed.get(stream, "") + left).find(text)
+        unclaimed = self._unclaimed.get(stream, "")
+        at = unclaimed.find(text)
         if not text or at < 0:
             return False
-        end = at + len(text)
-        while len(self._unclaimed.get(stream, "")) < end:
+        rest = unclaimed[at + len(text) :]
+        while self._unwritten[stream] > len(rest) and not streams.is_awaited(self.left[0]):
             self.write_next()
-        self._unclaimed[stream] = self._unclaimed[stream][end:]
+        self._unclaimed[stream] = rest
         return True
 
     def add(self, stream: str, at: int, text: str | None, size: int) -> None:
@@ -143,6 +159,8 @@ class Streams:
         writers: of each, what writes to it past those who watch. Empty: nothing is kept.
         positions: characters written to each.
         pending: the calls that are being served.
+        orders: of those streams whose writers' order is kept.
+        following: of those where it is followed.
     """
 
     def __init__(self) -> None:
@@ -150,6 +168,57 @@ class Streams:
         self.writers: dict[str, Callable[[str], object]] = {}
         self.positions: dict[str, int] = defaultdict(int)
         self.pending: list[Again] = []
+        self.orders: dict[str, Order] = {}
+        self.following: dict[str, Following] = {}
+        self._plain: dict[str, Callable[[str], object]] = {}
+        self._turns: dict[str, Sequence[Turn]] = {}
+
+    def follow(self, stream: str, turns: Sequence[Turn]) -> None:
+        """Its writers are to write in this order. Before anybody writes."""
+        if not turns:
+            return
+        if stream in self._plain:
+            self.following[stream] = Following(turns, self._plain[stream])
+        else:
+            self._turns[stream] = turns
+
+    def watch(
+        self, stream: str, writer: Callable[[str], object], plain: Callable[[str], object], ordered: bool
+    ) -> None:
+        """The stream is watched from now on; `writer` and `plain` write past those who watch."""
+        self.writers[stream] = writer
+        if ordered:
+            self._plain[stream] = plain
+            self.orders[stream] = Order()
+            self.follow(stream, self._turns.pop(stream, ()))
+
+    def leave(self, stream: str) -> None:
+        self.release(stream)
+        for each in (self.writers, self._plain, self.orders, self.following):
+            each.pop(stream, None)
+
+    def release(self, stream: str) -> None:
+        """No more is waited for: write what waits for others."""
+        follows = self.following.get(stream)
+        if follows is None:
+            return
+        with self.lock, guard("what a tool wrote"):
+            for call in list(self.pending):
+                while call.left:
+                    call.write_next()
+            follows.pass_over()
+
+    def in_turn(self, stream: str, lane: str, text: str) -> None:
+        """A lane writes to a stream whose order is followed; see `Following`."""
+        follows = self.following[stream]
+        follows.take(lane, text)
+        self.positions[stream] = follows.position
+        self.write_due()
+
+    def is_awaited(self, piece: Piece) -> bool:
+        """Whether others are to write before this is."""
+        follows = self.following.get(piece.stream)
+        return follows is not None and not follows.is_over and follows.position < piece.at
 
     def passed(self, stream: str, text: str | None, size: int, sink: Sink | None) -> None:
         """Somebody wrote `text`; `sink` is that of the writer's lane."""
@@ -169,6 +238,8 @@ class Streams:
                 while call.left and call.left[0].at == self.positions[call.left[0].stream]:
                     call.write_next()
                     go_on = True
+        if self.following:
+            self.pending = [call for call in self.pending if call.left or not call.is_ended]
 
     def write(self, piece: Piece) -> None:
         """Write a served call's text where its body wrote it."""
@@ -178,12 +249,20 @@ class Streams:
         if writer is not None:
             with guard("what a tool wrote"):
                 writer(piece.text)
+        follows = self.following.get(stream)
+        if follows is not None:
+            if follows.position == piece.at:
+                follows.served(len(piece.text))
+                follows.go_on()
+            self.positions[stream] = follows.position
 
     def renew(self) -> None:
         """In a forked child: what it writes is its own."""
         self.lock = RLock()
         self.positions.clear()
         self.pending.clear()
+        self.orders = {stream: Order() for stream in self.orders}
+        self.following.clear()
 
 
 streams = Streams()

@@ -141,7 +141,7 @@ def _again(stream: io.TextIOWrapper, name: str) -> io.TextIOWrapper | None:
         write_through=stream.write_through,
     )
     made.mode = stream.mode  # type: ignore[misc]
-    raw.writing = writing.watch(name, made)
+    raw.writing = writing.watch(name, made, ordered=True)
     return made
 
 
@@ -211,12 +211,27 @@ def closing(session: LCTLSession) -> None:
     counts = _sessions.get(session)
     for name, raw in _raw.items():
         with guard("the program's output"):
+            streams.release(name)
             _flush(name)
         count = raw.counts[0] if counts is None else counts[name]
         if counts is not None:
             raw.counts.remove(count)
         if count.size:
-            session.emit("output", count.event(name), agent=session.agent)
+            lanes = _lanes(name) if counts is None else None
+            told = count.event(name) if lanes is None else {**count.event(name), "lanes": lanes}
+            session.emit("output", told, agent=session.agent)
+
+
+def _lanes(name: str) -> list[Any] | None:
+    """In which order its writers wrote, where that does not come by itself. Of standard error libraries
+    write a share, each time another one."""
+    if name != "stdout":
+        return None
+    follows = streams.following.get(name)
+    if follows is not None:
+        return [list(turn) for turn in follows.turns]
+    order = streams.orders.get(name)
+    return None if order is None else order.told()
 
 
 def closed(session: LCTLSession) -> None:

@@ -278,3 +278,61 @@ print(look())
     assert recorded.stdout == "told\nseven\n7\n"
     fork = lctl("fork", "run.lctl.json", "--at", "2", "--result", "tool:look=8", "--yes")
     assert fork.stdout == "told\n8\n", fork.stderr
+
+
+_THREADS = """
+again = Path("again").exists()  # files are as they are now: the threads fall out in another order
+other, mine = threading.Event(), threading.Event()
+
+def panel():
+    if not again:
+        mine.wait()
+    print("panel")
+    print("of", "the", "thread")
+    other.set()
+
+@lctl.tool
+def look():
+    print("looking")
+    body()
+    return 1
+
+thread = threading.Thread(target=panel)
+thread.start()
+if again:
+    other.wait()
+print("asked")
+look()
+mine.set()
+thread.join()
+print("end")
+"""
+
+
+def test_threads_print_in_the_recorded_order(lctl: Run, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(_HEAD + _THREADS)
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.stdout == "asked\nlooking\npanel\nof the thread\nend\n", recorded.stderr
+    (tmp_path / "again").touch()
+    again = lctl("rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert "output equal" in again.stderr
+
+
+def test_a_program_of_one_thread_has_no_order_of_writers(lctl: Run, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(_HEAD + "print('one')\nlctl.tool(print)('two')\n")
+    lctl("run", "-o", "run.lctl.json", "agent.py")
+    log = json.loads((tmp_path / "run.lctl.json").read_text())
+    assert ["lanes" in event["data"] for event in log["events"] if event["type"] == "output"] == [False]
+
+
+def test_text_that_does_not_come_holds_nothing_back(lctl: Run, tmp_path: Path) -> None:
+    """A thread that prints no more what it printed: the rest is there, and the rerun is not exact."""
+    program = _THREADS.replace('    print("panel")', '    print("" if again else "panel", end="")')
+    program = program.replace('    print("of", "the", "thread")', "    if not again:\n        print()")
+    (tmp_path / "agent.py").write_text(_HEAD + program)
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.stdout == "asked\nlooking\npanel\nend\n", recorded.stderr
+    (tmp_path / "again").touch()
+    again = lctl("rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (1, "asked\nlooking\nend\n"), again.stderr
