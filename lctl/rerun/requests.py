@@ -48,9 +48,7 @@ class Canonical:
 
     __slots__ = ("_digests", "goes_on", "head", "messages")
 
-    def __init__(
-        self, head: dict[str, Any], messages: list[dict[str, Any]], goes_on: bool = False
-    ) -> None:
+    def __init__(self, head: dict[str, Any], messages: list[dict[str, Any]], goes_on: bool = False) -> None:
         self.goes_on = goes_on
         self.head = head
         self.messages = messages
