@@ -253,7 +253,8 @@ def _begun(tool: Any, input: dict[str, Any]) -> wrapping.Run | None:
     _call_id.set(None)  # what the tool itself calls is another call
     if type(tool).__name__ in _DELEGATION:
         return _delegated(tool, input, call_id)
-    run = begin_tool(tool.name, input, call_id=call_id, function=getattr(tool, "func", None))
+    function = getattr(tool, "func", None) or getattr(tool, "_run", None)
+    run = begin_tool(tool.name, input, call_id=call_id, function=function)
     if run is not None and run.served is not None:
         _use(tool)
     return run

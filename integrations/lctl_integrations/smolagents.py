@@ -105,7 +105,8 @@ class _Calls:
             gave.append(wrapped(*args, **kwargs))
             return _raw(gave[0])
 
-        value = call_tool(described.name, described.input, run, call_id=described.call_id)
+        function = getattr(tool, "forward", None)
+        value = call_tool(described.name, described.input, run, call_id=described.call_id, function=function)
         if gave:
             return gave[0]
         if not kwargs.get("sanitize_inputs_outputs"):

@@ -80,14 +80,16 @@ def call_tool(
     *,
     call_id: str | None = None,
     shown: Callable[[Any], Any] | None = None,
+    function: Any = None,
 ) -> T:
     """Call `run()` as the tool `name` with `input`: recorded, or served.
 
     Args:
         shown: what the event says of the value, where that is a framework's wrapping of it. A rerun gives
             the value itself.
+        function: the tool itself. If it is a method, what it changes of its object is kept.
     """
-    return wrapping.wrap(run, _begin(name, input, call_id, shown))()  # type: ignore[no-any-return]
+    return wrapping.wrap(run, _begin(name, input, call_id, shown, function))()  # type: ignore[no-any-return]
 
 
 async def call_tool_async(
@@ -107,9 +109,13 @@ async def call_tool_async(
 
 
 def _begin(
-    name: str, input: dict[str, Any], call_id: str | None, shown: Callable[[Any], Any] | None
+    name: str,
+    input: dict[str, Any],
+    call_id: str | None,
+    shown: Callable[[Any], Any] | None,
+    function: Any = None,
 ) -> wrapping.Begin:
-    return lambda args, kwargs: begin_tool(name, input, call_id=call_id, shown=shown)
+    return lambda args, kwargs: begin_tool(name, input, call_id=call_id, shown=shown, function=function)
 
 
 class _Arguments:

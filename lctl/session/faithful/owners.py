@@ -3,7 +3,8 @@
 It is no argument of the call. So nothing of it may keep a call from being served: it is looked at within
 limits, what cannot be kept is left out, and a rerun leaves what it finds where it does not fit. Looked into
 are objects of classes that are the program's own, all of their bases, too, and the builtin containers they
-hold: never a framework's objects, clients, locks or modules.
+hold: never a framework's objects, clients, locks or modules. Of a tool that is the program's subclass of a
+framework's class, what the program's part adds.
 
 Changes are told by the way that leads to them, and say what is there afterwards: of two calls that
 overlap, the later event holds what both did (see `lctl.session.toolevents.Change`).
@@ -71,7 +72,7 @@ class Owner:
             if kind in _BUILTIN:
                 if len(node) > left:
                     continue
-            elif not is_plain(kind):
+            elif not is_plain(kind) and node is not self.value:
                 continue
             parts = _parts(node, kind)
             left -= len(parts) + 1
@@ -126,7 +127,7 @@ def owner_of(function: Any) -> Owner | None:
     """The object that a function is a method of, if it is one that is looked into."""
     for _ in range(10):
         if isinstance(function, MethodType):
-            return Owner(function.__self__) if is_plain(type(function.__self__)) else None
+            return Owner(function.__self__) if is_looked_into(type(function.__self__)) else None
         if isinstance(function, partial):
             function = function.func
             continue
@@ -155,6 +156,39 @@ def change(made: Any, value: Any, given: Given) -> None:
             continue
 
 
+def is_looked_into(kind: type) -> bool:
+    """Whether a call of a method can have changed what is looked into: of the program's subclass of a
+    framework's class, the attributes that only the program's part knows."""
+    return is_plain(kind) or bool(_added(kind))
+
+
+def _added(kind: type) -> frozenset[str]:
+    """Attributes that the program's classes name and those of the framework beneath them do not."""
+    found = _additions.get(kind)
+    if found is None:
+        is_known = is_programs(kind) and not _has_code_of_its_own(kind)
+        found = _additions[kind] = _names_added(kind) if is_known else frozenset()
+    return found
+
+
+def _names_added(kind: type) -> frozenset[str]:
+    own: set[str] = set()
+    others: set[str] = set()
+    for base in kind.__mro__[:-1]:
+        names = own if is_programs_module(base.__module__) else others
+        names.update(vars(base).get("__annotations__", ()))
+        for name, value in vars(base).items():
+            code = getattr(value, "__code__", None)
+            if names is others:
+                names.add(name)
+            if code is not None and (names is own or name == "__init__"):
+                names.update(code.co_names)
+    return frozenset(own - others)
+
+
+_additions: dict[type, frozenset[str]] = {}
+
+
 def is_plain(kind: type) -> bool:
     """Whether a class and all its bases are the program's: its objects are no framework's."""
     found = _plain.get(kind)
@@ -164,10 +198,14 @@ def is_plain(kind: type) -> bool:
 
 
 def _decide(kind: type) -> bool:
-    # Attributes are asked for from its `__dict__`, beside code of its own.
-    if not is_programs(kind) or any("__getattribute__" in vars(base) for base in kind.__mro__[:-1]):
+    if not is_programs(kind) or _has_code_of_its_own(kind):
         return False
     return all(base.__module__ in _NEUTRAL or is_programs_module(base.__module__) for base in kind.__mro__)
+
+
+def _has_code_of_its_own(kind: type) -> bool:
+    """For asking for attributes, which are taken from its `__dict__` here."""
+    return any("__getattribute__" in vars(base) for base in kind.__mro__[:-1])
 
 
 def _parts(node: Any, kind: type) -> Any:
@@ -176,7 +214,10 @@ def _parts(node: Any, kind: type) -> Any:
         return dict(node)
     if kind is bytearray:
         return bytes(node)
-    return list(node) if kind in _BUILTIN else state_of(node)
+    if kind in _BUILTIN:
+        return list(node)
+    state = state_of(node)
+    return state if is_plain(kind) else {name: item for name, item in state.items() if name in _added(kind)}
 
 
 def _is_same(node: Any, before: Any) -> bool:

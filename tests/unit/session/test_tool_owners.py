@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from lctl.codec import open_log
 from lctl.session import LCTLSession, tool, wrapping
 from lctl.session.faithful.owners import owner_of
 from lctl.session.toolruns import begin_tool
+from lctl.session.tools import call_tool
 from tests.unit.session.toolplayer import recorded, recording, serving
 
 
@@ -212,3 +214,43 @@ def test_of_calls_at_once_no_later_event_undoes_a_change(tmp_path: Path) -> None
         there[change.get("kept", 0) :] = change["items"]
     assert len(calls) == 400
     assert there == shared.notes
+
+
+def test_of_the_programs_subclass_of_a_frameworks_tool_what_it_adds_is_changed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    framework = ModuleType("a_framework")
+    framework.__file__ = "/x/site-packages/a_framework.py"
+    monkeypatch.setitem(sys.modules, "a_framework", framework)
+
+    class Base:
+        def __init__(self) -> None:
+            self.uses: list[int] = []
+
+        def run(self, word: str) -> Any:
+            raise NotImplementedError
+
+    Base.__module__ = "a_framework"
+
+    class Basket(Base):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words: list[str] = []
+
+        def run(self, word: str) -> int:
+            self.uses.append(1)  # the framework's: it may count again by itself
+            self.words.append(word)
+            self.last = word
+            return len(self.words)
+
+    def program() -> Basket:
+        basket = Basket()
+        for word in ("a", "b"):
+            call_tool("add", {"word": word}, partial(basket.run, word), function=basket.run)
+        return basket
+
+    with LCTLSession("recording", tmp_path / "recording.lctl.json") as session, recording():
+        assert vars(program()) == {"uses": [1, 1], "words": ["a", "b"], "last": "b"}
+    with LCTLSession("again", tmp_path / "again.lctl.json"), serving(recorded(session)) as player:
+        assert vars(program()) == {"uses": [], "words": ["a", "b"], "last": "b"}
+    assert player.served == 2
