@@ -49,13 +49,15 @@ _INSTALLED_BETWEEN = tuple(
         "/numpy/random/mtrand.pyx",
     )
 )
-#: Installed, and read for people: how long an agent, or a function, took is printed with what it gave.
+#: Installed, and read for people: how long an agent, a step or a function took is printed with what it gave.
 _INSTALLED_OWN = tuple(
     path.replace("/", os.sep)
     for path in (
         "/agno/utils/timer.py",
         "/semantic_kernel/functions/kernel_function.py",
         "/agent_framework/_tools.py",
+        "/smolagents/agents.py",
+        "/smolagents/memory.py",
     )
 )
 #: Installed; a function of its acts for its caller: what `Console.log` prints has the time.
