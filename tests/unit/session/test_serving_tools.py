@@ -51,7 +51,9 @@ def essence(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
         {
             **event,
             "timestamp": "",
-            "data": {k: v for k, v in event["data"].items() if k not in ("duration_ms", "at")},
+            "data": {
+                k: v for k, v in event["data"].items() if k not in ("duration_ms", "at", "turn", "began")
+            },
         }
         for event in events
     ]
