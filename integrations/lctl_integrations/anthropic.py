@@ -1,4 +1,4 @@
-"""anthropic: the logical call above the client's retries, its exceptions, what tool runners call for the model.
+"""anthropic: the logical call above the client's retries, its exceptions, what tool runners call.
 
 `request` is the outer function in every version (2.x prepares options there and opens its own span).
 `messages.create/stream/parse/count_tokens`, beta, the tool runner's turns, Bedrock's and Vertex's

@@ -16,6 +16,7 @@ from lctl.rerun.running import Rerun
 from lctl.rerun.settings import MAIN, VARIABLE, Settings
 from lctl.rerun.tape import Tape
 from lctl.session import processes
+from lctl.session.faithful import owners
 from lctl.session.interleaving import turns_of
 from lctl.session.wrote import streams
 
@@ -53,6 +54,7 @@ def _serve(tape: Tape, settings: Settings) -> None:
     running.halt.listener = lambda: _end_soon(running)
     running.on_reached = lambda: leave(0)
     running.begin()
+    owners.is_of_process = True
     if settings.policy == "strict" and settings.on_miss == "stop" and settings.at is None:
         _write_in_order(tape)
 

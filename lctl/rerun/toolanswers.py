@@ -211,7 +211,8 @@ def _mocked(mock: Any, input: Mapping[str, Any]) -> Outcome:
 
 def _outcome(recorded: Recorded, call: ToolCall) -> Outcome:
     if recorded.event is not None:
-        found = toolresults.outcome({**recorded.event, "tape": _plain_tape(recorded.event, call)}, call)
+        given = call._replace(owner=None)  # it is not as it was
+        found = toolresults.outcome({**recorded.event, "tape": _plain_tape(recorded.event, call)}, given)
         if found is not None:
             return found._replace(fields=None, inside=(), wrote=())
     return Outcome(recorded.output)

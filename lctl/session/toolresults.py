@@ -257,7 +257,7 @@ def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
         for each in deeper:
             each.apply(given.nodes)
         if owned is not None and call.owner is not None:
-            owners.change(owned, call.owner.value, given)
+            owners.change(owned, call.owner, given)
 
     return Outcome(
         value=parts["output"] if "output" in parts else data.get("output"),

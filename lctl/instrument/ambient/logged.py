@@ -21,7 +21,7 @@ def shown(frame: FrameType) -> str | None:
         return None
     logging: Any = sys.modules["logging"]
     name = frame.f_locals.get("name")
-    logger = logging.root.manager.loggerDict.get(name, logging.root)
+    logger: Any = logging.root.manager.loggerDict.get(name, logging.root)
     while isinstance(logger, logging.Logger):
         if any(_shows_time(handler, logging) for handler in logger.handlers):
             return str(name)

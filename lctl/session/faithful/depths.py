@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from lctl.session.faithful.coding import Decoder, Encoder, Unfaithful
 from lctl.session.faithful.objects import is_programs, set_state, slots_of, state_of
+from lctl.session.faithful.scopes import Scope
 
 #: Things in all objects that are looked into; the outermost first.
 _LIMIT = 100_000
@@ -89,6 +90,8 @@ class Depth(NamedTuple):
                 node[:] = bytes(self.content)
         elif type(self.content) is not dict or node is _MISSING:
             return
+        elif isinstance(node, Scope):
+            node.put(self.content)
         elif isinstance(node, dict):
             for key in self.gone:
                 node.pop(key, None)
@@ -213,4 +216,6 @@ def _at(node: Any, step: Any) -> Any:
         return node.get(step, _MISSING)
     if isinstance(node, list | tuple | deque):
         return node[step] if type(step) is int and 0 <= step < len(node) else _MISSING
+    if isinstance(node, Scope):
+        return node.now().get(step, _MISSING)
     return state_of(node).get(step, _MISSING) if is_programs(type(node)) else _MISSING

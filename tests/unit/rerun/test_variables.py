@@ -1,0 +1,152 @@
+"""What tools change of the variables around them is the same in a rerun, which serves them and runs none."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Ran = subprocess.CompletedProcess[str]
+Twice = Callable[..., tuple[Ran, Ran]]
+
+
+@pytest.fixture
+def twice(tmp_path: Path) -> Twice:
+    """Record a program, and run it again."""
+
+    def lctl(*words: str) -> Ran:
+        environ = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL", "PYTHON"))}
+        command = [sys.executable, "-m", "lctl", *words]
+        return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60)
+
+    def twice(program: str, **modules: str) -> tuple[Ran, Ran]:
+        (tmp_path / "agent.py").write_text(program)
+        for name, text in modules.items():
+            (tmp_path / f"{name}.py").write_text(text)
+        recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+        assert recorded.returncode == 0, recorded.stderr
+        return recorded, lctl("rerun", "run.lctl.json")
+
+    return twice
+
+
+def _same(recorded: Ran, again: Ran) -> None:
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert "log equal, output equal" in again.stderr
+
+
+def test_variables_of_a_module_of_helpers_and_of_the_function_around(twice: Twice) -> None:
+    recorded, again = twice(
+        """
+import lctl
+import store
+from store import Item
+
+inventory = {"pens": {"count": 3}, "ink": {"count": 0}}
+orders = []
+total = 0
+connection = None
+
+def save(item):
+    store.ITEMS[item.name] = item
+    store.saved += 1
+
+@lctl.tool
+def buy(name: str, count: int) -> str:
+    global total, connection
+    with open("ran", "a") as file:
+        file.write("x")
+    inventory[name]["count"] -= count
+    orders.append((name, count))
+    total += count
+    connection = object()
+    save(Item(name))
+    return "ok"
+
+def agent():
+    notes, turns = [], 0
+
+    @lctl.tool
+    def note(text: str) -> int:
+        nonlocal turns
+        notes.append(text)
+        turns += 1
+        return turns
+
+    note("a"), note("b")
+    return notes, turns
+
+buy("pens", 1), buy("ink", 2)
+print(inventory, orders, total, list(store.ITEMS), [i.name for i in store.ITEMS.values()], store.saved)
+print(agent(), agent(), len(open("ran").read()))
+""",
+        store="""
+from dataclasses import dataclass
+
+ITEMS = {}
+saved = 0
+
+@dataclass
+class Item:
+    name: str
+""",
+    )
+    _same(recorded, again)
+    assert recorded.stdout.startswith(
+        "{'pens': {'count': 2}, 'ink': {'count': -2}} [('pens', 1), ('ink', 2)] 3"
+    )
+    assert recorded.stdout.endswith("(['a', 'b'], 2) (['a', 'b'], 2) 2\n")
+
+
+@pytest.mark.slow
+def test_what_the_program_itself_changes_is_not_done_twice(twice: Twice) -> None:
+    recorded, again = twice("""
+import asyncio
+import lctl
+
+log = []
+count = 0
+
+@lctl.tool
+async def work(name):
+    global count
+    log.append(f"begin {name}")
+    await asyncio.sleep(0.01)
+    log.append(f"end {name}")
+    count += 1
+    return name
+
+async def main():
+    for n in range(3):
+        log.append(f"main {n}")
+        print(await asyncio.gather(work(f"a{n}"), work(f"b{n}")))
+        log.append("gathered")
+    print(log, count)
+
+asyncio.run(main())
+""")
+    _same(recorded, again)
+
+
+@pytest.mark.slow
+def test_threads_that_share_a_variable(twice: Twice) -> None:
+    recorded, again = twice("""
+import lctl
+from concurrent.futures import ThreadPoolExecutor
+
+seen = {}
+
+@lctl.tool
+def look(n):
+    seen[n] = seen.get(n, 0) + 1
+    return n
+
+with ThreadPoolExecutor(4) as pool:
+    print(sorted(pool.map(look, range(12))))
+print(sorted(seen.items()))
+""")
+    _same(recorded, again)
