@@ -92,8 +92,12 @@ class Following:
             self.pass_over()
 
     def served(self, size: int) -> None:
-        """The text of a call that is served was written, at its position."""
-        self._step(size)
+        """The text of a call that is served was written, at its position: also that of the calls in it, which
+        had turns of their own."""
+        goal = self.position + size
+        while not self.is_over and self._end <= goal:
+            self._next()
+        self.position = max(self.position, goal)
 
     def go_on(self) -> None:
         """Write what waits, as far as it has its turn."""

@@ -50,6 +50,16 @@ def test_the_text_of_a_served_call_has_its_place() -> None:
     assert follows.position == 6
 
 
+def test_the_text_of_a_served_call_is_that_of_the_calls_in_it_too() -> None:
+    wrote: list[str] = []
+    turns = (Turn("0/t1", 1, 3), Turn("0/t1/t1", 2, 5), Turn("0/t1", 1, 2), Turn("0", 1, 4))
+    follows = Following(turns, wrote.append)
+    follows.served(10)
+    follows.take("0", "last")
+    assert wrote == ["last"]
+    assert follows.position == 14
+
+
 def test_who_writes_more_than_recorded_does_not_wait() -> None:
     wrote: list[str] = []
     Following(TURNS, wrote.append).take("0.7", "new")
