@@ -116,6 +116,11 @@ class TestTools(IntegrationSuite):
             return Reply(tool_calls=[(name, _ARGUMENTS[name])])
         return f"{request.system} {request.last_text}"
 
+    @staticmethod
+    def outline(events: list[dict[str, Any]]) -> list[str]:
+        """In no order: of tasks at once it falls out which fails first."""
+        return sorted(IntegrationSuite.outline(events))
+
     def test_what_tools_wrote_is_on_the_tape(self, recorded: Recorded) -> None:
         """Chunks and puts, with the call that made them."""
         calls = [event["data"] for event in recorded.events if event["type"] == "tool_call"]
