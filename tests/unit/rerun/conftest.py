@@ -15,6 +15,9 @@ import lctl
 from lctl.guard import guard
 from lctl.instrument import ensure_installed
 from lctl.testing import ModelServer
+from tests.unit.rerun.commands import command, python, twice
+
+__all__ = ["command", "python", "twice"]
 
 
 @pytest.fixture(autouse=True)

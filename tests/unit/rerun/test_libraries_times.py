@@ -3,36 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lctl.codec import open_log
-
-Ran = subprocess.CompletedProcess[str]
-Twice = Callable[[str], tuple[Ran, Ran]]
-
-
-@pytest.fixture
-def twice(tmp_path: Path) -> Twice:
-    """Record a program, and run it again."""
-
-    def lctl(*words: str) -> Ran:
-        environ = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL", "PYTHON"))}
-        command = [sys.executable, "-m", "lctl", *words]
-        return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60)
-
-    def twice(program: str) -> tuple[Ran, Ran]:
-        (tmp_path / "agent.py").write_text(program)
-        recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
-        assert recorded.returncode == 0, recorded.stderr
-        return recorded, lctl("rerun", "run.lctl.json")
-
-    return twice
+from tests.unit.rerun.commands import Twice
 
 
 def _sources(folder: Path) -> list[str]:

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-Ran = subprocess.CompletedProcess[str]
-Run = Callable[..., Ran]
-Twice = Callable[[str], tuple[Ran, Ran]]
+from tests.unit.rerun.commands import Run, Twice
 
 _HEAD = """\
 import contextlib, io, logging, sys, threading, time, warnings
@@ -28,31 +21,8 @@ def body():  # only when it really runs
 
 
 @pytest.fixture
-def python(tmp_path: Path) -> Run:
-    def run(*words: str) -> Ran:
-        environ = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL", "PYTHON"))}
-        command = [sys.executable, *words]
-        return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60)
-
-    return run
-
-
-@pytest.fixture
-def lctl(python: Run) -> Run:
-    return partial(python, "-m", "lctl")
-
-
-@pytest.fixture
-def twice(lctl: Run, tmp_path: Path) -> Twice:
-    """Record a program, and run it again."""
-
-    def twice(program: str) -> tuple[Ran, Ran]:
-        (tmp_path / "agent.py").write_text(_HEAD + program)
-        recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
-        assert recorded.returncode == 0, recorded.stderr
-        return recorded, lctl("rerun", "run.lctl.json")
-
-    return twice
+def twice(twice: Twice) -> Twice:
+    return lambda program: twice(_HEAD + program)
 
 
 def _wrote(folder: Path) -> list[list[object]]:

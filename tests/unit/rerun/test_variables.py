@@ -2,36 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
-Ran = subprocess.CompletedProcess[str]
-Twice = Callable[..., tuple[Ran, Ran]]
-
-
-@pytest.fixture
-def twice(tmp_path: Path) -> Twice:
-    """Record a program, and run it again."""
-
-    def lctl(*words: str) -> Ran:
-        environ = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL", "PYTHON"))}
-        command = [sys.executable, "-m", "lctl", *words]
-        return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60)
-
-    def twice(program: str, **modules: str) -> tuple[Ran, Ran]:
-        (tmp_path / "agent.py").write_text(program)
-        for name, text in modules.items():
-            (tmp_path / f"{name}.py").write_text(text)
-        recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
-        assert recorded.returncode == 0, recorded.stderr
-        return recorded, lctl("rerun", "run.lctl.json")
-
-    return twice
+from tests.unit.rerun.commands import Ran, Twice
 
 
 def _same(recorded: Ran, again: Ran) -> None:

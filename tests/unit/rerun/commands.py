@@ -1,0 +1,47 @@
+"""Programs recorded and run again by the commands, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+Ran = subprocess.CompletedProcess[str]
+Run = Callable[..., Ran]
+Twice = Callable[..., tuple[Ran, Ran]]
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Run:
+    """Python itself in the test's folder."""
+
+    def run(*words: str) -> Ran:
+        environ = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL", "PYTHON"))}
+        command = [sys.executable, *words]
+        return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60)
+
+    return run
+
+
+@pytest.fixture(name="lctl")
+def command(python: Run) -> Run:
+    return partial(python, "-m", "lctl")
+
+
+@pytest.fixture
+def twice(lctl: Run, tmp_path: Path) -> Twice:
+    """Record a program, into run.lctl.json, and run it again. (Its modules by name.)"""
+
+    def twice(program: str, **modules: str) -> tuple[Ran, Ran]:
+        for name, text in {"agent": program, **modules}.items():
+            (tmp_path / f"{name}.py").write_text(text)
+        recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+        assert recorded.returncode == 0, recorded.stderr
+        return recorded, lctl("rerun", "run.lctl.json")
+
+    return twice
