@@ -64,6 +64,11 @@ class Caller:
         return None if "<" in name else name
 
     @property
+    def package(self) -> str | None:
+        """The installed package that does it for the user's code; None where none lies between."""
+        return next(filter(None, map(_package, self.files)), None)
+
+    @property
     def place(self) -> str:
         """`agent.py:12 in save (called by tool pay, agent planner)`."""
         code = self.frame.f_code
@@ -71,9 +76,8 @@ class Caller:
         if code.co_name != "<module>":
             told += f" in {code.co_qualname.rpartition('<locals>.')[2]}"
         around = []
-        through = next((file for file in self.files if _package(file)), None)
-        if through is not None:
-            around.append(f"through {_package(through)}")
+        if self.package is not None:
+            around.append(f"through {self.package}")
         tool = lanes.current().tool
         if tool is not None:
             around.append(f"in tool {tool}")

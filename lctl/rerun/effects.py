@@ -73,6 +73,24 @@ def _popen(args: tuple[Any, ...]) -> Effect | None:
     return Effect("subprocess", told, f"starting {told[:200]!r}")
 
 
+#: How commands begin that tell of what is there and change nothing.
+_LOOKING = (
+    "git rev-parse ",
+    "git describe ",
+    "git config --get ",
+    "git remote get-url ",
+    "ldconfig -p ",
+    "uname ",
+    "lsb_release ",
+)
+
+
+def only_looks(effect: Effect) -> bool:
+    """Whether it starts a command that changes nothing, such as libraries start when they are set up."""
+    name, _, rest = effect.target.partition(" ")
+    return effect.kind == "subprocess" and f"{os.path.basename(name)} {rest} ".startswith(_LOOKING)  # noqa: PTH119
+
+
 def _command(args: tuple[Any, ...]) -> Effect | None:
     return Effect("subprocess", _text(args[0]), f"starting {_text(args[0])!r}")
 

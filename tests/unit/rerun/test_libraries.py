@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.rerun.commands import Twice
+
 _NEWS = """\
 import os
 os.environ["https_proxy"] = "http://127.0.0.1:9"  # no network, here too
@@ -83,3 +85,30 @@ def test_ids_that_models_of_frameworks_draw_by_default_are_the_same_again(tmp_pa
     assert "output equal" in again.stderr
     ids = recorded.stdout.split()
     assert len(set(ids)) == len(ids) == 5
+
+
+_TRACKER = """\
+import subprocess
+
+def look():
+    return subprocess.run(["uname", "-s"], capture_output=True, text=True).stdout
+
+def make():
+    subprocess.run(["touch", "made"])
+"""
+
+
+@pytest.mark.parametrize(
+    "refused", ["", "tracker.make()", "import subprocess; subprocess.run(['uname', '-s'])"]
+)
+def test_commands_by_which_a_library_looks_around(refused: str, twice: Twice, tmp_path: Path) -> None:
+    """They are started, and no others of the library; and not for the program's own code."""
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "tracker.py").write_text(_TRACKER)
+    recorded, again = twice(
+        "import sys, lctl\nsys.path.insert(0, 'site-packages')\nimport tracker\n"
+        f"print(tracker.look())\nlctl.tool(len)([])\n{refused}\n"
+    )
+    assert again.stdout.splitlines()[0] == recorded.stdout.splitlines()[0]
+    assert again.returncode == (1 if refused else 0), again.stderr
+    assert ("is refused" in again.stderr) is bool(refused)
