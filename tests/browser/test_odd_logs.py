@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[browser]'")
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.debugger import PANELS, Debugger, Watched, debugger, expect_chosen, settled
 from tests.browser.logs import Open, document, event
@@ -32,6 +33,25 @@ def test_an_empty_log(opened: Open) -> None:
     running, page = opened(document())
     expect(page.get_by_text("No events yet")).to_be_visible()
     walk(running, page)
+
+
+def test_a_panel_chosen_before_the_run_is_there_stands(opened: Open) -> None:
+    """A log without messages is best looked at by its state; but not where somebody has chosen."""
+    running, page = opened(document())
+    held: list[Route] = []
+    page.route(re.compile(r"/api/run(\?|$)"), lambda route: held.append(route))
+    page.goto("about:blank")
+    page.goto(running.fragment())
+    page.locator(".app").wait_for()
+    page.wait_for_function("() => window.underWay > 0")
+    running.move(page, panel="conversation")
+    page.wait_for_timeout(100)
+    for route in held:
+        route.continue_()
+    settled(page)
+    expect(page.get_by_role("tab", name="Conversation", exact=True)).to_have_attribute(
+        "aria-selected", "true"
+    )
 
 
 def test_one_event(opened: Open) -> None:

@@ -35,7 +35,8 @@ export const panel = signal<Panel>(start.panel);
 export const words = signal<Words>(start.words);
 /** The address named a seq: then it stands, else the newest event is shown. */
 export const seqGiven = start.seq !== null;
-export const panelGiven = new URLSearchParams(location.hash.slice(1)).has("panel");
+/** The address named a panel, or somebody has chosen one since: then it stands, whatever the run is best looked at by. */
+export let panelGiven = new URLSearchParams(location.hash.slice(1)).has("panel");
 
 export const word = (name: string): string | null => words.value[name] ?? null;
 
@@ -81,6 +82,7 @@ export function keepAddress(): () => void {
     if (there.run) runKey.value = there.run;
     if (there.seq !== null) seq.value = there.seq;
     panel.value = there.panel;
+    panelGiven = true;
     words.value = there.words;
   };
   window.addEventListener("hashchange", back);
@@ -95,5 +97,6 @@ export function keepAddress(): () => void {
 export function openPanel(name: Panel, changes: Record<string, string | null> = {}): void {
   if (panel.peek() !== name) history.pushState(null, "", fragment.peek());
   panel.value = name;
+  panelGiven = true;
   if (Object.keys(changes).length) setWords(changes);
 }

@@ -37,8 +37,9 @@ export async function openSession(): Promise<void> {
     session.value = about;
     if (first instanceof Error) return noRun(about, first, wanted);
     take(first, seqGiven);
-    if (!panelGiven && (first.events > LONG || !first.types.message)) openPanel("state");
-    if (!panelGiven && about.run === null && !wanted && about.folder) openPanel("runs");
+    const given = panelGiven;
+    if (!given && (first.events > LONG || !first.types.message)) openPanel("state");
+    if (!given && about.run === null && !wanted && about.folder) openPanel("runs");
   } catch (error) {
     problem.value = explain(error);
   }
