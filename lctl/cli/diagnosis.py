@@ -101,6 +101,7 @@ def recording(log: Log) -> dict[str, Any]:
         "other_traffic": _counts(kept.get("other_traffic")),
         "telemetry": _counts(kept.get("telemetry")),
         "run_again": _counts(kept.get("executed")),
+        "surroundings_unseen": _counts(kept.get("surroundings_unseen")),
         "output_dropped": _counts(kept.get("output_dropped")),
         "open_calls": _open_calls(log),
     }

@@ -203,6 +203,10 @@ def _print_run(screen: Screen, run: dict[str, Any]) -> None:
         ("telemetry, never recorded", run["telemetry"]),
         ("tools that a rerun has to run again, for what they gave cannot be kept", run["run_again"]),
         (
+            "tool calls around which it could not be seen what they changed, by error",
+            run["surroundings_unseen"],
+        ),
+        (
             "tools that wrote more than is kept, or no text; a rerun does not write it",
             run["output_dropped"],
         ),

@@ -294,7 +294,8 @@ def _named_error(error: Any) -> BaseException:
 
 
 def _report() -> dict[str, Any]:
-    return {"executed": dict(executed)} if executed else {}
+    made = {"executed": executed, "surroundings_unseen": owners.unseen}
+    return {name: dict(counts) for name, counts in made.items() if counts}
 
 
 hooks.reports.append(_report)

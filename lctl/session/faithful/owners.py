@@ -38,6 +38,9 @@ _MISSING = object()
 #: Whether it is the whole of this process that runs again, and nothing has changed its variables before.
 is_of_process = False
 
+#: What could not be looked at, by the exception's type -> how many calls' surroundings.
+unseen: dict[str, int] = {}
+
 
 class Owner:
     """What one call may change beside its arguments.
@@ -56,8 +59,9 @@ class Owner:
         """The call is about to begin."""
         try:
             self._look()
-        except Exception:  # others change it meanwhile, or its own code was asked and failed
+        except Exception as error:  # others change it meanwhile, or its own code was asked and failed
             self._known = {}
+            _count(error)
 
     def _look(self) -> None:
         known, left = self._known, _THINGS
@@ -87,7 +91,8 @@ class Owner:
             made = _written(changes, given)
             if made is None and len(changes) > 1:
                 made = _written([change for change in changes if _written([change], given)], given)
-        except Exception:
+        except Exception as error:
+            _count(error)
             return None
         return {"given": len(given.nodes), "changes": made} if made else None
 
@@ -117,6 +122,11 @@ class Owner:
                 inner = (pair for pair in items.items() if type(pair[1]) not in ATOMS)
                 queue.extend((number, (*way, step), item) for step, item in inner)
         return found
+
+
+def _count(error: Exception) -> None:
+    kind = type(error).__name__
+    unseen[kind] = unseen.get(kind, 0) + 1
 
 
 def owner_of(function: Any) -> Owner | None:

@@ -254,3 +254,19 @@ def test_of_the_programs_subclass_of_a_frameworks_tool_what_it_adds_is_changed_a
     with LCTLSession("again", tmp_path / "again.lctl.json"), serving(recorded(session)) as player:
         assert vars(program()) == {"uses": [], "words": ["a", "b"], "last": "b"}
     assert player.served == 2
+
+
+class Odd:
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]
+        raise RuntimeError("not now")
+
+
+def test_what_cannot_be_looked_at_is_counted(tmp_path: Path) -> None:
+    """The call is as it is; the log says that something was not seen."""
+    desk = Desk()
+    desk.old = Odd()
+    with LCTLSession(path=tmp_path / "odd.lctl.json"):
+        assert tool(desk.add)("x") == 2
+    log = open_log(tmp_path / "odd.lctl.json")
+    assert log.tail is not None and log.tail["recording"]["surroundings_unseen"]["RuntimeError"] >= 1
