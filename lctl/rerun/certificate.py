@@ -68,6 +68,7 @@ class Certificate:
         edited: by an edited answer.
         live: requests that were let out.
         executed: tools that were run and reads that were made, for the tape did not serve them.
+        again: the recorded tool calls among them, with why the tape could not serve them.
         dry: tools of a fork that were not run and gave a stand-in.
         unmatched: what was asked and refused.
         unaddressed: edits of a fork that changed nothing, and why.
@@ -109,6 +110,7 @@ class Certificate:
     reordered: int = 0
     log_equal: bool = False
     first_difference: Difference | None = None
+    again: tuple[str, ...] = ()
     stopped: str | None = None
     until: int | None = None
     standing: tuple[str, ...] = ()
@@ -138,7 +140,7 @@ class Certificate:
             known["first_difference"] = Difference(
                 found["seq"], found.get("recorded"), found.get("now"), fields
             )
-        for name in ("unaddressed", "unused", "blocked", "violations", "standing"):
+        for name in ("unaddressed", "unused", "blocked", "violations", "standing", "again"):
             known[name] = tuple(known.get(name, ()))
         return cls(**known)
 

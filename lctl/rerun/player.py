@@ -70,6 +70,7 @@ class TapePlayer:
         self.settings = settings
         self.order = order
         self.tally = Tally()
+        self.again: list[str] = []  # recorded tool calls that only running them answers
         self.halt = halt
         self.equivalent: set[int] = set()
         self._rules = rules
@@ -325,6 +326,7 @@ class TapePlayer:
             found.placed, found.events = self._inside(found.outcome.inside)
         else:
             self.order.drop((self.tape.mark + entry.lane, "tool", entry.number, START))
+            self.again.append(f"event {entry.seq}: {call.tool}: {self.tape.data(entry)['tape']['executed']}")
         return found
 
     def _inside(self, ranges: Sequence[tuple[int, int]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

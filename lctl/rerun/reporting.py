@@ -20,6 +20,7 @@ def lines(certificate: Certificate, verb: str = "rerun") -> Iterator[str]:
         ("unused", made.unused if made.stopped is None else ()),
         ("blocked", made.blocked),
         ("out of order", made.violations),
+        ("run again", made.again),
     ):
         for one in found[:5]:
             yield f"  {name}: {one}"

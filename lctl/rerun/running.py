@@ -225,6 +225,7 @@ class Rerun:
             reordered=echo.reordered,
             log_equal=found is None,
             first_difference=found,
+            again=tuple(player.again),
             stopped=str(self.halt.why) if self.halt.why is not None and not reached else None,
             until=until,
             standing=self._standing,

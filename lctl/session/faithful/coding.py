@@ -101,12 +101,12 @@ def encode_parts(
         first = Encoder(given)
         made = write(first, parts)
         if first.again:
-            made = write(Encoder(given, first.again), parts)
+            made = write(Encoder(given, first.again, first.loose), parts)
         text = orjson.dumps(made)
         if len(text) > LIMIT:
             raise Unfaithful(f"a result of {len(text)} bytes, of which {LIMIT} are kept")
         back = read(Decoder(given), orjson.loads(text))
-        same = orjson.dumps(write(Encoder(given, first.again), back)) == text
+        same = orjson.dumps(write(Encoder(given, first.again, first.loose), back)) == text
     except RecursionError:
         raise Unfaithful("values nested too deep") from None
     if not same:
@@ -119,15 +119,19 @@ class Encoder:
 
     Attributes:
         again: numbers of the objects met more than once.
+        loose: numbers of the sets whose elements may come in any order, for theirs could not be kept.
     """
 
-    def __init__(self, given: Given | None = None, again: set[int] | None = None) -> None:
+    def __init__(
+        self, given: Given | None = None, again: set[int] | None = None, loose: set[int] | None = None
+    ) -> None:
         self._given = given.index if given is not None else {}
         self._numbers: dict[int, int] = {}
         self._kept: list[Any] = []  # an id stays taken while its object lives
         self._depth = 0
         self._marked = again or set()
         self.again: set[int] = set()
+        self.loose: set[int] = loose or set()
 
     def value(self, value: Any) -> Any:
         kind = type(value)
@@ -173,6 +177,12 @@ class Encoder:
         if known is None:
             raise Unfaithful(f"{_article(kind)}, which JSON cannot hold")
         return known(self, value)
+
+    def is_loose(self, value: Any) -> bool:
+        return self._numbers.get(id(value)) in self.loose
+
+    def loosen(self, value: Any) -> None:
+        self.loose.add(self._numbers[id(value)])
 
     def mark(self) -> int:
         """Where the walk is, for `back_to` when what comes next cannot be written after all."""
@@ -310,7 +320,7 @@ def _article(kind: type) -> str:
 def _fill() -> None:
     """Read the tables in, when something is coded for the first time."""
     if not DECODERS:
-        from lctl.session.faithful import arrays, containers, exceptions, objects, standard
+        from lctl.session.faithful import arrays, containers, exceptions, objects, sets, standard
 
-        for module in (standard, containers, objects, exceptions, arrays):
+        for module in (standard, containers, sets, objects, exceptions, arrays):
             module.fill()

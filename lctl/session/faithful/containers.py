@@ -1,4 +1,4 @@
-"""Containers other than list and dict."""
+"""Containers other than list, dict and sets."""
 
 from __future__ import annotations
 
@@ -14,16 +14,12 @@ _FACTORIES = {kind.__name__: kind for kind in (list, dict, set, int, float, str,
 
 def fill() -> None:
     ENCODERS[tuple] = lambda e, value: {"$": "tuple", "v": [e.value(item) for item in value]}
-    ENCODERS[set] = lambda e, value: {"$": "set", "v": [e.value(item) for item in value]}
-    ENCODERS[frozenset] = lambda e, value: {"$": "frozenset", "v": [e.value(item) for item in value]}
     ENCODERS[deque] = _deque
     ENCODERS[OrderedDict] = lambda e, value: {"$": "ordereddict", "pairs": e.pairs(value)}
     ENCODERS[Counter] = lambda e, value: {"$": "counter", "pairs": e.pairs(value)}
     ENCODERS[defaultdict] = _defaultdict
     ENCODERS[SimpleNamespace] = lambda e, value: {"$": "namespace", "fields": e.fields(value.__dict__)}
     DECODERS["tuple"] = lambda d, made, note: tuple(d.value(item) for item in made["v"])
-    DECODERS["set"] = _of_set
-    DECODERS["frozenset"] = lambda d, made, note: frozenset(d.value(item) for item in made["v"])
     DECODERS["deque"] = _of_deque
     DECODERS["dict"] = lambda d, made, note: _into(d, made, note({}))
     DECODERS["ordereddict"] = lambda d, made, note: _into(d, made, note(OrderedDict()))
@@ -42,12 +38,6 @@ def _deque(encoder: Encoder, value: deque[Any]) -> dict[str, Any]:
 def _of_deque(decoder: Decoder, made: dict[str, Any], note: Note) -> Any:
     items: deque[Any] = note(deque(maxlen=made.get("maxlen")))
     items.extend(decoder.value(item) for item in made["v"])
-    return items
-
-
-def _of_set(decoder: Decoder, made: dict[str, Any], note: Note) -> Any:
-    items: set[Any] = note(set())
-    items.update(decoder.value(item) for item in made["v"])
     return items
 
 

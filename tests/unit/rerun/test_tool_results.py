@@ -1,0 +1,40 @@
+"""What tools give, in a rerun of a whole program."""
+
+from __future__ import annotations
+
+from tests.unit.rerun.commands import Twice
+
+
+def test_sets_are_the_same_whatever_the_hashes_of_their_elements(twice: Twice) -> None:
+    recorded, again = twice("""
+import lctl
+
+@lctl.tool
+def found(n: int) -> set:
+    with open("ran", "a") as file:
+        file.write("x")
+    return {f"{n}", f"other{n}", f"third{n}"}
+
+for n in range(40):
+    print(list(found(n)))
+print(len(open("ran").read()))
+""")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+
+
+def test_a_tool_that_had_to_run_again_is_named_with_the_reason(twice: Twice) -> None:
+    recorded, again = twice("""
+import lctl
+
+@lctl.tool
+def opened(name: str):
+    return open(name)
+
+print(opened("agent.py").readline())
+""")
+    assert again.returncode == 1
+    assert again.stdout == recorded.stdout
+    assert "1 executed" in again.stderr
+    assert "run again: event " in again.stderr
+    assert ": opened: " in again.stderr
+    assert "TextIOWrapper" in again.stderr
