@@ -30,10 +30,12 @@ class RecordedAnswer:
     """
 
     __slots__ = (
+        "_chunks",
+        "_dropped",
+        "_given",
         "_key",
         "_make",
         "_order",
-        "_rest",
         "body",
         "closed_early",
         "encoding",
@@ -65,7 +67,9 @@ class RecordedAnswer:
         self._order = order
         self._key = key
         self._make = make
-        self._rest: Iterator[tuple[int, bytes]] | None = None
+        self._chunks: list[bytes] | None = None
+        self._given = 0
+        self._dropped = False
         self.body: bytes | None = None
         self.status = status
         self.headers = headers
@@ -109,6 +113,7 @@ class RecordedAnswer:
             for part, chunk in self._left():
                 if self.streamed:
                     self._order.wait((*self._key, part))
+                self._given = part
                 yield chunk
         except GeneratorExit:
             self._drop()
@@ -128,6 +133,7 @@ class RecordedAnswer:
             for part, chunk in self._left():
                 if self.streamed:
                     await self._order.wait_async((*self._key, part))
+                self._given = part
                 yield chunk
         except GeneratorExit:
             self._drop()
@@ -146,6 +152,14 @@ class RecordedAnswer:
         if self.streamed and not self.endless:
             await self._order.wait_async(self._last)
 
+    def rest(self) -> list[bytes]:
+        self._drop()
+        if self.streamed:
+            self._order.drop(self._last)
+        rest = self._all()[self._given :]
+        self._given += len(rest)
+        return rest
+
     def whole(self) -> list[bytes]:
         return self._make()
 
@@ -161,14 +175,18 @@ class RecordedAnswer:
 
     def _drop(self) -> None:
         """Nobody will ask for the chunks that are left."""
-        if self.streamed:
+        if self.streamed and not self._dropped:
             for part, _ in self._left():
                 self._order.drop((*self._key, part))
+        self._dropped = True
 
     def _left(self) -> Iterator[tuple[int, bytes]]:
-        if self._rest is None:
-            self._rest = iter(list(enumerate(self._make(), 1)))
-        return self._rest
+        return iter(()) if self._dropped else iter(list(enumerate(self._all(), 1))[self._given :])
+
+    def _all(self) -> list[bytes]:
+        if self._chunks is None:
+            self._chunks = self._make()
+        return self._chunks
 
 
 class EndOfTape(RecordedAnswer):

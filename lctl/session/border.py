@@ -120,6 +120,10 @@ class Answer(Protocol):
         """Return when the program left the stream, which it does now, in the recording."""
         ...
 
+    def rest(self) -> list[bytes]:
+        """The chunks that were not given yet, now, whoever's turn it is."""
+        ...
+
     def whole(self) -> list[bytes]:
         """All chunks at once, given or not, in nobody's order."""
         ...

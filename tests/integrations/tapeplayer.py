@@ -43,6 +43,7 @@ class TapeAnswer:
         error = data.get("error")
         self.cancelled = error is not None and error["type"] in ("CancelledError", "GeneratorExit")
         self.error = RecordedError.of(error) if error is not None and not self.cancelled else None
+        self._given = 0
         if "chunks" in data:
             self._chunks = [chunk for _, chunk in rebuild_chunks(data)]
         else:
@@ -58,7 +59,14 @@ class TapeAnswer:
             await asyncio.Event().wait()
 
     def chunks(self) -> Iterator[bytes]:
-        yield from self._chunks
+        while self._given < len(self._chunks):
+            self._given += 1
+            yield self._chunks[self._given - 1]
+
+    def rest(self) -> list[bytes]:
+        rest = self._chunks[self._given :]
+        self._given = len(self._chunks)
+        return rest
 
     async def left_async(self) -> None:
         """At once."""
@@ -67,7 +75,7 @@ class TapeAnswer:
         return self._chunks
 
     async def chunks_async(self) -> AsyncIterator[bytes]:
-        for chunk in self._chunks:
+        for chunk in self.chunks():
             yield chunk
         if self.cancelled:
             await asyncio.Event().wait()

@@ -31,6 +31,7 @@ CONCURRENT = [
     "gather_identical.py",
     "gather_different.py",
     "streams_early_close.py",
+    "streams_left_aiohttp.py",
     "threads_chained.py",
     "planner_workers.py",
     "completion_order.py",
@@ -48,7 +49,12 @@ CONCURRENT = [
     "cancelled_tools.py",
     "closes_at_once.py",
 ]
-_NEEDS = {"uvloop_gather.py": "uvloop", "anyio_groups.py": "anyio", "cancelled_groups.py": "anyio"}
+_NEEDS = {
+    "uvloop_gather.py": "uvloop",
+    "streams_left_aiohttp.py": "aiohttp",
+    "anyio_groups.py": "anyio",
+    "cancelled_groups.py": "anyio",
+}
 
 
 def _skip_without(program: str) -> None:

@@ -23,6 +23,7 @@ class Served:
         self._request = request
         self._loop = asyncio.get_running_loop()
         self._feeder: asyncio.Task[None] | None = None
+        self._over = False  # what there is has been fed
         self._begun = asyncio.Event()
         self._protocol: Any = sys.modules["aiohttp.client_proto"].ResponseHandler(self._loop)
         self._transport = _Transport(self)
@@ -64,20 +65,42 @@ class Served:
         try:
             async for piece in answer.chunks_async():
                 await self._transport.reading.wait()
-                if piece:
-                    data = b"%x\r\n%b\r\n" % (len(piece), piece) if self._chunked else bytes(piece)
-                    protocol.data_received(data)
+                self._give(piece)
                 payload = protocol._payload or payload
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # the player's: for whoever reads on
+            self._over = True
             if payload is not None:
                 payload.set_exception(error)
             return
+        if answer.error is not None:
+            await self._begun.wait()
+        self._end(payload)
+
+    def finish(self) -> None:
+        """The program leaves the body. What comes before that is the network's to say: in the recording these
+        pieces had come, read or not."""
+        if self._feeder is None or self._over or self._loop.is_closed():
+            return
+        self._feeder.cancel()  # perhaps by the end of the loop already
+        payload = self._protocol._payload
+        for piece in self._answer.rest():
+            self._give(piece)
+        if not getattr(self._answer, "endless", False):
+            self._end(payload)
+
+    def _give(self, piece: bytes) -> None:
+        if piece:
+            data = b"%x\r\n%b\r\n" % (len(piece), piece) if self._chunked else bytes(piece)
+            self._protocol.data_received(data)
+
+    def _end(self, payload: Any) -> None:
+        answer, protocol = self._answer, self._protocol
+        self._over = True
         if getattr(answer, "closed_early", False):
             return
         if answer.error is not None:
-            await self._begun.wait()
             if payload is not None and not payload.is_eof():
                 protocol.force_close()
                 payload.set_exception(self._error())

@@ -49,6 +49,7 @@ class _Tees:
         self._reader_class: type[Any] = reader
         # The readers being recorded. A reader has slots, so it cannot carry its attempt itself.
         self._attempts: dict[int, Attempt] = {}
+        self._served: dict[int, Served] = {}  # what feeds them in a rerun
         attempts = self._attempts
 
         class RecordedReader(reader):  # type: ignore[misc]
@@ -179,6 +180,8 @@ class _Tees:
                 without_framing(response)
         if call.attempt is not None:
             self._received(call.attempt, response, call.decompresses)
+            if call.served is not None and id(response.content) in self._attempts:
+                self._served[id(response.content)] = call.served
         return result
 
     @never_raises("a response")
@@ -209,6 +212,7 @@ class _Tees:
             weakref.finalize(response, self._lost, id(content), attempt).atexit = False
 
     def _lost(self, reader: int, attempt: Attempt) -> None:
+        self._finished(reader)
         if self._attempts.get(reader) is attempt:
             del self._attempts[reader]
         attempt.abandoned()
@@ -224,10 +228,17 @@ class _Tees:
     @never_raises("the close of a response")
     def _taken_from(self, response: Any) -> Attempt | None:
         content = getattr(response, "content", None)
+        self._finished(id(content))
         attempt = self._attempts.pop(id(content), None)
         if attempt is not None:
             content.__class__ = self._reader_class
         return attempt
+
+    @never_raises("the end of a served body")
+    def _finished(self, reader: int) -> None:
+        served = self._served.pop(reader, None)
+        if served is not None and reader in self._attempts:
+            served.finish()
 
 
 class _Requesting:
