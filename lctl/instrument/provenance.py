@@ -15,15 +15,20 @@ from typing import TYPE_CHECKING, Any
 from lctl.session import naming
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lctl.session.redact import Redactor
 
 #: `<commit>` or `<commit>+` of the program's folder, found out once by `lctl run`.
 _GIT = "LCTL_RUN_GIT"
 _RUN = "LCTL_RUN"
-#: Variables that change what libraries send or how output looks; kept if set, whoever reads them.
-_KEPT = re.compile(
-    r"\A(?:OPENAI_|ANTHROPIC_|AZURE_|AWS_(?:DEFAULT_)?REGION|OLLAMA_|.*_(?:BASE_URL|API_BASE|ENDPOINT|API_VERSION|HOST)\Z"
-    r"|TZ\Z|LANG\Z|LC_|LANGUAGE\Z|COLUMNS\Z|LINES\Z|TERM\Z|COLORTERM\Z|NO_COLOR\Z|FORCE_COLOR\Z"
+#: Variables that change what libraries send; kept if set, whoever reads them.
+_SENT = re.compile(
+    r"\A(?:OPENAI_|ANTHROPIC_|AZURE_|AWS_(?:DEFAULT_)?REGION|OLLAMA_|.*_(?:BASE_URL|API_BASE|ENDPOINT|API_VERSION|HOST)\Z)"
+)
+#: Those that change how output looks.
+_LOOKS = re.compile(
+    r"\A(?:TZ\Z|LANG\Z|LC_|LANGUAGE\Z|COLUMNS\Z|LINES\Z|TERM\Z|COLORTERM\Z|NO_COLOR\Z|FORCE_COLOR\Z"
     r"|PYTHON(?:UTF8|IOENCODING|UNBUFFERED|DEVMODE|WARNINGS|OPTIMIZE)\Z)"
 )
 #: Of the machine and the shell, not of the program.
@@ -39,7 +44,8 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
     """`chain.program`.
 
     Args:
-        full: with `git`, `packages` and `env`, which a recording for reruns has.
+        full: with `git`, `packages` and the whole of `env`, which a recording for reruns has; else `env` has
+            what decides what libraries send.
     """
     words = list(sys.orig_argv)
     found: dict[str, Any] = {
@@ -56,7 +62,9 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
         wrapped = sys.modules.get("lctl.instrument.wrapat")
         if wrapped is not None and wrapped.named:
             found["tools"] = list(wrapped.named)
-        found["env"] = _environment(redactor)
+        found["env"] = _environment(redactor, _reread)
+    else:
+        found["env"] = _environment(redactor, is_sent_by)
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -145,18 +153,24 @@ def packages() -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def _environment(redactor: Redactor | None) -> dict[str, str]:
-    """Of what is set and no secret: the variables that libraries' behaviour is known to hang on."""
+def is_sent_by(name: str) -> bool:
+    """Whether what libraries send, and where, hangs on this environment variable."""
+    return _SENT.match(name) is not None
+
+
+def _reread(name: str) -> bool:
     from lctl.instrument.ambient import environment
 
+    return bool(is_sent_by(name) or _LOOKS.match(name) or name in environment.seen)
+
+
+def _environment(redactor: Redactor | None, kept: Callable[[str], object]) -> dict[str, str]:
+    """Of what is set and no secret: the variables that libraries' behaviour is known to hang on."""
     secret, left_out = set(secret_names()), set(_NOT_KEPT.split())
     found = {
         name: value
         for name, value in list(os.environ.items())
-        if (_KEPT.match(name) or name in environment.seen)
-        and name not in secret
-        and not name.startswith("LCTL_")
-        and name not in left_out
+        if kept(name) and name not in secret and not name.startswith("LCTL_") and name not in left_out
     }
     if redactor is None:
         return found

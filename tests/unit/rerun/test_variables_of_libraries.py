@@ -1,0 +1,45 @@
+"""A recording by one line runs again under the variables on which hangs what libraries send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lctl.testing import ModelServer
+from tests.unit.rerun.commands import Run
+
+PROGRAM = """
+import lctl
+lctl.auto_instrument()
+from openai import OpenAI
+
+with OpenAI() as client:
+    asked = {"messages": [{"role": "user", "content": "Hello."}]}
+    if client.base_url.host != "api.openai.com":  # as LangChain does with `stream_options`
+        asked["seed"] = 3
+    print(client.base_url.port, client.organization)
+    print(client.chat.completions.create(model="gpt-4o-mini", **asked).choices[0].message.content)
+"""
+
+
+@pytest.mark.parametrize(
+    "later", [{}, {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_ORG_ID": "other"}]
+)
+def test_they_are_as_recorded(
+    later: dict[str, str], tmp_path: Path, python: Run, lctl: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "agent.py").write_text(PROGRAM)
+    monkeypatch.delenv("OPENAI_ORG_ID", raising=False)
+    with ModelServer() as server, monkeypatch.context() as outer:
+        outer.setenv("OPENAI_BASE_URL", server.openai_url)
+        outer.setenv("OPENAI_API_KEY", "sk-proj-" + "a1B2" * 12)
+        recorded = python("agent.py")
+    assert recorded.returncode == 0, recorded.stderr
+    (log,) = (tmp_path / ".lctl").glob("*.lctl.json")
+    assert "a1B2" not in log.read_text()
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    for name, value in later.items():
+        monkeypatch.setenv(name, value)
+    again = lctl("rerun", str(log))
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
