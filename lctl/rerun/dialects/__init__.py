@@ -1,0 +1,1 @@
+"""How each API writes an answer: read from its whole response, and written back into it."""
