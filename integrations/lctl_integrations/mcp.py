@@ -2,8 +2,9 @@
 
 Every request of a client goes through `ClientSession.send_request`, whatever the transport. A tool call
 is recorded under the tool's own name, in every recording; what else a client asks (`initialize`,
-`tools/list`, resources, prompts) as `mcp <method>`, where the recording is for running again. Beneath that
-nothing is recorded, and in a rerun the transports lead nowhere: no process, no connection.
+`tools/list`, resources, prompts) as `mcp <method>`, where all is recorded for running again, and elsewhere as
+something that was read (`mcp_reads`). Beneath that nothing is recorded, and in a rerun the transports lead
+nowhere: no process, no connection.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Failure
 from lctl.session import border
 from lctl.session.default import get_session
+from lctl.session.receiving import Incoming
 from lctl.session.tools import call_tool_async
-from lctl_integrations import mcp_nowhere
+from lctl_integrations import mcp_nowhere, mcp_reads
+from lctl_integrations.mcp_messages import Exchange, Telling, heard, under_way
 from lctl_integrations.mcp_nowhere import nowhere
 
-_GREETING = "mcp initialize"
+_GREETING = "initialize"
 #: Functions that open a transport, by module; both versions' names.
 _TRANSPORTS = {
     "mcp.client.stdio": ("stdio_client",),
@@ -36,6 +39,8 @@ _TRANSPORTS = {
 #: Those that give a third thing: a function that tells the session's id.
 _WITH_ID = "streamablehttp_client"
 _OWN_ID = "streamable_http_client"
+#: Where a transport of version 2 has it, its stream says in which context each message was sent.
+_CONTEXT = "create_context_streams"
 
 
 class MCP:
@@ -47,13 +52,16 @@ class MCP:
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == "mcp.client.session":
+            patches.wrap(module, "ClientSession.__init__", _made)
             patches.wrap(module, "ClientSession.send_request", _requested)
             # Version 2 sends each message in the context of whoever gave it.
             patches.wrap(module, "ClientSession.send_notification", _notified)
             return
         for function in _TRANSPORTS[module.__name__]:
             if hasattr(module, function):
-                patches.wrap(module, function, _opened(function, _gives_id(module, function)))
+                patches.wrap(
+                    module, function, _opened(_gives_id(module, function), hasattr(module, _CONTEXT))
+                )
 
 
 def _gives_id(module: ModuleType, function: str) -> bool:
@@ -61,36 +69,61 @@ def _gives_id(module: ModuleType, function: str) -> bool:
     return function == _WITH_ID or (function == _OWN_ID and hasattr(module, _WITH_ID))
 
 
+def _made(wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    given = args, kwargs
+    with guard("an MCP session's streams"):
+        given = heard(args, kwargs)
+    return wrapped(*given[0], **given[1])
+
+
 def _requested(wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    call = _call(args, kwargs)
+    request = _request(args, kwargs)
     if border.player() is None:
         _tell(args, kwargs)
-    if call is None:
+    if request is None:
         return wrapped(*args, **kwargs)
-    return _answered(call, wrapped, session, args, kwargs)
+    return _answered(request, wrapped, session, args, kwargs)
 
 
 async def _answered(
-    call: tuple[str, dict[str, Any]],
+    request: tuple[str, dict[str, Any]],
     wrapped: Any,
     session: Any,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
+    method, params = request
+    is_tool = method == "tools/call"
+    kind = args[1] if len(args) > 1 else kwargs.get("result_type")
+    progress = args[4] if len(args) > 4 else kwargs.get("progress_callback")
+    telling = Telling(session, progress)
+    incoming = Incoming(telling.give)
     sent = False
 
     async def send() -> Any:
         nonlocal sent
         sent = True
         await mcp_nowhere.greet(session)
-        return await _silently(wrapped, args, kwargs)
+        if not (is_tool or settings.full):
+            return await _silently(wrapped, args, kwargs)
+        with under_way(Exchange(incoming, session, progress)):
+            return await _silently(wrapped, args, kwargs)
 
-    answer = await call_tool_async(*call, send, shown=_shown)
-    if call[0] == _GREETING and not sent:
+    try:
+        if is_tool:
+            answer = await call_tool_async(
+                params["name"], params.get("arguments") or {}, send, shown=_shown, incoming=incoming
+            )
+        elif settings.full:
+            said = {key: value for key, value in params.items() if key != "_meta"}
+            answer = await call_tool_async(f"mcp {method}", said, send, shown=_shown, incoming=incoming)
+        else:
+            answer = await mcp_reads.read(method, params, kind, send)
+    finally:
+        telling.end()
+    if method == _GREETING and not sent:
         mcp_nowhere.greeted(session, lambda: _silently(wrapped, args, kwargs))
-    if sent or call[0].startswith("mcp "):
-        return answer
-    return _typed(answer, args[1] if len(args) > 1 else kwargs.get("result_type"))
+    return _typed(answer, kind) if is_tool and not sent else answer
 
 
 def _shown(answer: Any) -> Any:
@@ -126,18 +159,14 @@ def _notified(wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[st
     return _silently(wrapped, args, kwargs)
 
 
-def _call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
-    """The tool's name and input; None of what is not recorded."""
+def _request(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+    """Method and parameters; None of what is not recorded."""
     if get_session() is None and border.player() is None:
         return None
     with guard("an MCP request"):
         request = args[0] if args else kwargs["request"]
         data = request.model_dump(by_alias=True, mode="json", exclude_none=True)
-        method, params = data["method"], data.get("params") or {}
-        if method == "tools/call":
-            return params["name"], params.get("arguments") or {}
-        if settings.full:
-            return f"mcp {method}", {key: value for key, value in params.items() if key != "_meta"}
+        return data["method"], data.get("params") or {}
     return None
 
 
@@ -170,10 +199,10 @@ async def _silently(wrapped: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
         suppress.end_silence(token)
 
 
-def _opened(function: str, gives_id: bool) -> Callable[..., Any]:
+def _opened(gives_id: bool, gives_context: bool) -> Callable[..., Any]:
     def wrapper(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if border.player() is not None and settings.full:
-            return nowhere(lambda: _reported(wrapped(*args, **kwargs)), gives_id)
+        if border.player() is not None:
+            return nowhere(lambda: _reported(wrapped(*args, **kwargs)), gives_id, gives_context)
         return _reported(wrapped(*args, **kwargs))
 
     return wrapper

@@ -15,19 +15,21 @@ from weakref import WeakKeyDictionary
 
 from lctl.instrument import suppress
 from lctl.session import lanes
+from lctl_integrations.mcp_messages import Listening
 
 Send = Callable[[], Awaitable[Any]]
 
 
 @asynccontextmanager
 async def nowhere(
-    opened: Callable[[], AbstractAsyncContextManager[Any]], gives_id: bool
+    opened: Callable[[], AbstractAsyncContextManager[Any]], gives_id: bool, gives_context: bool
 ) -> AsyncIterator[Any]:
     """Streams like those of a transport.
 
     Args:
         opened: opens the transport itself.
         gives_id: it gives a third thing.
+        gives_context: see `Listening`.
     """
     import anyio
 
@@ -39,7 +41,8 @@ async def nowhere(
             group.start_soon(_carry, opened, outgoing, incoming)
         finally:
             suppress.end_silence(token)
-        yield (from_server, to_server, lambda: None) if gives_id else (from_server, to_server)
+        heard = Listening(from_server, gives_context, incoming)
+        yield (heard, to_server, lambda: None) if gives_id else (heard, to_server)
         group.cancel_scope.cancel()
 
 

@@ -103,6 +103,7 @@ def recording(log: Log) -> dict[str, Any]:
         "run_again": _counts(kept.get("executed")),
         "surroundings_unseen": _counts(kept.get("surroundings_unseen")),
         "output_dropped": _counts(kept.get("output_dropped")),
+        "messages_dropped": _counts(kept.get("messages_dropped")),
         "open_calls": _open_calls(log),
     }
 

@@ -210,6 +210,10 @@ def _print_run(screen: Screen, run: dict[str, Any]) -> None:
             "tools that wrote more than is kept, or no text; a rerun does not write it",
             run["output_dropped"],
         ),
+        (
+            "messages of MCP servers between calls, with no call after them; a rerun does not tell them",
+            run["messages_dropped"],
+        ),
     ):
         if hosts:
             some = ", ".join(f"{plain(host, 60)} ({n})" for host, n in list(hosts.items())[:8])

@@ -35,6 +35,8 @@ class Entry:
         ahead: of a wake: how many callbacks of that turn ran before it; None if unknown.
         began: as `turn`, of a tool call's start.
         turns: as `turn`, of each chunk of a stream; None if unknown.
+        received: of what came from outside during a tool call, beside its result: milliseconds since the
+            start (None: before it) and `turn`.
         lingering: the program ended the call when the whole answer was there, before it took it.
         left: of a stream: the program neither read it to its end nor closed it.
         resumed: milliseconds from the recording's origin to the program's going on, where others' events
@@ -60,6 +62,7 @@ class Entry:
         "name",
         "number",
         "plain",
+        "received",
         "resumed",
         "seq",
         "status",
@@ -92,6 +95,7 @@ class Entry:
         self.duration = 0.0
         self.timestamp = ""
         self.status: int | None = None
+        self.received: list[tuple[float | None, int | None]] = []
         self.times: list[float] | None = None
         self.cancelled = False
         self.lingering = False

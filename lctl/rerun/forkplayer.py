@@ -151,6 +151,9 @@ class ForkPlayer(TapePlayer):
         if isinstance(result, EditedResult):
             self._take(match)
             key = None if entry is None else (self.tape.mark + entry.lane, "tool", entry.number)
+            if entry is not None and key is not None:
+                for part, _ in enumerate(entry.received, 1):
+                    self.order.drop((*key, part))
             return self._edited_result(result, key)
         if self.rules.tool_input(call, place, count=False) is None and entry is not None:
             if match.how == "exact" and not self.fork.goes_live(entry):

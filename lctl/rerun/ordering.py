@@ -34,7 +34,7 @@ class Delivery(NamedTuple):
     Attributes:
         at_ms: from the recording's origin.
         key: (lane, kind, number, part); part 0 is an answer or the head of one, 1, 2, ... the chunks of
-            a stream.
+            a stream, or what came while a tool call was under way.
         turn: of an event loop that it reached, counted from what reached that before; None if unknown.
         ahead: how many callbacks of that turn ran before it; None if unknown.
     """
@@ -47,7 +47,7 @@ class Delivery(NamedTuple):
 
 def keys(entry: Entry, mark: str) -> list[tuple[str, str, int, int]]:
     """Of everything that the entry delivers."""
-    parts = range(ENDED, len(entry.times or ()) + 1)
+    parts = range(ENDED, len(entry.times or entry.received) + 1)
     return [(mark + entry.lane, entry.kind, entry.number, part) for part in parts]
 
 
@@ -102,6 +102,8 @@ def _turn(one: _Moment) -> int | None:
     piece, which then follows it."""
     if one.part == START:
         return one.entry.began
+    if one.part > 0 and one.entry.received:
+        return one.entry.received[one.part - 1][1]
     turns = one.entry.turns
     if turns and one.part >= 0:
         return turns[0] if one.part == 0 else 0 if one.part == 1 else turns[one.part - 1]
@@ -127,6 +129,9 @@ def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
     elif entry.at is not None and entry.began is not None:
         # Whether a result reached a loop before or after that started another tool tells no time.
         yield _Moment(start, entry, START, None)
+    for part, (ms, _) in enumerate(entry.received, 1):
+        if ms is not None:
+            yield _Moment(start + ms, entry, part, None)
     if entry.times:
         yield _Moment(start + entry.times[0], entry, 0, None)
         for part, ms in enumerate(entry.times, 1):

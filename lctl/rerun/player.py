@@ -347,11 +347,13 @@ class TapePlayer:
 
     def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
         """Raises RerunStopped where the tape does not hold it."""
-        if not self.tape.has_ambient or (self._latched and self._is_latched(lane)):
+        if self._latched and self._is_latched(lane):
             return None
-        self.halt.check()
         place = (lane.path, source)
         row = self.tape.reads.get(place, ())
+        if not (self.tape.has_ambient or row):
+            return None
+        self.halt.check()
         at = self._read.get(place, 0)
         if source == LOGGED:  # libraries need not say the same again
             at = next((n for n in range(at, len(row)) if row[n].key == key), len(row))
@@ -391,6 +393,16 @@ class TapePlayer:
                 await self.order.never_async((*key, END))
             await self.order.wait_async((*key, 0))
         return entry is not None
+
+    async def read_async(self, source: str, lane: Lane, number: int) -> None:
+        row = self.tape.lanes.get((lane.path, source), ())
+        if number > len(row):
+            return
+        entry = row[number - 1]
+        key = (self.tape.mark + entry.lane, source, number)
+        if entry.cancelled:
+            await self.order.never_async((*key, END))
+        await self.order.wait_async((*key, 0))
 
     def resumed(self, seq: int, sure: bool = True) -> float | None:
         lane = lanes.current()

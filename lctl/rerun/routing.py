@@ -67,6 +67,9 @@ class Router:
     async def sleep_async(self, lane: Lane, number: int) -> bool:
         return await self._here().sleep_async(lane, number)
 
+    async def read_async(self, source: str, lane: Lane, number: int) -> None:
+        await self._here().read_async(source, lane, number)
+
     def resumed(self, seq: int) -> float | None:
         return self._here().resumed(*_recorded(seq))
 

@@ -20,7 +20,7 @@ from lctl.instrument.bodies import rebuild_body, rebuild_chunks
 from lctl.payloads.tape import reads_of
 from lctl.rerun.entries import Entry, Read, is_cancellation, lane_of
 from lctl.rerun.ordering import Delivery, deliveries, in_order
-from lctl.session import reported, returns
+from lctl.session import receiving, reported, returns
 
 if TYPE_CHECKING:
     from lctl.conversation.tree import Tree
@@ -41,6 +41,9 @@ _TYPES = {
 #: Lines of what is served are kept, up to so many bytes of them; the rest is read when it is wanted.
 _KEPT = frozenset({"exchange", "message", "tool_call"})
 _ROOM = 1 << 26
+
+#: Sources of reads that every recording has.
+_SAID = frozenset({"mcp"})
 
 
 class Tape:
@@ -169,6 +172,8 @@ class Tape:
                 told.setdefault(lane, []).append(seq)
                 for source, key, value, place in reads_of(data):
                     self.reads.setdefault((lane, source), []).append(Read(key, value, place, seq))
+                if data.get("source") in _SAID:
+                    found.append(_waited(event, data))
             elif kind == "blob":
                 self._blobs.setdefault(str(data.get("hash")), seq)
             elif kind == "step_end":
@@ -317,7 +322,7 @@ class Tape:
     @property
     def has_ambient(self) -> bool:
         """Whether reads of clock, random and the like were recorded."""
-        return bool(self.reads)
+        return any(source not in _SAID for _, source in self.reads)
 
     @property
     def full(self) -> bool:
@@ -409,7 +414,7 @@ def _reported(event: dict[str, Any], data: dict[str, Any]) -> Entry:
 def _waited(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry = Entry(str(data["source"]), lane_of(data), event["seq"], event["seq"])
     entry.cancelled = data.get("cancelled") is True
-    entry.used = entry.kind == "wake"  # nobody asks for it
+    entry.used = entry.kind != "sleep"  # nobody asks for it, or as for what is read
     entry.turn = _count(data.get("turn"))
     entry.ahead = _count(data.get("ahead"))
     entry.step = event.get("step")
@@ -436,6 +441,9 @@ def _tool(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry.name = str(data.get("tool"))
     entry.turn = _count(data.get("turn"))
     entry.began = _count(data.get("began"))
+    tape = data.get("tape")
+    if isinstance(tape, dict) and "executed" not in tape:
+        entry.received = [(one.ms, one.turn) for one in receiving.messages(tape)]
     entry.at = _number(data.get("at"))
     entry.duration = _number(data.get("duration_ms")) or 0.0
     entry.timestamp = str(event.get("timestamp") or "")

@@ -6,25 +6,34 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.ordering import START
-from lctl.session import toolresults, wrote
+from lctl.session import receiving, toolresults, wrote
 from lctl.session.faithful import Unfaithful
 from lctl.session.wrapping import Outcome, Served
 
 if TYPE_CHECKING:
     from lctl.rerun.waiting import Order
+    from lctl.session.receiving import Incoming
     from lctl.session.toolcalls import ToolCall
 
 
 class GatedServed(Served):
     """A recorded result, given when its turn in the recorded order has come."""
 
-    __slots__ = ("_endless", "_key", "_order")
+    __slots__ = ("_endless", "_incoming", "_key", "_order")
 
-    def __init__(self, outcome: Outcome, order: Order, key: tuple[str, str, int], endless: bool) -> None:
+    def __init__(
+        self,
+        outcome: Outcome,
+        order: Order,
+        key: tuple[str, str, int],
+        endless: bool,
+        incoming: Incoming | None = None,
+    ) -> None:
         super().__init__(outcome=outcome)
         self._order = order
         self._key = key
         self._endless = endless
+        self._incoming = incoming
 
     def wait(self) -> None:
         self._order.drop((*self._key, START))
@@ -34,15 +43,25 @@ class GatedServed(Served):
             self._order.wait((*self._key, 0))
 
     async def wait_async(self) -> None:
+        await self._give(early=True)
         await self._order.wait_async((*self._key, START))
         if self._endless:
             try:
+                await self._give()
                 await self._order.never_async()
             finally:  # cancelled, as it was; what it had changed by then stays
                 if self.outcome.change is not None:
                     self.outcome.change()
         else:
+            await self._give()
             await self._order.wait_async((*self._key, 0))
+
+    async def _give(self, early: bool = False) -> None:
+        for part, message in enumerate(self.outcome.received, 1):
+            if (message.ms is None) is early:
+                await self._order.wait_async((*self._key, part))
+                if self._incoming is not None:
+                    await self._incoming.give(message.content)
 
 
 def equal_call(data: Mapping[str, Any], call: ToolCall, clean: Callable[[Any], Any]) -> bool:
@@ -60,9 +79,9 @@ def served(
         Unfaithful: the result stands for something that cannot be made here.
     """
     if endless:
-        return GatedServed(_until_cancelled(data, call), order, key, True)
+        return GatedServed(_until_cancelled(data, call), order, key, True, call.incoming)
     outcome = toolresults.outcome(data, call)
-    return None if outcome is None else GatedServed(outcome, order, key, False)
+    return None if outcome is None else GatedServed(outcome, order, key, False, call.incoming)
 
 
 def _until_cancelled(data: Mapping[str, Any], call: ToolCall) -> Outcome:
@@ -74,5 +93,10 @@ def _until_cancelled(data: Mapping[str, Any], call: ToolCall) -> Outcome:
     if done is not None:
         return done
     # What its body had recorded until then is on the tape all the same.
-    inside = [(first, last) for first, last in (data.get("tape") or {}).get("inside", ())]
-    return Outcome(fields=toolresults.fields(data), inside=inside, wrote=wrote.pieces(data.get("tape") or {}))
+    tape = data.get("tape") or {}
+    return Outcome(
+        fields=toolresults.fields(data),
+        inside=[(first, last) for first, last in tape.get("inside", ())],
+        wrote=wrote.pieces(tape),
+        received=receiving.messages(tape),
+    )

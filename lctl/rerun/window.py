@@ -21,7 +21,7 @@ from lctl.rerun.past import Block, Past
 from lctl.rerun.reordering import Names
 
 #: Ambient events that wait for their turn in a rerun.
-_RELEASED = frozenset({"sleep", "wake"})
+_RELEASED = frozenset({"sleep", "wake", "mcp"})
 #: Events that are held back at most, and of these such as are not found; then they are another history.
 _HELD, _MANY = 1024, 128
 #: What enters the program from outside or leaves it.

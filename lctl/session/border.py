@@ -173,6 +173,10 @@ class Player(Protocol):
     async def sleep_async(self, lane: Lane, number: int) -> bool:
         return False
 
+    async def read_async(self, source: str, lane: Lane, number: int) -> None:
+        """Return when a read of the surroundings that took its time had its value."""
+        return
+
     def resumed(self, seq: int) -> float | None:
         """Return when the program went on with what event `seq` brought, and that moment; at once and None
         where nothing else did at that time (see `lctl.session.returns`)."""

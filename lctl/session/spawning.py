@@ -3,7 +3,7 @@
 What counts is what the program starts. Not counted is what would come out differently in another run of
 the same program, or in a rerun, which has no network:
 
-- what is started beneath a transport (name resolution, connections raced, pools tended);
+- what is started beneath a transport (name resolution, connections raced, pools tended), and by those of MCP;
 - what HTTP clients and SDKs start themselves (openai asks for the platform in a thread, once a process),
   and modules that ask the system what it is by running its commands;
 - a pool's own threads and processes: when one more is started depends on who is idle;
@@ -75,6 +75,14 @@ _WAITERS = {
 _PASSAGES = {"submit": ("langchain_core.runnables", "langgraph.pregel")}
 #: Modules that start threads to have them at hand.
 _POOLS = frozenset({"anyio", "asyncio", "concurrent", "multiprocessing", "trio"})
+#: Modules that do so.
+_TRANSPORTS = (
+    "lctl.record.",
+    "lctl.stores.",
+    "mcp.client.sse",
+    "mcp.client.stdio",
+    "mcp.client.streamable_http",
+)
 #: Our own hooks stand between caller and called.
 _OURS = ("lctl.session.", "lctl.instrument.", "lctl.rerun.")
 
@@ -156,7 +164,7 @@ def _kind(frame: FrameType) -> int:
     top = name.partition(".")[0]
     if top in _MACHINERY or name.startswith(_OURS):
         kind = _MACHINE
-    elif top in _PLUMBING or name.startswith(("lctl.record.", "lctl.stores.")):
+    elif top in _PLUMBING or name.startswith(_TRANSPORTS):
         kind = _PLUMBER
     else:
         kind = _PROGRAM

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from lctl.session.faithful import Given
 from lctl.session.faithful.owners import Owner
+from lctl.session.receiving import Incoming
 
 
 class ToolCall(NamedTuple):
@@ -15,6 +16,7 @@ class ToolCall(NamedTuple):
         input: a copy of the arguments by name: the tool may change them.
         given: the arguments themselves.
         owner: the object whose method it is.
+        incoming: what comes from outside while it is under way, beside its result.
     """
 
     tool: str
@@ -22,6 +24,7 @@ class ToolCall(NamedTuple):
     call_id: str | None
     given: Given | None = None
     owner: Owner | None = None
+    incoming: Incoming | None = None
 
 
 class Failure(NamedTuple):

@@ -12,6 +12,8 @@ holds it (see `lctl.session.faithful`):
     error       the exception
     inside      [first, last] seqs of the events recorded by the tool's own body
     wrote       [stream, characters written to it before, text] of what its body wrote to stdout and stderr
+    received    [milliseconds since its start, turn of the loop, message] of what came from outside meanwhile,
+                beside its result; null instead of the milliseconds: before its start
     gives       "generator", "async generator" or "coroutine": what a tool that is none itself gave
     executed    why none of this could be kept: a rerun runs the tool again
 """
@@ -26,6 +28,7 @@ from lctl.session import hooks, jsonable
 from lctl.session.faithful import Decoder, Encoder, Given, Unfaithful, owners
 from lctl.session.faithful.coding import encode_parts
 from lctl.session.faithful.depths import Depth, all_written
+from lctl.session.receiving import messages
 from lctl.session.wrapping import Outcome, Served
 from lctl.session.wrote import pieces
 
@@ -269,6 +272,7 @@ def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
         inside=[(first, last) for first, last in tape.get("inside", ())],
         gives=tape.get("gives"),
         wrote=pieces(tape),
+        received=messages(tape),
     )
 
 

@@ -18,6 +18,7 @@ from lctl.session.default import get_session
 from lctl.session.faithful import Given
 from lctl.session.faithful.owners import owner_of
 from lctl.session.lanes import Lane
+from lctl.session.receiving import Incoming
 from lctl.session.session import LCTLSession
 from lctl.session.toolcalls import Failure, Pause, ToolCall
 from lctl.session.toolevents import Change, with_body
@@ -38,6 +39,7 @@ def begin_tool(
     paused: Callable[[BaseException], Any] | None = None,
     beside: Iterable[Any] = (),
     function: Any = None,
+    incoming: Incoming | None = None,
 ) -> ToolRun | None:
     """A call of the tool `name` begins, for `wrapping.wrap`. None where it is reported already: a call made
     in the body of another of the same name, with its input, is that call seen a layer below.
@@ -47,11 +49,12 @@ def begin_tool(
             one that is a failure.
         beside: what the tool can change though it is no argument of its call.
         function: the tool itself. If it is a method, what it changes of its object is kept.
+        incoming: what comes from outside while it is under way, beside its result.
     """
     plain = jsonable.plain(input)
     if is_reported(name, plain):
         return None
-    call = ToolCall(name, plain, call_id, Given(input.values(), beside), owner_of(function))
+    call = ToolCall(name, plain, call_id, Given(input.values(), beside), owner_of(function), incoming)
     return ToolRun(call, shown, paused)
 
 
@@ -88,6 +91,8 @@ class ToolRun(Run):
         lane = lanes.current()
         # Within another tool's body it orders nothing that a rerun does: the call is served as a whole.
         self._began = turns.since() if turns.counting and lane.tool is None else None
+        if call.incoming is not None and self._session is not None:
+            call.incoming.begin(self._session.clock, self._moment, lane.tool is None)
         number = lane.number("tool")
         player = border.player()
         self._made_before = False
@@ -251,6 +256,9 @@ class ToolRun(Run):
         wrote = self._wrote()
         if wrote is not None and "executed" not in (tape or ()):
             tape = {**(tape or {}), "wrote": wrote}
+        received = None if self._call.incoming is None else self._call.incoming.tape()
+        if received is not None and "executed" not in (tape or ()):
+            tape = {**(tape or {}), "received": received}
         if self.gives is not None:
             tape = {**(tape or {}), "gives": self.gives}
         if tape is not None:

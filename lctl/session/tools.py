@@ -10,6 +10,7 @@ from lctl.session import border, jsonable, wrapping
 from lctl.session.default import get_session
 from lctl.session.faithful import Given
 from lctl.session.faithful.owners import owner_of
+from lctl.session.receiving import Incoming
 from lctl.session.toolcalls import ToolCall
 from lctl.session.toolruns import ToolRun, begin_tool, is_reported
 from lctl.session.wrapping import Rewritten, Run
@@ -99,13 +100,19 @@ async def call_tool_async(
     *,
     call_id: str | None = None,
     shown: Callable[[Any], Any] | None = None,
+    incoming: Incoming | None = None,
 ) -> T:
-    """`call_tool` for a tool that is awaited."""
+    """`call_tool` for a tool that is awaited.
+
+    Args:
+        incoming: what comes from outside while it is under way, beside its result.
+    """
 
     async def awaited() -> T:
         return await run()
 
-    return await wrapping.wrap(awaited, _begin(name, input, call_id, shown))()  # type: ignore[no-any-return]
+    begin = _begin(name, input, call_id, shown, incoming=incoming)
+    return await wrapping.wrap(awaited, begin)()  # type: ignore[no-any-return]
 
 
 def _begin(
@@ -114,8 +121,11 @@ def _begin(
     call_id: str | None,
     shown: Callable[[Any], Any] | None,
     function: Any = None,
+    incoming: Incoming | None = None,
 ) -> wrapping.Begin:
-    return lambda args, kwargs: begin_tool(name, input, call_id=call_id, shown=shown, function=function)
+    return lambda args, kwargs: begin_tool(
+        name, input, call_id=call_id, shown=shown, function=function, incoming=incoming
+    )
 
 
 class _Arguments:

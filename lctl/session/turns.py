@@ -85,14 +85,19 @@ def stop() -> None:
         _undo.pop()()
 
 
-def since() -> int | None:
+def since(ago: int = 0) -> int | None:
     """Turns from the last thing that reached the loop of this thread until now, at most `FAR`; None where
-    none runs, or one whose turns are not counted."""
+    none runs, or one whose turns are not counted.
+
+    Args:
+        ago: so many turns before this one it did, if not earlier than the last.
+    """
     loop = running()
     turn = getattr(loop, "_lctl_turn", None)
     if loop is None or turn is None:
         return None
     last = getattr(loop, "_lctl_reached", None)
+    turn = turn - ago if last is None else max(turn - ago, last)
     loop._lctl_reached = turn
     return FAR if last is None else min(turn - last, FAR)
 

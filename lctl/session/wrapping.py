@@ -17,6 +17,7 @@ from lctl.session import context, lanes
 from lctl.session.lanes import Lane
 
 if TYPE_CHECKING:
+    from lctl.session.receiving import Message
     from lctl.session.wrote import Piece
 
 _COROUTINE, _GENERATOR, _ASYNC_GENERATOR = 0x80, 0x20, 0x200  # flags of code objects (see `inspect`)
@@ -36,6 +37,7 @@ class Outcome(NamedTuple):
         inside: [first, last] seqs of the events recorded by its body.
         gives: of a plain function that gave a generator or coroutine: which of them.
         wrote: what it wrote to standard output and error.
+        received: what came from outside meanwhile.
     """
 
     value: Any = None
@@ -47,6 +49,7 @@ class Outcome(NamedTuple):
     inside: Sequence[tuple[int, int]] = ()
     gives: str | None = None
     wrote: Sequence[Piece] = ()
+    received: Sequence[Message] = ()
 
 
 class Served:
