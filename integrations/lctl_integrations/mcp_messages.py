@@ -22,7 +22,7 @@ from lctl.session.receiving import Incoming
 #: Messages between two calls that are kept.
 _EARLY = 1000
 
-#: Messages that no call has kept (yet), by their method.
+#: Messages that no call has kept (yet), or that were too many for one, by their method.
 dropped: dict[str, int] = {}
 
 
@@ -121,12 +121,11 @@ class Listening:
         if message is None or not hasattr(said, "method"):
             return
         content = message.model_dump(by_alias=True, mode="json", exclude_unset=True)
-        if self.exchanges:
-            self._of(content).note(content)
-        else:
-            dropped[said.method] = dropped.get(said.method, 0) + 1
-            if len(self._early) < _EARLY:
-                self._early.append(content)
+        if self.exchanges and self._of(content).note(content):
+            return
+        dropped[said.method] = dropped.get(said.method, 0) + 1
+        if not self.exchanges and len(self._early) < _EARLY:
+            self._early.append(content)
 
     def _of(self, content: Mapping[str, Any]) -> Incoming:
         """The request that a message is of; of what names none, the oldest."""

@@ -211,7 +211,7 @@ def _print_run(screen: Screen, run: dict[str, Any]) -> None:
             run["output_dropped"],
         ),
         (
-            "messages of MCP servers between calls, with no call after them; a rerun does not tell them",
+            "messages of MCP servers that no call keeps: none followed, or it has too many",
             run["messages_dropped"],
         ),
     ):

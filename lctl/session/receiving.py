@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from lctl.session.lanes import Moment
 
 
+#: Messages of one call that are kept.
+MOST = 10_000
+
+
 class Message(NamedTuple):
     """One message, as the `tape` of a call has it.
 
@@ -55,16 +59,19 @@ class Incoming:
         """These came while no call was under way."""
         self._kept += [Message(None, None, content) for content in contents]
 
-    def note(self, content: Any) -> None:
-        """A message, JSON, reaches the program now."""
+    def note(self, content: Any) -> bool:
+        """A message, JSON, reaches the program now. False where the call has too many already."""
         if self._clock is None or self._moment is None:
-            return
+            return True
+        if len(self._kept) >= MOST:
+            return False
         ms = (self._clock.monotonic_ns() - self._moment.ns) // 1000 / 1000
         self._moment.alone = False
         turns.together()
         # Whoever heard it from outside gave it to this task a turn before.
         turn = turns.since(ago=1) if turns.counting and self._orders else None
         self._kept.append(Message(ms, turn, content))
+        return True
 
     def tape(self) -> list[list[Any]] | None:
         """For the `tape` of the call; None where nothing came."""
