@@ -11,10 +11,11 @@ from typing import Any
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Step, around_step, around_tool, guarded
-from lctl.session import context
+from lctl.session import context, turns
 from lctl.session.default import get_session
 from lctl.session.ordered import OrderedSet
 from lctl.session.steps import StepScope
+from lctl_integrations import llama_index_doings as doings
 from lctl_integrations import llama_index_tools as tools
 from lctl_integrations.llama_index_queries import QUERY, around_query, query
 from lctl_integrations.llama_index_tools import FOLLOWED, TOOL
@@ -41,7 +42,12 @@ class Workflows:
 
     name = "llama-index-workflows"
     supported = ">=2.26,<3"
-    modules = ("workflows.workflow", "workflows.context.context", "workflows.runtime.control_loop.runner")
+    modules = (
+        "workflows.workflow",
+        "workflows.context.context",
+        "workflows.context.state_store",
+        "workflows.runtime.control_loop.runner",
+    )
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         match module.__name__.rpartition(".")[2]:
@@ -49,9 +55,12 @@ class Workflows:
                 patches.wrap(module, "Workflow.run", _run)
             case "runner":
                 patches.wrap(module, "_ControlLoopRunner.__init__", _looping)
+            case "state_store":
+                patches.wrap(module, "StateStoreFacade.edit_state", doings.edited)
+                patches.wrap(module, "StateStoreFacade.set", doings.put)
             case _:
-                patches.wrap(module, "Context.write_event_to_stream", tools.told)
-                patches.wrap(module, "Context.send_event", tools.told)
+                patches.wrap(module, "Context.write_event_to_stream", doings.told)
+                patches.wrap(module, "Context.send_event", doings.told)
 
 
 class LlamaIndex:
@@ -125,6 +134,7 @@ def _begun(workflow: Any) -> StepScope | None:
     session = get_session()
     if session is None:
         return None
+    turns.together()  # its steps are: in which turn one begins tells which of its tasks it is
     name = getattr(workflow, "name", None) if hasattr(workflow, "take_step") else None
     agent = name if isinstance(name, str) else type(workflow).__name__
     return session.step(agent, "run", kind="chain" if name is None else "agent").begin()

@@ -1,9 +1,4 @@
-"""Tools of llama-index, and what they do with the workflow's context, which is part of what they give.
-
-What such a tool leaves in the store, writes to the stream and sends to other steps is on the tape with its
-result, and so is what it waits for: in a rerun its body does not run, and the workflow hears of it all the
-same.
-"""
+"""Tools of llama-index: which call there is, and who makes it."""
 
 from __future__ import annotations
 
@@ -12,13 +7,12 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-import orjson
-
 from lctl.guard import guard
 from lctl.instrument.structure import Tool, guarded
-from lctl.session import border, context, jsonable, lanes, wrapping
+from lctl.session import border, context, jsonable, wrapping
 from lctl.session.default import get_session
-from lctl.session.toolruns import ToolRun, begin_tool
+from lctl.session.toolruns import begin_tool
+from lctl_integrations.llama_index_doings import Doings
 
 TOOL = "a tool call of LlamaIndex"
 
@@ -122,7 +116,7 @@ async def called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[st
     if described is None:
         return await wrapped(*args, **kwargs)
     name, input, call_id, *_, function = described
-    doings = _Doings(kwargs.get(getattr(tool, "ctx_param_name", None) or ""))
+    doings = Doings(kwargs.get(getattr(tool, "ctx_param_name", None) or ""))
 
     async def body() -> Any:
         return await doings.watched(wrapped, args, kwargs)
@@ -164,87 +158,3 @@ def _returns() -> list[Any]:
     here = getattr(results, "StepWorkerStateContextVar", None)
     worker = None if here is None else here.get(None)
     return [] if worker is None else [worker.returns.return_values]
-
-
-# -- what it does with the context ---------------------------------------------------------
-
-
-class _Doings:
-    """What one call of a tool does with the context that it was given, if it takes one.
-
-    Attributes:
-        done: "state": what it leaves in the store, by key, as far as JSON can say it; "told": the calls by
-            which it writes to the stream or sends events: [method, args, kwargs].
-        run: the call, once it has begun.
-    """
-
-    def __init__(self, ctx: Any) -> None:
-        self.ctx = ctx
-        self.done: dict[str, Any] = {}
-        self.run: ToolRun | None = None
-
-    async def watched(self, wrapped: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self.ctx is None:
-            return await wrapped(*args, **kwargs)
-        before = await self._state()
-        token = _doing.set(self)
-        try:
-            value = await wrapped(*args, **kwargs)
-        except Exception:
-            await self._note(before)
-            raise
-        finally:
-            _doing.reset(token)
-        await self._note(before)
-        return value
-
-    async def _note(self, before: dict[str, bytes]) -> None:
-        after = await self._state()
-        changed = {key: orjson.loads(text) for key, text in after.items() if before.get(key) != text}
-        if changed:
-            self.done["state"] = changed
-
-    def tell(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.done.setdefault("told", []).append([method, list(args), dict(kwargs)])
-
-    async def done_again(self) -> None:
-        """In a rerun, where the body has not run."""
-        if self.ctx is None or self.run is None or self.run.served is None:
-            return
-        for key, value in self.done.get("state", {}).items():
-            await self.ctx.store.set(key, value)
-        lane = lanes.enter(self.run.around())
-        try:
-            for method, args, kwargs in self.done.get("told", ()):
-                getattr(self.ctx, method)(*args, **kwargs)
-        finally:
-            lanes.leave(lane)
-
-    async def _state(self) -> dict[str, bytes]:
-        """What the context's store holds that JSON can say, as it is now."""
-        with guard(TOOL):
-            state = await self.ctx.store.get_state()
-            fields = getattr(state, "_data", None) or dict(state)
-            return {key: orjson.dumps(value) for key, value in fields.items() if _is_plain(value)}
-        return {}
-
-
-#: The call of a tool in whose body the running code is.
-_doing: ContextVar[_Doings | None] = ContextVar("lctl_llama_index_doings", default=None)
-
-
-def told(wrapped: Any, ctx: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Around the methods of a context that tell a workflow's steps or its caller of an event."""
-    doings = _doing.get()
-    if doings is not None and doings.ctx is ctx:
-        with guard(TOOL):
-            doings.tell(wrapped.__name__, args, kwargs)
-    return wrapped(*args, **kwargs)
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(type(key) is str and _is_plain(item) for key, item in value.items())
-    if isinstance(value, list):
-        return all(_is_plain(item) for item in value)
-    return value is None or isinstance(value, str | int | float | bool)

@@ -19,7 +19,7 @@ from lctl.rerun.ordering import END, RESUMED, START, keys
 from lctl.rerun.repeating import Repeater, inherited_edits
 from lctl.rerun.resumption import Resumptions
 from lctl.rerun.tape import Tape
-from lctl.rerun.tools import equal_call, served
+from lctl.rerun.tools import equal_call, made_up_id, served
 from lctl.session import lanes
 from lctl.session.border import LOGGED, Live, RecordedError, WireRequest
 from lctl.session.wrapping import Served
@@ -323,6 +323,7 @@ class TapePlayer:
         self.tally.add("executed" if found is None else match.how)
         if found is not None:
             found.match = None if match.how == "exact" else match.how
+            found.call_id = made_up_id(self.tape.data(entry), call)
             found.placed, found.events = self._inside(found.outcome.inside)
         else:
             self.order.drop((self.tape.mark + entry.lane, "tool", entry.number, START))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from lctl.rerun.waiting import Order
     from lctl.session.receiving import Incoming
     from lctl.session.toolcalls import ToolCall
+
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 class GatedServed(Served):
@@ -68,6 +72,15 @@ def equal_call(data: Mapping[str, Any], call: ToolCall, clean: Callable[[Any], A
     """Whether the recorded call is of that tool with that input."""
     given = data.get("asked", data.get("input"))  # a fork may have run it with another
     return data.get("tool") == call.tool and bool(clean(given) == clean(call.input))
+
+
+def made_up_id(data: Mapping[str, Any], call: ToolCall) -> str | None:
+    """The recorded call's id, if no model gave it: frameworks draw one (a UUID) for what a model asks for in
+    words, another one in each run."""
+    recorded = data.get("call_id")
+    if recorded == call.call_id or not all(_UUID.fullmatch(str(id)) for id in (recorded, call.call_id)):
+        return None
+    return str(recorded)
 
 
 def served(

@@ -209,8 +209,11 @@ class ToolRun(Run):
         made: dict[str, Any] = {"duration_ms": round(taken / 1e6, 3)}
         if self._asked is not None:
             made["asked"] = self._asked
-        if self._call.call_id is not None:
-            made["call_id"] = self._call.call_id
+        call_id = self._call.call_id
+        if self.served is not None and self.served.call_id is not None:
+            call_id = self.served.call_id
+        if call_id is not None:
+            made["call_id"] = call_id
         made |= session.under_way.fields(self._moment, _is_full())
         if self._began is not None and "at" in made:
             made["began"] = self._began

@@ -60,9 +60,10 @@ class Served:
         events: what the body of the recorded run recorded, whole events: recorded again.
         placed: those of them that are recorded where they were.
         match: how it was found, unless exactly; goes into the event.
+        call_id: of the recorded call, where it was made up for it and is another one now.
     """
 
-    __slots__ = ("events", "match", "outcome", "placed")
+    __slots__ = ("call_id", "events", "match", "outcome", "placed")
 
     def __init__(
         self, value: Any = None, error: BaseException | None = None, outcome: Outcome | None = None
@@ -71,6 +72,7 @@ class Served:
         self.events: Sequence[Mapping[str, Any]] = ()
         self.placed: Sequence[Mapping[str, Any]] = ()
         self.match: str | None = None
+        self.call_id: str | None = None
 
     def wait(self) -> None:
         """Return when it is to be given."""

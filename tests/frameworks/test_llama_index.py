@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
 
-from lctl.testing import Reply, Request
+from lctl.testing import ModelServer, Reply, Request
 from lctl.testing.integration_suite import Recorded
 from tests.frameworks.homes import Threaded
+from tests.rerun.harness import LCTL, Result, run
 
 pytestmark = pytest.mark.frameworks
 
@@ -116,3 +120,47 @@ class TestLlamaIndex(Threaded):
                 "llm main 11+3",
             ]
         )
+
+
+@pytest.mark.parametrize("way", ["run", "auto_instrument"])
+def test_what_tools_do_to_the_store_is_done_again(way: str, tmp_path: Path) -> None:
+    """Objects, what is taken away, and that all in there is copied, the agent's memory too; the same by each way
+    of recording, tools at once and ids that the framework draws among it."""
+    for name in TestLlamaIndex.requires:
+        if importlib.util.find_spec(name.partition(".")[0]) is None:
+            pytest.skip(f"{name} is not installed")
+    with ModelServer(seed=1) as server:
+        server.reply(_stored, times=None)
+        environ = {**server.environ, "AUTO": "1"} if way == "auto_instrument" else server.environ
+        first = _recorded(way, Path(__file__).parent / "programs" / "llama_stores.py", tmp_path, environ)
+    assert first.code == 0, first.err
+    # The program's memory is the one in the store no longer, once a tool has edited that.
+    assert "Done. 1 dict_keys" in first.out
+    assert "Item(name='tea', wanted=datetime.date(2026, 1, 2))" in first.out
+    for n in range(2):
+        log = tmp_path / f"again{n}.lctl.json"
+        again = run([*LCTL, "rerun", str(first.log), "--output", str(log)], tmp_path, environ, log)
+        assert (again.code, again.out) == (0, first.out), again.err
+        assert again.events == first.events
+
+
+def _stored(request: Request) -> Any:
+    asked, done = request.last_text, request.tool_results
+    if "Add rice" in request.text:
+        if "Observation:" in request.turns[-1].text:
+            return "Thought: I can answer.\nAnswer: Rice is in."
+        return 'Thought: I need it.\nAction: add\nAction Input: {"name": "rice"}'
+    if done:
+        return "Done."
+    if "Buy" in asked:
+        return Reply(tool_calls=[("add", {"name": "tea"}), ("add", {"name": "oil"})])
+    return Reply(tool_calls=[("keep", {"name": "tea"}) if "Keep" in asked else ("tidy", {})])
+
+
+def _recorded(way: str, program: Path, folder: Path, environ: Mapping[str, str]) -> Result:
+    log = folder / "run.lctl.json"
+    if way == "run":
+        return run([*LCTL, "run", "--output", str(log), str(program)], folder, environ, log)
+    done = run([sys.executable, str(program)], folder, environ, log)
+    (log,) = (folder / "logs").glob("*.lctl.json")
+    return done._replace(log=log)
