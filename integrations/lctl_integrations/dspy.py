@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from inspect import signature
 from types import ModuleType
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from lctl.guard import guard
 from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.structure import ModelCall, Step, Tool, around_step, around_tool
+from lctl.instrument.structure import ModelCall, Step, Tool, around_step, around_tool, guarded
 from lctl.session import border, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
@@ -43,6 +43,7 @@ class DSPy:
         "dspy.clients.base_lm",
         "dspy.clients.cache",
         "dspy.predict.react",
+        "dspy.predict.react_v2",
     )
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
@@ -50,6 +51,7 @@ class DSPy:
             case "module":
                 patches.wrap(module, "Module.__call__", around_step(_MODULE, _module))
                 patches.wrap(module, "Module.acall", around_step(_MODULE, _module))
+                patches.wrap(module, "pretty_print_history", _printed)
             case "tool":
                 patches.wrap(module, "Tool.__call__", _called)
                 patches.wrap(module, "Tool.acall", _called)
@@ -57,10 +59,11 @@ class DSPy:
             case "base_lm":
                 patches.wrap(module, "BaseLM.__call__", _asked)
                 patches.wrap(module, "BaseLM.acall", _asked)
+                patches.wrap(module, "pretty_print_history", _printed)
             case "cache":
                 patches.wrap(module, "Cache.__init__", dspy_cache.opened)
                 patches.wrap(module, "Cache.get", dspy_cache.looked_up)
-            case "react" if hasattr(module, "format_error_for_lm"):
+            case "react" | "react_v2" if hasattr(module, "format_error_for_lm"):
                 patches.wrap(module, "format_error_for_lm", _shown)
 
 
@@ -137,7 +140,25 @@ def _begun(describe: Callable[[], Tool]) -> wrapping.Run | None:
 
 def _shown(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The traceback of a failed tool, as the model is shown it. A rerun has no frames of the tool."""
-    return reads.read("traceback", "dspy", sys._getframe(1), lambda: wrapped(*args, **kwargs))
+    show = partial(wrapped, *args, **kwargs)
+    return reads.read(border.SHOWN, "dspy", sys._getframe(1), show, always=True)
+
+
+def _printed(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Signature of the wrapped: (history, n=1, file=None), which prints when the last `n` calls were made."""
+    last = _last(*args, **kwargs)
+    if not last:
+        return wrapped(*args, **kwargs)
+    times = reads.read("clock", "dspy", sys._getframe(1), lambda: [call["timestamp"] for call in last])
+    shown = [{**call, "timestamp": time} for call, time in zip(last, times, strict=False)]
+    return wrapped(shown, *args[1:], **{name: given for name, given in kwargs.items() if name != "history"})
+
+
+@guarded("a history that DSPy prints")
+def _last(history: Any, n: int = 1, file: Any = None) -> list[dict[str, Any]] | None:
+    """None where one says nothing of its time."""
+    last = [dict(call) for call in history[-n:]]
+    return last if all("timestamp" in call for call in last) else None
 
 
 def _asked(wrapped: Any, lm: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -21,6 +21,7 @@ from lctl.payloads.tape import reads_of
 from lctl.rerun.entries import Entry, Read, is_cancellation, lane_of
 from lctl.rerun.ordering import Delivery, deliveries, in_order
 from lctl.session import receiving, reported, returns
+from lctl.session.border import SHOWN
 
 if TYPE_CHECKING:
     from lctl.conversation.tree import Tree
@@ -43,7 +44,7 @@ _KEPT = frozenset({"exchange", "message", "tool_call"})
 _ROOM = 1 << 26
 
 #: Sources of reads that every recording has.
-_SAID = frozenset({"mcp"})
+_SAID = frozenset({"mcp", SHOWN})
 
 
 class Tape:
@@ -172,7 +173,7 @@ class Tape:
                 told.setdefault(lane, []).append(seq)
                 for source, key, value, place in reads_of(data):
                     self.reads.setdefault((lane, source), []).append(Read(key, value, place, seq))
-                if data.get("source") in _SAID:
+                if data.get("source") == "mcp":
                     found.append(_waited(event, data))
             elif kind == "blob":
                 self._blobs.setdefault(str(data.get("hash")), seq)

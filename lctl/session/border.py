@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: The source of reads that are the time of a log line of a library: a rerun may have other such lines.
 LOGGED = "log"
 
+#: The source of what a model is shown of a failed tool. Recordings by `auto_instrument()` hold it, too.
+SHOWN = "traceback"
+
 
 class WireRequest(NamedTuple):
     """A request about to leave; one attempt, as its transport sees it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -145,3 +146,42 @@ def test_answers_of_the_cache_on_disk_are_on_the_tape(tmp_path: Path) -> None:
         again = run([*LCTL, "rerun", str(log)], tmp_path, environ, log)
         assert (again.code, again.out) == (0, "Sunny. Sunny.\n"), again.err
         assert "rerun exact" in again.err
+
+
+@pytest.mark.parametrize("way", ["run", "auto_instrument"])
+def test_what_a_model_is_shown_of_a_failed_tool_is_the_same_again(way: str, tmp_path: Path) -> None:
+    """The traceback, whose frames a rerun has not; and when calls were made, which DSPy prints of them."""
+    pytest.importorskip("dspy")
+    program = Path(__file__).parent / "programs" / "dspy_told.py"
+    log = tmp_path / "run.lctl.json"
+    with ModelServer(seed=1) as server:
+        server.reply(_shown, times=None)
+        environ = {
+            **server.environ,
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "DSPY_CACHEDIR": str(tmp_path / "c"),
+        }
+        if way == "run":
+            first = run([*LCTL, "run", "--output", str(log), str(program)], tmp_path, environ, log)
+        else:
+            environ["AUTO"] = "1"
+            first = run([sys.executable, str(program)], tmp_path, environ, log)
+            (log,) = (tmp_path / "logs").glob("*.lctl.json")
+        told = [request.text for request in server.requests]
+    assert first.code == 0, first.err
+    assert any('raise LookupError(f"no {city}")' in text for text in told)
+    second = tmp_path / "again.lctl.json"
+    again = run([*LCTL, "rerun", str(log), "--output", str(second)], tmp_path, environ, second)
+    assert again.code == 0, again.err
+    assert again.events == first._replace(log=log).events
+    if way == "run":
+        assert "User message:" in first.out
+        assert again.out == first.out
+
+
+def _shown(request: Request) -> str:
+    said = request.turns[-1].text
+    if "`[[ ## reasoning ## ]]`" in said:
+        return _fields(reasoning="It is so.", answer="Nobody knows.")
+    tool, args = ("finish", "{}") if "## observation_0" in said else ("weather", '{"city": "Rome"}')
+    return _fields(next_thought="I go on.", next_tool_name=tool, next_tool_args=args)

@@ -85,14 +85,16 @@ def read(
     real: Callable[[], T],
     encode: Callable[[T], Any] | None = None,
     decode: Callable[[Any], T] | None = None,
+    always: bool = False,
 ) -> T:
     """Read `real()` for the program's code in `frame`, recorded; or what the recording has in its place.
 
     Args:
         encode: the value as JSON; None if it is.
         decode: the value back from it.
+        always: in recordings by `auto_instrument()`, too: what a model is asked next depends on it.
     """
-    if not active():
+    if not (_active or always) or get_ident() in _aside:
         return real()
     lane = lanes.current()
     player = border.player()
