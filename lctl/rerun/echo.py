@@ -24,6 +24,7 @@ from lctl.rerun.past import Block, Past
 from lctl.rerun.reordering import Names
 from lctl.rerun.tape import Tape
 from lctl.rerun.window import Window
+from lctl.session import lanes
 
 
 class EchoStore(JournalStore):
@@ -110,7 +111,7 @@ class EchoStore(JournalStore):
             self._seen += 1
             window = self._window
             if window is None:
-                self._past.add(Block([line], [line], {0: 0}))
+                self._past.add(Block([line], [line], [""], {0: 0}))
                 self._store([line])
             else:
                 window.owe(line)
@@ -168,12 +169,13 @@ class EchoStore(JournalStore):
 
     def _paired(self, recorded: bytes, line: bytes) -> list[bytes]:
         is_shared = self.shared is None or self._seen <= self.shared
+        lane = lanes.current().path
         if self._window is None:
             now_line = self._names.line(line)
             found = difference(recorded, now_line, self._equivalent)
             if found is None:
                 if is_shared:
-                    self._past.add(Block([recorded], [line], {}))
+                    self._past.add(Block([recorded], [line], [lane], {}))
                 return [recorded if is_shared else now_line]
             self._first = found
             if not is_shared:
@@ -181,7 +183,7 @@ class EchoStore(JournalStore):
                 return [now_line]
             self._window = Window(self._names, self._same, self._past)
         window = self._window
-        lines = self._closed(window, window.add(recorded, line))
+        lines = self._closed(window, window.add(recorded, line, lane))
         return lines if is_shared or self._window is None else self._give_up()
 
     def _closed(self, window: Window, whole: bool) -> list[bytes]:

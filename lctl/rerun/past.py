@@ -19,11 +19,13 @@ class Block(NamedTuple):
     """Events that were found to be the recorded ones, in whatever order.
 
     Attributes:
+        lanes: in which each of those `held` was told; "" of what the tape itself gave.
         served: place among those `held` of each that the tape itself gave, and its place in `recorded`.
     """
 
     recorded: list[bytes]
     held: list[bytes]
+    lanes: list[str]
     served: dict[int, int]
 
 

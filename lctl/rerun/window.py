@@ -6,7 +6,7 @@ program sees nothing of that order. So a rerun that comes to say other than what
 events back until they are the recorded ones again, each of them, in whatever order; then the recorded
 lines stand, and the seqs by which later events refer to them are the recorded ones.
 
-What one step says stays in its order, and so does everything that crossed the border.
+What one step says stays in its order, as do the steps of one lane and everything that crossed the border.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ class Window:
         self.before = 0
         self.recorded: list[bytes] = []
         self.held: list[bytes] = []
+        self._lanes: list[str] = []  # in which those were told
         self._names = names
         self._same = same
         self._past = past
@@ -73,11 +74,12 @@ class Window:
         self._sure: dict[int, int] = {}  # recorded seqs of steps, by theirs in this run
         self._taken: set[int] = set()  # of the recorded seqs
 
-    def add(self, recorded: bytes, now: bytes) -> bool:
-        """One more of each; whether the window is whole."""
+    def add(self, recorded: bytes, now: bytes, lane: str) -> bool:
+        """One more of each, that of this run told in `lane`; whether the window is whole."""
         self._open.append(len(self.held))
         self._left.append(len(self.recorded))
         self.held.append(now)
+        self._lanes.append(lane)
         self.recorded.append(recorded)
         crossed = [self._note(0, now), self._note(1, recorded)]
         while self._match():
@@ -102,12 +104,13 @@ class Window:
         self._served[len(self.held)] = place
         self._found.append((len(self.held), place))
         self.held.append(orjson.dumps(orjson.loads(self.recorded[place]) | {"seq": seq}))
+        self._lanes.append("")
         self._note(0, self.held[-1])
         return self._is_whole()
 
     def close(self) -> list[bytes]:
         """The recorded lines of what was held back."""
-        self._past.add(Block(self.recorded, self.held, self._served))
+        self._past.add(Block(self.recorded, self.held, self._lanes, self._served))
         return self.recorded[self.before :]
 
     def give_up(self) -> list[bytes]:
@@ -219,12 +222,14 @@ class Window:
         blocks = self._past.take_back(seqs - {event.seq for events in self._events for event in events})
         if not blocks:
             return
-        recorded, held, served = self.recorded, self.held, self._served
-        self.recorded, self.held, self._served = [], [], {}
-        for block in (*blocks, Block(recorded, held, served)):
+        recorded = self.recorded
+        blocks.append(Block(recorded, self.held, self._lanes, self._served))
+        self.recorded, self.held, self._lanes, self._served = [], [], [], {}
+        for block in blocks:
             n, m = len(self.held), len(self.recorded)
             self._served |= {n + one: m + other for one, other in block.served.items()}
             self.held += block.held
+            self._lanes += block.lanes
             self.recorded += block.recorded
         shift = len(self.recorded) - len(recorded)
         self.before += shift
@@ -250,22 +255,17 @@ class Window:
 
     def _is_in_order(self) -> bool:
         """Whether each step, and the border, have their own events in the recorded order; and a step that
-        was over before another in the same one began, was so now."""
+        was over before its lane began another in the same one, was so now."""
         last: dict[Any, int] = {}
-        parents: dict[Any, Any] = {}
-        ended: dict[Any, list[int]] = {}  # by the step around them: places of ends in the recording
+        where = {m: n for n, m in self._found}
         for n, m in sorted(self._found):
-            line = self.recorded[m] if n in self._served else self._names.line(self.held[n])
-            event = orjson.loads(line)
-            kind, step = event["type"], event.get("step")
-            if kind == "step_start":
-                parents[self._names.seq(event["seq"])] = step
-                before = sum(1 for place in self._ends_in(step) if place < m)
-                if before > sum(1 for place in ended.get(step, ()) if place < m):
+            event = orjson.loads(self.recorded[m] if n in self._served else self._names.line(self.held[n]))
+            step = event.get("step")
+            if event["type"] == "step_start":
+                over = (where[end] for end in self._ends_in(step) if end < m)
+                if any(end > n and self._lanes[end] == self._lanes[n] for end in over):
                     return False
                 continue
-            if kind == "step_end" and step in parents:
-                ended.setdefault(parents[step], []).append(m)
             key = _border_of(event) if _crosses(event) else step
             if last.get(key, -1) > m:
                 return False

@@ -111,8 +111,10 @@ def test_a_rerun_runs_again(tmp_path: Path) -> None:
     _same(first, rerun(kept, tmp_path))
 
 
-def test_tools_that_end_in_one_turn_go_on_together_in_a_recording_by_auto_instrument(tmp_path: Path) -> None:
-    program = PROGRAMS / "tools_in_one_turn.py"
+@pytest.mark.parametrize("name", ["tools_in_one_turn.py", "jobs_with_steps.py"])
+def test_tools_at_once_are_the_same_in_a_recording_by_auto_instrument(name: str, tmp_path: Path) -> None:
+    """In one turn of a loop; in threads, whose steps are told in whatever order."""
+    program = PROGRAMS / name
     first = run([sys.executable, str(program)], tmp_path, {}, tmp_path)
     assert first.code == 0, first.err
     (log,) = (tmp_path / "logs").glob("*.lctl.json")

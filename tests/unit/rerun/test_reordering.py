@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import orjson
@@ -13,7 +14,7 @@ from lctl.codec import open_log
 from lctl.rerun.echo import EchoStore
 from lctl.rerun.filling import Filling
 from lctl.rerun.tape import Tape
-from lctl.session import LCTLSession
+from lctl.session import LCTLSession, lanes
 
 Event = tuple[str, str, dict[str, Any], int | None]
 Draft = tuple[str, str, dict[str, Any]]
@@ -32,11 +33,15 @@ def tool(agent: str, step: int, name: str) -> Event:
 
 
 @pytest.fixture
-def echo(tmp_path: Path) -> Callable[[list[Event], list[Event]], tuple[Any, bool]]:
-    """(the first difference, whether the new log's events are the recorded ones) of a rerun."""
+def echo(tmp_path: Path) -> Callable[..., tuple[Any, bool]]:
+    """(the first difference, whether the new log's events are the recorded ones) of a rerun, whose agents are
+    in these lanes."""
 
-    def run(recorded: list[Event], again: list[Event]) -> tuple[Any, bool]:
-        first, second = tmp_path / "first.lctl.json", tmp_path / "second.lctl.json"
+    def run(
+        recorded: list[Event], again: list[Event], where: dict[str, str] | None = None
+    ) -> tuple[Any, bool]:
+        folder = Path(mkdtemp(dir=tmp_path))
+        first, second = folder / "first.lctl.json", folder / "second.lctl.json"
         with LCTLSession("c", first) as session:
             for kind, agent, data, step in recorded:
                 session.emit(kind, data, agent=agent, step=step)
@@ -44,7 +49,9 @@ def echo(tmp_path: Path) -> Callable[[list[Event], list[Event]], tuple[Any, bool
         store = EchoStore(second, dict(open_log(first).chain), tape)
         for seq, (kind, agent, data, step) in enumerate(again, 1):
             event = {"seq": seq, "type": kind, "timestamp": "2026-01-01T00:00:00.000000Z", "agent": agent}
+            token = lanes.enter(lanes.Lane((where or {}).get(agent, "0")))
             store.append(orjson.dumps(event | ({} if step is None else {"step": step}) | {"data": data}))
+            lanes.leave(token)
         found = store.finish(reached=False)
         store.close()
         same = [e.to_dict() for e in open_log(second).events()] == [
@@ -89,6 +96,34 @@ def test_steps_one_after_the_other_keep_their_order(echo: Any) -> None:
         [start("a"), end("a", 1), start("b"), end("b", 3)], [start("b"), end("b", 1), start("a"), end("a", 3)]
     )
     assert found.seq == 1 and not same
+
+
+def test_steps_of_two_lanes_have_no_order_but_their_tools(echo: Any) -> None:
+    """Jobs of a pool: one was over, by luck, before the other began; each lane keeps its own steps in order,
+    and what they called stays in the recorded order."""
+
+    def used(agent: str, step: int) -> Event:
+        return "tool_call", agent, {"tool": "f", "input": agent, "output": 1, "duration_ms": 1.0}, step
+
+    recorded = [start("a"), used("a", 1), end("a", 1), start("b"), used("b", 4), end("b", 4)]
+    again = [start("b"), start("a"), used("a", 2), used("b", 1), end("b", 1), end("a", 2)]
+    apart = {"a": "0.1", "b": "0.2"}
+    assert echo(recorded, again, apart) == (None, True)
+    for together in ({"a": "0.1", "b": "0.1"}, {}):
+        found, same = echo(recorded, again, together)
+        assert found.seq == 1 and not same
+    swapped = [start("b"), used("b", 1), start("a"), used("a", 3), end("a", 3), end("b", 1)]
+    found, same = echo(recorded, swapped, apart)
+    assert found.seq == 1 and not same
+
+
+def test_a_lane_keeps_the_order_of_its_steps_beside_others(echo: Any) -> None:
+    """The second step of a lane comes before the end of its first, while another lane may be anywhere."""
+    recorded = [start("a"), end("a", 1), start("b"), start("c"), end("c", 4), end("b", 3)]
+    again = [start("b"), start("a"), start("c"), end("a", 2), end("c", 3), end("b", 1)]
+    found, same = echo(recorded, again, {"a": "0.1", "b": "0.2", "c": "0.1"})
+    assert found.seq == 1 and not same
+    assert echo(recorded, again, {"a": "0.1", "b": "0.2", "c": "0.3"}) == (None, True)
 
 
 def answer(agent: str, step: int, lane: str) -> Event:
