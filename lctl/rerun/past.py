@@ -6,7 +6,7 @@ Steps of several tasks may begin alike, in another order than the recording's; t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import orjson
@@ -42,10 +42,13 @@ class Past:
         while len(self._blocks) > _MANY or self._size > _BYTES:
             self._size -= _size(self._blocks.popleft())
 
+    def lines(self, side: int) -> Iterator[bytes]:
+        """Of the run (0) or of the recording (1)."""
+        return (line for block in self._blocks for line in (block.recorded if side else block.held))
+
     def began(self, side: int) -> dict[int, int | None]:
         """Steps that began there, in the run (0) or in the recording (1), and the steps around them."""
-        lines = (line for block in self._blocks for line in (block.recorded if side else block.held))
-        events = (orjson.loads(line) for line in lines if b'"type":"step_start"' in line[:64])
+        events = (orjson.loads(line) for line in self.lines(side) if b'"type":"step_start"' in line[:64])
         return {event["seq"]: event.get("step") for event in events}
 
     def take_back(self, seqs: Iterable[int]) -> list[Block]:

@@ -15,25 +15,37 @@ _NAME = re.compile(r"m(\d+)\Z")
 class Names:
     """Which recorded seq a seq of this run stands for; itself, unless its window was reordered.
 
-    What a served tool call says of its body is as recorded already.
+    What refers to an event that is not found yet refers to none of the recorded ones. What a served tool call
+    says of its body is as recorded already.
     """
 
     def __init__(self) -> None:
         self._seqs: dict[int, int] = {}
+        self._unknown: set[int] = set()
 
     def learn(self, now: int, recorded: int) -> None:
+        self.forget(now)
         if now != recorded:
             self._seqs[now] = recorded
 
     def forget(self, now: int) -> None:
         self._seqs.pop(now, None)
+        self._unknown.discard(now)
+
+    def doubt(self, now: int) -> None:
+        """It is not found yet."""
+        self._seqs.pop(now, None)
+        self._unknown.add(now)
+
+    def found(self, now: int) -> int | None:
+        return None if now in self._unknown else self.seq(now)
 
     def seq(self, now: int) -> int:
         return self._seqs.get(now, now)
 
     def line(self, line: bytes, seq: int | None = None) -> bytes:
         """An event line whose references are the recorded ones, and its own seq if one is given."""
-        if not self._seqs and seq is None:
+        if not self._seqs and not self._unknown and seq is None:
             return line
         event: dict[str, Any] = orjson.loads(line)
         if event["type"] == "exchange":
@@ -42,7 +54,7 @@ class Names:
         if seq is not None:
             event["seq"] = seq
         if isinstance(event.get("step"), int):
-            event["step"] = self.seq(event["step"])
+            event["step"] = self._named(event["step"])
         if isinstance(event.get("data"), dict):
             self._rename(event["type"], event["data"])
         return orjson.dumps(event)
@@ -55,7 +67,7 @@ class Names:
             if isinstance(data.get(key), list):
                 data[key] = [self._message(one) for one in data[key]]
         if isinstance(data.get("stream"), int) and kind.startswith("stream_"):
-            data["stream"] = self.seq(data["stream"])
+            data["stream"] = self._named(data["stream"])
         if kind == "ambient" and data.get("source") == "resumed":
             data["value"] = [[self.seq(seq), at] for seq, at in data["value"]]
 
@@ -73,8 +85,11 @@ class Names:
         if found is None:
             return self._referring(value, own, shift)
         seq = int(found[1])
-        return f"m{seq + shift}" if seq > own else f"m{self.seq(seq)}"
+        return f"m{seq + shift}" if seq > own else f"m{self._named(seq)}"
 
     def _message(self, name: Any) -> Any:
         found = _NAME.match(name) if isinstance(name, str) else None
-        return name if found is None else f"m{self.seq(int(found[1]))}"
+        return name if found is None else f"m{self._named(int(found[1]))}"
+
+    def _named(self, now: int) -> int:
+        return -now if now in self._unknown else self.seq(now)

@@ -12,35 +12,23 @@ What one step says stays in its order, as do the steps of one lane and everythin
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import orjson
 
+from lctl.rerun.borders import Noted, Told, in_order
 from lctl.rerun.past import Block, Past
 from lctl.rerun.reordering import Names
 
-#: Ambient events that wait for their turn in a rerun.
-_RELEASED = frozenset({"sleep", "wake", "mcp"})
 #: Events that are held back at most, and of these such as are not found; then they are another history.
 _HELD, _MANY = 1024, 128
-#: What enters the program from outside or leaves it.
-_BORDER = frozenset({"exchange", "tool_call", "ambient"})
 #: Of an event's data: what is the same, word by word, in one that is to be it.
 _TOLD = ("lane", "tool", "role", "kind", "outcome")
 #: Whether two lines say the same.
 Same = Callable[[bytes, bytes], bool]
 #: Type, task or thread, and the how-manyth there.
 _Crossing: TypeAlias = tuple[str, str, int]
-
-
-class _Event(NamedTuple):
-    """What is asked of an event often. `alike`: what it has in common with each that it may be."""
-
-    type: str
-    seq: int
-    step: int | None
-    alike: tuple[Any, ...]
 
 
 class Window:
@@ -62,7 +50,7 @@ class Window:
         self._same = same
         self._past = past
         self._were: dict[int, int] = {}  # which recorded events those before the window were
-        self._events: tuple[list[_Event], list[_Event]] = ([], [])  # of `held` and `recorded`
+        self._events: tuple[list[Noted], list[Noted]] = ([], [])  # of `held` and `recorded`
         self._open: list[int] = []  # of `held`: not found yet
         self._left: list[int] = []  # of `recorded`: not found yet
         self._owed: deque[int] = deque()  # of `recorded`: to be served, and not held yet
@@ -73,6 +61,7 @@ class Window:
         self._tried: set[tuple[int, int]] = set()  # of `held` and `recorded`, by the names known so far
         self._sure: dict[int, int] = {}  # recorded seqs of steps, by theirs in this run
         self._taken: set[int] = set()  # of the recorded seqs
+        self._unlike: set[tuple[int, int]] = set()  # ends, of `held` and `recorded`, that say something else
 
     def add(self, recorded: bytes, now: bytes, lane: str) -> bool:
         """One more of each, that of this run told in `lane`; whether the window is whole."""
@@ -82,9 +71,10 @@ class Window:
         self._lanes.append(lane)
         self.recorded.append(recorded)
         crossed = [self._note(0, now), self._note(1, recorded)]
+        self._names.doubt(self._events[0][-1].seq)
         while self._match():
             pass
-        while any(crossed) and self._learn():
+        while (any(crossed) and self._learn()) or self._learn_of_ends():
             self._match_again()
         return self._is_whole()
 
@@ -116,7 +106,6 @@ class Window:
     def give_up(self) -> list[bytes]:
         """What was held back, as it came."""
         for event in self._events[0]:
-            self._names.forget(event.seq)
             self._names.learn(event.seq, self._were.get(event.seq, event.seq))
         return [self._names.line(line) for line in self.held[self.before :]]
 
@@ -137,7 +126,7 @@ class Window:
         told = tuple(data.get(name) for name in _TOLD)
         alike = event["type"], event.get("agent"), *(one for one in told if isinstance(one, str))
         place = len(self._events[side])
-        self._events[side].append(_Event(event["type"], event["seq"], event.get("step"), alike))
+        self._events[side].append(Noted(event["type"], event["seq"], event.get("step"), alike))
         lane = data.get("lane")
         if event["type"] not in ("exchange", "tool_call") or not isinstance(lane, str):
             return False
@@ -162,11 +151,11 @@ class Window:
                     self._found.append((n, m))
                     self._tried.clear()
                     return True
-                self._names.forget(event.seq)
+                self._names.doubt(event.seq)
                 self._tried.add((n, m))
         return False
 
-    def _may_be(self, event: _Event, old: _Event) -> bool:
+    def _may_be(self, event: Noted, old: Noted) -> bool:
         if event.type != "step_start":
             return True
         return self._sure[event.seq] == old.seq if event.seq in self._sure else old.seq not in self._taken
@@ -184,20 +173,56 @@ class Window:
             self._sure.get(now, then) != then for now, then in pairs
         ):
             return False
-        known = {now: self._names.seq(now) for now, _ in pairs}
-        self._rename(dict(pairs))
-        is_it = self._same(self.recorded[m], self._names.line(self.held[n], old.seq))
-        self._rename(known)
+        is_it = self._would_be(n, m, pairs)
         if is_it:
-            self._sure.update(pairs)
-            self._taken.update(then for _, then in pairs)
-            self._reach_back({*known, *(then for _, then in pairs)})
+            self._be_sure(pairs)
         return is_it
 
-    def _rename(self, seqs: dict[int, int]) -> None:
+    def _learn_of_ends(self) -> bool:
+        """Whether a step in which nothing happened was taken for another that ended otherwise."""
+        now, then = self._events
+        ends = [n for n in self._open if now[n].type == "step_end" and now[n].step not in self._sure]
+        left = [m for m in self._left if then[m].type == "step_end" and then[m].step not in self._taken]
+        for n, m in ((n, m) for n in ends for m in left if (n, m) not in self._unlike):
+            step, old = now[n].step, then[m].step
+            if step is None or old is None or not self._would_be(n, m, [(step, old)]):
+                self._unlike.add((n, m))
+                continue
+            pairs = self._chain(step, old)
+            if pairs and all(self._names.found(a) == b for a, b in pairs[1:]) and self._are_alike(*pairs[0]):
+                self._be_sure(pairs[:1])
+                return True
+        return False
+
+    def _would_be(self, n: int, m: int, pairs: list[tuple[int, int]]) -> bool:
+        """Whether they say the same if these steps are the same."""
+        known = {now: self._names.found(now) for now, _ in pairs}
+        self._rename(dict(pairs))
+        is_it = self._same(self.recorded[m], self._names.line(self.held[n], self._events[1][m].seq))
+        self._rename(known)
+        return is_it
+
+    def _be_sure(self, pairs: list[tuple[int, int]]) -> None:
+        self._sure.update(pairs)
+        self._taken.update(then for _, then in pairs)
+        self._reach_back({step for pair in pairs for step in pair})
+
+    def _are_alike(self, now: int, then: int) -> bool:
+        """Whether a step of the run and one of the recording began alike, and nothing happened in them."""
+        begun = []
+        for side, (lines, seq) in enumerate(((self.held, now), (self.recorded, then))):
+            kept = [*self._past.lines(side), *lines]
+            if sum(b'"step":%d,' % seq in line for line in kept) > 1:
+                return False
+            begun += [line for line in kept if line.startswith(b'{"seq":%d,' % seq)]
+        return len(begun) == 2 and self._same(begun[1], self._names.line(begun[0], then))
+
+    def _rename(self, seqs: Mapping[int, int | None]) -> None:
         for now, then in seqs.items():
-            self._names.forget(now)
-            self._names.learn(now, then)
+            if then is None:
+                self._names.doubt(now)
+            else:
+                self._names.learn(now, then)
 
     def _chain(self, now: Any, then: Any) -> list[tuple[int, int]]:
         """A step of the run and one of the recording, and the steps around both, up to one that is known."""
@@ -235,6 +260,7 @@ class Window:
         self.before += shift
         self._owed = deque(place + shift for place in self._owed)
         self._events, self._crossings, self._counts = ([], []), ({}, {}), (Counter(), Counter())
+        self._unlike.clear()
         for side, lines in enumerate((self.held, self.recorded)):
             for line in lines:
                 self._note(side, line)
@@ -244,7 +270,7 @@ class Window:
     def _match_again(self) -> None:
         for n, event in enumerate(self._events[0]):
             if n not in self._served:
-                self._names.forget(event.seq)
+                self._names.doubt(event.seq)
         served = set(self._served.values()) | set(self._owed)
         self._found = list(self._served.items())
         self._open = [n for n in range(len(self.held)) if n not in self._served]
@@ -254,47 +280,8 @@ class Window:
             pass
 
     def _is_in_order(self) -> bool:
-        """Whether each step, and the border, have their own events in the recorded order; and a step that
-        was over before its lane began another in the same one, was so now."""
-        last: dict[Any, int] = {}
-        where = {m: n for n, m in self._found}
+        told = []
         for n, m in sorted(self._found):
-            event = orjson.loads(self.recorded[m] if n in self._served else self._names.line(self.held[n]))
-            step = event.get("step")
-            if event["type"] == "step_start":
-                over = (where[end] for end in self._ends_in(step) if end < m)
-                if any(end > n and self._lanes[end] == self._lanes[n] for end in over):
-                    return False
-                continue
-            key = _border_of(event) if _crosses(event) else step
-            if last.get(key, -1) > m:
-                return False
-            last[key] = m
-        return True
-
-    def _ends_in(self, around: Any) -> list[int]:
-        """Where the recording ends the steps that it begins here in the step `around`."""
-        begun: set[Any] = set()
-        places = []
-        for m, event in enumerate(self._events[1]):
-            if event.type == "step_start" and event.step == around:
-                begun.add(event.seq)
-            elif event.type == "step_end" and event.step in begun:
-                places.append(m)
-        return places
-
-
-def _crosses(event: dict[str, Any]) -> bool:
-    """Not so an agent used as a tool, nor a call made of messages: what they did is told when they end, as a
-    step is. Their own model calls cross the border."""
-    data = event["data"]
-    return event["type"] in _BORDER and not (data.get("subagent") or data.get("derived"))
-
-
-def _border_of(event: dict[str, Any]) -> Any:
-    """What keeps its order with this crossing: all others, but for a read of the surroundings only its own
-    lane, whose it is, and in a tool's body too, as it is recorded again together with the call."""
-    lane = event["data"].get("lane")
-    if event["type"] == "ambient" and event["data"].get("source") not in _RELEASED:
-        return "reads", lane
-    return lane if isinstance(lane, str) and "/" in lane else "border"
+            line = self.recorded[m] if n in self._served else self._names.line(self.held[n])
+            told.append(Told(orjson.loads(line), m, self._lanes[n]))
+        return in_order(told, self._events[1])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.rerun.harness import RERUNS, Result, World, record, rerun
+from tests.rerun.harness import PROGRAMS as FOLDER
+from tests.rerun.harness import RERUNS, Result, World, record, rerun, run
 
 pytestmark = pytest.mark.frameworks
 
@@ -37,6 +39,19 @@ def test_a_program_of_a_framework_is_the_same_again(program: str, tmp_path: Path
         assert again.code == 0, again.err
         assert again.out == first.out
         assert again.events == first.events
+
+
+def test_branches_in_threads_are_the_same_in_a_recording_by_auto_instrument(tmp_path: Path) -> None:
+    """Which of a graph's branches ends first nothing orders, and nothing that reaches it depends on it."""
+    pytest.importorskip("langgraph")
+    first = run([sys.executable, str(FOLDER / "langgraph_branches.py")], tmp_path, {}, tmp_path)
+    assert first.code == 0, first.err
+    (log,) = (tmp_path / "logs").glob("*.lctl.json")
+    first = first._replace(log=log)
+    for _ in range(TIMES):
+        again = rerun(log, tmp_path)
+        assert again.code == 0, again.err
+        assert (again.out, again.events) == (first.out, first.events)
 
 
 def test_many_tools_of_llama_index_at_once_are_the_same_or_reported(tmp_path: Path) -> None:

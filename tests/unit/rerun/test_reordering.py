@@ -34,11 +34,11 @@ def tool(agent: str, step: int, name: str) -> Event:
 
 @pytest.fixture
 def echo(tmp_path: Path) -> Callable[..., tuple[Any, bool]]:
-    """(the first difference, whether the new log's events are the recorded ones) of a rerun, whose agents are
-    in these lanes."""
+    """(the first difference, whether the new log's events are the recorded ones) of a rerun, whose agents, or
+    events by their seqs, are in these lanes."""
 
     def run(
-        recorded: list[Event], again: list[Event], where: dict[str, str] | None = None
+        recorded: list[Event], again: list[Event], where: dict[str | int, str] | None = None
     ) -> tuple[Any, bool]:
         folder = Path(mkdtemp(dir=tmp_path))
         first, second = folder / "first.lctl.json", folder / "second.lctl.json"
@@ -49,7 +49,8 @@ def echo(tmp_path: Path) -> Callable[..., tuple[Any, bool]]:
         store = EchoStore(second, dict(open_log(first).chain), tape)
         for seq, (kind, agent, data, step) in enumerate(again, 1):
             event = {"seq": seq, "type": kind, "timestamp": "2026-01-01T00:00:00.000000Z", "agent": agent}
-            token = lanes.enter(lanes.Lane((where or {}).get(agent, "0")))
+            lanes_of = where or {}
+            token = lanes.enter(lanes.Lane(lanes_of.get(seq, lanes_of.get(agent, "0"))))
             store.append(orjson.dumps(event | ({} if step is None else {"step": step}) | {"data": data}))
             lanes.leave(token)
         found = store.finish(reached=False)
@@ -141,6 +142,34 @@ def test_steps_that_begin_alike_are_told_apart_by_their_answers(echo: Any) -> No
     swapped = [*again[:6], answer("in", 5, "0.2"), answer("in", 3, "0.1"), *again[8:]]
     found, same = echo([*recorded, end("n", 3), end("n", 4)], [*swapped, end("n", 2), end("n", 4)])
     assert found.seq == 7 and not same
+
+
+def test_steps_that_begin_alike_are_told_apart_by_how_they_end(echo: Any) -> None:
+    """Branches in which nothing happens: what came of one may come first, and of another one later, before
+    the window opens and in it."""
+    recorded = [start("g"), start("n", 1), start("n", 1), end("n", 3, output="b"), end("n", 2, output="a")]
+    again = [*recorded[:3], end("n", 2, output="b"), end("n", 3, output="a")]
+    assert echo([*recorded, end("g", 1)], [*again, end("g", 1)]) == (None, True)
+    third = [start("n", 1), end("n", 6, output="c")]
+    again = [start("g"), start("n", 1), start("n", 1), start("n", 1)]
+    again += [end("n", 2, output="c"), end("n", 4, output="b"), end("n", 3, output="a")]
+    found = echo([*recorded, *third, end("g", 1)], [*again, end("g", 1)], {"g": "0", "n": "0.1"})
+    assert found[0].seq == 4  # in one lane the first two were over by then
+    other = [*again[:4], end("n", 2, output="d"), *again[5:]]
+    assert echo([*recorded, *third, end("g", 1)], [*other, end("g", 1)])[0].seq == 4
+
+
+def test_an_event_of_a_step_not_found_yet_is_not_that_of_another(echo: Any) -> None:
+    """Seqs of the run are not those of the recording: step 4 is another one in each."""
+
+    def thought(step: int) -> list[Event]:
+        return [("fact_added", "q", {"id": "F"}, step), end("q", step)]
+
+    recorded = [start("g"), start("a", 1), tool("a", 2, "f"), start("q", 1), *thought(4), end("a", 2)]
+    recorded += [start("q", 1), *thought(8), end("g", 1)]
+    again = [start("g"), start("a", 1), start("q", 1), start("q", 1), *thought(4), *thought(3)]
+    again += [tool("a", 2, "f"), end("a", 2), end("g", 1)]
+    assert echo(recorded, again, {"a": "0.1", "q": "0.2", 4: "0.3"}) == (None, True)
 
 
 def test_many_events_of_another_task_may_come_first(echo: Any) -> None:
