@@ -16,7 +16,7 @@ from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.calls import Call, NoModelCall, current_call, set_call
 from lctl.instrument.plain import PlainExchange
 from lctl.instrument.suppress import silenced
-from lctl.session.default import get_session
+from lctl.session.default import get_session, is_enabled, running
 
 if TYPE_CHECKING:
     from lctl.instrument.codecs.model import Codec
@@ -60,9 +60,11 @@ def recognise(method: str, address: object, headers: Any) -> Seen | None:
     try:
         if silenced():
             return None
-        session = session_here()
+        session = running()
         if session is None:
-            return None
+            session = _opened_for(address) if is_enabled() else None
+            if session is None:
+                return None
         url = str(address)
         found = codecs.find(method, url, headers)
         if found is not None:
@@ -71,6 +73,15 @@ def recognise(method: str, address: object, headers: Any) -> Seen | None:
     except Exception as error:
         _failed("a request", error)
         return None
+
+
+def _opened_for(address: object) -> LCTLSession | None:
+    """The default session. Not for telemetry: exporters send when the program is over and its log closed."""
+    url = str(address)
+    if traffic.is_telemetry(url):
+        traffic.count(url)
+        return None
+    return session_here()
 
 
 def _failed(place: str, error: Exception) -> None:

@@ -89,6 +89,11 @@ def running() -> LCTLSession | None:
     return _session if _session is not None and not _session.closed else None
 
 
+def is_enabled() -> bool:
+    """Whether what happens outside any session is recorded."""
+    return _enabled
+
+
 def is_opening() -> bool:
     """Whether the session being opened is the default one."""
     return _opening

@@ -18,6 +18,7 @@ from lctl.guard import guard
 from lctl.instrument import codecs, traffic, wire
 from lctl.instrument.suppress import REPORTED, silenced
 from lctl.session import border, lanes
+from lctl.session.default import running
 
 if TYPE_CHECKING:
     from lctl.instrument.attempts import Attempt
@@ -104,10 +105,10 @@ def _recorded(found: tuple[Codec, str] | None, method: str, url: str) -> tuple[w
     """How the exchange would be recorded, and what kind of traffic it is."""
     if silenced():
         return None, "suppressed"
-    session = wire.session_here()
+    kind = "telemetry" if found is None and traffic.is_telemetry(url) else "http"
+    session = running() if kind == "telemetry" else wire.session_here()
     if found is not None:
         return (None if session is None else (session, method, url, *found)), "model"
-    kind = "telemetry" if traffic.is_telemetry(url) else "http"
     return (None if session is None else wire.other(session, method, url)), kind
 
 
