@@ -29,6 +29,8 @@ _VOLATILE = (
 )
 #: Request headers that are new in each run.
 _NEW_HEADERS = ("idempotency-key", "x-request-id", "x-ms-client-request-id")
+#: LangGraph's id of an interrupt, made of those of its states.
+_INTERRUPT = re.compile(r"[0-9a-f]{32}")
 _FIELDS = 8
 _TIMESTAMP = b'"timestamp":"'
 _DURATION = b'"duration_ms":'
@@ -104,6 +106,9 @@ def essence(line: bytes) -> dict[str, Any]:
             _timeless(data)
         elif isinstance(data.get("params"), dict):
             data["params"].pop("prompt_cache_key", None)  # drawn anew by the Agents SDK
+        resume = data.get("resume")
+        if isinstance(resume, dict) and all(_INTERRUPT.fullmatch(id) for id in resume):
+            data["resume"] = list(resume.values())
     return event
 
 

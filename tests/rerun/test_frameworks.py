@@ -41,10 +41,14 @@ def test_a_program_of_a_framework_is_the_same_again(program: str, tmp_path: Path
         assert again.events == first.events
 
 
-def test_branches_in_threads_are_the_same_in_a_recording_by_auto_instrument(tmp_path: Path) -> None:
-    """Which of a graph's branches ends first nothing orders, and nothing that reaches it depends on it."""
+@pytest.mark.parametrize("program", ["langgraph_branches.py", "langgraph_interrupts.py"])
+def test_branches_in_threads_are_the_same_in_a_recording_by_auto_instrument(
+    program: str, tmp_path: Path
+) -> None:
+    """Which of a graph's branches ends first nothing orders, and nothing that reaches it depends on it. What
+    they ask of a human has an id that is new in each run."""
     pytest.importorskip("langgraph")
-    first = run([sys.executable, str(FOLDER / "langgraph_branches.py")], tmp_path, {}, tmp_path)
+    first = run([sys.executable, str(FOLDER / program)], tmp_path, {}, tmp_path)
     assert first.code == 0, first.err
     (log,) = (tmp_path / "logs").glob("*.lctl.json")
     first = first._replace(log=log)
