@@ -39,6 +39,7 @@ class Entry:
             start (None: before it) and `turn`.
         lingering: the program ended the call when the whole answer was there, before it took it.
         left: of a stream: the program neither read it to its end nor closed it.
+        retry: another attempt at a call: nothing was written when it began.
         resumed: milliseconds from the recording's origin to the program's going on, where others' events
             were written between.
         told: seq of the first event that its lane recorded after it, where `resumed` is known.
@@ -64,6 +65,7 @@ class Entry:
         "plain",
         "received",
         "resumed",
+        "retry",
         "seq",
         "status",
         "step",
@@ -99,6 +101,7 @@ class Entry:
         self.times: list[float] | None = None
         self.cancelled = False
         self.lingering = False
+        self.retry = False
         self.left = False
         self.whole = False
         self.resumed: float | None = None

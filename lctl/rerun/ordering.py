@@ -125,7 +125,7 @@ class _Moment:
 
 def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
     if entry.at is not None and entry.kind == "exchange":
-        yield _Moment(start, entry, START, None if entry.plain else entry.begins)
+        yield _Moment(start, entry, START, None if entry.plain or entry.retry else entry.begins)
     elif entry.at is not None and entry.began is not None:
         # Whether a result reached a loop before or after that started another tool tells no time.
         yield _Moment(start, entry, START, None)

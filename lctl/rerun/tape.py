@@ -155,11 +155,12 @@ class Tape:
                     self._tools.setdefault(str(data.get("tools")), seq)
             elif kind == "exchange":
                 step = event.get("step")
-                begins = seq
+                begins, retry = seq, step in answered
                 if data.get("kind") != "http" and step in starts:
                     begins, starts[step] = starts[step], seq
                     answered.add(step)
                 found.append(_exchange(event, data, begins))
+                found[-1].retry = retry and begins != seq
             elif kind == "tool_call":
                 if not (data.get("derived") or data.get("subagent")):
                     found.append(_tool(event, data))

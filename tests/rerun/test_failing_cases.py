@@ -35,6 +35,7 @@ CONCURRENT = [
     "threads_chained.py",
     "planner_workers.py",
     "completion_order.py",
+    "retries_at_once.py",
     "anyio_groups.py",
     "nested_loops.py",
     "mixed_agents.py",

@@ -25,6 +25,14 @@ def test_a_program_goes_on_after_the_end_though_the_log_puts_that_later() -> Non
     assert parts(first, second) == [("0.1", START), ("0.2", START), ("0.1", 0), ("0.2", 0), ("0.2", RESUMED)]
 
 
+def test_another_attempt_begins_when_it_did_whatever_was_written_since_the_one_before() -> None:
+    """Its place in the log is that of the answer before it; others were answered between."""
+    retried = entry("0.1", 31, 500.0, 5.0, retry=True)
+    retried.begins = 11
+    other = entry("0.2", 21, 1.0, 19.0)
+    assert parts(other, retried) == [("0.2", START), ("0.2", 0), ("0.1", START), ("0.1", 0)]
+
+
 def test_what_the_log_has_behind_the_first_word_of_who_went_on_stays_there() -> None:
     first = entry("0.1", 11, 0.0, 20.0)
     second = entry("0.2", 15, 1.0, 9.0, resumed=10.5, told=30)
