@@ -57,7 +57,10 @@ def main():
     deps = Deps()
     results.append(banker().run_sync("Move 3", deps=deps).output)
     accounts = {name: account.model_dump() for name, account in deps.bank.accounts.items()}
-    return [*results, accounts, deps.seen]
+    seen = {
+        giver: sorted(amounts) for giver, amounts in deps.seen["by"].items()
+    }  # threads race for the order
+    return [*results, accounts, seen]
 
 
 if __name__ == "__main__":
