@@ -3,6 +3,7 @@ and what their logs say."""
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 from collections.abc import Callable
@@ -71,6 +72,8 @@ class WithoutHooks(Clients):
             assert guard.failures[place] > 0
         finally:
             uninstrument()
+            del main
+            gc.collect()  # what the program left open, here and not in whichever test comes next
 
 
 class TestGoogleGenAI(Clients):
