@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import Context, copy_context
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from lctl.guard import guard
 from lctl.instrument import suppress
@@ -45,7 +45,24 @@ class Exchange(NamedTuple):
     progress: Any
 
 
-class Listening:
+class _Passing:
+    """A stream of a session, with another behind it."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> Any:
+        return await self._stream.__aexit__(*error)
+
+
+class Listening(_Passing):
     """The stream that a session reads its server's messages from.
 
     What the program does about one is its own: it is not silenced where the transport is, and it is in the
@@ -57,22 +74,12 @@ class Listening:
     """
 
     def __init__(self, stream: Any, gives_context: bool = False, sender: Any = None) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._gives_context = gives_context
         self._sender = sender
         self._early: deque[Any] = deque()
         self.last_context: Context | None = None
         self.exchanges: list[Exchange] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    async def __aenter__(self) -> Listening:
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> Any:
-        return await self._stream.__aexit__(*error)
 
     def __aiter__(self) -> Listening:
         return self
@@ -136,21 +143,8 @@ class Listening:
         return self.exchanges[0].incoming
 
 
-class Speaking:
+class Speaking(_Passing):
     """The stream that a session writes to. Sending is none of the program's doing, in whosever context."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    async def __aenter__(self) -> Speaking:
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> Any:
-        return await self._stream.__aexit__(*error)
 
     async def send(self, item: Any) -> None:
         token = suppress.silence(suppress.REPORTED)

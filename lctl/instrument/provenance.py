@@ -64,7 +64,7 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
             found["tools"] = list(wrapped.named)
         found["env"] = _environment(redactor, _reread)
     else:
-        found["env"] = _environment(redactor, is_sent_by)
+        found["env"] = _environment(redactor, steers_libraries)
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -153,7 +153,7 @@ def packages() -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def is_sent_by(name: str) -> bool:
+def steers_libraries(name: str) -> bool:
     """Whether what libraries send, and where, hangs on this environment variable."""
     return _SENT.match(name) is not None
 
@@ -161,13 +161,14 @@ def is_sent_by(name: str) -> bool:
 def _reread(name: str) -> bool:
     from lctl.instrument.ambient import environment
 
-    return bool(is_sent_by(name) or _LOOKS.match(name) or name in environment.seen)
+    return bool(steers_libraries(name) or _LOOKS.match(name) or name in environment.seen)
 
 
-def _environment(redactor: Redactor | None, kept: Callable[[str], object]) -> dict[str, str]:
-    """Of what is set and no secret: the variables that libraries' behaviour is known to hang on."""
+def _environment(redactor: Redactor | None, kept: Callable[[str], object]) -> dict[str, str | None]:
+    """Of what is set and not named as a secret: the variables that libraries' behaviour is known to hang on;
+    None for a value with a secret in it (the password of a URL)."""
     secret, left_out = set(secret_names()), set(_NOT_KEPT.split())
-    found = {
+    found: dict[str, str | None] = {
         name: value
         for name, value in list(os.environ.items())
         if kept(name) and name not in secret and not name.startswith("LCTL_") and name not in left_out
@@ -175,7 +176,7 @@ def _environment(redactor: Redactor | None, kept: Callable[[str], object]) -> di
     if redactor is None:
         return found
     cleaned = {name: str(redactor.value(value, name)) for name, value in found.items()}
-    return {name: value for name, value in cleaned.items() if "[redacted:" not in value}
+    return {name: None if "[redacted:" in value else value for name, value in cleaned.items()}
 
 
 def _cwd() -> str | None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from lctl.codec import Log
 from lctl.errors import RerunError
-from lctl.instrument.provenance import is_sent_by
+from lctl.instrument.provenance import steers_libraries
 from lctl.rerun.certificate import Certificate
 from lctl.rerun.results import certificates
 from lctl.rerun.settings import DUMMY_KEY, MAIN, VARIABLE, Settings
@@ -119,8 +119,12 @@ def _environment(known: dict[str, Any], settings: Settings, outer: Mapping[str, 
     if isinstance(recorded, dict):
         if settings.at is None:
             kept = {*recorded, *(known.get("keys") or ())}
-            inner = {name: value for name, value in inner.items() if name in kept or not is_sent_by(name)}
+            inner = {
+                name: value for name, value in inner.items() if name in kept or not steers_libraries(name)
+            }
         for name, value in recorded.items():
+            if value is None:
+                continue  # it held a secret: what is set now stands
             if settings.at is None:
                 inner[str(name)] = str(value)
             else:

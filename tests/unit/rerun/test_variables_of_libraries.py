@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lctl.codec import open_log
 from lctl.testing import ModelServer
 from tests.unit.rerun.commands import Run
 
@@ -41,5 +42,21 @@ def test_they_are_as_recorded(
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     for name, value in later.items():
         monkeypatch.setenv(name, value)
+    again = lctl("rerun", str(log))
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+
+
+def test_one_with_a_secret_in_it_is_not_kept_and_stands_as_it_is_now(
+    tmp_path: Path, python: Run, lctl: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "agent.py").write_text(PROGRAM)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-proj-" + "a1B2" * 12)
+    with ModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url.replace("://", "://ada:hunter2hunter2@"))
+        recorded = python("agent.py")
+    assert recorded.returncode == 0, recorded.stderr
+    (log,) = (tmp_path / ".lctl").glob("*.lctl.json")
+    assert "hunter2" not in log.read_text()
+    assert open_log(log).chain["program"]["env"]["OPENAI_BASE_URL"] is None
     again = lctl("rerun", str(log))
     assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
