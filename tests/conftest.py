@@ -6,6 +6,8 @@ import compileall
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -33,6 +35,27 @@ def pytest_configure(config: pytest.Config) -> None:
             compileall.compile_dir(package.__path__[0], quiet=2, workers=os.cpu_count() or 1)
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """What a test leaves in force, no later one meets, in whichever order they run: a session that is open is
+    the parent of those to come, and a process that had two calls under way at once says with each later one
+    in which turn of its loop it came."""
+    before = _open_sessions()
+    yield
+    for session in _open_sessions():
+        if session not in before:
+            session.close()
+    turns = sys.modules.get("lctl.session.turns")
+    if turns is not None:
+        turns.wanted = False
+        turns.stop()
+
+
+def _open_sessions() -> list[Any]:
+    ending = sys.modules.get("lctl.session.ending")
+    return [] if ending is None else list(ending._open)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from lctl.errors import UsageError
-from lctl.instrument.wrapat import named, wrap_at
+from lctl.instrument import wrapat
+from lctl.instrument.wrapat import named
 from lctl.session import LCTLSession
 
 SHOP = """
@@ -31,6 +32,8 @@ class Till:
         return code
 """
 
+made: list[Callable[[], None]] = []
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
@@ -40,9 +43,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "wrapuser.py").write_text("from wrapshop.tools import pay as buy\n")
     monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path
+    while made:
+        made.pop()()
     for name in ("wrapshop", "wrapshop.tools", "wrapuser"):
         sys.modules.pop(name, None)
     named.clear()
+
+
+def wrap_at(spec: str) -> Callable[[], None]:
+    """Taken away after the test, if it does not do that."""
+    take_away = wrapat.wrap_at(spec)
+    made.append(take_away)
+    return take_away
 
 
 def loaded(name: str) -> Any:
@@ -62,7 +74,8 @@ def test_functions_and_methods(folder: Path, already: bool) -> None:
     """Before its module is imported, and after others have taken the function."""
     if already:
         loaded("wrapuser")
-    undo = [wrap_at(f"wrapshop.tools:{path}") for path in ("pay", "Till.open", "Till.close")]
+    specs = [f"wrapshop.tools:{path}" for path in ("pay", "Till.open", "Till.close")]
+    undo = [wrap_at(spec) for spec in specs]
     user, shop, tools = (loaded(name) for name in ("wrapuser", "wrapshop", "wrapshop.tools"))
     with LCTLSession("c", folder / "c.lctl.json") as session:
         assert [user.buy(1), shop.pay(2), tools.pay(3)] == [2, 3, 4]
@@ -72,7 +85,7 @@ def test_functions_and_methods(folder: Path, already: bool) -> None:
         ("open", {"code": 4}),
         ("close", {"code": 5}),
     ]
-    assert all(why is None for why in named.values())
+    assert all(named[spec] is None for spec in specs)
     for take_away in undo:
         take_away()
     with LCTLSession("d", folder / "d.lctl.json") as session:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from lctl.instrument import uninstrument
 from lctl.session import LCTLSession, lanes, threads
 from lctl.session.lanes import Lane
 from lctl.session.silence import REPORTED, end_silence, silence
@@ -276,10 +277,11 @@ def test_a_live_lane_makes_live_lanes_from_then_on() -> None:
 
 
 def test_no_trace_is_left() -> None:
+    uninstrument()  # other tests may have put in place what lies above
     threads.uninstall()
     wrapped = [asyncio.as_completed, asyncio.run_coroutine_threadsafe, threading.Thread.start]
     wrapped += [asyncio.BaseEventLoop.create_task, ThreadPoolExecutor.submit, subprocess.Popen.__init__]
-    assert not any(hasattr(function, "__wrapped__") for function in wrapped)
+    assert [function for function in wrapped if hasattr(function, "__wrapped__")] == []
     threads.install()
 
 
