@@ -41,7 +41,10 @@ class SpanForest:
         self.kinds = [meaning.kind_of(one) for one in self.spans]
         self.roots = {n for n, one in enumerate(self.spans) if one.attributes.get(names.SEQ) == 0}
         self.twice: set[int] = set()
-        self._count_once()
+        chains = {str(one.attributes.get(names.CHAIN)) for one in self.spans}
+        self.is_ours = len(chains) == 1 and all(map(_is_numbered, self.spans))
+        if not self.is_ours:  # a log of ours tells of no call twice
+            self._count_once()
         holders = {parent for parent in self.parents if parent is not None}
         self.tools = {
             n
@@ -50,8 +53,6 @@ class SpanForest:
             and (names.KIND not in one.attributes if names.SEQ in one.attributes else n not in holders)
         }
         self._depths: dict[int, int] = {}
-        chains = {str(one.attributes.get(names.CHAIN)) for one in self.spans}
-        self.is_ours = len(chains) == 1 and all(map(_is_numbered, self.spans))
         self._order = {} if all(one.start_ns and one.end_ns for one in self.spans) else self._visits()
 
     def agent(self, n: int) -> str:

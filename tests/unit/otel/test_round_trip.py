@@ -65,6 +65,16 @@ def test_a_recorded_run_comes_back(tmp_path: Path) -> None:
     assert told(other.log) == told(log)
 
 
+def test_a_model_step_within_another_stays_one() -> None:
+    """Another's spans tell of such a call twice; a log of ours never does."""
+    model = {"type": "step_start", "data": {"kind": "llm", "model": "gpt-4o", "intent": "plan"}}
+    ended = {"type": "step_end", "data": {"outcome": "success", "tokens": {"input": 3, "output": 1}}}
+    log = chain(model, {**model, "step": 1}, {**ended, "step": 2}, {**ended, "step": 1})
+    found = back(log)
+    assert [one[4].get("kind") for one in told(found.log)[:2]] == ["llm", "llm"]
+    assert stats(found.log).tokens == stats(log).tokens and "counted once" not in str(found.lost)
+
+
 @pytest.mark.slow
 def test_the_demo_comes_back(tmp_path: Path) -> None:
     """Two providers, a stream, a retry, concurrent agents: totals and every step are the same."""
