@@ -133,7 +133,7 @@ def _again(stream: io.TextIOWrapper, name: str) -> io.TextIOWrapper | None:
     raw.aside = [_program.setdefault(_ASIDE, Written("libraries"))] if name == "stderr" else None
     _raw[name] = raw
     made = io.TextIOWrapper(
-        raw if buffer is old else io.BufferedWriter(raw),
+        raw if buffer is old else io.BufferedWriter(raw, _size_of(buffer)),
         encoding=stream.encoding,
         errors=stream.errors,
         newline=None if sys.platform == "win32" else "\n",
@@ -143,6 +143,13 @@ def _again(stream: io.TextIOWrapper, name: str) -> io.TextIOWrapper | None:
     made.mode = stream.mode  # type: ignore[misc]
     raw.writing = writing.watch(name, made, ordered=True)
     return made
+
+
+def _size_of(buffer: io.BufferedWriter) -> int:
+    """Bytes it holds back, which hang on the kind of descriptor: what is left of them where a reader goes away
+    decides about the exit code. Nothing says it but the object's own size."""
+    held = buffer.__sizeof__() - io.BufferedWriter.__basicsize__
+    return held if held > 0 else io.DEFAULT_BUFFER_SIZE
 
 
 def uninstall() -> None:

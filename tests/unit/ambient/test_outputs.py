@@ -77,8 +77,9 @@ def test_unbuffered(run: Run) -> None:
     assert outputs(got)["stdout"]["size"] == len(got.out)
 
 
-def test_a_reader_that_goes_away(tmp_path: Path) -> None:
-    """Exit code and message are Python's own."""
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away(tmp_path: Path, unbuffered: str) -> None:
+    """Exit code and message are Python's own: they hang on how much the stream holds back."""
     (tmp_path / "p.py").write_text("import os; os.environ.get('X')\nfor n in range(100000): print(n)")
     results = []
     for command in (
@@ -93,7 +94,7 @@ def test_a_reader_that_goes_away(tmp_path: Path) -> None:
             stdout=writer,
             stderr=subprocess.PIPE,
             check=False,
-            env={**os.environ, "LCTL_QUIET": "1"},
+            env={**os.environ, "LCTL_QUIET": "1", "PYTHONUNBUFFERED": unbuffered},
         )
         os.close(writer)
         results.append((done.returncode, done.stderr.splitlines()[-1]))
