@@ -47,14 +47,14 @@ def nothing_is_left() -> Iterator[None]:
     for session in _open_sessions():
         if session not in before:
             session.close()
-    turns = sys.modules.get("lctl.session.turns")
+    turns: Any = sys.modules.get("lctl.session.turns")
     if turns is not None:
         turns.wanted = False
         turns.stop()
 
 
 def _open_sessions() -> list[Any]:
-    ending = sys.modules.get("lctl.session.ending")
+    ending: Any = sys.modules.get("lctl.session.ending")
     return [] if ending is None else list(ending._open)
 
 

@@ -146,8 +146,8 @@ def _again(stream: io.TextIOWrapper, name: str) -> io.TextIOWrapper | None:
 
 
 def _size_of(buffer: io.BufferedWriter) -> int:
-    """Bytes it holds back, which hang on the kind of descriptor: what is left of them where a reader goes away
-    decides about the exit code. Nothing says it but the object's own size."""
+    """Bytes it holds back, which hang on the kind of descriptor: what is left of them where a reader goes
+    away decides about the exit code. Nothing says it but the object's own size."""
     held = buffer.__sizeof__() - io.BufferedWriter.__basicsize__
     return held if held > 0 else io.DEFAULT_BUFFER_SIZE
 
