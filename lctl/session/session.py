@@ -347,29 +347,34 @@ class LCTLSession(Trusting, Stepping, Verbs):
         with self._closing:
             if self.closed:
                 return
-            with guard(f"the end of {self.path}"):
-                if self.on_close is not None:
-                    self.on_close()
-                for frame in self._open_frames():
-                    self.finish_step(frame, None, {"outcome": "aborted"})
-                self._end_watch()
-                unopened = self._forked and isinstance(self._recorder, UnopenedRecorder)
-                if not unopened:
-                    hooks.closing(self)
-                    resumed = self.returns.data()
-                    if resumed is not None:
-                        self._record("ambient", self.agent, resumed, None)
-                    hooks.closed(self)
-                if not unopened:  # what other threads still record would be missing from the tail
-                    self._recorder.end(self._store.where)
-                    self._recorder = ClosedRecorder(self._recorder.seq, self._store.where)
+            try:
+                with guard(f"the end of {self.path}"):
+                    self._end()
+            finally:  # where failures of ours raise, too
                 self.closed = True
-                self._root.open = False
-                ending.close(self._store, self._before, unopened)
-            self.closed = True
-            threads.uninstall()
-            processes.withdraw(self)
-            ending.drop(self)
+                threads.uninstall()
+                processes.withdraw(self)
+                ending.drop(self)
+
+    def _end(self) -> None:
+        if self.on_close is not None:
+            self.on_close()
+        for frame in self._open_frames():
+            self.finish_step(frame, None, {"outcome": "aborted"})
+        self._end_watch()
+        unopened = self._forked and isinstance(self._recorder, UnopenedRecorder)
+        if not unopened:
+            hooks.closing(self)
+            resumed = self.returns.data()
+            if resumed is not None:
+                self._record("ambient", self.agent, resumed, None)
+            hooks.closed(self)
+        if not unopened:  # what other threads still record would be missing from the tail
+            self._recorder.end(self._store.where)
+            self._recorder = ClosedRecorder(self._recorder.seq, self._store.where)
+        self.closed = True
+        self._root.open = False
+        ending.close(self._store, self._before, unopened)
 
     # -- after fork() ------------------------------------------------------------------------------
 

@@ -112,7 +112,7 @@ def test_answers_of_a_long_log_are_those_of_a_short_one(
     monkeypatch.setattr(opened, "LONG", 200_000)
     short = debug(path)
     for (where, query), answer in zip(asked, given, strict=True):
-        assert answer == short.get(where, **query), where
+        assert answer == whole(short, where, **query), where
 
 
 def test_conversations_are_there_before_the_tree_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

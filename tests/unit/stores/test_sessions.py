@@ -11,7 +11,7 @@ import pytest
 
 import lctl
 from lctl.errors import LogNotFound, ToolInDoubt
-from lctl.session import context
+from lctl.session import context, ending, processes, threads
 from lctl.stores.contract import ChainStore
 from lctl.stores.opening import close_stores, open_store
 from lctl.stores.sqlstore import SqlStore
@@ -82,6 +82,9 @@ def die(s: lctl.Session) -> None:
     s.log.sync(20)
     s.log.store.forget()
     s.log.closed = True
+    ending.drop(s.log)  # what of it is in force here went with the process, too
+    processes.withdraw(s.log)
+    threads.uninstall()
 
 
 def test_hydrated_equals_live_at_every_seq(address: str) -> None:
