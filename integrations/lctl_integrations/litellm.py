@@ -1,7 +1,9 @@
 """litellm: mocked calls, which send nothing.
 
 All others are read on the wire, whichever client makes them. Streams of its own clients it leaves open at
-their end, so it is asked when that was.
+their end, so it is asked when that was. The prices that it fetches when it is imported are read as any
+request of `lctl run`; how often it asks again in a thread of its own hangs on how long the program lives, so
+that is no part of a recording, and a rerun does without.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.readout import stream_was_read
 from lctl.instrument.structure import ModelCall
-from lctl.session import wrapping
+from lctl.session import border, wrapping
 from lctl.session.default import get_session
+from lctl.session.silence import REPORTED, end_silence, silence
 
 _MOCK = "a mocked call of litellm"
 _STREAM = "the end of a stream of litellm"
+_PRICES = "litellm.litellm_core_utils.get_model_cost_map"
 
 
 class LiteLLM:
@@ -26,13 +30,26 @@ class LiteLLM:
 
     name = "litellm"
     supported = ">=1.106,<2"
-    modules = ("litellm.main", "litellm.litellm_core_utils.streaming_handler")
+    modules = ("litellm.main", "litellm.litellm_core_utils.streaming_handler", _PRICES)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == "litellm.main":
             patches.wrap(module, "mock_completion", _mocked)
+        elif module.__name__ == _PRICES:
+            if hasattr(module, "_retry_remote_fetch_in_background"):  # versions before asked once
+                patches.wrap(module, "_retry_remote_fetch_in_background", _asked_again)
         else:
             patches.wrap(module, "CustomStreamWrapper._restore_consumer_correlation_context", _read)
+
+
+def _asked_again(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if border.player() is not None:
+        return None
+    token = silence(REPORTED)
+    try:
+        return wrapped(*args, **kwargs)
+    finally:
+        end_silence(token)
 
 
 def _read(wrapped: Any, stream: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

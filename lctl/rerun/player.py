@@ -152,6 +152,8 @@ class TapePlayer:
             return self._serve(match, entry, request)
         if self.settings.on_miss == "live":
             return self._let_out()
+        if request.provider is None and traffic.is_news(request.url):
+            return _without_content(self.order, 404)
         self.tally.add("unmatched")
         raise self.halt.stop(misses.of_exchange(self._matcher, match, request, policy))
 

@@ -9,6 +9,7 @@ the same program, or in a rerun, which has no network:
 - a pool's own threads and processes: when one more is started depends on who is idle;
 - what only waits for others, or tidies up once they have gone (streams of LangGraph and OpenAI Agents), and
   LangGraph's saving of what a node wrote: the graph's thread starts it, or the node's, whoever comes first;
+- litellm's thread that asks for its prices again where it got none;
 - an event loop's own end.
 
 `asyncio.wait_for` makes a task up to Python 3.11 and none after: it stays in the caller's lane in both.
@@ -68,6 +69,7 @@ _PLUMBING = frozenset(
 #: Functions of frameworks, with their packages: that start what waits for others or tidies up after them, and
 #: through which all that is started goes.
 _WAITERS = {
+    "get_model_cost_map": "litellm.litellm_core_utils.get_model_cost_map",
     "get_waiter": "langgraph.pregel",
     "put_writes": "langgraph.pregel",
     "_start_model_provider_cleanup": "agents.result",

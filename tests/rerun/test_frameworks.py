@@ -58,6 +58,28 @@ def test_branches_in_threads_are_the_same_in_a_recording_by_auto_instrument(
         assert (again.out, again.events) == (first.out, first.events)
 
 
+@pytest.mark.parametrize("way", ["full", "auto"])
+def test_prices_that_litellm_asks_for_again_are_no_part_of_the_program(way: str, tmp_path: Path) -> None:
+    """How often it does in its thread hangs on how long the program lives; a rerun has no network to ask."""
+    pytest.importorskip("litellm")
+    with World() as world:
+        environ = {**world.environ, **_environ(tmp_path / "home"), "HTTPS_PROXY": "http://127.0.0.1:9"}
+        environ["LITELLM_LOCAL_MODEL_COST_MAP"] = ""
+        if way == "full":
+            first = record("litellm_prices.py", tmp_path, environ)
+        else:
+            first = run(
+                [sys.executable, str(FOLDER / "litellm_prices.py"), "auto"], tmp_path, environ, tmp_path
+            )
+            (log,) = (tmp_path / "logs").glob("*.lctl.json")
+            first = first._replace(log=log)
+    assert first.code == 0, first.err
+    assert "retrying in" in first.err
+    again = rerun(first.log, tmp_path, environ={"LITELLM_LOCAL_MODEL_COST_MAP": ""})
+    assert again.code == 0, again.err
+    assert (again.out, again.events) == (first.out, first.events)
+
+
 def test_many_tools_of_llama_index_at_once_are_the_same_or_reported(tmp_path: Path) -> None:
     """Three agents whose tools take a few milliseconds while others are begun. On a busy machine a loop may
     have been further in the recording than turns tell."""
