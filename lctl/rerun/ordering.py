@@ -142,8 +142,10 @@ def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
             )
     elif entry.lingering:
         yield _Moment(start + entry.duration, entry, 0, None)
-    elif entry.status is not None or not entry.cancelled:
+    elif not entry.cancelled:
         yield _Moment(start + entry.duration, entry, 0, entry.seq)
+    elif entry.status is not None:  # the head came, and no more of it: some time before the end
+        yield _Moment(start + _AFTER, entry, 0, None)
     if entry.cancelled or entry.lingering:
         yield _Moment(start + entry.duration + 2 * _AFTER, entry, END, entry.seq)
     if entry.resumed is not None:

@@ -16,6 +16,7 @@ from time import monotonic
 from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from lctl.rerun.libraryclocks import LibraryClocks
 from lctl.rerun.timeouts import lock_factory
 from lctl.session.turns import is_closing, job_in
 
@@ -37,6 +38,7 @@ class VirtualTime:
         self._base = monotonic()
         self._undo: list[tuple[Any, str, Any]] = []
         self._attached: list[Any] = []
+        self._libraries: LibraryClocks | None = None
 
     def install(self) -> None:
         """Idempotent."""
@@ -59,8 +61,13 @@ class VirtualTime:
 
         self._replace(queue, "time", self.monotonic)
         self._replace(_base, "time", SimpleNamespace(monotonic=self.monotonic))
+        self._libraries = LibraryClocks(self.monotonic)
+        self._libraries.install()
 
     def uninstall(self) -> None:
+        if self._libraries is not None:
+            self._libraries.uninstall()
+            self._libraries = None
         while self._undo:
             owner, name, before = self._undo.pop()
             setattr(owner, name, before)

@@ -59,6 +59,21 @@ def test_branches_in_threads_are_the_same_in_a_recording_by_auto_instrument(
 
 
 @pytest.mark.parametrize("way", ["full", "auto"])
+def test_limits_in_seconds_that_libraries_keep_come_when_they_came(way: str, tmp_path: Path) -> None:
+    """Of a workflow, of its retries, of tenacity: they look at clocks, and wait on the loop."""
+    for name in ("llama_index.core", "llama_index.llms.openai"):
+        if not _is_there(name):
+            pytest.skip(f"{name} is not installed")
+    with World() as world:
+        first = _recorded_by(way, "llama_index_limits.py", tmp_path, world.environ)
+    assert first.code == 0, first.err
+    assert "Slow: Operation timed out after 0.5 seconds" in first.out
+    again = rerun(first.log, tmp_path)
+    assert again.code == 0, again.err
+    assert (again.out, again.events) == (first.out, first.events)
+
+
+@pytest.mark.parametrize("way", ["full", "auto"])
 def test_prices_that_litellm_asks_for_again_are_no_part_of_the_program(way: str, tmp_path: Path) -> None:
     """How often it does in its thread hangs on how long the program lives; a rerun has no network to ask."""
     pytest.importorskip("litellm")
@@ -93,6 +108,15 @@ def test_many_tools_of_llama_index_at_once_are_the_same_or_reported(tmp_path: Pa
             assert (again.out, again.events) == (first.out, first.events)
         else:
             assert "rerun not exact" in again.err
+
+
+def _recorded_by(way: str, program: str, folder: Path, environ: dict[str, str]) -> Result:
+    """By `lctl run`, or by `auto_instrument()` in the program itself."""
+    if way == "full":
+        return record(program, folder, environ)
+    first = run([sys.executable, str(FOLDER / program), "auto"], folder, environ, folder)
+    (log,) = (folder / "logs").glob("*.lctl.json")
+    return first._replace(log=log)
 
 
 def _is_there(name: str) -> bool:

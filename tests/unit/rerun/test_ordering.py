@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lctl.rerun.entries import Entry
-from lctl.rerun.ordering import RESUMED, START, deliveries
+from lctl.rerun.ordering import END, RESUMED, START, deliveries
 
 
 def entry(lane: str, seq: int, at: float, duration: float, **more: float) -> Entry:
@@ -38,3 +38,10 @@ def test_what_the_log_has_behind_the_first_word_of_who_went_on_stays_there() -> 
     second = entry("0.2", 15, 1.0, 9.0, resumed=10.5, told=30)
     third = entry("0.3", 41, 2.0, 8.5)
     assert parts(first, second, third)[-3:] == [("0.2", RESUMED), ("0.3", START), ("0.3", 0)]
+
+
+def test_the_head_of_a_call_that_was_cancelled_then_does_not_wait_for_the_end() -> None:
+    """What cancelled it came before; a head that came with that would find nobody."""
+    cancelled = entry("0.1", 21, 0.0, 20.0, cancelled=True)
+    failing = entry("0.2", 20, 1.0, 18.0, begins=12)
+    assert parts(cancelled, failing) == [("0.1", START), ("0.1", 0), ("0.2", START), ("0.2", 0), ("0.1", END)]

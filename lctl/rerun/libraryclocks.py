@@ -1,0 +1,77 @@
+"""Virtual time for libraries that measure their own waits.
+
+A limit in seconds, a delay before the next try or a rate is kept by asking a clock, and by waiting on an
+event loop or in `time.sleep`. Waits take no real time in a rerun: by a clock that goes with the world a
+limit of a second would not come before an hour of waiting was over, and a loop that asks whether its time
+has come would ask without end. What the program itself reads of clocks is on the tape; all else stays real.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from lctl.instrument.hooks import Hook, on_import
+
+#: Modules whose `time` is to be virtual: each waits by an event loop, a lock or `time.sleep` alone.
+MODULES = (
+    "autogen_agentchat.conditions._terminations",
+    "langchain.agents.agent",
+    "langchain_classic.agents.agent",
+    "langchain_core.rate_limiters",
+    "langgraph.pregel._retry",
+    "langgraph.pregel._runner",
+    "llama_index.core.rate_limiter",
+    "smolagents.utils",
+    "tenacity",
+    "workflows.context.internal_context",
+    "workflows.plugins.basic",
+    "workflows.runtime.control_loop.reduce",
+    "workflows.runtime.types.step_function",
+)
+_wall = time.time
+
+
+class LibraryClocks:
+    """In place of `time` in `MODULES`, whenever one is imported.
+
+    Args:
+        monotonic: the virtual clock, in seconds.
+    """
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._time: Any = _VirtualTime(monotonic)
+        self._hooks: list[Hook] = []
+        self._replaced: list[ModuleType] = []
+
+    def install(self) -> None:
+        self._hooks = [on_import(name, self._replace) for name in MODULES]
+
+    def uninstall(self) -> None:
+        while self._hooks:
+            self._hooks.pop().remove()
+        while self._replaced:
+            module = self._replaced.pop()
+            if module.__dict__.get("time") is self._time:
+                module.__dict__["time"] = time
+
+    def _replace(self, module: ModuleType) -> None:
+        if module.__dict__.get("time") is time:
+            module.__dict__["time"] = self._time
+            self._replaced.append(module)
+
+
+class _VirtualTime:
+    """The module `time`, but for what tells how much has passed."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self.monotonic = self.perf_counter = monotonic
+        self._epoch = _wall() - monotonic()
+
+    def time(self) -> float:
+        return self._epoch + self.monotonic()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(time, name)
