@@ -58,6 +58,9 @@ else:
     import termios
     import tty
 
+    def _notice(number: int, frame: FrameType | None) -> None:
+        """That there is a handler: else a window that changes is not told to the process."""
+
     class Keys(_Pressed):
         """`with Keys() as keys: keys.read()`.
 
@@ -72,7 +75,10 @@ else:
             self._before = termios.tcgetattr(self._fd)
             self._resized, self._wake = os.pipe()
             os.set_blocking(self._wake, False)
-            self._handler: Any = signal.signal(signal.SIGWINCH, self._on_resize)
+            # Written by the system's own handler: Python's runs only once `select` has returned, and a signal
+            # just before that goes to sleep would not end its wait.
+            self._woken = signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+            self._handler: Any = signal.signal(signal.SIGWINCH, _notice)
             tty.setcbreak(self._fd)
             attributes = termios.tcgetattr(self._fd)
             attributes[3] &= ~termios.ISIG  # Ctrl-C is a key, so that the screen is always put back
@@ -83,22 +89,17 @@ else:
             self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
         ) -> None:
             signal.signal(signal.SIGWINCH, self._handler)
+            signal.set_wakeup_fd(self._woken)
             termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
             os.close(self._resized)
             os.close(self._wake)
-
-        def _on_resize(self, number: int, frame: FrameType | None) -> None:
-            try:
-                os.write(self._wake, b"!")
-            except BlockingIOError:
-                pass  # a resize is waiting already
 
         def read(self) -> str:
             if not self._pending:
                 ready, _, _ = select.select([self._fd, self._resized], [], [])
                 if self._resized in ready:
                     os.read(self._resized, 4096)
-                    return "resize"
+                    return "resize"  # or another signal, of which drawing anew does no harm
                 self._fill()
                 if not self._pending:
                     return "quit"
