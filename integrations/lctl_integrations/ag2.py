@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from lctl.guard import guard
+from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Step, Tool, around_step, guarded
 from lctl.instrument.structure.subagents import begin_subagent
@@ -24,6 +25,16 @@ _TOOL = "a tool call of ag2"
 
 #: Functions of tools that let an agent work, by how ag2 names the source of a tool.
 _AGENTS = ("function:ag2.tools.subagents.", "function:ag2.agent:")
+#: Those of the network that let agents in this process hear of something, and by which of their actions;
+#: all else there only looks, and is a tool like any other.
+_NETWORK = "function:ag2.network.client.tools."
+_ACTIONS: dict[str, tuple[str | None, ...]] = {
+    "channels": ("open", "close"),
+    "delegate": (None,),
+    "say": (None,),
+    "tasks": ("progress", "complete", "cancel"),
+}
+_IDS = "ag2.network.ids"
 #: Names that ag2 makes up.
 _SUBTASK = re.compile(r"\Asubtask-[0-9a-f]{8}\Z")
 #: Of an exception: the text that ag2 made of it for the model, on its way to the tape.
@@ -37,10 +48,19 @@ class AG2:
 
     name = "ag2"
     supported = ">=1.2,<2"
-    modules = ("ag2.agent",)
+    modules = ("ag2.agent", _IDS)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
-        patches.wrap(module, "Agent._drive_scope", _scoped)
+        if module.__name__ == _IDS:
+            patches.wrap(module, "make_id", _named)
+            patches.wrap(module, "_MonotonicIds.__call__", _named)
+        else:
+            patches.wrap(module, "Agent._drive_scope", _scoped)
+
+
+def _named(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """An id of the network's. Tools show them to models, which ask by them."""
+    return reads.read(border.SHOWN, _IDS, sys._getframe(1), wrapped, always=True)
 
 
 def _scoped(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -115,10 +135,17 @@ def _begun(event: Any) -> wrapping.Run | None:
         guard.rehearse(_TOOL)
         given = event.serialized_arguments
         input = given if isinstance(given, dict) else {"arguments": given}
-        if str(event.source).startswith(_AGENTS):
+        if _is_of_agents(str(event.source), event.name, input):
             return begin_subagent(Tool(event.name, input, event.id, _said))
         return begin_tool(event.name, input, call_id=event.id, shown=_said)
     return None
+
+
+def _is_of_agents(source: str, name: str, input: dict[str, Any]) -> bool:
+    """Whether the tool lets others work, who are recorded beside it."""
+    if source.startswith(_NETWORK):
+        return input.get("action") in _ACTIONS.get(name, ())
+    return source.startswith(_AGENTS)
 
 
 #: The parts of a result that a tape can hold, and what they are made of.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -78,5 +80,61 @@ class TestAG2(Threaded):
                 '  tool Solo: weather{"city": "Rome"} (id) = "Sunny in Rome."',
                 "agent Streamer: turn",
                 "  llm Streamer",
+            ]
+        )
+
+
+class TestNetwork(Threaded):
+    """Tools that let others hear of something run in a rerun: what comes of it is recorded beside them. The ids
+    that they show a model, and by which it asks, are the recorded ones."""
+
+    program = Path(__file__).parent / "programs" / "ag2_network.py"
+    integration = "ag2"
+    requires = ("ag2",)
+
+    def answer(self, request: Request) -> Any:
+        if "You are Chief" not in request.system:
+            return "Well enough."
+        channel = re.search(r'"channel_id": ?"(\w+)"', " ".join(request.tool_results))
+        steps: list[list[tuple[str, dict[str, Any]]]] = [
+            [("peers", {"action": "find"})],
+            [("channels", {"action": "open", "type": "consulting", "target": "Ann", "message": "Well?"})],
+            [("channels", {"action": "info", "channel_id": channel[1] if channel else ""})],
+            [("delegate", {"target": name, "prompt": f"Work, {name}."}) for name in ("Ann", "Bob")],
+        ]
+        done = len(request.tool_results)
+        return (
+            Reply(tool_calls=steps[done]) if done < len(steps) else f"All of {channel and channel[1]} work."
+        )
+
+    @staticmethod
+    def outline(events: list[dict[str, Any]]) -> list[str]:
+        """But ids, and what a channel says of itself: it may have ended by then, and has times."""
+        hidden = [json.loads(re.sub("[0-9a-f]{32}", "(id)", json.dumps(event))) for event in events]
+        for event in hidden:
+            if event["type"] == "tool_call" and event["data"]["input"].get("action") == "info":
+                event["data"]["output"] = event["data"]["output"]["type"]
+        return outlines.outline(hidden, tokens=False)
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "agent Ann: turn",
+                "  llm Ann",
+                "agent Ann: turn",
+                "  llm Ann",
+                "agent Bob: turn",
+                "  llm Bob",
+                "agent Chief: turn",
+                "  llm Chief",
+                "  llm Chief",
+                "  llm Chief",
+                "  llm Chief",
+                "  llm Chief",
+                '  tool Chief: channels{"action": "info", "channel_id": "(id)"} (id) = "consulting"',
+                '  tool Chief: channels{"action": "open", "message": "Well?", "target": "Ann", "type": "consulting"} (id) = {"channel_id": "(id)", "type": "consulting", "participants": ["(id)", "(id)"], "seed_envelope_id": "(id)"}',
+                '  tool Chief: delegate{"prompt": "Work, Ann.", "target": "Ann"} (id) = "Well enough."',
+                '  tool Chief: delegate{"prompt": "Work, Bob.", "target": "Bob"} (id) = "Well enough."',
+                '  tool Chief: peers{"action": "find"} (id) = [{"name": "Ann", "agent_id": "(id)", "summary": "", "capabilities": [], "observed_success_rate": null, "cost": null}, {"name": "Bob", "agent_id": "(id)", "summary": "", "capabilities": [], "observed_success_rate": null, "cost": null}]',
             ]
         )

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 from lctl.guard import guard
 from lctl.instrument.ambient import places
 from lctl.payloads.tape import reads_of
-from lctl.session import border, context, default, lanes
+from lctl.session import border, context, default, hooks, lanes
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession
@@ -71,9 +71,7 @@ def session_here() -> LCTLSession | None:
 def closing(session: LCTLSession) -> None:
     """Called as a session closes."""
     global _ended
-    log = _logs.get(session)
-    if log is not None:
-        log.flush_all()
+    _flush(session)
     if context.current() is None:
         _ended = True
 
@@ -130,7 +128,16 @@ def _log(session: LCTLSession) -> Log:
     log = _logs[session] = Log(session)
     session.before_event = log.before_event
     session.body_ended = log.body_ended
+    if _flush not in hooks.on_closing:  # recordings by `auto_instrument()` have but a few such reads
+        hooks.on_closing.append(_flush)
     return log
+
+
+def _flush(session: LCTLSession) -> None:
+    """What is gathered is written."""
+    log = _logs.get(session)
+    if log is not None:
+        log.flush_all()
 
 
 def after_fork() -> None:
