@@ -1,4 +1,5 @@
-"""ag2 1.x: turns of agents as steps, tools as tool calls, agents given as tools as sub-agents.
+"""ag2 1.x: turns of agents as steps, tools as tool calls, agents given as tools as sub-agents; so are
+those that a tool of the network lets work.
 
 A middleware of ours is the innermost of every turn. Model calls are the wire's.
 """
@@ -60,7 +61,7 @@ class AG2:
 
 def _named(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """An id of the network's. Tools show them to models, which ask by them."""
-    return reads.read(border.SHOWN, _IDS, sys._getframe(1), wrapped, always=True)
+    return reads.read(border.NAMED, _IDS, sys._getframe(1), wrapped, always=True)
 
 
 def _scoped(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

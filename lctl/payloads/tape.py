@@ -95,8 +95,8 @@ class Ambient(Payload, frozen=True):
     """A value the program read from its surroundings, or several, read one after another.
 
     Attributes:
-        source: clock, random, uuid, environment, traceback, mcp, ...; "several" of reads that differ in it;
-            "wake" of a thread's result that reached an event loop: of the pool job or last call made in
+        source: clock, random, uuid, environment, traceback, id, mcp, ...; "several" of reads that differ in
+            it; "wake" of a thread's result that reached an event loop: of the pool job or last call made in
             `lane`.
         key: which one: the function's or the variable's name.
         value: what it gave. Of a clock, nanoseconds or the wall's date and time.

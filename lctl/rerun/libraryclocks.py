@@ -64,7 +64,7 @@ class LibraryClocks:
 
 
 class _VirtualTime:
-    """The module `time`, but for what tells how much has passed."""
+    """The module `time`, but for what `MODULES` ask how much has passed (none asks for nanoseconds)."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self.monotonic = self.perf_counter = monotonic

@@ -21,7 +21,7 @@ from lctl.payloads.tape import reads_of
 from lctl.rerun.entries import Entry, Read, is_cancellation, lane_of
 from lctl.rerun.ordering import Delivery, deliveries, in_order
 from lctl.session import receiving, reported, returns
-from lctl.session.border import SHOWN
+from lctl.session.border import NAMED, SHOWN
 
 if TYPE_CHECKING:
     from lctl.conversation.tree import Tree
@@ -44,7 +44,7 @@ _KEPT = frozenset({"exchange", "message", "tool_call"})
 _ROOM = 1 << 26
 
 #: Sources of reads that every recording has.
-_SAID = frozenset({"mcp", SHOWN})
+_SAID = frozenset({"mcp", NAMED, SHOWN})
 
 
 class Tape:

@@ -23,6 +23,9 @@ LOGGED = "log"
 #: The source of what a model is shown of a failed tool. Recordings by `auto_instrument()` hold it, too.
 SHOWN = "traceback"
 
+#: The source of ids that a framework makes and its tools show to models, which ask by them. Likewise.
+NAMED = "id"
+
 
 class WireRequest(NamedTuple):
     """A request about to leave; one attempt, as its transport sees it.

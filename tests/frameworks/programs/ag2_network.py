@@ -1,4 +1,4 @@
-"""ag2's network: a chief who looks who is there, opens a channel to one agent and lets two others work."""
+"""ag2's network: a chief who looks who is there, opens a channel to one agent and lets two work."""
 
 from __future__ import annotations
 
