@@ -19,6 +19,7 @@ from lctl.instrument.structure import Tool
 from lctl.session import border, lanes, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import ToolRun, begin_tool
+from lctl_integrations.langchain_ids import with_ids_of
 from lctl_integrations.langgraph_doings import Doings, of_tool
 
 _TOOL = "a LangChain tool"
@@ -60,7 +61,7 @@ def _run(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     if run.served is None:
         with doings or nullcontext():
             return wrapping.wrap(wrapped, lambda *_: run)(*args, **kwargs)
-    served, value = _Served(tool, run, doings), None
+    served, value = _Served(tool, run, doings, args, kwargs), None
     place = lanes.enter(run.around())
     try:
         value = wrapped.__func__(served.tool, *args, **kwargs)
@@ -80,7 +81,7 @@ async def _arun(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str
     if run.served is None:
         with doings or nullcontext():
             return await wrapping.wrap(wrapped, lambda *_: run)(*args, **kwargs)
-    served, value = _Served(tool, run, doings), None
+    served, value = _Served(tool, run, doings, args, kwargs), None
     place = lanes.enter(run.around())
     try:
         value = await wrapped.__func__(served.tool, *args, **kwargs)
@@ -100,8 +101,11 @@ class _Served:
         is_asked: the tool was asked for it. Not where its arguments were refused.
     """
 
-    def __init__(self, tool: Any, run: ToolRun, doings: Doings | None) -> None:
+    def __init__(
+        self, tool: Any, run: ToolRun, doings: Doings | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         self._run, self._doings = run, doings
+        self._input = args[0] if args else kwargs.get("tool_input")
         self._is_pair = getattr(tool, "response_format", None) == "content_and_artifact"
         self._outside = lanes.current()
         self.is_asked = False
@@ -129,6 +133,8 @@ class _Served:
                 self._doings.repeat()
 
     def _given(self, value: Any) -> Any:
+        with guard(_TOOL):
+            value = with_ids_of(self._input, value)
         return (value, None) if self._is_pair else value
 
 

@@ -95,9 +95,9 @@ class Ambient(Payload, frozen=True):
     """A value the program read from its surroundings, or several, read one after another.
 
     Attributes:
-        source: clock, random, uuid, environment, traceback, id, mcp, ...; "several" of reads that differ in
-            it; "wake" of a thread's result that reached an event loop: of the pool job or last call made in
-            `lane`.
+        source: clock, random, uuid, environment, traceback, id, mcp, ...; "log" of times that libraries show,
+            gathered until the session closes; "several" of reads that differ in it; "wake" of a thread's
+            result that reached an event loop: of the pool job or last call made in `lane`.
         key: which one: the function's or the variable's name.
         value: what it gave. Of a clock, nanoseconds or the wall's date and time.
         place: of the program's code, `agent.py:12`.
@@ -154,7 +154,8 @@ class Output(Payload, frozen=True):
 
     Attributes:
         stream: stdout or stderr.
-        hash: "sha256:" and the hex digest of all its bytes.
+        hash: "sha256:" and the hex digest of all its bytes, but that `0x` stands for an object's address (of
+            ` at 0x7f3a10>`, six to sixteen digits).
         size: how many.
         text: its beginning.
         by: "libraries" where they wrote it (to stderr); absent of what the program wrote.

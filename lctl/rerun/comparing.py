@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -14,6 +14,9 @@ from lctl.rerun.certificate import Difference, differing
 from lctl.rerun.entries import is_cancellation
 from lctl.rerun.requests import settled
 from lctl.rerun.settings import DUMMY_KEY
+
+if TYPE_CHECKING:
+    from lctl.rerun.drawnids import DrawnIds
 
 #: How long things took is not what happened, nor are the names that a library draws for its own states.
 _VOLATILE = (
@@ -53,11 +56,14 @@ def differences(recorded: Log, again: Log) -> Iterator[Difference]:
                 yield found
 
 
-def difference(recorded: bytes, now: bytes, equivalent: Collection[int] = ()) -> Difference | None:
+def difference(
+    recorded: bytes, now: bytes, equivalent: Collection[int] = (), ids: DrawnIds | None = None
+) -> Difference | None:
     """In what two event lines differ, what is new in each run left out; None where they say the same.
 
     Args:
         equivalent: seqs of exchanges whose requests said the same in other bytes.
+        ids: what `now` says of ids that it drew may be another id.
     """
     at = recorded.find(_TIMESTAMP) + len(_TIMESTAMP)
     if recorded[:at] == now[:at] and recorded[at + _TIME :] == now[at + _TIME :]:
@@ -75,10 +81,14 @@ def difference(recorded: bytes, now: bytes, equivalent: Collection[int] = ()) ->
             return None
     if not _matched(new):  # how a fork's call was answered is nothing that its rerun repeats
         _matched(old, forget=True)
-    if old == new:
+    if old == new or (ids is not None and ids.learn(_sorted(old), _sorted(new))):
         return None
     fields = tuple(differing(old, new))[:_FIELDS]
     return Difference(new["seq"], described(old), described(new), fields)
+
+
+def _sorted(event: dict[str, Any]) -> str:
+    return orjson.dumps(event, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _alike(recorded: bytes, now: bytes, at: int) -> bool:

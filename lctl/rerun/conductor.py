@@ -54,6 +54,7 @@ class Conductor:
         self._stage = Stage(self._score, self.pace)
         self._door = self._stage.door
         self._clock = VirtualTime(self)
+        self._handed: dict[tuple[int, int], Held] = {}  # the last by this thread, to this loop
         self._crossed: dict[int, str] = {}  # lane of a thread's job or last call, until it wakes a loop
         self._wakes: Counter[str] = Counter()
         self._suspended: dict[
@@ -94,7 +95,7 @@ class Conductor:
         """Return when it is this delivery's turn."""
         loop = _running_loop()
         with self._door:
-            if loop is None:
+            if loop is None and key[3] in (START, 0):  # pieces of a stream are of a call that has begun
                 self._crossed[threading.get_native_id()] = key[0]
             place = self._score.place(key)
             if place is None:
@@ -293,14 +294,17 @@ class Conductor:
         with self._door:
             lane = self._crossed.pop(mine, None) if mine != loop.tid else None
             lane = lane if job is None else job.path
-            if lane is None:
-                return None
-            self._wakes[lane] += 1
-            place = self._wake(lane, self._wakes[lane])
+            place = None
+            if lane is not None:
+                self._wakes[lane] += 1
+                place = self._wake(lane, self._wakes[lane])
             if place is None:
-                return None
+                before = self._handed.get((mine, id(loop)))
+                handle = None if before is None else make()
+                return handle if before is not None and before.follow(handle) else None
             handle = make()
-            self._stage.waiting[place] = Held(place, loop.loop, loop.tid, handle)
+            held = Held(place, loop.loop, loop.tid, handle)
+            self._handed[mine, id(loop)] = self._stage.waiting[place] = held
             self._stage.watch.soon()
             return handle
 

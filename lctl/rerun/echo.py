@@ -19,6 +19,7 @@ from lctl.record.journal import Durability, JournalStore
 from lctl.record.recorder import Recorder
 from lctl.rerun.certificate import Difference
 from lctl.rerun.comparing import described, difference
+from lctl.rerun.drawnids import DrawnIds
 from lctl.rerun.halting import Halt
 from lctl.rerun.past import Block, Past
 from lctl.rerun.reordering import Names
@@ -41,6 +42,7 @@ class EchoStore(JournalStore):
         cut: nothing after `mark` is stored.
         closing: gives the `rerun` part of the tail.
         recorder: what numbers its events.
+        ids: that the process draws where the recording has others.
         halt: once the rerun has reached its end, what its program still does is not stored.
     """
 
@@ -65,6 +67,7 @@ class EchoStore(JournalStore):
         self.closing: Callable[[EchoStore], dict[str, Any]] | None = None
         self.recorder: type[Recorder] = Recorder
         self.halt: Halt | None = None
+        self.ids: DrawnIds | None = None
         self.stored = 0
         self._equivalent = equivalent
         self._names = Names()
@@ -143,7 +146,7 @@ class EchoStore(JournalStore):
         open, and all of it when it closes."""
         said = _said(line)
         if self.difference is not None:
-            return [] if said == "" else [self._names.line(line)]
+            return [] if said == "" else [self._line(line)]
         if self.recorder is not Recorder and said is None:
             self._owe_served(line)
         recorded = next(self._lines, None)
@@ -154,7 +157,7 @@ class EchoStore(JournalStore):
             if self.difference is None:
                 now = orjson.loads(line)
                 self.difference = Difference(now["seq"], None, described(now))
-            return [*held, self._names.line(line)]
+            return [*held, self._line(line)]
         self._seen += 1
         return self._paired(recorded, line)
 
@@ -162,7 +165,7 @@ class EchoStore(JournalStore):
         """`fill` could not store what the recording has here: `line` is of one write with that before."""
         while self._is_served_next() and (recorded := next(self._lines, None)) is not None:
             if self._window is None:
-                self._first = difference(recorded, self._names.line(line), self._equivalent)
+                self._first = self._difference(recorded, self._line(line))
                 self._window = Window(self._names, self._same, self._past)
             self._seen += 1
             self._window.owe(recorded)
@@ -171,8 +174,8 @@ class EchoStore(JournalStore):
         is_shared = self.shared is None or self._seen <= self.shared
         lane = lanes.current().path
         if self._window is None:
-            now_line = self._names.line(line)
-            found = difference(recorded, now_line, self._equivalent)
+            now_line = self._line(line)
+            found = self._difference(recorded, now_line)
             if found is None:
                 if is_shared:
                     self._past.add(Block([recorded], [line], [lane], {}))
@@ -195,8 +198,17 @@ class EchoStore(JournalStore):
             return lines
         return self._give_up() if window.is_lost else []
 
+    def _line(self, line: bytes) -> bytes:
+        """`line` as the recording would say it: its references, and ids that stand for recorded ones."""
+        named = self._names.line(line)
+        return named if self.ids is None else self.ids.as_recorded(named)
+
+    def _difference(self, recorded: bytes, now: bytes) -> Difference | None:
+        said = now if self.ids is None else self.ids.as_recorded(now)
+        return difference(recorded, said, self._equivalent, self.ids)
+
     def _same(self, recorded: bytes, now: bytes) -> bool:
-        return difference(recorded, now, self._equivalent) is None
+        return self._difference(recorded, now) is None
 
     def _give_up(self) -> list[bytes]:
         """What was held back is another history: as it came, from the first difference on."""

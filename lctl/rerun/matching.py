@@ -10,13 +10,16 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lctl.rerun.entries import Entry
 from lctl.rerun.requests import Canonical, Comparer, continued
 from lctl.rerun.settings import POLICIES, Policy
 from lctl.rerun.tape import Tape
 from lctl.session.border import WireRequest
+
+if TYPE_CHECKING:
+    from lctl.rerun.drawnids import DrawnIds
 
 How = Literal["exact", "moved", "drift", "pending", "none"]
 
@@ -85,6 +88,13 @@ class Matcher:
             if found.how == "none":
                 return self._pending(request, cursor.asked) or found
             return found
+
+    def learn(self, ids: DrawnIds, entry: Entry, request: WireRequest) -> bool:
+        """Whether a request is the recorded one but for drawn ids, which stand for the recorded ones then."""
+        if entry.plain != (request.provider is None):
+            return False
+        asked = self.comparer.asked(request)
+        return ids.learn(continued(self.comparer.recorded(entry), asked).text(), asked.text())
 
     def other(self, lane: str, kind: str, equal: Callable[[Entry], bool]) -> Match:
         """The recorded tool call; `equal` compares its content."""

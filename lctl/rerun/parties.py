@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from _thread import allocate_lock
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -93,20 +94,47 @@ class Awaiting:
 
 
 class Held:
-    """What a thread handed to an event loop, kept back until its turn."""
+    """What a thread handed to an event loop, kept back until its turn.
 
-    __slots__ = ("_handle", "loop", "place", "tid")
+    What it hands over meanwhile comes behind it, as all does that one thread hands to a loop.
+    """
+
+    __slots__ = ("_following", "_given", "_handle", "loop", "place", "tid")
 
     def __init__(self, place: int, loop: Any, tid: int, handle: Any) -> None:
         self.place = place
         self.loop = loop
         self.tid = tid
         self._handle = handle
+        self._following: deque[Any] = deque()
+        self._given = False
+
+    def follow(self, handle: Any) -> bool:
+        """Have `handle` come behind; False where this was given already: then whoever asks hands it over."""
+        if self._given:
+            return False
+        self._following.append(handle)
+        if self._given:  # just now, in the loop's thread: one of the two takes it out
+            try:
+                self._following.remove(handle)
+            except ValueError:
+                return True
+            return False
+        return True
 
     def give(self, ahead: int | None) -> None:
         """`ahead`: how many callbacks run before it in its turn; None: all that are there."""
+        self._given = True
         ready = self.loop._ready
-        ready.insert(len(ready) if ahead is None else ahead, self._handle)
+        at = len(ready) if ahead is None else ahead
+        ready.insert(at, self._handle)
+        while self._following:
+            try:
+                handle = self._following.popleft()
+            except IndexError:
+                return
+            at += 1
+            ready.insert(at, handle)
 
 
 def _give(future: Any) -> None:

@@ -25,6 +25,7 @@ from lctl.session.border import LOGGED, Live, RecordedError, WireRequest
 from lctl.session.wrapping import Served
 
 if TYPE_CHECKING:
+    from lctl.rerun.drawnids import DrawnIds
     from lctl.rerun.entries import Entry
     from lctl.rerun.settings import Settings
     from lctl.rerun.waiting import Order
@@ -60,6 +61,7 @@ class TapePlayer:
     Attributes:
         tally: how what was asked was answered.
         halt: the end of the rerun.
+        ids: that this process draws where the recording has others.
         equivalent: seqs of exchanges served as exact whose requests said the same in other bytes.
     """
 
@@ -73,6 +75,7 @@ class TapePlayer:
         self.again: list[str] = []  # recorded tool calls that only running them answers
         self.halt = halt
         self.equivalent: set[int] = set()
+        self.ids: DrawnIds | None = None
         self._rules = rules
         self._matcher = Matcher(tape)
         self._repeater = Repeater(inherited_edits(tape))
@@ -91,6 +94,22 @@ class TapePlayer:
 
     def exchange(self, request: WireRequest) -> RecordedAnswer | Live:
         """Raises RerunStopped where the tape does not hold it."""
+        known = self._as_recorded(request)
+        said = self._answered(known)
+        if isinstance(said, Live) and said.body is None and known is not request:
+            return said._replace(body=known.body)  # as what the model was served has them
+        return said
+
+    def _as_recorded(self, request: WireRequest) -> WireRequest:
+        """With the recorded ids in the place of those that stand for them."""
+        if self.ids is None or request.body is None or not request.editable:
+            return request
+        body = self.ids.as_recorded(request.body)
+        url = self.ids.as_recorded(request.url.encode()).decode()
+        same = body == request.body and url == request.url
+        return request if same else request._replace(body=body, url=url)
+
+    def _answered(self, request: WireRequest) -> RecordedAnswer | Live:
         self.halt.check()
         lane = request.lane
         if request.kind in ("telemetry", "suppressed") or not (request.number or request.provider):
@@ -99,10 +118,10 @@ class TapePlayer:
             return self._edited_live(None, request)
         hash = request.hash() if request.provider is not None else None
         match = self._matcher.exchange(request, hash)
-        if match.how != "exact" and self._repeater:
-            forked = self._as_forked(request)
-            if forked is not None:
-                match, request = forked
+        if match.how != "exact":
+            known = self._with_recorded_ids(match, request) or self._as_forked(request)
+            if known is not None:
+                match, request = known
         entry = match.entry
         if match.how == "pending":
             return self._unfinished(match, lane)
@@ -116,6 +135,15 @@ class TapePlayer:
                 return self._live(lane)
             return self._serve(match, entry, request)
         return self._inexact(match, request)
+
+    def _with_recorded_ids(self, match: Match, request: WireRequest) -> tuple[Match, WireRequest] | None:
+        """It is the recorded one but for ids that were drawn anew."""
+        entry = match.entry
+        if self.ids is None or entry is None or not self._matcher.learn(self.ids, entry, request):
+            return None
+        one = self._as_recorded(request)
+        found = self._matcher.exchange(one, one.hash() if one.provider is not None else None, again=True)
+        return (found, one) if found.how == "exact" else None
 
     def _as_forked(self, request: WireRequest) -> tuple[Match, WireRequest] | None:
         """The recording is a fork's: what it has of this request is what its edits made of it."""
@@ -188,7 +216,7 @@ class TapePlayer:
         )
         answer.encoding = data.get("encoded")
         answer.closed_early = bool(data.get("closed_early"))
-        if self._repeater:
+        if self._repeater or self.ids is not None:
             answer.body = request.body
         return answer
 
@@ -282,7 +310,7 @@ class TapePlayer:
             return None
         clean = self._matcher.comparer.clean
         match = self._matcher.other(
-            lane.path, "tool", lambda entry: equal_call(self.tape.data(entry), call, clean)
+            lane.path, "tool", lambda entry: equal_call(self.tape.data(entry), call, clean, self.ids)
         )
         entry = match.entry
         if match.how == "none" and self.tape.log.open:
@@ -375,6 +403,11 @@ class TapePlayer:
         self.tally.add("executed")
         return None
 
+    def shown(self) -> list[dict[str, Any]] | None:
+        if self.settings.at is not None or self._latched:
+            return None
+        return [] if self.halt.why is not None else self.tape.shown
+
     def event(self, lane: Lane, number: int) -> None:
         row = self.tape.lanes.get((lane.path, "event"), ())
         if number <= len(row) and not (self._latched and self._is_latched(lane)):
@@ -449,7 +482,8 @@ class TapePlayer:
         found = [f"event {entry.seq}: {entry.place}" for entry in self.tape.entries if not entry.used]
         for (lane, source), row in self.tape.reads.items():
             left = sum(one.seq not in self._skipped for one in row[self._read.get((lane, source), 0) :])
-            if left and source != "seed":  # taken from the header of each session, not asked for
+            # A seed is taken from the header of each session, not asked for.
+            if left and source not in ("seed", LOGGED):
                 what = f"{left} {source} read{'' if left == 1 else 's'} of lane {lane}"
                 found.append(f"event {row[-left].seq}: {what}")
         return found

@@ -63,6 +63,9 @@ class Canonical:
     def same(self, other: Canonical) -> bool:
         return self.head == other.head and self.digests == other.digests
 
+    def text(self) -> str:
+        return orjson.dumps([self.head, self.messages], option=_SORTED).decode()
+
     def words(self) -> list[str]:
         """Of the messages; of a request without any, of everything."""
         lines = [line for message in self.messages for line in _told(message)[1:]]

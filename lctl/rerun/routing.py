@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -54,6 +54,9 @@ class Router:
 
     def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
         return self._here().ambient(source, key, lane, number)
+
+    def shown(self) -> Sequence[dict[str, Any]] | None:
+        return self._here().shown()
 
     def stopped(self, text: str) -> RerunStopped:
         return self._here().stopped(text)

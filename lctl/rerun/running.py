@@ -15,6 +15,7 @@ from lctl.rerun import forking, siblings, stopping
 from lctl.rerun.auditing import Guard
 from lctl.rerun.certificate import Certificate, Difference
 from lctl.rerun.conductor import Conductor
+from lctl.rerun.drawnids import DrawnIds
 from lctl.rerun.echo import EchoStore
 from lctl.rerun.filling import Filling
 from lctl.rerun.halting import Halt
@@ -55,6 +56,7 @@ class Rerun:
             self.player = TapePlayer(tape, settings, self.order, self.halt, rules)
         else:
             self.player = forking.player(tape, settings, self.order, self.halt, self.fork)
+        self._ids = self.player.ids = DrawnIds()
         self.on_reached: Callable[[], None] | None = None
         self._router = Router(self.player)
         self._router.moment = lambda: conductor.pace.now
@@ -83,9 +85,11 @@ class Rerun:
         self.order.install()
         border.set_player(self._router)
         self.guard.begin()
+        self._ids.begin()
 
     def end(self) -> None:
         """Put everything back."""
+        self._ids.end()
         self.guard.end()
         border.set_player(None)
         self.order.uninstall()
@@ -131,6 +135,7 @@ class Rerun:
             self._router.add(echo, player)
             echo.closing = self._closing
             echo.halt = self.halt
+            echo.ids = self._ids
             if self.fork is not None:
                 echo.shared = self.fork.prefix if tape is self.tape else 0
             if tape is not None and tape.log.open:
@@ -144,7 +149,9 @@ class Rerun:
 
     def _player_of(self, tape: Tape | None) -> TapePlayer:
         """Of a session after the first. One that the recording does not know is served nothing."""
-        return TapePlayer(tape or Tape.empty(), self.settings, self.order, self.halt)
+        player = TapePlayer(tape or Tape.empty(), self.settings, self.order, self.halt)
+        player.ids = self._ids
+        return player
 
     @property
     def _verb(self) -> str:

@@ -21,7 +21,7 @@ from lctl.payloads.tape import reads_of
 from lctl.rerun.entries import Entry, Read, is_cancellation, lane_of
 from lctl.rerun.ordering import Delivery, deliveries, in_order
 from lctl.session import receiving, reported, returns
-from lctl.session.border import NAMED, SHOWN
+from lctl.session.border import LOGGED, NAMED, SHOWN
 
 if TYPE_CHECKING:
     from lctl.conversation.tree import Tree
@@ -53,6 +53,7 @@ class Tape:
     Attributes:
         log: the log itself.
         lanes: entries of each lane by kind ("exchange", "tool"), in order of start.
+        shown: the data of the events that say the times that libraries showed.
         reads: of each lane and source, the recorded reads of its surroundings.
         pending: model calls of which the log has the beginning only, in order of start.
         mark: tells the deliveries of several tapes in one process apart.
@@ -65,6 +66,7 @@ class Tape:
         self.log = log
         self.lanes: dict[tuple[str, str], list[Entry]] = {}
         self.reads: dict[tuple[str, str], list[Read]] = {}
+        self.shown: list[dict[str, Any]] = []
         self.pending: list[Entry] = []
         self.outputs: list[int] = []
         self.inside: set[int] = set()
@@ -171,7 +173,10 @@ class Tape:
                 resumed |= {int(seq): float(at) for seq, at in data.get("value") or ()}
             elif kind == "ambient":
                 lane = lane_of(data)
-                told.setdefault(lane, []).append(seq)
+                if data.get("source") == LOGGED:
+                    self.shown.append(dict(data))
+                else:
+                    told.setdefault(lane, []).append(seq)
                 for source, key, value, place in reads_of(data):
                     self.reads.setdefault((lane, source), []).append(Read(key, value, place, seq))
                 if data.get("source") == "mcp":

@@ -6,12 +6,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from lctl.rerun.ordering import START
 from lctl.session import receiving, toolresults, wrote
 from lctl.session.faithful import Unfaithful
 from lctl.session.wrapping import Outcome, Served
 
 if TYPE_CHECKING:
+    from lctl.rerun.drawnids import DrawnIds
     from lctl.rerun.waiting import Order
     from lctl.session.receiving import Incoming
     from lctl.session.toolcalls import ToolCall
@@ -68,10 +71,19 @@ class GatedServed(Served):
                     await self._incoming.give(message.content)
 
 
-def equal_call(data: Mapping[str, Any], call: ToolCall, clean: Callable[[Any], Any]) -> bool:
-    """Whether the recorded call is of that tool with that input."""
+def equal_call(
+    data: Mapping[str, Any], call: ToolCall, clean: Callable[[Any], Any], ids: DrawnIds | None = None
+) -> bool:
+    """Whether the recorded call is of that tool with that input; `ids` in it may be drawn anew."""
+    if data.get("tool") != call.tool:
+        return False
     given = data.get("asked", data.get("input"))  # a fork may have run it with another
-    return data.get("tool") == call.tool and bool(clean(given) == clean(call.input))
+    recorded, now = clean(given), clean(call.input)
+    return bool(recorded == now) or (ids is not None and ids.learn(_text(recorded), _text(now)))
+
+
+def _text(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def made_up_id(data: Mapping[str, Any], call: ToolCall) -> str | None:

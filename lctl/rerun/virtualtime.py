@@ -17,6 +17,7 @@ from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.libraryclocks import LibraryClocks
+from lctl.rerun.parties import refuse
 from lctl.rerun.timeouts import lock_factory
 from lctl.session.turns import is_closing, job_in
 
@@ -124,7 +125,7 @@ class VirtualTime:
 
         def call_soon_threadsafe(loop: Any, callback: Any, *args: Any, context: Any = None) -> Any:
             idle = _idle_of(loop)
-            if idle is not None and not (args and is_closing(args[0])):
+            if idle is not None and callback is not refuse and not (args and is_closing(args[0])):
                 held = conductor.hold(idle, job_in(args), lambda: Handle(callback, args, loop, context))
                 if held is not None:
                     return held

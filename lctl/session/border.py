@@ -6,7 +6,7 @@ recording) they go on as they are; in a rerun or fork the floor above has put on
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lctl.session.toolcalls import ToolCall
     from lctl.session.wrapping import Served
 
-#: The source of reads that are the time of a log line of a library: a rerun may have other such lines.
+#: The source of times that libraries show (of log lines, messages, answers): a rerun may show others.
 LOGGED = "log"
 
 #: The source of what a model is shown of a failed tool. Recordings by `auto_instrument()` hold it, too.
@@ -162,6 +162,10 @@ class Player(Protocol):
     def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
         """The recorded value in a tuple; None: read it."""
         ...
+
+    def shown(self) -> Sequence[dict[str, Any]] | None:
+        """The data of the events that say the times that libraries showed; None: those that they did."""
+        return None
 
     def stopped(self, text: str) -> RerunStopped:
         """End the whole rerun, of which `text` says why; what to raise. For a transport that sees itself

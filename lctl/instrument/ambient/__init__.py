@@ -83,9 +83,10 @@ def _opened(session: LCTLSession) -> None:
 def _closing(session: LCTLSession) -> None:
     if not _installed:
         return
-    from lctl.instrument.ambient import outputs
+    from lctl.instrument.ambient import outputs, stamps
 
     reads.closing(session)
+    stamps.closing(session)
     outputs.closing(session)
 
 

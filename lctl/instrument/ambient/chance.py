@@ -16,10 +16,11 @@ import sys
 from collections.abc import Callable
 from itertools import count
 from os import urandom as _urandom
+from time import time_ns
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from lctl.instrument.ambient import outputs, reads, slots
+from lctl.instrument.ambient import outputs, reads, slots, stamps
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.values import big, bytes_of, from_big, from_bytes
 from lctl.instrument.hooks import Hook, on_import
@@ -92,8 +93,13 @@ def seed() -> str:
     if _seed is None:
         player = border.player()
         served = player.ambient("seed", "run", lanes.MAIN, 1) if player is not None else None
-        _seed = str(served[0]) if served is not None else _urandom(16).hex()
+        _seed = str(served[0]) if served is not None else _drawn()
     return _seed
+
+
+def _drawn() -> str:
+    """A new seed: the milliseconds since 1970 (see `timed`), and ten bytes of chance."""
+    return f"{time_ns() // 1_000_000:012x}{_urandom(10).hex()}"
 
 
 def note_seed(session: LCTLSession) -> None:
@@ -111,11 +117,24 @@ def derived(*parts: object) -> int:
 
 def numbered(kind: str) -> int:
     """`derived`, another one each time, the same again in a rerun."""
+    lane, number = _next(kind)
+    return derived(kind, lane, number)
+
+
+def timed(kind: str) -> int:
+    """`numbered`, but that the upper 48 bits are a time, which ids of version 7 bear: the beginning of the
+    run, in milliseconds since 1970, and one more for each of its lane."""
+    lane, number = _next(kind)
+    return (int(seed()[:12], 16) + number) % (1 << 48) << 80 | derived(kind, lane, number) >> 48
+
+
+def _next(kind: str) -> tuple[str, int]:
+    """The current lane, and how many of `kind` it has drawn, this one included."""
     lane = lanes.current().path
     counter = _counters.get((kind, lane))
     if counter is None:
         counter = _counters.setdefault((kind, lane), count(1))
-    return derived(kind, lane, next(counter))
+    return lane, next(counter)
 
 
 # -- random -------------------------------------------------------------------------------------
@@ -287,4 +306,5 @@ def _after_fork() -> None:
     for reseed in _reseeds:
         reseed()
     reads.after_fork()
+    stamps.after_fork()
     outputs.after_fork()

@@ -13,12 +13,12 @@ import time as _time
 import warnings
 from collections.abc import Callable
 from datetime import date, datetime, timezone
+from types import FrameType
 from typing import Any
 
-from lctl.instrument.ambient import logged, slots
+from lctl.instrument.ambient import logged, slots, stamps
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.reads import read
-from lctl.session import border
 
 _getframe = sys._getframe
 _UTC = timezone.utc  # noqa: UP017
@@ -64,13 +64,18 @@ def _seconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
             reader = _getframe(1)
             frame = own(reader)
             if frame is None:
-                logger = logged.shown(reader)
-                return original() if logger is None else read(border.LOGGED, logger, reader, ns) / 1e9
+                seen = _seen(reader)
+                return original() if seen is None else stamps.read(seen, reader, ns) / 1e9
             return read("clock", key, frame, ns) / 1e9
 
         return seconds
 
     return make
+
+
+def _seen(reader: FrameType) -> str | None:
+    """Who says the time that a library reads here, if it comes to be seen: a logger, a module."""
+    return stamps.stamped(reader) or logged.shown(reader)
 
 
 def _nanoseconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
@@ -81,8 +86,8 @@ def _nanoseconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
             reader = _getframe(1)
             frame = own(reader)
             if frame is None:
-                logger = logged.shown(reader)
-                return ns() if logger is None else read(border.LOGGED, logger, reader, ns)
+                seen = _seen(reader)
+                return ns() if seen is None else stamps.read(seen, reader, ns)
             return read("clock", key, frame, ns)
 
         return nanoseconds
@@ -147,11 +152,22 @@ def _now() -> Any:
     original = vars(datetime)["now"]
 
     def now(cls: type[datetime], tz: _datetime.tzinfo | None = None) -> datetime:
-        frame = own(_getframe(1))
-        if frame is None:
+        reader = _getframe(1)
+        frame = own(reader)
+        if frame is not None:
+            return read(  # type: ignore[no-any-return]
+                "clock",
+                "datetime.now",
+                frame,
+                lambda: original.__get__(None, cls)(tz),
+                _wall,
+                _moment(cls, tz),
+            )
+        seen = stamps.stamped(reader)
+        if seen is None:
             return original.__get__(None, cls)(tz)  # type: ignore[no-any-return]
-        return read(  # type: ignore[no-any-return]
-            "clock", "datetime.now", frame, lambda: original.__get__(None, cls)(tz), _wall, _moment(cls, tz)
+        return stamps.read(  # type: ignore[no-any-return]
+            seen, reader, lambda: original.__get__(None, cls)(tz), _wall, _moment(cls, tz)
         )
 
     return classmethod(slots.like(now, original))

@@ -24,21 +24,44 @@ ag2 agents agno autogen autogen_agentchat autogen_core crewai dspy google haysta
 langchain_anthropic langchain_community langchain_core langchain_openai langgraph litellm llama_index mcp
 pydantic_ai semantic_kernel smolagents strands workflows
 """
+#: LangChain draws its ids of runs and messages by the second.
+_MODULES = ("uuid", "uuid_utils.compat", "pydantic_ai._uuid")
 _framework_names = frozenset(_FRAMEWORKS.split())
 _hooks: list[Hook] = []
+_watching: list[Hook] = []
 _frameworks: dict[str, bool] = {}
+#: Told of each id that is drawn here and now, for the program or a library.
+_drew: Callable[[Any], None] | None = None
 
 
 def install() -> None:
     slots.replace_builtin(os, "urandom", _bytes)
     slots.replace_builtin(os, "getpid", _process)
-    _hooks[:] = [on_import("uuid", _replace_uuid)]
+    _hooks[:] = [on_import(name, _replace_uuid) for name in _MODULES]
 
 
 def uninstall() -> None:
     for hook in _hooks:
         hook.remove()
     _hooks.clear()
+
+
+def watch(drew: Callable[[Any], None]) -> None:
+    """Tell `drew` of each `uuid.UUID` that is drawn from now on, also where reads are not recorded."""
+    global _drew
+    _drew = drew
+    if not _hooks:
+        _watching[:] = [on_import(name, _replace_uuid) for name in _MODULES]
+
+
+def unwatch() -> None:
+    global _drew
+    _drew = None
+    for hook in _watching:
+        hook.remove()
+    if _watching and not _hooks:
+        slots.undo_all()
+    _watching.clear()
 
 
 def _bytes(original: Any) -> Callable[..., Any]:
@@ -63,26 +86,56 @@ def _replace_uuid(module: ModuleType) -> None:
     for name in ("uuid1", "uuid4", "uuid6", "uuid7", "uuid8"):
         original = getattr(module, name, None)
         if original is not None:
-            slots.replace(module, name, _identifier(module, name, original))
+            slots.replace(module, name, _identifier(name, original))
 
 
-def _identifier(module: ModuleType, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-    make = module.UUID
+def _identifier(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    from uuid import UUID
 
     def identifier(*args: Any, **kwargs: Any) -> Any:
         caller = _getframe(1)
         frame = own(caller)
         if frame is not None:
-            return reads.read("uuid", name, frame, lambda: original(*args, **kwargs), str, make)
-        if name == "uuid4" and reads.active():
-            maker = callers.library(caller)
-            if maker is not None and _is_framework(maker):
-                return make(int=chance.numbered(f"uuid4 {maker.f_code.co_qualname}"), version=4)
-        return original(*args, **kwargs)
+            drawn = reads.read("uuid", name, frame, lambda: original(*args, **kwargs), str, UUID)
+        elif (
+            name in _DERIVED
+            and reads.active()
+            and not (args or kwargs)
+            and (maker := _framework(caller)) is not None
+        ):
+            return UUID(int=_DERIVED[name](f"{name} {maker.f_code.co_qualname}"))
+        else:
+            drawn = original(*args, **kwargs)
+        if _drew is not None:
+            _drew(drawn)
+        return drawn
 
     made = slots.like(identifier, original)
     made.__wrapped__ = original  # type: ignore[attr-defined]
     return made
+
+
+def _version_4(kind: str) -> int:
+    return _marked(chance.numbered(kind), 4)
+
+
+def _version_7(kind: str) -> int:
+    return _marked(chance.timed(kind), 7)
+
+
+def _marked(number: int, version: int) -> int:
+    """With the bits that say which version of UUID it is (RFC 9562, 4.1 and 4.2)."""
+    variant = number & ~(0b11 << 62) | 0b10 << 62
+    return variant & ~(0xF << 76) | version << 76
+
+
+_DERIVED = {"uuid4": _version_4, "uuid7": _version_7}
+
+
+def _framework(caller: FrameType) -> FrameType | None:
+    """The frame of a framework's code that `caller` acts for, if any."""
+    maker = callers.library(caller)
+    return maker if maker is not None and _is_framework(maker) else None
 
 
 def _is_framework(frame: FrameType) -> bool:
@@ -90,5 +143,7 @@ def _is_framework(frame: FrameType) -> bool:
     known = _frameworks.get(file)
     if known is None:
         top = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-        known = _frameworks[file] = top in _framework_names
+        # Those that build on one are named after it: langgraph_supervisor, llama_index_x.
+        known = top in _framework_names or any(top.startswith(f"{name}_") for name in _framework_names)
+        _frameworks[file] = known
     return known

@@ -13,6 +13,7 @@ away, which a rerun does not have, in lines with the time. A log's last event is
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,30 +32,41 @@ if TYPE_CHECKING:
 
 #: Bytes of the beginning that go into the event as text.
 _TEXT = 1 << 15
+#: Where an object is in memory, as its `repr` says it: elsewhere in each run, and not hashed. What may be the
+#: beginning of one, at the end of what has left, waits for the rest.
+_ADDRESS = re.compile(rb"(?<= at )0x[0-9a-f]{6,16}(?=>)")
+_BEGUN = re.compile(rb" (?:a(?:t(?: (?:0(?:x[0-9a-f]{0,16})?)?)?)?)?\Z")
+_LONGEST = len(" at 0x") + 16
 
 
 class Written:
     """What was written to one stream since somebody began to count; by libraries, if `by` says so."""
 
-    __slots__ = ("beginning", "by", "hash", "size")
+    __slots__ = ("_begun", "_hash", "beginning", "by", "size")
 
     def __init__(self, by: str | None = None) -> None:
         from hashlib import sha256
 
         self.by = by
-        self.hash = sha256()
+        self._hash = sha256()
+        self._begun = b""
         self.size = 0
         self.beginning = bytearray()
 
     def add(self, data: bytes | memoryview) -> None:
-        self.hash.update(data)
+        left = self._begun + bytes(data)
+        begun = _BEGUN.search(left, max(0, len(left) - _LONGEST))
+        self._begun = b"" if begun is None else begun[0]
+        self._hash.update(_ADDRESS.sub(b"0x", left[: len(left) - len(self._begun)]))
         self.size += len(data)
         if len(self.beginning) < _TEXT:
             self.beginning += data[: _TEXT - len(self.beginning)]
 
     def event(self, stream: str) -> dict[str, Any]:
         text = bytes(self.beginning).decode("utf-8", "replace")
-        made = {"stream": stream, "hash": f"sha256:{self.hash.hexdigest()}", "size": self.size, "text": text}
+        hash = self._hash.copy()
+        hash.update(self._begun)
+        made = {"stream": stream, "hash": f"sha256:{hash.hexdigest()}", "size": self.size, "text": text}
         return made if self.by is None else {"by": self.by, **made}
 
 

@@ -36,7 +36,7 @@ _aside: set[int] = set()  # threads
 _logs: WeakKeyDictionary[Any, Log] = WeakKeyDictionary()
 
 #: source, key, file, line
-_What = tuple[str, str, str, int]
+What = tuple[str, str, str, int]
 
 
 def activate(on: bool) -> None:
@@ -153,7 +153,7 @@ class Log:
         self._session = session
         self._runs: dict[str, _Run] = {}
 
-    def add(self, lane: str, what: _What, value: Any) -> None:
+    def add(self, lane: str, what: What, value: Any) -> None:
         run = self._runs.get(lane)
         if run is None:
             run = self._runs[lane] = _Run()
@@ -229,19 +229,19 @@ class _Run:
     def __init__(self) -> None:
         self.count = 0
         self.limit = FIRST_BATCH
-        self.whats: dict[_What, int] = {}
+        self.whats: dict[What, int] = {}
         self.order: list[int] = []
         self.values: list[Any] = []
         self.at = 0
         self.place: tuple[str, int | None] = ("main", None)
 
 
-def _single(what: _What, value: Any) -> dict[str, Any]:
+def _single(what: What, value: Any) -> dict[str, Any]:
     source, key, file, line = what
     return {"source": source, "key": key, "value": value, "place": places.name(file, line)}
 
 
-def batch(whats: list[_What], order: list[int], values: list[Any]) -> dict[str, Any]:
+def batch(whats: list[What], order: list[int], values: list[Any]) -> dict[str, Any]:
     """The data of an event for several reads (see `lctl.payloads.tape.reads_of`)."""
     sources = {what[0] for what in whats}
     data: dict[str, Any] = {"source": sources.pop() if len(sources) == 1 else "several"}

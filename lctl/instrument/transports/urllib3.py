@@ -53,6 +53,7 @@ class Urllib3:
         patches.wrap(module, "HTTPConnectionPool.urlopen", _urlopen)
         tees = _Tees()
         patches.wrap(module, "HTTPConnectionPool._make_request", tees.make_request)
+        patches.wrap(module, "HTTPSConnectionPool._prepare_proxy", _prepare_proxy)
         responses = sys.modules["urllib3.response"]
         if hasattr(responses.HTTPResponse, "_raw_read"):
             patches.wrap(responses, "HTTPResponse._raw_read", tees.read)
@@ -71,6 +72,19 @@ def _send(wrapped: Any, adapter: Any, args: tuple[Any, ...], kwargs: dict[str, A
 
 def _urlopen(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return _grouped("urllib3", wrapped, args, kwargs)
+
+
+def _prepare_proxy(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """In a rerun the tunnel is made when a request is really sent, as `_make_request` connects what is not
+    connected: it is asked first."""
+    conn = args[0] if args else kwargs["conn"]
+    if serving.player_here() is None:
+        return wrapped(*args, **kwargs)
+    conn.connect = lambda: None
+    try:
+        return wrapped(*args, **kwargs)
+    finally:
+        del conn.connect
 
 
 def _grouped(library: str, wrapped: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

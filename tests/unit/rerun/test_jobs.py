@@ -103,6 +103,29 @@ def test_what_a_thread_hands_to_a_loop_has_its_recorded_place_in_the_turn(ahead:
         assert before_handed(conduct(program, recorded).trace) == next_to
 
 
+def test_what_a_thread_hands_over_behind_what_is_kept_back_comes_behind_it() -> None:
+    """The first after a call is on the tape, and no more: of a stream's pieces, say."""
+
+    def ask_and_hand_many(world: World, loop: Any) -> None:
+        world.ask("quick")
+        for n in range(5):
+            loop.call_soon_threadsafe(world.trace.append, ("handed", n))
+
+    program = with_jobs(ask_and_hand_many)
+    recorded = record(program)
+    keys = keys_of(recorded)
+    wake = "wake", keys["quick"][0]
+    recorded.moments = [
+        (10.0, keys["first"], 99, None),
+        (11.0, keys["quick"], None, None),
+        (13.0, keys[(*wake, 1)], 4, None),
+        (14.0, keys[(*wake, 2)], 99, None),
+    ]
+    for _ in range(5):
+        trace = conduct(program, recorded).trace
+        assert [one[1] for one in trace if one[0] == "handed"] == [0, 1, 2, 3, 4]
+
+
 def test_the_place_is_recorded() -> None:
     """One callback of the turn has run, another has yet to, when the thread's does."""
 

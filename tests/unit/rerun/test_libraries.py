@@ -112,3 +112,23 @@ def test_commands_by_which_a_library_looks_around(refused: str, twice: Twice, tm
     assert again.stdout.splitlines()[0] == recorded.stdout.splitlines()[0]
     assert again.returncode == (1 if refused else 0), again.stderr
     assert ("is refused" in again.stderr) is bool(refused)
+
+
+_TUNNEL = """\
+import lctl, requests
+
+lctl.tool(len)([])
+try:
+    requests.post("https://api.segment.io/v1/batch", json={}, proxies={"https": "http://127.0.0.1:9"})
+except OSError as error:
+    print(type(error).__name__)
+"""
+
+
+def test_no_tunnel_is_made_for_what_is_not_sent(twice: Twice) -> None:
+    """urllib3 connects to a proxy before it makes the request, which a rerun answers."""
+    pytest.importorskip("requests")
+    recorded, again = twice(_TUNNEL)
+    assert recorded.stdout == "ProxyError\n"
+    assert "blocked" not in again.stderr
+    assert "log equal" in again.stderr

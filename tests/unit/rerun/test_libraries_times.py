@@ -64,7 +64,8 @@ def test_the_time_of_a_library_s_log_line_on_standard_output(twice: Twice, tmp_p
     assert recorded.stdout.count(" asyncio Using selector") == 3
     assert again.stdout == recorded.stdout
     assert "log equal, output equal" in again.stderr, again.stderr
-    assert _sources(tmp_path).count("log") == 3
+    events = [event.data for event in open_log(tmp_path / "run.lctl.json").events()]
+    assert sum(len(data["steps"]) for data in events if data.get("source") == "log") == 3
 
 
 @pytest.mark.parametrize(
@@ -114,3 +115,42 @@ console.log("found", look())
     assert recorded.stdout.count("agent.py:") == 3
     assert again.stdout == recorded.stdout
     assert "log equal, output equal" in again.stderr, again.stderr
+
+
+STAMPED = """
+import sys
+sys.path.insert(0, "site-packages")
+from autogen_agentchat.messages import Message
+from threading import Thread
+
+print(Message(), Message())
+made = []
+threads = [Thread(target=lambda: made.append(Message())) for _ in range(4)]
+for thread in threads:
+    thread.start()
+    thread.join()
+print(made)
+"""
+
+_MESSAGES = """
+import time
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+
+@dataclass
+class Message:
+    created_at: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
+    seconds: float = field(default_factory=lambda: time.time())
+    nanoseconds: int = field(default_factory=lambda: time.time_ns())
+"""
+
+
+def test_times_that_frameworks_put_into_what_they_give(twice: Twice, tmp_path: Path) -> None:
+    package = tmp_path / "site-packages" / "autogen_agentchat"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "messages.py").write_text(_MESSAGES)
+    recorded, again = twice(STAMPED)
+    assert again.stdout == recorded.stdout
+    assert "log equal, output equal" in again.stderr, again.stderr
+    assert set(_sources(tmp_path)) == {"seed", "log"}

@@ -306,3 +306,20 @@ def test_text_that_does_not_come_holds_nothing_back(lctl: Run, tmp_path: Path) -
     (tmp_path / "again").touch()
     again = lctl("rerun", "run.lctl.json")
     assert (again.returncode, again.stdout) == (1, "asked\nlooking\nend\n"), again.stderr
+
+
+def test_where_objects_are_in_memory_is_not_compared(twice: Twice) -> None:
+    """Of what is printed in one piece or in several, and a line of text that only looks so."""
+    recorded, again = twice("""
+lctl.tool(len)([])
+shown = repr(body)
+print(shown, [object()], "meet at 0x11")
+for end in range(1, len(shown)):
+    sys.stdout.write(shown[:end])
+    sys.stdout.flush()
+    sys.stdout.write(shown[end:] + " at 0x")
+    sys.stdout.flush()
+""")
+    assert recorded.stdout != again.stdout
+    assert again.returncode == 0, again.stderr
+    assert "log equal, output equal" in again.stderr

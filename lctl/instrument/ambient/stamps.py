@@ -1,0 +1,125 @@
+"""Times that libraries read and the program shows: of log lines, and those that agent frameworks put into
+what they give to the program and to models.
+
+The moment of a message, of a checkpoint, of an answer is printed with it (`print(result)`), and some
+frameworks write the date into the prompt. Libraries read the real clock for all else; the reads of these
+files are recorded. They are gathered, an event for each task and thread when the session closes: they order
+nothing, and a rerun need not make the same ones (what a framework says of an agent that is stopped, say).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from lctl.instrument.ambient import reads
+from lctl.session import border, lanes
+
+if TYPE_CHECKING:
+    from lctl.session import LCTLSession
+
+T = TypeVar("T")
+
+#: Below `site-packages`.
+_FILES = """
+ag2/network/hub/core.py ag2/task.py
+agents/models/chatcmpl_stream_handler.py agents/models/openai_chatcompletions.py
+agno/agent/_messages.py agno/models/message.py agno/models/response.py agno/run/agent.py
+agno/run/requirement.py agno/run/team.py agno/run/workflow.py agno/team/_messages.py agno/utils/dttm.py
+autogen_agentchat/messages.py autogen_agentchat/ui/_console.py
+crewai/flow/async_feedback/types.py crewai/flow/human_feedback.py crewai/task.py crewai/utilities/logger.py
+crewai/utilities/prompts.py
+dspy/clients/base_lm.py dspy/clients/execution.py
+haystack/components/generators/chat/openai.py haystack/components/generators/chat/openai_responses.py
+langgraph/checkpoint/base/__init__.py langgraph/checkpoint/base/id.py langgraph/pregel/_checkpoint.py
+langgraph/pregel/_loop.py langgraph/store/memory/__init__.py langgraph/stream/_convert.py
+langgraph/stream/_mux.py
+litellm/litellm_core_utils/llm_response_utils/convert_dict_to_response.py
+litellm/litellm_core_utils/streaming_handler.py litellm/types/utils.py
+pydantic_ai/_utils.py
+strands/event_loop/streaming.py strands/multiagent/base.py strands/multiagent/graph.py
+strands/multiagent/swarm.py strands/telemetry/metrics.py strands/tools/executors/_executor.py
+"""
+_PATHS = tuple(f"{os.sep}{name}".replace("/", os.sep) for name in _FILES.split())
+_known: dict[str, bool] = {}
+#: So many of a session are kept.
+_MANY = 200_000
+_gathered: WeakKeyDictionary[Any, Gathered] = WeakKeyDictionary()
+
+
+def stamped(frame: FrameType) -> str | None:
+    """The module whose code in `frame` reads a clock for a time that will be seen; None of others."""
+    file = frame.f_code.co_filename
+    known = _known.get(file)
+    if known is None:
+        known = _known[file] = file.endswith(_PATHS)
+    return str(frame.f_globals.get("__name__", "")) if known else None
+
+
+def read(
+    key: str,
+    frame: FrameType,
+    real: Callable[[], T],
+    encode: Callable[[T], Any] | None = None,
+    decode: Callable[[Any], T] | None = None,
+) -> T:
+    """As `reads.read`, of what a library shows: `key` says which, `frame` is its own."""
+    if not reads.active():
+        return real()
+    lane, player = lanes.current(), border.player()
+    served = None if player is None else player.ambient(border.LOGGED, key, lane, 0)
+    value = real() if served is None else served[0] if decode is None else decode(served[0])
+    try:
+        session = reads.session_here()
+        if session is not None:
+            found = _gathered.get(session)
+            if found is None:
+                found = _gathered[session] = Gathered()
+            code = frame.f_code
+            what = (border.LOGGED, key, code.co_filename, frame.f_lineno)
+            found.add(lane.path, what, value if encode is None else encode(value))
+    except Exception as error:
+        reads.failed("a time that a library shows", error)
+    return value
+
+
+def closing(session: LCTLSession) -> None:
+    """Record what was gathered; in a rerun, what the recording has."""
+    player, gathered = border.player(), _gathered.pop(session, None)
+    told = None if player is None else player.shown()
+    if told is None:
+        told = [] if gathered is None else gathered.events()
+    for data in told:
+        session.record_read(session.agent, data, None)
+
+
+def after_fork() -> None:
+    """In the child: what is gathered is the parent's to write."""
+    _gathered.clear()
+
+
+class Gathered:
+    """Of one session, by lane."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._lanes: dict[str, tuple[dict[reads.What, int], list[int], list[Any]]] = {}
+
+    def add(self, lane: str, what: reads.What, value: Any) -> None:
+        if self._count >= _MANY:
+            return
+        self._count += 1
+        whats, order, values = self._lanes.setdefault(lane, ({}, [], []))
+        order.append(whats.setdefault(what, len(whats)))
+        values.append(value)
+
+    def events(self) -> list[dict[str, Any]]:
+        """The data of each."""
+        made = []
+        for lane, (whats, order, values) in sorted(self._lanes.items()):
+            data = reads.batch(list(whats), order, values)
+            made.append(data if lane == "0" else {**data, "lane": lane})
+        return made

@@ -1,0 +1,108 @@
+"""Ids that this process draws by `uuid`, in the place of those drawn when it was recorded.
+
+A recording by `auto_instrument()` does not hold what the program and its libraries draw, and one by `lctl
+run` not what a library outside the known frameworks draws; another id goes into the prompts of each run
+then (a tool call that a framework makes up, a ticket's number). A request or an event that says the
+recorded text but for such ids, each in the place of one and the same recorded id, is the recorded one.
+
+Only an id that was drawn in this run counts, whole or its first eight digits and more: an id that the
+program was given is a part of what it says.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import Any
+
+from lctl.instrument.ambient import identifiers
+
+#: Of the newest ids so many are known.
+_KNOWN = 200_000
+#: The digits by which programs shorten ids.
+_SHORT = 8
+_TOKEN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8,32}")
+_BYTES = re.compile(_TOKEN.pattern.encode())
+_SHAPE = re.compile(r"[0-9a-f]")
+
+
+class DrawnIds:
+    """What was drawn so far, and which recorded id each stands for. Safe from several threads."""
+
+    def __init__(self) -> None:
+        self._drawn: dict[str, str] = {}  # first digits -> all
+        self._recorded: dict[str, str] = {}  # as it was said in this run, without hyphens
+        self._said: dict[str, str] = {}  # the other way round
+        self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        identifiers.watch(self._drew)
+
+    def end(self) -> None:
+        identifiers.unwatch()
+
+    def learn(self, recorded: str, now: str) -> bool:
+        """Whether both texts are the same but for drawn ids; then those stand for the recorded ones."""
+        if len(recorded) != len(now) or not self._drawn:
+            return False
+        found: dict[str, str] = {}
+        at = 0
+        for token in _TOKEN.finditer(now):
+            id = self._drawn_id(token[0])
+            if id is None:
+                continue
+            start, stop = token.span()
+            there = recorded[start:stop]
+            if now[at:start] != recorded[at:start] or _shape(there) != _shape(token[0]):
+                return False
+            if found.setdefault(id, there.replace("-", "")) != there.replace("-", ""):
+                return False
+            at = stop
+        return now[at:] == recorded[at:] and self._keep(found)
+
+    def as_recorded(self, said: bytes) -> bytes:
+        """`said` with the recorded ids in the place of those that stand for them."""
+        if not self._recorded:
+            return said
+        return _BYTES.sub(self._replaced, said)
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _drew(self, id: Any) -> None:
+        digits = id.hex
+        with self._lock:
+            if len(self._drawn) >= _KNOWN:
+                del self._drawn[next(iter(self._drawn))]
+            self._drawn[digits[:_SHORT]] = digits
+
+    def _drawn_id(self, token: str) -> str | None:
+        digits = token.replace("-", "")
+        whole = self._drawn.get(digits[:_SHORT])
+        return digits if whole is not None and whole.startswith(digits) else None
+
+    def _keep(self, found: dict[str, str]) -> bool:
+        """Each id for one recorded id, and the other way round, in all that was said so far."""
+        if len(set(found.values())) < len(found):
+            return False
+        with self._lock:
+            for id, recorded in found.items():
+                if self._recorded.get(id, recorded) != recorded or self._said.get(recorded, id) != id:
+                    return False
+            for id, recorded in found.items():
+                self._recorded[id], self._said[recorded] = recorded, id
+        return bool(found)
+
+    def _replaced(self, token: re.Match[bytes]) -> bytes:
+        said = token[0].decode()
+        recorded = self._recorded.get(said.replace("-", ""))
+        if recorded is None:
+            return token[0]
+        digits = iter(recorded)
+        return "".join("-" if letter == "-" else next(digits) for letter in said).encode()
+
+
+def _shape(text: str) -> str:
+    return _SHAPE.sub("0", text)
+
+
+__all__ = ["DrawnIds"]

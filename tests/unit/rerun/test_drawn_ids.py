@@ -1,0 +1,141 @@
+"""Ids that are drawn anew in each run: in prompts, in events, in what is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from lctl.codec import open_log
+from lctl.rerun.drawnids import DrawnIds
+from lctl.testing.server import ModelServer
+from tests.unit.rerun.commands import Run, Twice
+
+_ASK = """
+import sys, uuid
+from openai import OpenAI
+client = OpenAI(max_retries=0)
+
+def ask(text):
+    asked = [{"role": "user", "content": text}]
+    print(client.chat.completions.create(model="gpt-4.1", messages=asked).choices[0].message.content)
+"""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    with ModelServer(seed=1) as server:
+        server.reply("Noted.", times=None)
+        for name, value in server.environ.items():
+            monkeypatch.setenv(name, value)
+        yield server
+
+
+def _write(folder: Path, name: str, text: str) -> None:
+    path = folder / "site-packages" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def _auto(python: Run, lctl: Run, folder: Path, program: str) -> tuple[str, str]:
+    """Standard output of the program, recorded by `auto_instrument()`; and the log."""
+    (folder / "agent.py").write_text(f"import lctl\nlctl.auto_instrument()\n{program}")
+    recorded = python("agent.py")
+    assert recorded.returncode == 0, recorded.stderr
+    (log,) = (folder / ".lctl").glob("*.lctl.json")
+    return recorded.stdout, str(log)
+
+
+_TICKETS = f"""{_ASK}
+one, two = uuid.uuid4(), uuid.uuid1()
+ask(f"Ticket {{one}} and {{two.hex[:8]}}")
+with lctl.get_session().step(f"ticket {{one.hex}}"):
+    ask(f"Ticket {{one}} again, call_{{two.hex[:8]}}")
+
+@lctl.tool
+def look(ticket):
+    print("looked")
+    return "open"
+
+ask(look(str(two)))
+"""
+
+
+def test_ids_in_a_recording_by_auto_instrument(
+    server: ModelServer, python: Run, lctl: Run, tmp_path: Path
+) -> None:
+    shown, log = _auto(python, lctl, tmp_path, _TICKETS)
+    again = lctl("rerun", log, "-o", "again.lctl.json")
+    assert (again.returncode, again.stdout) == (0, shown), again.stderr
+    assert "log equal" in again.stderr
+    assert list(open_log(tmp_path / "again.lctl.json").events()) == list(open_log(log).events())
+
+
+def test_an_id_that_the_program_was_given_is_what_it_says(
+    server: ModelServer, python: Run, lctl: Run, tmp_path: Path
+) -> None:
+    one, two = UUID(int=4 << 76 | 8 << 60), UUID(int=4 << 76 | 8 << 60 | 1)
+    (tmp_path / "ticket").write_text(str(one))
+    _, log = _auto(python, lctl, tmp_path, f"{_ASK}\nuuid.uuid4()\nask(open('ticket').read())")
+    (tmp_path / "ticket").write_text(str(two))
+    again = lctl("rerun", log)
+    assert again.returncode != 0
+    assert "this call is not the recorded one" in again.stderr
+
+
+def test_an_id_of_a_library_that_nobody_knows(server: ModelServer, twice: Twice, tmp_path: Path) -> None:
+    _write(tmp_path, "somebody.py", "import uuid\n\ndef made():\n    return f'call_{uuid.uuid4()}'\n")
+    recorded, again = twice(
+        f"import sys\nsys.path.insert(0, 'site-packages')\nimport somebody\n{_ASK}\n"
+        "call = somebody.made()\nask(f'By {call}')\nask(f'By {call}, and {somebody.made()}')\n"
+    )
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+
+
+def test_one_id_does_not_stand_for_two() -> None:
+    ids = DrawnIds()
+    ids.begin()
+    try:
+        import uuid
+
+        one, two = str(uuid.uuid4()), str(uuid.uuid4())
+    finally:
+        ids.end()
+    a, b = str(UUID(int=1)), str(UUID(int=2))
+    assert not ids.learn(f"{a} {b}", f"{one} {one}")
+    assert not ids.learn(f"{a} {a}", f"{one} {two}")
+    assert not ids.learn(f"{a}!", f"{one}?")
+    assert not ids.learn("the same", "the same")
+    assert ids.learn(f"x{a}y {b.replace('-', '')}", f"x{one}y {two.replace('-', '')}")
+    assert not ids.learn(b, one)
+    assert ids.as_recorded(f"<{one}> {two}".encode()) == f"<{a}> {b}".encode()
+
+
+def test_ids_of_a_framework_that_draws_them_elsewhere(twice: Twice, tmp_path: Path) -> None:
+    """LangChain's, of version 7, by `uuid_utils`; those of what builds on a framework."""
+    _write(
+        tmp_path,
+        "uuid_utils/compat.py",
+        "import os, time, uuid\n\ndef uuid7(timestamp=None, nanos=None):\n"
+        "    ms = int(time.time() * 1000) if timestamp is None else timestamp * 1000\n"
+        "    return uuid.UUID(int=ms << 80 | 7 << 76 | 8 << 60 | int.from_bytes(os.urandom(7), 'big'))\n",
+    )
+    _write(tmp_path, "uuid_utils/__init__.py", "")
+    _write(
+        tmp_path,
+        "langchain_core.py",
+        "from uuid_utils.compat import uuid7\n\ndef run_id(*at):\n    return uuid7(*at)\n",
+    )
+    _write(tmp_path, "langgraph_supervisor.py", "import uuid\n\ndef call_id():\n    return uuid.uuid4()\n")
+    recorded, again = twice(
+        "import sys\nsys.path.insert(0, 'site-packages')\nimport time, langchain_core, langgraph_supervisor\n"
+        "ids = [langchain_core.run_id() for _ in range(5)]\n"
+        "assert len(set(ids)) == 5 and ids == sorted(ids) and {id.version for id in ids} == {7}\n"
+        "assert abs((ids[0].int >> 80) / 1000 - time.time()) < 60\n"
+        "assert langchain_core.run_id(1).int >> 80 == 1000\n"
+        "print(*ids, langgraph_supervisor.call_id())\n"
+    )
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert "output equal" in again.stderr
