@@ -73,6 +73,32 @@ def test_ids_in_a_recording_by_auto_instrument(
     assert list(open_log(tmp_path / "again.lctl.json").events()) == list(open_log(log).events())
 
 
+_TALK = """
+import uuid
+from openai import OpenAI
+client = OpenAI(max_retries=0)
+messages = [{"role": "user", "content": f"Ticket {uuid.uuid4()}"}]
+for _ in range(3):
+    said = client.chat.completions.create(model="gpt-4.1", messages=messages).choices[0].message.content
+    messages += [{"role": "assistant", "content": said}, {"role": "user", "content": "Go on."}]
+"""
+
+
+def test_a_fork_goes_on_with_the_recorded_ids(
+    server: ModelServer, python: Run, lctl: Run, tmp_path: Path
+) -> None:
+    """What the model was told before is what it is told now: one conversation."""
+    _, log = _auto(python, lctl, tmp_path, _TALK)
+    asked = [request.body["messages"] for request in server.requests]
+    first = next(event.seq for event in open_log(log).events() if event.type == "exchange")
+    forked = lctl("fork", log, "--at", str(first), "--yes", "-o", "fork.lctl.json")
+    assert forked.returncode == 0, forked.stderr
+    live = [request.body["messages"] for request in server.requests[3:]]
+    assert live == asked[1:]
+    said = [event.data for event in open_log(tmp_path / "fork.lctl.json").events() if event.type == "message"]
+    assert [one["role"] for one in said] == ["user", "assistant"] * 3
+
+
 def test_an_id_that_the_program_was_given_is_what_it_says(
     server: ModelServer, python: Run, lctl: Run, tmp_path: Path
 ) -> None:
