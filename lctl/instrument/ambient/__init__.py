@@ -85,9 +85,9 @@ def _closing(session: LCTLSession) -> None:
         return
     from lctl.instrument.ambient import outputs, stamps
 
-    reads.closing(session)
-    stamps.closing(session)
-    outputs.closing(session)
+    for part in (reads, stamps, outputs):
+        with guard("reads of the surroundings"):
+            part.closing(session)
 
 
 def _closed(session: LCTLSession) -> None:

@@ -23,7 +23,7 @@ if "TAPE" in os.environ:
     from lctl.codec import open_log
     from lctl.payloads.tape import reads_of
 
-    class Player:
+    class Player(border.Player):
         def __init__(self, path):
             self.rows = {}
             for event in open_log(path).events():
