@@ -204,11 +204,11 @@ class EchoStore(JournalStore):
         return named if self.ids is None else self.ids.as_recorded(named)
 
     def _difference(self, recorded: bytes, now: bytes) -> Difference | None:
-        said = now if self.ids is None else self.ids.as_recorded(now)
-        return difference(recorded, said, self._equivalent, self.ids)
+        return difference(recorded, now, self._equivalent, self.ids)
 
     def _same(self, recorded: bytes, now: bytes) -> bool:
-        return self._difference(recorded, now) is None
+        said = now if self.ids is None else self.ids.as_recorded(now)
+        return self._difference(recorded, said) is None
 
     def _give_up(self) -> list[bytes]:
         """What was held back is another history: as it came, from the first difference on."""

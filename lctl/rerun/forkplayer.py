@@ -141,7 +141,7 @@ class ForkPlayer(TapePlayer):
             return self._beyond(call, lane, None)
         clean = self._matcher.comparer.clean
         match = self._matcher.other(
-            lane.path, "tool", lambda entry: equal_call(self.tape.data(entry), call, clean)
+            lane.path, "tool", lambda entry: equal_call(self.tape.data(entry), call, clean, self.ids)
         )
         entry = match.entry
         if entry is None and self.tape.log.open and self._in_prefix(None):
@@ -206,7 +206,7 @@ class ForkPlayer(TapePlayer):
         for entry in self.tape.entries:
             if entry.kind == "tool" and not entry.used and entry.name == call.tool:
                 data = self.tape.data(entry)
-                if "output" in data and equal_call(data, call, clean):
+                if "output" in data and equal_call(data, call, clean, self.ids):
                     return entry
         return None
 

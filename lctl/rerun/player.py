@@ -216,8 +216,7 @@ class TapePlayer:
         )
         answer.encoding = data.get("encoded")
         answer.closed_early = bool(data.get("closed_early"))
-        if self._repeater or self.ids is not None:
-            answer.body = request.body
+        answer.body = request.body  # with recorded ids, and the edits of an earlier fork
         return answer
 
     def _take(self, match: Match) -> None:
