@@ -1,7 +1,7 @@
 """ag2 1.x: turns of agents as steps, tools as tool calls, agents that a tool lets work as sub-agents.
 
-Those are agents given as tools, and those of the network (`delegate`, `say`, ...). A middleware of ours is the
-innermost of every turn. Model calls are the wire's.
+Those are agents given as tools, and those of the network (`delegate`, `say`, ...). A middleware of ours is
+the innermost of every turn. Model calls are the wire's.
 """
 
 from __future__ import annotations
