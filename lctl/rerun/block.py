@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from lctl.rerun.certificate import Certificate
 from lctl.rerun.matching import Policy
-from lctl.rerun.player import Rules
 from lctl.rerun.running import Rerun
 from lctl.rerun.settings import Settings, new_log
 from lctl.rerun.tape import Tape
@@ -27,7 +26,6 @@ def rerun(
     realtime: bool = False,
     allow: Sequence[str] = (),
     output: str | os.PathLike[str] | None = None,
-    rules: Rules | None = None,
 ) -> Block:
     """A block whose model calls, tools and recorded readings are answered from the log at `path`.
 
@@ -57,7 +55,7 @@ def rerun(
         allow=tuple(allow),
         output=new_log(output),
     )
-    return Block(Tape.load(where), settings, rules)
+    return Block(Tape.load(where), settings)
 
 
 class Block:
@@ -67,8 +65,8 @@ class Block:
         path: of the new log, once something was recorded.
     """
 
-    def __init__(self, tape: Tape, settings: Settings, rules: Rules | None = None) -> None:
-        self._running = Rerun(tape, settings, rules)
+    def __init__(self, tape: Tape, settings: Settings) -> None:
+        self._running = Rerun(tape, settings)
         self._undo: list[Any] = []
         self._frame: Token[Any] | None = None
         self._lane: Token[lanes.Lane] | None = None

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from lctl.errors import RerunStopped
 from lctl.rerun.answers import RecordedAnswer
 from lctl.rerun.matching import Match
-from lctl.rerun.player import TapePlayer, _spawned
+from lctl.rerun.player import TapePlayer
+from lctl.rerun.reads import Reads
 from lctl.rerun.rules import EditedAnswer, EditedResult, Place, Rules
 from lctl.rerun.toolpolicy import ToolPolicy, approved, stand_in
 from lctl.rerun.tools import GatedServed, equal_call, served
@@ -25,6 +26,16 @@ if TYPE_CHECKING:
     from lctl.session.lanes import Lane
 
 
+class ForkReads(Reads):
+    """A secret is read for real: the tape has it redacted, and a live call needs it."""
+
+    def ambient(self, source: str, key: str, lane: Lane) -> tuple[Any] | None:
+        found = super().ambient(source, key, lane)
+        if found is not None and source == "environment" and "[redacted:" in str(found[0]):
+            return None
+        return found
+
+
 class ForkPlayer(TapePlayer):
     """Serves one process from one tape up to a fork point.
 
@@ -36,9 +47,10 @@ class ForkPlayer(TapePlayer):
     def __init__(
         self, tape: Tape, settings: Settings, order: Order, halt: Halt, rules: Rules, fork: ForkPoint
     ) -> None:
-        super().__init__(tape, settings, order, halt, rules)  # type: ignore[arg-type]
+        super().__init__(tape, settings, order, halt)
         self.fork = fork
         self.rules = rules
+        self.reads = ForkReads(tape, self.settings, self.tally, halt, self.live)
         self._tools = ToolPolicy.parse(settings.tools)
         self._approvals: dict[str, bool] = {}
 
@@ -60,7 +72,7 @@ class ForkPlayer(TapePlayer):
             return self._live(request.lane)
         return None
 
-    def _edited_live(self, entry: Entry | None, request: WireRequest) -> RecordedAnswer | Live:  # type: ignore[override]
+    def _diverged(self, entry: Entry | None, request: WireRequest) -> RecordedAnswer | Live:
         place = self._place_of(entry, request.lane, live=True)
         answer = self.rules.result(entry, request, place)
         if isinstance(answer, EditedAnswer):
@@ -109,18 +121,6 @@ class ForkPlayer(TapePlayer):
             not one.used and one.seq <= self.fork.at for one in self.tape.entries if one.kind == "exchange"
         )
 
-    def _leave_tape(self, lane: Lane) -> None:
-        with self._lock:
-            self._latched.setdefault(lane.path, _spawned(lane))
-        self.order.forget(self.tape.mark + lane.path)
-
-    def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
-        """A secret is read for real: the tape has it redacted, and a live call needs it."""
-        found = super().ambient(source, key, lane, number)
-        if found is not None and source == "environment" and "[redacted:" in str(found[0]):
-            return None
-        return found
-
     def unaddressed(self) -> list[str]:
         return [f"{edit}: {why}" for edit, why in self.rules.unused()]
 
@@ -137,7 +137,7 @@ class ForkPlayer(TapePlayer):
     def tool(self, call: ToolCall, lane: Lane, number: int) -> Served | None:
         """Raises RerunStopped where the tape does not hold it before the fork point."""
         self.halt.check()
-        if self._latched and self._is_latched(lane):
+        if lane in self.live:
             return self._beyond(call, lane, None)
         clean = self._matcher.comparer.clean
         match = self._matcher.other(
@@ -145,7 +145,7 @@ class ForkPlayer(TapePlayer):
         )
         entry = match.entry
         if entry is None and self.tape.log.open and self._in_prefix(None):
-            raise self.end_of_tape()
+            raise self._end_of_tape()
         place = self._place_of(entry, lane)
         result = self.rules.result(entry, call, place)
         if isinstance(result, EditedResult):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from lctl.codec import Log
 from lctl.errors import RerunStopped
 
 
@@ -38,3 +39,10 @@ class Halt:
         if self.listener is not None and not reached:
             self.listener()
         return self.why
+
+    def at_end_of(self, log: Log) -> RerunStopped:
+        """The recording was cut off here (its program was killed): what to raise."""
+        return self.stop(
+            f"the recording ends here, with event {log.last_seq}: its program did not get further",
+            reached=True,
+        )

@@ -53,31 +53,31 @@ class Router:
         return found
 
     def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
-        return self._here().ambient(source, key, lane, number)
+        return self._here().reads.ambient(source, key, lane)
 
     def shown(self) -> Sequence[dict[str, Any]] | None:
-        return self._here().shown()
+        return self._here().reads.shown()
 
     def stopped(self, text: str) -> RerunStopped:
-        return self._here().stopped(text)
+        return self._here().halt.stop(text)
 
     def event(self, lane: Lane, number: int) -> None:
-        self._here().event(lane, number)
+        self._here().turns.event(lane, number)
 
     def sleep(self, lane: Lane, number: int) -> bool:
-        return self._here().sleep(lane, number)
+        return self._here().turns.sleep(lane, number)
 
     async def sleep_async(self, lane: Lane, number: int) -> bool:
-        return await self._here().sleep_async(lane, number)
+        return await self._here().turns.sleep_async(lane, number)
 
     async def read_async(self, source: str, lane: Lane, number: int) -> None:
-        await self._here().read_async(source, lane, number)
+        await self._here().turns.read_async(source, lane, number)
 
     def resumed(self, seq: int) -> float | None:
-        return self._here().resumed(*_recorded(seq))
+        return self._here().turns.resumed(*_recorded(seq))
 
     async def resumes_async(self, seq: int) -> None:
-        await self._here().resumes_async(*_recorded(seq))
+        await self._here().turns.resumes_async(*_recorded(seq))
 
     def _catch_up(self) -> None:
         """What happens now comes after what was served, also in the times that the new log says of it: a

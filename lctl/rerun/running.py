@@ -20,7 +20,7 @@ from lctl.rerun.echo import EchoStore
 from lctl.rerun.filling import Filling
 from lctl.rerun.halting import Halt
 from lctl.rerun.ordering import together
-from lctl.rerun.player import Rules, TapePlayer
+from lctl.rerun.player import TapePlayer
 from lctl.rerun.routing import Router
 from lctl.rerun.settings import Settings
 from lctl.rerun.tape import Tape
@@ -42,7 +42,7 @@ class Rerun:
         on_reached: called in the program's own thread when event `settings.to` has been recorded.
     """
 
-    def __init__(self, tape: Tape, settings: Settings, rules: Rules | None = None) -> None:
+    def __init__(self, tape: Tape, settings: Settings) -> None:
         self._tapes = siblings.process(tape)
         #: Which of the program's sessions the log that was asked for is of.
         self._asked = next((n for n, one in enumerate(self._tapes) if one.log.id == tape.log.id), 0)
@@ -53,7 +53,7 @@ class Rerun:
         self.halt = Halt()
         self.fork = forking.point(tape, settings)
         if self.fork is None:
-            self.player = TapePlayer(tape, settings, self.order, self.halt, rules)
+            self.player = TapePlayer(tape, settings, self.order, self.halt)
         else:
             self.player = forking.player(tape, settings, self.order, self.halt, self.fork)
         self._ids = self.player.ids = DrawnIds()
@@ -61,7 +61,7 @@ class Rerun:
         self._router = Router(self.player)
         self._router.moment = lambda: conductor.pace.now
         self.guard = Guard(settings.allow)
-        self.guard.is_live = lambda: self.player.is_live(lanes.current())
+        self.guard.is_live = lambda: lanes.current() in self.player.live
         self._echoes: list[EchoStore] = []
         self._players: dict[EchoStore, TapePlayer] = {}
         self._before: Any = None

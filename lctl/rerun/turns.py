@@ -1,0 +1,86 @@
+"""When the program goes on: its sleeps, reads that take their time, and what threads report, each in the
+turn it was recorded in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lctl.rerun.ordering import END, RESUMED
+from lctl.rerun.resumption import Resumptions
+from lctl.session import lanes
+
+if TYPE_CHECKING:
+    from lctl.rerun.entries import Entry
+    from lctl.rerun.livelanes import LiveLanes
+    from lctl.rerun.tape import Tape
+    from lctl.rerun.waiting import Order
+    from lctl.session.lanes import Lane
+
+
+class Turns:
+    """Of one tape: holds who comes before their turn. See `lctl.session.border.Player` for what each means.
+
+    A lane that has left the tape is held nowhere.
+    """
+
+    def __init__(self, tape: Tape, order: Order, live: LiveLanes) -> None:
+        self._tape = tape
+        self._order = order
+        self._live = live
+        self._resumptions = Resumptions(tape)
+
+    def event(self, lane: Lane, number: int) -> None:
+        row = self._tape.lanes.get((lane.path, "event"), ())
+        if number <= len(row) and lane not in self._live:
+            self._order.wait((self._tape.mark + lane.path, "event", number, 0))
+
+    def sleep(self, lane: Lane, number: int) -> bool:
+        entry = self._slept(lane, number)
+        if entry is not None:
+            if entry.cancelled:
+                self._order.never()
+            self._order.wait((self._tape.mark + entry.lane, "sleep", entry.number, 0))
+        return entry is not None
+
+    async def sleep_async(self, lane: Lane, number: int) -> bool:
+        entry = self._slept(lane, number)
+        if entry is not None:
+            await self._wait_async(entry)
+        return entry is not None
+
+    async def read_async(self, source: str, lane: Lane, number: int) -> None:
+        row = self._tape.lanes.get((lane.path, source), ())
+        if number <= len(row):
+            await self._wait_async(row[number - 1])
+
+    def resumed(self, seq: int, sure: bool = True) -> float | None:
+        """`sure`: as of `Resumptions.find`."""
+        lane = lanes.current()
+        found = None if lane in self._live else self._resumptions.take(lane.path, seq, sure)
+        if found is None:
+            return None
+        entry, at = found
+        self._order.wait((self._tape.mark + entry.lane, entry.kind, entry.number, RESUMED))
+        return at
+
+    async def resumes_async(self, seq: int, sure: bool = True) -> None:
+        lane = lanes.current()
+        found = None if lane in self._live else self._resumptions.find(lane.path, seq, sure)
+        if found is not None:
+            entry, _ = found
+            key = (self._tape.mark + entry.lane, entry.kind, entry.number, RESUMED)
+            await self._order.resume_async(key)
+
+    def _slept(self, lane: Lane, number: int) -> Entry | None:
+        row = self._tape.lanes.get((lane.path, "sleep"), ())
+        if number > len(row) or lane in self._live:
+            return None
+        entry = row[number - 1]
+        entry.used = True
+        return entry
+
+    async def _wait_async(self, entry: Entry) -> None:
+        key = (self._tape.mark + entry.lane, entry.kind, entry.number)
+        if entry.cancelled:
+            await self._order.never_async((*key, END))
+        await self._order.wait_async((*key, 0))
