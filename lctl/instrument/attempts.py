@@ -190,7 +190,7 @@ class Attempt:
                 self._closed_early()
             if self.returning is not None:
                 with guard("the turn of a response's close"):
-                    await self.returning[0].turn(self.returning[2])
+                    await self.returning[0].turn(*self.returning[1:])
         self.closed()
 
     @never_raises("the close of a response")

@@ -81,7 +81,7 @@ class Concluding:
             return  # in a forked child the call is its parent's
         self._closed = True
         returns = session.returns
-        returning, seq = returns.begin(), 0
+        returning, seq = returns.begin(None if attempt is None else attempt.lane), 0
         try:
             seq = self._write_end(attempt, error)
         except Exception as failure:

@@ -20,6 +20,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
+from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -181,7 +182,9 @@ class Pieces(list[tuple[int, bytes]]):
     def append(self, piece: tuple[int, bytes]) -> None:
         list.append(self, piece)
         if not self._ended:
-            self._keep(piece[1])
+            chunk = piece[1]
+            self._keep(chunk)
+            self[-1] = monotonic_ns(), chunk  # writing lets other threads run; the program goes on now
 
     def end(self) -> None:
         """What the answer said is in the log."""

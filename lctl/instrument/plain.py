@@ -93,7 +93,7 @@ class PlainExchange:
             return drafts
 
         returns = self._session.returns
-        returning = returns.begin()
+        returning = returns.begin(attempt.lane)
         self._session.emit_many(build)
         returns.end(returning, made[0] if made else 0)
 

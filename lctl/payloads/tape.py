@@ -97,7 +97,8 @@ class Ambient(Payload, frozen=True):
     Attributes:
         source: clock, random, uuid, environment, traceback, id, mcp, ...; "log" of times that libraries show,
             gathered until the session closes; "several" of reads that differ in it; "wake" of a thread's
-            result that reached an event loop: of the pool job or last call made in `lane`.
+            result that reached an event loop: of the pool job or last call made in `lane`; "resumed" and
+            "jobs", once at the close, of what threads did to each other's order.
         key: which one: the function's or the variable's name.
         value: what it gave. Of a clock, nanoseconds or the wall's date and time.
         place: of the program's code, `agent.py:12`.

@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
 from lctl.rerun.entries import Entry
+from lctl.session import pooljobs
 
 if TYPE_CHECKING:
     from lctl.rerun.tape import Tape
@@ -112,11 +113,12 @@ def _turn(one: _Moment) -> int | None:
 
 
 class _Moment:
-    """`seq`: of the event that was written at this moment, None where there is none."""
+    """`seq`: of the event that was written at this moment; and a half where it was between that and the next
+    one; None where neither is known."""
 
     __slots__ = ("at", "entry", "part", "seq")
 
-    def __init__(self, at: float, entry: Entry, part: int, seq: int | None) -> None:
+    def __init__(self, at: float, entry: Entry, part: int, seq: float | None) -> None:
         self.at = at
         self.entry = entry
         self.part = part
@@ -124,6 +126,9 @@ class _Moment:
 
 
 def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
+    if entry.kind == pooljobs.SOURCE:
+        yield _Moment(start, entry, 0, entry.seq + 0.5)  # after that event, and before the next
+        return
     if entry.at is not None and entry.kind == "exchange":
         yield _Moment(start, entry, START, None if entry.plain or entry.retry else entry.begins)
     elif entry.at is not None and entry.began is not None:
@@ -199,7 +204,7 @@ def _stretches(entries: list[Entry]) -> Iterator[list[Entry]]:
 def _origin(entries: list[Entry]) -> float:
     """Wall milliseconds of the recording's origin, as far as it can be told."""
     for entry in entries:
-        if entry.at is not None:
+        if entry.at is not None and entry.kind != pooljobs.SOURCE:  # which is written at the end
             return _wall(entry) - entry.duration - entry.at
     return min((_wall(entry) - entry.duration for entry in entries), default=0.0)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.rerun import misses
 from lctl.session.border import LOGGED
+from lctl.session.pooljobs import Seen
 
 if TYPE_CHECKING:
     from lctl.rerun.certificate import Tally
@@ -26,6 +27,9 @@ class Reads:
         self._tally = tally
         self._halt = halt
         self._live = live
+        self._seen: dict[str, list[Seen]] = {}
+        for lane, *seen in (tape.jobs.get("value") or {}).get("seen") or ():
+            self._seen.setdefault(lane, []).append(Seen(lane, *seen))
         self._served: dict[tuple[str, str], int] = {}  # how many of a lane and source
 
     def ambient(self, source: str, key: str, lane: Lane) -> tuple[Any] | None:
@@ -58,6 +62,25 @@ class Reads:
             raise self._halt.stop(misses.of_read(source, key, lane.path, at + 1, recorded))
         self._tally.add("executed")
         return None
+
+    def seen(self, key: str, of: str, lane: Lane) -> list[int] | None:
+        """See `lctl.session.border.Player.seen`. What was not asked for is passed over: some libraries look
+        once more, or once less, as threads come to run."""
+        if lane in self._live:
+            return None
+        self._halt.check()
+        left = self._seen.get(lane.path, [])
+        at = next((n for n, one in enumerate(left) if (one.key, one.of) == (key, of)), None)
+        if at is None:
+            return None
+        self._seen[lane.path] = left[at + 1 :]
+        return left[at].jobs
+
+    def jobs(self) -> dict[str, Any] | None:
+        """See `lctl.session.border.Player.jobs`."""
+        if self._settings.at is not None or self._live:
+            return None
+        return {} if self._halt.why is not None else self._tape.jobs
 
     def shown(self) -> list[dict[str, Any]] | None:
         """See `lctl.session.border.Player.shown`."""

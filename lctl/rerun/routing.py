@@ -16,6 +16,7 @@ from lctl.session.wrapping import Served
 
 if TYPE_CHECKING:
     from lctl.session.lanes import Lane
+    from lctl.session.pooljobs import Ended
     from lctl.session.toolcalls import ToolCall
 
 
@@ -73,11 +74,23 @@ class Router:
     async def read_async(self, source: str, lane: Lane, number: int) -> None:
         await self._here().turns.read_async(source, lane, number)
 
-    def resumed(self, seq: int) -> float | None:
-        return self._here().turns.resumed(*_recorded(seq))
+    def resumed(self, seq: int, lane: str) -> float | None:
+        return self._here().turns.resumed(lane, *_recorded(seq))
 
-    async def resumes_async(self, seq: int) -> None:
-        await self._here().turns.resumes_async(*_recorded(seq))
+    def is_live(self, lane: Lane) -> bool:
+        return lane in self._here().live
+
+    def ended(self, lane: Lane) -> Ended | None:
+        return self._here().turns.ended(lane)
+
+    def seen(self, key: str, of: str, lane: Lane) -> list[int] | None:
+        return self._here().reads.seen(key, of, lane)
+
+    def jobs(self) -> dict[str, Any] | None:
+        return self._here().reads.jobs()
+
+    async def resumes_async(self, seq: int, lane: str) -> None:
+        await self._here().turns.resumes_async(lane, *_recorded(seq))
 
     def _catch_up(self) -> None:
         """What happens now comes after what was served, also in the times that the new log says of it: a

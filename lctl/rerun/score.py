@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from lctl.rerun.waiting import Key
+from lctl.session import pooljobs
 from lctl.session.turns import FAR
 
 #: Places after one that is dropped among which the next for its loop is looked for.
@@ -68,6 +69,10 @@ class Score:
         """How many callbacks of that turn ran before it; None if unknown."""
         return self._ahead[place]
 
+    def is_end(self, place: int) -> bool:
+        """Whether it is the end of a pool job: that keeps an order, but delivers nothing."""
+        return self._moments[place][1][1] == pooljobs.SOURCE
+
     def is_over(self, place: int) -> bool:
         return bool(self._over[place])
 
@@ -93,7 +98,8 @@ class Score:
         """Nobody asked for what comes before `until`: it is late from now on."""
         for place in range(self.head, until):
             if not self._over[place]:
-                self._late.add(place)
+                if not self.is_end(place):
+                    self._late.add(place)
                 self._over[place] = 1
         self._advance()
 

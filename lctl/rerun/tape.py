@@ -20,7 +20,7 @@ from lctl.instrument.bodies import rebuild_body, rebuild_chunks
 from lctl.payloads.tape import reads_of
 from lctl.rerun.entries import Entry, Read, is_cancellation, lane_of
 from lctl.rerun.ordering import Delivery, deliveries, in_order
-from lctl.session import receiving, reported, returns
+from lctl.session import pooljobs, receiving, reported, returns
 from lctl.session.border import LOGGED, NAMED, SHOWN
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class Tape:
         log: the log itself.
         lanes: entries of each lane by kind ("exchange", "tool"), in order of start.
         shown: the data of the events that say the times that libraries showed.
+        jobs: the data of the event that says what was seen of pool jobs.
         reads: of each lane and source, the recorded reads of its surroundings.
         pending: model calls of which the log has the beginning only, in order of start.
         mark: tells the deliveries of several tapes in one process apart.
@@ -67,6 +68,7 @@ class Tape:
         self.lanes: dict[tuple[str, str], list[Entry]] = {}
         self.reads: dict[tuple[str, str], list[Read]] = {}
         self.shown: list[dict[str, Any]] = []
+        self.jobs: dict[str, Any] = {}
         self.pending: list[Entry] = []
         self.outputs: list[int] = []
         self.inside: set[int] = set()
@@ -78,6 +80,7 @@ class Tape:
         self._blobs: dict[str, int] = {}
         self._tools: dict[str, int] = {}
         self.entries: list[Entry] = []
+        self._ended: list[Entry] = []  # pool jobs, which are no crossings
         self._kept: dict[int, bytes] = {}
         self._newest: tuple[int, dict[str, Any]] = (0, {})
         self._read()
@@ -171,6 +174,9 @@ class Tape:
                 found.append(_waited(event, data))
             elif kind == "ambient" and data.get("source") == returns.SOURCE:
                 resumed |= {int(seq): float(at) for seq, at in data.get("value") or ()}
+            elif kind == "ambient" and data.get("source") == pooljobs.SOURCE:
+                self.jobs = data
+                self._note_ends(event, data)
             elif kind == "ambient":
                 lane = lane_of(data)
                 if data.get("source") == LOGGED:
@@ -211,6 +217,14 @@ class Tape:
                 after = bisect_right(seqs, entry.seq)
                 if after < len(seqs) and entry.seq not in retried:  # a retry begins, and records nothing then
                     entry.told = seqs[after]
+
+    def _note_ends(self, event: dict[str, Any], data: dict[str, Any]) -> None:
+        for lane, at, seq in (data.get("value") or {}).get("ended") or ():
+            entry = Entry(pooljobs.SOURCE, lane, seq, seq)
+            entry.number, entry.at, entry.used = 1, float(at), True  # nobody asks for it
+            entry.timestamp = str(event.get("timestamp") or "")
+            self._ended.append(entry)
+            self.lanes[lane, entry.kind] = [entry]
 
     def _note_message(self, seq: int, data: dict[str, Any]) -> None:
         id = data.get("message_id")
@@ -324,7 +338,7 @@ class Tape:
     @cached_property
     def deliveries(self) -> list[Delivery]:
         """Everything that was delivered to the program, in the order in which that happened."""
-        return deliveries(self.entries, self.mark)
+        return deliveries(in_order(self.entries + self._ended) if self._ended else self.entries, self.mark)
 
     @property
     def has_ambient(self) -> bool:

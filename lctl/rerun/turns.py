@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lctl.rerun.ordering import END, RESUMED
 from lctl.rerun.resumption import Resumptions
 from lctl.session import lanes
+from lctl.session.pooljobs import SOURCE, Ended
 
 if TYPE_CHECKING:
     from lctl.rerun.entries import Entry
@@ -53,23 +54,31 @@ class Turns:
         if number <= len(row):
             await self._wait_async(row[number - 1])
 
-    def resumed(self, seq: int, sure: bool = True) -> float | None:
-        """`sure`: as of `Resumptions.find`."""
-        lane = lanes.current()
-        found = None if lane in self._live else self._resumptions.take(lane.path, seq, sure)
+    def resumed(self, lane: str, seq: int, sure: bool) -> float | None:
+        """Arguments as of `Resumptions.find`."""
+        here = lanes.current()
+        found = None if here in self._live else self._resumptions.take(lane, seq, sure)
         if found is None:
             return None
         entry, at = found
         self._order.wait((self._tape.mark + entry.lane, entry.kind, entry.number, RESUMED))
         return at
 
-    async def resumes_async(self, seq: int, sure: bool = True) -> None:
-        lane = lanes.current()
-        found = None if lane in self._live else self._resumptions.find(lane.path, seq, sure)
+    async def resumes_async(self, lane: str, seq: int, sure: bool) -> None:
+        here = lanes.current()
+        found = None if here in self._live else self._resumptions.find(lane, seq, sure)
         if found is not None:
             entry, _ = found
             key = (self._tape.mark + entry.lane, entry.kind, entry.number, RESUMED)
             await self._order.resume_async(key)
+
+    def ended(self, lane: Lane) -> Ended | None:
+        row = self._tape.lanes.get((lane.path, SOURCE))
+        if not row:
+            return None
+        entry = row[0]
+        self._order.wait((self._tape.mark + entry.lane, entry.kind, entry.number, 0))
+        return Ended(entry.lane, entry.at or 0.0, entry.seq)
 
     def _slept(self, lane: Lane, number: int) -> Entry | None:
         row = self._tape.lanes.get((lane.path, "sleep"), ())

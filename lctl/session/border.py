@@ -14,6 +14,7 @@ from lctl.errors import RerunStopped
 
 if TYPE_CHECKING:
     from lctl.session.lanes import Lane
+    from lctl.session.pooljobs import Ended
     from lctl.session.toolcalls import ToolCall
     from lctl.session.wrapping import Served
 
@@ -187,12 +188,28 @@ class Player(Protocol):
         """Return when a read of the surroundings that took its time had its value."""
         return
 
-    def resumed(self, seq: int) -> float | None:
-        """Return when the program went on with what event `seq` brought, and that moment; at once and None
-        where nothing else did at that time (see `lctl.session.returns`)."""
+    def resumed(self, seq: int, lane: str) -> float | None:
+        """Return when the program went on with what event `seq`, of a crossing in `lane`, brought, and that
+        moment; at once and None where nothing else did at that time (see `lctl.session.returns`)."""
         return None
 
-    async def resumes_async(self, seq: int) -> None:
+    def is_live(self, lane: Lane) -> bool:
+        """Whether it has left the recording."""
+        return False
+
+    def ended(self, lane: Lane) -> Ended | None:
+        """Return when the pool job in `lane` ended; at once and None where that was not noted."""
+        return None
+
+    def seen(self, key: str, of: str, lane: Lane) -> list[int] | None:
+        """What the program saw next of such pool jobs (see `lctl.session.pooljobs.Seen`); None: look."""
+        return None
+
+    def jobs(self) -> dict[str, Any] | None:
+        """The data of the event that says all of this, empty if there was none; None: what was noted."""
+        return None
+
+    async def resumes_async(self, seq: int, lane: str) -> None:
         """Asked before `resumed`, in a task that gave others of its loop their turns here: return when they
         have had them."""
         return

@@ -8,7 +8,7 @@ again, these sets are gone through as their members came or, given to the progra
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from lctl.session import turns
@@ -113,28 +113,6 @@ def _all_tasks(original: Callable[..., Any], *args: Any, **options: Any) -> Any:
     return by_lane(found) if turns.active else found
 
 
-def _pool_waited(original: Callable[..., Any], futures: Any, *args: Any, **options: Any) -> Any:
-    found = original(futures, *args, **options)
-    return type(found)(by_lane(found[0]), by_lane(found[1])) if turns.active else found
-
-
-def _pool_completed(
-    original: Callable[..., Any], futures: Any, timeout: float | None = None
-) -> Generator[Any, None, None]:
-    """Those that are done already come first, in the order of a set."""
-    if not turns.active:
-        yield from original(futures, timeout)
-        return
-    futures = by_lane(futures)
-    done = sum(one.done() for one in futures)
-    completed = original(futures, timeout)  # from its first answer on it notes what is done, in order
-    first = by_lane([one for _, one in zip(range(done), completed, strict=False)])
-    del futures  # nothing here keeps what the program is done with
-    while first:
-        yield first.pop()
-    yield from completed
-
-
 #: module, class, function, wrapper
 HOOKS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
     ("asyncio.taskgroups", "TaskGroup", "__init__", _made_group),
@@ -144,8 +122,4 @@ HOOKS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
     ("asyncio", "", "wait", _waited),
     ("asyncio.tasks", "", "all_tasks", _all_tasks),
     ("asyncio", "", "all_tasks", _all_tasks),
-    ("concurrent.futures._base", "", "wait", _pool_waited),
-    ("concurrent.futures", "", "wait", _pool_waited),
-    ("concurrent.futures._base", "", "as_completed", _pool_completed),
-    ("concurrent.futures", "", "as_completed", _pool_completed),
 )

@@ -19,9 +19,18 @@ SOURCE = "resumed"
 
 
 class Returning:
-    """A crossing whose event is being written. `alone`: no other one's was meanwhile."""
+    """A crossing whose event is being written.
 
-    alone = True
+    Attributes:
+        alone: no other one's was meanwhile.
+        lane: that it was made in. What is left of a stream may be read in another one.
+    """
+
+    __slots__ = ("alone", "lane")
+
+    def __init__(self, lane: str) -> None:
+        self.alone = True
+        self.lane = lane
 
 
 class Returns:
@@ -34,9 +43,10 @@ class Returns:
         self._open: dict[Returning, None] = {}
         self._resumed: list[tuple[float, int]] = []
 
-    def begin(self) -> Returning:
-        """An event is about to be written, after which the program goes on."""
-        made = Returning()
+    def begin(self, lane: str | None = None) -> Returning:
+        """The event of a crossing in `lane` (None: the current one) is about to be written, after which the
+        program goes on."""
+        made = Returning(lanes.current().path if lane is None else lane)
         rest = self._open
         rest[made] = None  # before looking: of two that begin at once, one sees both
         if len(rest) > 1:
@@ -49,7 +59,7 @@ class Returns:
         player = border.playing
         if player is not None:
             del self._open[returning]
-            at = player.resumed(seq) if seq and lanes.current().inside is None else None
+            at = player.resumed(seq, returning.lane) if seq and lanes.current().inside is None else None
             if at is not None:
                 self._resumed.append((at, seq))
             return
@@ -58,12 +68,12 @@ class Returns:
             self._resumed.append((self._under_way.now(), seq))
         del self._open[returning]
 
-    async def turn(self, seq: int) -> None:
+    async def turn(self, returning: Returning, seq: int) -> None:
         """To be awaited before `end` where others of the loop had their turns between, as in a close that
         waits."""
         player = border.playing
         if player is not None and seq and lanes.current().inside is None:
-            await player.resumes_async(seq)
+            await player.resumes_async(seq, returning.lane)
 
     def data(self) -> dict[str, Any] | None:
         """Of the event that says it; None where there is nothing to say."""

@@ -31,6 +31,7 @@ from lctl.session.context import Frame
 from lctl.session.forked import ClosedRecorder, UnopenedRecorder
 from lctl.session.lanes import Lane, UnderWay
 from lctl.session.llm import Prompts
+from lctl.session.pooljobs import PoolJobs
 from lctl.session.redact import Redactor
 from lctl.session.returns import Returns
 from lctl.session.scrub import MAX_STRING, Scrubber
@@ -60,6 +61,7 @@ class LCTLSession(Trusting, Stepping, Verbs):
         on_close: called before the log is closed, so that capture can record what is still open.
         under_way: the calls that have begun and not ended.
         returns: when the program went on after calls that ended at the same time.
+        pool_jobs: what is known of the jobs of its thread pools.
         changes: how many events told what a tool changed of the program's objects.
         before_event: called before each event but ambient reads, which it writes if some were gathered.
         body_ended: called with the lane of a tool's body as that ends, before the call's event: it writes
@@ -144,6 +146,7 @@ class LCTLSession(Trusting, Stepping, Verbs):
         self._entered: list[tuple[Frame, Token[Frame | None], Token[Lane], list[hooks.Undo]]] = []
         self.under_way = UnderWay(clock)
         self.returns = Returns(self.under_way)
+        self.pool_jobs = PoolJobs(self.under_way, lambda: self.last_seq)
         self.changes = 0
         self._prompts = Prompts()
         self._streams = {}
@@ -365,9 +368,9 @@ class LCTLSession(Trusting, Stepping, Verbs):
         unopened = self._forked and isinstance(self._recorder, UnopenedRecorder)
         if not unopened:
             hooks.closing(self)
-            resumed = self.returns.data()
-            if resumed is not None:
-                self._record("ambient", self.agent, resumed, None)
+            for order in (self.pool_jobs.data(), self.returns.data()):
+                if order is not None:
+                    self._record("ambient", self.agent, order, None)
             hooks.closed(self)
         if not unopened:  # what other threads still record would be missing from the tail
             self._recorder.end(self._store.where)
@@ -394,6 +397,7 @@ class LCTLSession(Trusting, Stepping, Verbs):
         self._streams.clear()
         self.under_way = UnderWay(self._clock)
         self.returns = Returns(self.under_way)
+        self.pool_jobs = PoolJobs(self.under_way, lambda: self.last_seq)
         self._prompts = Prompts()
         self._root = Frame(self, None, self.agent, None)
         seq = self._recorder.seq

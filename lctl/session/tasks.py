@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from contextvars import Context
 from typing import Any
 
-from lctl.session import lanes, ordered, spawning, turns
+from lctl.session import lanes, ordered, poolwaits, spawning, turns
 from lctl.session.lanes import Lane
 
 #: Coroutines of a loop's own end.
@@ -110,6 +110,7 @@ HOOKS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
     ("asyncio.tasks", "", "as_completed", _as_completed),
     ("asyncio", "", "as_completed", _as_completed),
     *ordered.HOOKS,
+    *poolwaits.HOOKS,
 )
 
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from lctl.session import context, lanes, processes, spawning, tasks, turns
+from lctl.session import context, lanes, pooljobs, processes, spawning, tasks, turns
 from lctl.session.lanes import Lane
 
 _users = 0
@@ -65,12 +65,14 @@ def after_fork() -> None:
     global _lock
     _lock = threading.Lock()
     lanes.after_fork()
+    pooljobs.after_fork()
 
 
 def carry(function: Callable[..., Any], lane: Lane | None = None) -> Callable[..., Any]:
     """`function`, running in the step that is current now and in `lane` (the current one if None)."""
     frame = context.current()
     there = lanes.current() if lane is None else lane
+    ordered = lane is not None and lane.index > 0 and lane.tool is None
 
     def carried(*args: Any, **kwargs: Any) -> Any:
         token = context.enter(frame)
@@ -78,12 +80,17 @@ def carry(function: Callable[..., Any], lane: Lane | None = None) -> Callable[..
         before = lanes.own(there)
         if turns.active:
             turns.job(there)
+        job = pooljobs.begin() if ordered else None
         try:
             return function(*args, **kwargs)
         finally:
-            lanes.own(before)
-            lanes.leave(place)
-            context.leave(token)
+            try:
+                if job is not None:
+                    _end(job, there)
+            finally:
+                lanes.own(before)
+                lanes.leave(place)
+                context.leave(token)
 
     return carried
 
@@ -92,6 +99,16 @@ def reach() -> None:
     """Wrap what the program has imported since (importing it here costs 10 to 50 ms)."""
     with _lock:
         _reach()
+
+
+def _end(job: pooljobs.Job, lane: Lane) -> None:
+    from lctl.session import default  # which needs this module
+
+    session = default.running()
+    if session is None:
+        pooljobs.forget(job)
+    else:
+        session.pool_jobs.end(job, lane)
 
 
 def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
@@ -132,7 +149,7 @@ def _submit(original: Callable[..., Any], pool: Any, function: Any, /, *args: An
     if turns.active:
         turns.submitted(lane)
     future = original(pool, carry(function, lane), *args, **kwargs)
-    if turns.active and lane.index:
+    if lane.index:
         setattr(future, turns.LANE, lane)
     return future
 

@@ -1,0 +1,112 @@
+"""What a program sees of its pool jobs: which are done when `wait` returns, and which comes next of
+`as_completed`. Kept, and seen again in a rerun (`lctl.session.pooljobs`)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from typing import Any
+
+from lctl.session import border, lanes, turns
+from lctl.session.ordered import OrderedSet, by_lane
+from lctl.session.pooljobs import Seen
+
+
+def _waited(
+    original: Callable[..., Any],
+    fs: Any,
+    timeout: float | None = None,
+    return_when: str = "ALL_COMPLETED",
+) -> Any:
+    members = list(by_lane(fs))
+    if not _are_jobs(members):
+        return original(members, timeout, return_when)
+    open_end = len(members) > 1 and (timeout is not None or return_when != "ALL_COMPLETED")
+    seen = _known("wait", members) if open_end else None
+    if seen is not None:
+        known = [members[number] for number in seen if number < len(members)]
+        original(known)
+        done = OrderedSet(known)
+    else:
+        found = original(members, timeout, return_when)[0]
+        done = OrderedSet(one for one in members if one in found)
+        if open_end:
+            _note("wait", members, [number for number, one in enumerate(members) if one in done])
+    kind = sys.modules["concurrent.futures._base"].DoneAndNotDoneFutures
+    return kind(done, OrderedSet(one for one in members if one not in done))
+
+
+def _completed(
+    original: Callable[..., Any], fs: Any, timeout: float | None = None
+) -> Generator[Any, None, None]:
+    members = list(by_lane(fs))
+    if len(members) < 2 or not _are_jobs(members):
+        yield from original(members, timeout)
+        return
+    left, count = dict(enumerate(members)), len(members)
+    seen = _known("as_completed", members) or ()
+    noted = None if seen else _note("as_completed", members, [])
+    del fs, members  # nothing here keeps what the program is done with
+    wait = sys.modules["concurrent.futures"].wait
+    for number in seen:
+        if number in left:
+            wait([left[number]])
+            yield left.pop(number)
+    numbers = {id(one): number for number, one in left.items()}
+    try:
+        for one in _by_end(original, list(left.values()), timeout):
+            number = numbers[id(one)]
+            if noted is not None:
+                noted.append(number)
+            del left[number]
+            yield one
+    except TimeoutError:  # which does not know of those that were given before
+        raise TimeoutError(f"{len(left)} (of {count}) futures unfinished") from None
+
+
+def _by_end(
+    original: Callable[..., Any], futures: list[Any], timeout: float | None
+) -> Generator[Any, None, None]:
+    """In the order in which they end. Those that are done already come first, in the order of a set."""
+    done = sum(one.done() for one in futures)
+    completed = original(futures, timeout)  # from its first answer on it notes what is done, in order
+    first = by_lane([one for _, one in zip(range(done), completed, strict=False)])
+    del futures
+    while first:
+        yield first.pop()
+    yield from completed
+
+
+def _are_jobs(members: list[Any]) -> bool:
+    """Whether each has a place of its own among what the program started."""
+    return all(getattr(one, turns.LANE, None) is not None for one in members)
+
+
+def _of(members: list[Any]) -> str:
+    """What tells a look at some jobs from one at others: how many, and the lane of the first."""
+    return f"{len(members)} from {getattr(members[0], turns.LANE).path}"
+
+
+def _known(key: str, members: list[Any]) -> list[int] | None:
+    """What the recording has; None where nothing is served, or it has nothing of the kind."""
+    player = border.playing
+    return None if player is None else player.seen(key, _of(members), lanes.current())
+
+
+def _note(key: str, members: list[Any], jobs: list[int]) -> list[int]:
+    """Keep what is seen, if anything is recorded yet: `jobs` itself, which may grow."""
+    from lctl.session import default  # which needs this module
+
+    session = default.running()
+    if session is not None:
+        session.pool_jobs.see(Seen(lanes.current().path, key, _of(members), jobs))
+    return jobs
+
+
+#: module, class, function, wrapper
+HOOKS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
+    ("concurrent.futures._base", "", "wait", _waited),
+    ("concurrent.futures", "", "wait", _waited),
+    ("concurrent.futures._base", "", "as_completed", _completed),
+    ("concurrent.futures", "", "as_completed", _completed),
+)
