@@ -59,6 +59,9 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
         found["hashseed"] = os.environ.get("PYTHONHASHSEED", "random")
         found["git"] = git(os.environ.get(_GIT))
         found["packages"] = packages()
+        from lctl.instrument.ambient import inputs
+
+        found["stdin"] = inputs.kind()
         wrapped = sys.modules.get("lctl.instrument.wrapat")
         if wrapped is not None and wrapped.named:
             found["tools"] = list(wrapped.named)

@@ -110,12 +110,17 @@ def _record(tape: Tape) -> None:
     """Record as the recording did."""
     from lctl.instrument import auto_instrument
 
-    program = tape.log.chain.get("program")
-    tools = program.get("tools") if isinstance(program, dict) else None
+    said = tape.log.chain.get("program")
+    program = said if isinstance(said, dict) else {}
+    tools = program.get("tools")
     if isinstance(tools, list):
         from lctl.instrument import wrapat
 
         wrapat.wrap_all((spec for spec in tools if isinstance(spec, str)), quiet=True)
+    if tape.full:
+        from lctl.instrument.ambient import inputs
+
+        inputs.recorded = str(program.get("stdin") or "stream")
     auto_instrument(record="full" if tape.full else "model")
 
 

@@ -10,6 +10,7 @@ tells.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,8 @@ class EchoStore(JournalStore):
             self._owe_served(line)
         recorded = next(self._lines, None)
         if said is not None:
+            if recorded is not None and _said(recorded) is None:  # it is missing now, as `finish` sees
+                self._lines, recorded = chain((recorded,), self._lines), None
             return [*self._give_up(), *self._aside(recorded, line, said)]
         if recorded is None:
             held = self._give_up()

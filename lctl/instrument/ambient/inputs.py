@@ -1,7 +1,8 @@
 """What is typed or piped in: `input()` and `sys.stdin`, whoever reads them.
 
-A stream is recorded as it is read from its descriptor. On a terminal `input()` reads past the stream,
-so there its lines are recorded; which of the two it was the recording says first.
+What is recorded is what each call gave to who made it, in his task or thread: a tool that asks takes its
+lines with it where a rerun serves it. On a terminal `input()` reads past the stream, so there its own lines
+are recorded; which of the two it was the log's header says.
 """
 
 from __future__ import annotations
@@ -9,24 +10,26 @@ from __future__ import annotations
 import builtins
 import io
 import sys
+import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from lctl.instrument.ambient import outputs, reads, slots
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.values import bytes_of, from_bytes
 from lctl.session import border
 
+T = TypeVar("T")
+
 _getframe = sys._getframe
 _CHUNK = 1 << 16
-_on_terminal: bool | None = None
+#: What `kind` says of the recording that is served.
+recorded: str | None = None
 _replaced: list[tuple[Any, Any]] = []  # stream, ours
 
 
 def install() -> None:
-    global _on_terminal
-    _on_terminal = None
     slots.replace_builtin(builtins, "input", _input)
     stream = sys.stdin
     if stream is not sys.__stdin__ or type(stream) is not io.TextIOWrapper:
@@ -36,8 +39,8 @@ def install() -> None:
         return
     raw = _Watched(buffer.raw.fileno(), "rb", closefd=False)
     raw.name = buffer.raw.name
-    made = io.TextIOWrapper(
-        io.BufferedReader(raw),
+    made = _Lines(
+        _Bytes(raw),
         encoding=stream.encoding,
         errors=stream.errors,
         newline=None,
@@ -57,41 +60,107 @@ def uninstall() -> None:
             sys.stdin = sys.__stdin__ = stream  # type: ignore[misc]
 
 
-class _Watched(io.FileIO):
-    """Standard input's descriptor: what is read from it is recorded, or comes from a recording."""
+class _Asked(threading.local):
+    """Whether this thread is in a call whose result is recorded: what that reads is no read of its own."""
 
-    used = False
-    _rest = b""
+    inside = False
 
-    def readinto(self, buffer: Any, /) -> int:
-        self.used = True
-        with memoryview(buffer) as view, view.cast("B") as target:
-            if not self._rest:
-                self._rest = self._next(len(target))
-            count = min(len(target), len(self._rest))
-            target[:count] = self._rest[:count]
-            self._rest = self._rest[count:]
-            return count
 
-    def _next(self, size: int) -> bytes:
-        def real() -> bytes:
-            return io.FileIO.read(self, size) or b""
+_asked = _Asked()
 
-        if not reads.active():
+
+def _recorded(
+    key: str,
+    real: Callable[[], T],
+    encode: Callable[[T], Any] | None = None,
+    decode: Callable[[Any], T] | None = None,
+) -> T:
+    if _asked.inside or not reads.active():
+        return real()
+
+    def inside() -> T:
+        _asked.inside = True
+        try:
             return real()
-        return reads.read("stdin", "read", _reader(_getframe(2)), real, _text, _bytes)
+        finally:
+            _asked.inside = False
+
+    return reads.read("stdin", key, _reader(_getframe(2)), inside, encode, decode)
+
+
+class _Lines(io.TextIOWrapper):
+    """`sys.stdin`: what is read from it is recorded, or comes from a recording."""
+
+    def read(self, size: int | None = -1, /) -> str:
+        real = super().read
+        return _recorded("read", lambda: real(size))
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        real = super().readline
+        return _recorded("readline", lambda: real(size))
+
+    def __next__(self) -> str:  # type: ignore[override]
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+
+class _Bytes(io.BufferedReader):
+    """`sys.stdin.buffer`; likewise."""
 
     def read(self, size: int | None = -1, /) -> bytes:
+        real = super().read
+        return _recorded("buffer.read", lambda: real(size), _text, _bytes)
+
+    def read1(self, size: int = -1, /) -> bytes:
+        real = super().read1
+        return _recorded("buffer.read1", lambda: real(size), _text, _bytes)
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        real = super().readline
+        return _recorded("buffer.readline", lambda: real(size), _text, _bytes)
+
+    def readinto(self, buffer: Any, /) -> int:
+        return _filled(buffer, self.read)
+
+    def readinto1(self, buffer: Any, /) -> int:
+        return _filled(buffer, self.read1)
+
+    def __next__(self) -> bytes:
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+
+class _Watched(io.FileIO):
+    """Standard input's descriptor; likewise."""
+
+    used = False
+
+    def readinto(self, buffer: Any, /) -> int:
+        return _filled(buffer, self.read)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.used = True
         if size is None or size < 0:
             return self.readall()
-        made = bytearray(size)
-        return bytes(made[: self.readinto(made)])
+        real = super().read
+        return _recorded("raw.read", lambda: real(size) or b"", _text, _bytes)
 
     def readall(self) -> bytes:
         made = bytearray()
         while piece := self.read(_CHUNK):
             made += piece
         return bytes(made)
+
+
+def _filled(buffer: Any, read: Callable[[int], bytes]) -> int:
+    with memoryview(buffer) as view, view.cast("B") as target:
+        piece = read(len(target))
+        target[: len(piece)] = piece
+        return len(piece)
 
 
 def _text(value: bytes) -> Any:
@@ -121,7 +190,7 @@ def _input(original: Any) -> Callable[..., Any]:
         if not reads.active():
             return original(prompt)  # type: ignore[no-any-return]
         frame = _reader(_getframe(1))
-        if _is_on_terminal(frame):
+        if kind() == "terminal":
             line = reads.read(
                 "stdin", "input", frame, lambda: _typed(original, prompt), None, _served(prompt)
             )
@@ -139,15 +208,11 @@ def _input(original: Any) -> Callable[..., Any]:
     return input
 
 
-def _is_on_terminal(frame: FrameType) -> bool:
-    global _on_terminal
-    if _on_terminal is None:
-        kind = reads.read("stdin", "kind", frame, _kind)
-        _on_terminal = kind == "terminal"
-    return _on_terminal
-
-
-def _kind() -> str:
+def kind() -> str:
+    """Whether `input()` reads from a "terminal", past `sys.stdin`, or from that as a "stream"; in a rerun,
+    whether it did."""
+    if recorded is not None:
+        return recorded
     try:
         both = sys.stdin.fileno() == 0 and sys.stdin.isatty() and sys.stdout.isatty()
     except (AttributeError, OSError, ValueError):

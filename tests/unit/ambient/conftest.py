@@ -37,6 +37,9 @@ if "TAPE" in os.environ:
             assert recorded == key, (recorded, key, number)
             return (value,)
 
+    from lctl.instrument.ambient import inputs
+
+    inputs.recorded = open_log(os.environ["TAPE"]).chain["program"]["stdin"]
     border.set_player(Player(os.environ.pop("TAPE")))
 
 sys.argv[:] = ["program.py"]

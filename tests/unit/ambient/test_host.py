@@ -66,7 +66,7 @@ def test_what_is_typed(run: Run, tmp_path: Path) -> None:
     again = run(code, tape=log)
     assert again.out == "Name? ADA\n"
     recorded = [read for read in type(first)("", "", log).reads if read["source"] == "stdin"]
-    assert [read["value"] for read in recorded] == ["terminal", "Ada"]
+    assert [read["value"] for read in recorded] == ["Ada"]
     assert next(e for e in type(first)("", "", log).events if e["type"] == "output")["data"]["size"] == 10
 
 

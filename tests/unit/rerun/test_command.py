@@ -155,6 +155,61 @@ def test_a_debugger_in_the_live_program_leaves_no_trace(lctl: Run, tmp_path: Pat
     assert again.stdout.endswith(made.stdout)
 
 
+def test_what_is_asked_in_a_tool_and_beside_it(tmp_path: Path) -> None:
+    """A served tool does not ask; what was piped in for it is not the program's next line."""
+    (tmp_path / "asking.py").write_text(
+        "import lctl, sys\n"
+        "from openai import OpenAI\n"
+        "@lctl.tool\n"
+        "def ask(question): return input(question)\n"
+        "print(ask('name? '), input('more? '), ask('and? '))\n"
+        'said = [{"role": "user", "content": input()}]\n'
+        'answer = OpenAI().chat.completions.create(model="gpt-4o", messages=said)\n'
+        "print(answer.choices[0].message.content, [line.strip() for line in sys.stdin])\n"
+    )
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI", "LCTL"))}
+    with ModelServer(random_answers=True) as server:
+        made = subprocess.run(
+            [sys.executable, "-m", "lctl", "run", "-o", "asking.lctl.json", "asking.py"],
+            cwd=tmp_path,
+            env={**clean, **server.environ},
+            input="Ada\nyes\nno\nhello\nfirst\nlast\n",
+            capture_output=True,
+            text=True,
+        )
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.startswith("name? more? and? Ada yes no\n")
+    assert made.stdout.endswith("['first', 'last']\n")
+    again = subprocess.run(
+        [sys.executable, "-m", "lctl", "rerun", "asking.lctl.json"],
+        cwd=tmp_path,
+        env=clean,
+        input="",
+        capture_output=True,
+        text=True,
+    )
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == made.stdout
+    assert "log equal, output equal" in again.stderr
+
+
+def test_output_that_is_missing_is_told(lctl: Run, tmp_path: Path) -> None:
+    """Also where libraries say something at the end, in its place."""
+    noisy = (
+        "import logging\nfrom openai import OpenAI\nlogging.basicConfig(level=logging.INFO)\n"
+        'said = [{"role": "user", "content": "hello"}]\n'
+        'answer = OpenAI().chat.completions.create(model="gpt-4o", messages=said)\n'
+    )
+    (tmp_path / "agent.py").write_text(noisy + "print(answer.choices[0].message.content)\n")
+    with ModelServer(random_answers=True) as server:
+        first = lctl("run", "-o", "run.lctl.json", "agent.py", **server.environ)
+    assert first.stdout
+    (tmp_path / "agent.py").write_text(noisy)
+    again = lctl("rerun", "run.lctl.json")
+    assert again.returncode == 1, again.stderr
+    assert "output of main was recorded and did not happen" in again.stderr
+
+
 def test_what_libraries_log_with_the_time_does_not_count(lctl: Run, tmp_path: Path) -> None:
     """httpx tells of each request; a client that was not closed complains when it is thrown away."""
     program = (
