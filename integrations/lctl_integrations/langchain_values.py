@@ -10,6 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
+#: The id of what removes all messages.
+_ALL = "__remove_all__"
+
+
 def _is_a(value: Any, module: str, name: str) -> bool:
     """Whether it is an instance of that class; of a module that is not loaded nothing is."""
     found = getattr(sys.modules.get(module), name, None)
@@ -21,10 +25,15 @@ def is_message(value: Any) -> bool:
 
 
 def message(value: Any) -> dict[str, Any]:
-    """A message in the shape of the OpenAI API."""
+    """A message in the shape of the OpenAI API; of one that this does not know, its type and what it says."""
     from langchain_core.messages.utils import convert_to_openai_messages  # pyright: ignore[reportMissingImports]
 
-    made = convert_to_openai_messages(value)
+    if value.type == "remove":  # no message, but one that is to go; ids of others are not in the log
+        return {"role": "remove", "id": value.id} if value.id == _ALL else {"role": "remove"}
+    try:
+        made = convert_to_openai_messages(value)
+    except ValueError:
+        return {"role": str(value.type), "content": value.content}
     return made if isinstance(made, dict) else {"content": made}
 
 

@@ -54,6 +54,10 @@ _SHOWN_BY = (
 )
 
 
+#: How a step ends of which nobody knows what would have come of it.
+_UNDECIDED = frozenset({"aborted", "cancelled", "paused"})
+
+
 class Overreach(msgspec.Struct, frozen=True):
     """An agent used a tool that its profile says nothing of.
 
@@ -187,7 +191,7 @@ def records(logs: Iterable[tuple[Policy, Iterable[Event]]]) -> dict[str, Record]
             elif event.type == "step_end":
                 ended = event.step
                 outcome = event.data.get("outcome") or "success"
-                if (ended is None or ended not in inner) and outcome not in ("cancelled", "aborted"):
+                if (ended is None or ended not in inner) and outcome not in _UNDECIDED:
                     good = outcome == "success"
                     counts.setdefault(event.agent, [0, 0, 0, 0])[0 if good else 1] += 1
             elif event.type == "fact_modified" and (fact := ledger.facts.get(str(event.data.get("id")))):

@@ -76,7 +76,9 @@ def test_what_is_printed_is_printed_again(name: str, tmp_path: Path) -> None:
     with ModelServer(seed=5) as server:
         server.reply(_answer, times=None)
         program = str(_PROGRAMS / f"printed_{name}.py")
-        recorded = _lctl(["run", "-o", "run.lctl.json", program], tmp_path, server.environ)
+        recorded = _lctl(
+            ["run", "-o", "run.lctl.json", program], tmp_path, {**server.environ, "LCTL_STRICT": "1"}
+        )
         assert recorded.returncode == 0, recorded.stderr
     again = _lctl(["rerun", "run.lctl.json", "--allow", f"write:{tmp_path}"], tmp_path, {})
     assert _ADDRESS.sub("", again.stdout) == _ADDRESS.sub("", recorded.stdout), again.stderr

@@ -26,7 +26,7 @@ T = TypeVar("T")
 #: Below `site-packages`. None of them keeps a limit by these clocks: after the point at which a run is forked
 #: they go by the world's again.
 _FILES = """
-agents/models/chatcmpl_stream_handler.py agents/models/openai_chatcompletions.py
+agents/models/chatcmpl_stream_handler.py agents/models/openai_chatcompletions.py agents/tracing/provider.py
 agno/agent/_messages.py agno/models/message.py agno/models/response.py agno/run/agent.py
 agno/run/requirement.py agno/run/team.py agno/run/workflow.py agno/team/_messages.py agno/utils/dttm.py
 autogen_agentchat/messages.py autogen_agentchat/ui/_console.py

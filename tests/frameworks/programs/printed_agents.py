@@ -14,6 +14,22 @@ def turn(text: str) -> str:
     return text[::-1]
 
 
+class Spans(agents.TracingProcessor):
+    """Prints each span as it ends."""
+
+    def on_trace_start(self, trace):
+        print(trace.export())
+
+    def on_span_end(self, span):
+        print(span.export())
+
+    def on_span_start(self, span): ...
+    def on_trace_end(self, trace): ...
+    def shutdown(self): ...
+    def force_flush(self): ...
+
+
+agents.set_trace_processors([Spans()])
 one = agents.Agent(name="one", tools=[turn])
 helper = pydantic_ai.Agent("openai-chat:gpt-4.1", name="helper")
 

@@ -1,11 +1,11 @@
 """LangChain and LangGraph: messages, snapshots and events printed whole, with the ids and times they bear; a
-supervisor whose hand-offs carry the whole state."""
+supervisor whose hand-offs carry the whole state; messages that are removed from a history."""
 
 import asyncio
 from typing import Annotated
 
 from langchain.agents import create_agent
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import RemoveMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
@@ -56,6 +56,19 @@ def pausing():
     return graph.compile(checkpointer=InMemorySaver())
 
 
+def forget(state):
+    return {"messages": [RemoveMessage(id=message.id) for message in state["messages"][:-2]]}
+
+
+def forgetting():
+    graph = StateGraph(MessagesState)
+    graph.add_node(ask)
+    graph.add_node(forget)
+    graph.add_edge(START, "ask")
+    graph.add_edge("ask", "forget")
+    return graph.compile(checkpointer=InMemorySaver())
+
+
 async def events(app, thread):
     async for event in app.astream_events({"messages": [("user", "more")]}, thread, version="v2"):
         print(event)
@@ -74,6 +87,12 @@ def main():
     print(app.invoke(Command(resume="yes"), thread))
     for snapshot in app.get_state_history(thread):
         print(snapshot)
+    app, thread = forgetting(), {"configurable": {"thread_id": "3"}}
+    for text in ("one", "two"):
+        print(app.invoke({"messages": [("user", text)]}, thread))
+    last = app.get_state(thread).values["messages"][0]
+    app.update_state(thread, {"messages": [RemoveMessage(id=last.id)]})
+    print(app.get_state(thread).values)
     asyncio.run(events(app, {"configurable": {"thread_id": "2"}}))
 
 

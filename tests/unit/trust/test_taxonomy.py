@@ -250,6 +250,8 @@ def test_reliability_from_history() -> None:
     assert both.reliability == 0.5
     assert one.reliability == 0.8
     assert records([]) == {}
-    given_up = events(*(("step_end", "a", {"outcome": how}) for how in ("cancelled", "aborted", "success")))
+    given_up = events(
+        *(("step_end", "a", {"outcome": how}) for how in ("cancelled", "aborted", "paused", "success"))
+    )
     (record,) = records([(Policy(), given_up)]).values()
     assert (record.succeeded, record.failed) == (1, 0)
