@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-
 #: The id of what removes all messages.
 _ALL = "__remove_all__"
 
