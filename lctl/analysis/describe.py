@@ -209,6 +209,9 @@ def _said(content: object) -> str:
             kind = text(part.get("type")) or next((key for key in _UNTYPED if key in part), "")
             if kind in ("tool_use", "function_call", "functionCall", "toolUse"):
                 continue
+            if kind == "message" and isinstance(inner, list):  # an item of the Responses API
+                words.append(_said(inner))
+                continue
             words.append(inner if isinstance(inner, str) else f"[{kind}]" if kind else "")
     return " ".join(filter(None, words))
 

@@ -55,6 +55,17 @@ def _line(type: str, agent: str = "a", /, **data: Any) -> str:
         ),
         (
             "message",
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "message", "content": [{"type": "output_text", "text": "At once"}]},
+                    {"type": "function_call", "name": "grep"},
+                ],
+            },
+            'message assistant "At once" -> grep',
+        ),
+        (
+            "message",
             {"role": "assistant", "content": "par", "status": "aborted"},
             'message assistant "par" (aborted)',
         ),
