@@ -11,12 +11,14 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from lctl.instrument import traffic
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.bodies import store_body
 from lctl.instrument.codecs import aws
 from lctl.instrument.headers import kept_headers
 from lctl.instrument.recordings import recording_of
 from lctl.record.recorder import Draft
+from lctl.session import lanes
 from lctl.session.border import digest_of, settled
 
 if TYPE_CHECKING:
@@ -52,7 +54,13 @@ class PlainExchange:
             sent["content-type"] = settled(b"", sent["content-type"])[1]
         if sent:
             request["headers"] = sent
+        token = None
+        if traffic.is_news(url):
+            token = lanes.enter(lanes.LIBRARIES)
+            self._agent, self._step = self._session.agent, None
         attempt = Attempt(self, 1, http, method, url, request, self._session.under_way)
+        if token is not None:
+            lanes.leave(token)
         attempt.chunks = Bounded()
         if body is None:
             attempt.upload = []

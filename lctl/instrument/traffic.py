@@ -67,7 +67,8 @@ def is_telemetry(url: str) -> bool:
 
 
 def is_news(url: str) -> bool:
-    """Whether a library asks there for news of itself, and does without where there is none."""
+    """Whether a library asks there for news of itself, and does without where there is none. It asks once a
+    process, in whichever thread comes first: in no lane of the program's."""
     parts = urlsplit(url)
     return any(parts.hostname == host and parts.path.startswith(path) for host, path in _NEWS)
 

@@ -18,6 +18,8 @@ _raw = context.raw
 _locators = context.locators
 _enabled = False
 _session: LCTLSession | None = None
+#: The default session that is closed last, or is being closed.
+closing: LCTLSession | None = None
 _failed = False
 _opening = False
 _lock = threading.RLock()
@@ -148,9 +150,10 @@ def _opened() -> LCTLSession | None:
 
 def close() -> None:
     """Close the default session and say where it is."""
-    global _session
+    global _session, closing
     with _lock:
         session, _session = _session, None
+        closing = session
     if session is None or session.closed:
         return
     session.close()

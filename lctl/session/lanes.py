@@ -121,6 +121,9 @@ class Lane:
         return 0 if counter is None else int(repr(counter)[6:-1]) - 1  # count(3)
 
 
+#: Of what a library does for the whole process, in whichever lane it comes to it first.
+LIBRARIES = Lane("0.0")
+
 _counters = RLock()  # held while a counter is made
 
 #: Characters of a path beyond which it is replaced by its digest.

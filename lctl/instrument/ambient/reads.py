@@ -64,7 +64,7 @@ def session_here() -> LCTLSession | None:
     what runs at exit is not recorded."""
     frame = context.current()
     if frame is not None:
-        return frame.session
+        return None if frame.session.closed else frame.session
     return None if _ended else default.get_session()
 
 
@@ -72,7 +72,7 @@ def closing(session: LCTLSession) -> None:
     """Called as a session closes."""
     global _ended
     _flush(session)
-    if context.current() is None:
+    if context.current() is None or session is default.closing:  # a step may be open still
         _ended = True
 
 

@@ -30,8 +30,9 @@ agents/models/chatcmpl_stream_handler.py agents/models/openai_chatcompletions.py
 agno/agent/_messages.py agno/models/message.py agno/models/response.py agno/run/agent.py
 agno/run/requirement.py agno/run/team.py agno/run/workflow.py agno/team/_messages.py agno/utils/dttm.py
 autogen_agentchat/messages.py autogen_agentchat/ui/_console.py
-crewai/flow/async_feedback/types.py crewai/flow/human_feedback.py crewai/task.py crewai/utilities/logger.py
-crewai/utilities/prompts.py
+crewai/flow/async_feedback/types.py crewai/flow/human_feedback.py crewai/memory/encoding_flow.py
+crewai/memory/storage/lancedb_storage.py crewai/memory/types.py crewai/memory/unified_memory.py crewai/task.py
+crewai/utilities/logger.py crewai/utilities/prompts.py
 dspy/clients/base_lm.py dspy/clients/execution.py
 haystack/components/generators/chat/openai.py haystack/components/generators/chat/openai_responses.py
 langgraph/checkpoint/base/__init__.py langgraph/checkpoint/base/id.py langgraph/pregel/_checkpoint.py
@@ -40,6 +41,7 @@ langgraph/stream/_mux.py
 litellm/litellm_core_utils/llm_response_utils/convert_dict_to_response.py litellm/types/utils.py
 pydantic_ai/_utils.py
 strands/event_loop/streaming.py strands/telemetry/metrics.py strands/tools/executors/_executor.py
+tqdm/std.py
 """
 _PATHS = tuple(f"{os.sep}{name}".replace("/", os.sep) for name in _FILES.split())
 _known: dict[str, bool] = {}
