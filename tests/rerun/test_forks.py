@@ -15,7 +15,7 @@ import pytest
 import lctl
 from lctl.codec import open_log, verify
 from lctl.errors import UsageError
-from lctl.testing import ModelServer
+from lctl.testing import ModelServer, Reply
 from tests.rerun.harness import LCTL, RERUNS, Result, record, rerun, run
 
 pytestmark = pytest.mark.slow
@@ -324,6 +324,54 @@ for thread in threads:
     done = agent.fork(first, "--all-live")
     assert done.code == 0, done.err
     assert {"left 1", "left 2", "right 2"} <= {one["messages"][0]["content"] for one in agent.asked}
+
+
+def test_a_tool_from_the_tape_answers_the_call_that_asks_for_it_now(tmp_path: Path) -> None:
+    """A model asked anew gives its calls new ids, which the recorded result of the tool speaks of."""
+    program = """\
+import json, threading
+from dataclasses import dataclass
+import lctl
+from openai import OpenAI
+
+@dataclass
+class Said:
+    text: str
+    tool_call_id: str
+
+@lctl.tool
+def look_up(topic):
+    return Said(f"facts about {topic}", asked.id)
+
+def work():
+    found.append(look_up(topic=json.loads(asked.function.arguments)["topic"], call_id=asked.id))
+
+client, found = OpenAI(max_retries=0), []
+messages = [{"role": "user", "content": "Look it up"}]
+ask = lambda: client.chat.completions.create(model="gpt-4.1", messages=messages).choices[0].message
+answer = ask()
+asked = answer.tool_calls[0]
+messages.append(answer.model_dump(exclude_none=True))
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+messages.append({"role": "tool", "content": found[0].text, "tool_call_id": found[0].tool_call_id})
+print(ask().content)
+"""
+    with ModelServer() as models:
+        models.reply(
+            lambda request: (
+                "Told." if request.tool_results else Reply(tool_calls=[("look_up", {"topic": "x"})])
+            ),
+            times=None,
+        )
+        agent = Agent(tmp_path, models, program)
+        done = agent.fork(0, "--set", "model=gpt-4.1-mini", "--tools", "recorded")
+        assert (done.code, done.out) == (0, "Told.\n"), done.err
+    said = agent.asked[-1]["messages"]
+    assert said[-1]["tool_call_id"] == said[-2]["tool_calls"][0]["id"]
+    again = rerun(done.log, tmp_path)
+    assert again.code == 0, again.err
 
 
 def test_from_python(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
