@@ -326,6 +326,64 @@ for thread in threads:
     assert {"left 1", "left 2", "right 2"} <= {one["messages"][0]["content"] for one in agent.asked}
 
 
+@pytest.mark.parametrize("place", ["call", "prompt", "tool", "answer"])
+def test_a_call_in_a_task_of_its_own_is_changed_and_what_comes_of_it(
+    tmp_path: Path, models: ModelServer, place: str
+) -> None:
+    """Each call has its task, as some frameworks have it; the other strand runs beside and stays."""
+    program = """\
+import asyncio
+import lctl
+from openai import AsyncOpenAI
+
+@lctl.tool
+async def look_up(topic):
+    return f"facts about {topic}"
+
+async def ask(text):
+    await client.chat.completions.create(model="gpt-4.1", messages=[{"role": "user", "content": text}])
+
+async def strand(name):
+    for n in range(3):
+        await asyncio.create_task(ask(f"{name} {n}"))
+        await asyncio.gather(look_up(f"{name} {n}"), look_up(f"{name} {n} again"))
+        if (name, n) == ("left", 0):
+            both.set()
+            await more.wait()
+        elif (name, n) == ("right", 1):
+            more.set()
+        elif (name, n) == ("right", 0):
+            await both.wait()
+
+async def main():
+    await asyncio.gather(strand("left"), strand("right"))
+
+client, both, more = AsyncOpenAI(), asyncio.Event(), asyncio.Event()
+asyncio.run(main())
+"""
+    agent = Agent(tmp_path, models, program)
+    events = agent.first.events
+
+    def step_of(prompt: str) -> int:
+        asked = next(e for e in events if e["data"].get("content") == prompt)["data"]["message_id"]
+        return next(int(e["seq"]) for e in events if e["data"].get("prompt") == asked)
+
+    at = {
+        "call": step_of("left 1"),
+        "prompt": step_of("left 1") - 1,
+        "tool": max(e["seq"] for e in events if "left 0" in str(e["data"].get("input"))),
+        "answer": next(
+            e["seq"] for e in events if e["type"] == "exchange" and e["step"] == step_of("left 0")
+        ),
+    }[place]
+    done = agent.fork(at, "--set", "model=gpt-4.1-mini", "--tools", "recorded")
+    assert done.code == 0, done.err
+    assert [(one["model"], one["messages"][0]["content"]) for one in agent.asked] == [
+        ("gpt-4.1-mini", "left 1"),
+        ("gpt-4.1-mini", "left 2"),
+    ]
+
+
 def test_a_tool_from_the_tape_answers_the_call_that_asks_for_it_now(tmp_path: Path) -> None:
     """A model asked anew gives its calls new ids, which the recorded result of the tool speaks of."""
     program = """\

@@ -24,7 +24,7 @@ def given(recorded: str | None, now: str | None = NOW, **result: Any) -> Any:
         ("call_old1", '{"tool_call_id": "call_old1"}', f'{{"tool_call_id": "{NOW}"}}'),
         ("call_old1", "call_old12 call_old1-2", "call_old12 call_old1-2"),
         # What may well mean something else is an id only where a field says so.
-        ("1", {"tool_call_id": "1", "id": "1", "text": "1 of 2"}, {"tool_call_id": NOW, "id": "1", "text": "1 of 2"}),
+        ("1", {"tool_call_id": "1", "id": "1"}, {"tool_call_id": NOW, "id": "1"}),
         ("find", {"toolUseId": "find", "text": "find"}, {"toolUseId": NOW, "text": "find"}),
         (None, {"tool_call_id": None}, {"tool_call_id": None}),
     ],
