@@ -200,6 +200,22 @@ def test_tools_behind_the_point(agent: Agent, policy: list[str], notes: int, exe
     assert certificate["live"] == 1
 
 
+def test_what_a_recorded_tool_read_goes_into_the_fork_with_it(agent: Agent) -> None:
+    """More events come before it than in the recording: its own read stands elsewhere now."""
+    done = agent.fork(0, "--set", "prompt.system+=Be strict.", "--tools", "recorded")
+    assert done.code == 0, done.err
+    events = {event["seq"]: event for event in done.events}
+    pages = [event for event in done.events if event["data"].get("tool") == "read_page"]
+    assert len(pages) == 3
+    for page in pages:
+        ((first, last),) = page["data"]["tape"]["inside"]
+        read = events[first]
+        assert (first, last) == (last, page["seq"] - 1)
+        assert (read["type"], read["data"]["source"]) == ("ambient", "random")
+    again = rerun(done.log, agent.folder)
+    assert again.code == 0, again.err
+
+
 def test_a_result_is_replaced_and_not_executed(agent: Agent) -> None:
     first = next(e["seq"] for e in agent.first.events if e["type"] == "tool_call")
     done = agent.fork(first, "--result", 'tool:read_page="no such page"')
