@@ -211,10 +211,14 @@ class ForkPlayer(TapePlayer):
         return None
 
     def _restored(self, entry: Entry, call: ToolCall) -> Served:
-        """What a recorded call gave, out of its turn."""
+        """What a recorded call gave, out of its turn; its body's events are recorded with it."""
         data = self.tape.data(entry)
         found = served(data, call, self.order, (entry.lane, "tool", entry.number), False)
-        return Served(data.get("output")) if found is None else Served(outcome=found.outcome)
+        if found is None:
+            return Served(data.get("output"))
+        made = Served(outcome=found.outcome)
+        made.placed, made.events = self._inside(found.outcome.inside)
+        return made
 
     def _sample(self, tool: str) -> Any:
         """What the tool gave some time, for its kind; a text where it never gave anything."""

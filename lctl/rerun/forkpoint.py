@@ -22,6 +22,7 @@ from lctl.instrument.toolcalls import asked_in
 from lctl.patch import Edit
 from lctl.rerun.entries import Entry
 from lctl.rerun.repeating import inherited_edits
+from lctl.rerun.strand import Strand
 from lctl.rerun.tape import Tape
 from lctl.state.model import MODEL_KINDS
 
@@ -33,8 +34,8 @@ class ForkPoint:
         asked: the event named by the user.
         at: the last event that is the tape's.
         call: seq of the crossing that event belongs to, which a result edit addresses too; None without.
-        lane: whose recorded future is dropped: of this lane, and of what it starts later; None where the
-            edits say themselves which calls they are about.
+        strand: whose recorded future is dropped; None where the edits say themselves which calls they are
+            about.
         batch: seqs of tool calls after `at` that come from the tape all the same.
         notes: what a user should know of all this.
     """
@@ -51,10 +52,11 @@ class ForkPoint:
         self.asked = asked
         self.notes: list[str] = []
         self._read()
-        self.at = self._settle(asked)
+        step = self._call_at(asked)
+        self.at = self._settle(asked) if step is None else self._before(step)
         self.call = self.call_of(asked) if self.at >= asked else None
         self.batch = self._rest_of_batch()
-        self.lane = self._lane_of(self.at) if self._open_ended() else None
+        self.strand = self._strand(step) if self._open_ended() else None
         self._check()
 
     @property
@@ -77,21 +79,19 @@ class ForkPoint:
         """Whether the request of a crossing behind the fork point was sent before it. A call sent again
         after a failure was not: the failure comes before it, and so does what its lane did until then."""
         if entry.begins != entry.seq and entry.begins in self._crossings:
-            return entry.begins < self.at and not self.follows(entry.lane)
+            return entry.begins < self.at and not self.follows(entry.lane, entry.seq)
         return entry.begins <= self.at
 
     def goes_live(self, entry: Entry) -> bool:
         """Whether the recorded answer is dropped though the request is the recorded one."""
-        return self.is_after(entry) and (self.all_live or self.follows(entry.lane))
+        return self.is_after(entry) and (self.all_live or self.follows(entry.lane, entry.seq))
 
-    def follows(self, lane: str) -> bool:
-        """Whether calls of that lane follow from the forked one: it is that lane, or was started by it
-        after the fork point."""
-        if self.lane is None:
+    def follows(self, lane: str, seq: int | None = None) -> bool:
+        """Whether calls of that lane, or the recorded one of that event, follow from the forked one."""
+        if self.strand is None:
             return False
-        if lane == self.lane:
-            return True
-        return lane.startswith(self.lane + ".") and self._first.get(lane, self.at + 1) > self.at
+        entry = None if seq is None else self._crossings.get(seq)
+        return self.strand.has(lane, None if entry is None else entry.begins)
 
     def call_of(self, seq: int) -> int | None:
         """The seq of the crossing an event belongs to: itself, or the exchange of its model call."""
@@ -125,11 +125,8 @@ class ForkPoint:
         self._events: dict[int, Event] = {event.seq: event for event in self._tape.log.events()}
         self._crossings = {entry.seq: entry for entry in self._tape.entries}
         self._by_step: dict[int | None, list[Entry]] = {}
-        self._first: dict[str, int] = {}
         for entry in self._tape.entries:
             self._by_step.setdefault(entry.step, []).append(entry)
-            begins = min(entry.begins, entry.seq)
-            self._first[entry.lane] = min(begins, self._first.get(entry.lane, begins))
         for row in self._by_step.values():
             row.sort(key=lambda entry: entry.seq)
         self._calls = {
@@ -160,17 +157,20 @@ class ForkPoint:
 
     # -- settling ----------------------------------------------------------------------------
 
+    def _call_at(self, seq: int) -> int | None:
+        """The step of the model call which that event is inside or opens, so that it is asked anew."""
+        return self._opened_by.get(seq, seq if seq in self._calls else self._tried_again(seq))
+
+    def _before(self, step: int) -> int:
+        """The last event before a model call."""
+        first = min([step, *(at for at, call in self._opened_by.items() if call == step)])
+        where = "opens" if self._tried_again(self.asked) is None else "is between two attempts of"
+        self.notes.append(
+            f"event {self.asked} {where} the model call of step {step}; forked before it, at {first - 1}"
+        )
+        return first - 1
+
     def _settle(self, seq: int) -> int:
-        opens = self._opened_by.get(seq, seq if seq in self._calls else None)
-        again = self._tried_again(seq)
-        call = opens or again
-        if call is not None:
-            first = min([call, *(at for at, step in self._opened_by.items() if step == call)])
-            where = "opens" if again is None else "is between two attempts of"
-            self.notes.append(
-                f"event {seq} {where} the model call of step {call}; forked before it, at {first - 1}"
-            )
-            return first - 1
         lane = self._lane_of(seq) if seq else None
         for start, event in self._calls.items():
             end = self._ends.get(start)
@@ -226,6 +226,13 @@ class ForkPoint:
         return found
 
     # -- lanes -------------------------------------------------------------------------------
+
+    def _strand(self, step: int | None) -> Strand:
+        """Of the model call of that step, where the fork is before one; else of the fork point."""
+        tries = [entry for entry in self._by_step.get(step, ()) if step and entry.kind == "exchange"]
+        lane = tries[0].lane if tries else self._lane_of(self.at)
+        until = tries[-1].seq if tries else self.at
+        return Strand(self._tape.entries, lane, self.at, until)
 
     def _open_ended(self) -> bool:
         """Whether the fork drops the future of its lane: not if every edit says where it holds."""

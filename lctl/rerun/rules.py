@@ -148,7 +148,7 @@ class Rules:
     def unused(self) -> list[tuple[Edit, str]]:
         """The edits that changed nothing, each with what is known of why."""
         why = "no call after the fork point that it speaks of"
-        others = sum(not self._fork.follows(entry.lane) for entry in self._fork.live_calls)
+        others = sum(not self._fork.follows(entry.lane, entry.seq) for entry in self._fork.live_calls)
         if others:
             strands = "1 call of another strand" if others == 1 else f"{others} calls of other strands"
             why += f"; {strands} after it: 'all EDIT' or 'agent=NAME EDIT' reaches them"
@@ -178,9 +178,9 @@ class Rules:
             return False
         if scope.start is not None and place.seq is not None and place.seq < scope.start:
             return False
-        return bool(
-            scope.agent is not None or scope.everywhere or place.live or self._fork.follows(place.lane)
-        )
+        if scope.agent is not None or scope.everywhere or place.live:
+            return True
+        return self._fork.follows(place.lane, place.seq)
 
     def _count_made(self, n: int) -> None:
         with self._lock:

@@ -11,6 +11,7 @@ from lctl.errors import RerunStopped
 from lctl.rerun.toolpolicy import stand_in
 from lctl.session import border, toolresults
 from lctl.session.border import Answer, Live, WireRequest
+from lctl.session.callids import with_id_of
 from lctl.session.lanes import Lane
 from lctl.session.toolcalls import ToolCall
 from lctl.session.wrapping import Outcome, Served
@@ -212,7 +213,8 @@ def _mocked(mock: Any, input: Mapping[str, Any]) -> Outcome:
 def _outcome(recorded: Recorded, call: ToolCall) -> Outcome:
     if recorded.event is not None:
         given = call._replace(owner=None)  # it is not as it was
-        found = toolresults.outcome({**recorded.event, "tape": _plain_tape(recorded.event, call)}, given)
+        event = with_id_of(recorded.event, call)
+        found = toolresults.outcome({**event, "tape": _plain_tape(event, call)}, given)
         if found is not None:
             return found._replace(fields=None, inside=(), wrote=())
     return Outcome(recorded.output)

@@ -10,6 +10,7 @@ import orjson
 
 from lctl.rerun.ordering import START
 from lctl.session import receiving, toolresults, wrote
+from lctl.session.callids import with_id_of
 from lctl.session.faithful import Unfaithful
 from lctl.session.wrapping import Outcome, Served
 
@@ -100,9 +101,14 @@ def served(
 ) -> GatedServed | None:
     """What the recorded call gave; None where only running the tool gives it.
 
+    The id of this call stands in it for that of the recorded one, unless nobody but the framework knows
+    them: what is sent has the recorded one then (see `made_up_id`).
+
     Raises:
         Unfaithful: the result stands for something that cannot be made here.
     """
+    if made_up_id(data, call) is None:
+        data = with_id_of(data, call)
     if endless:
         return GatedServed(_until_cancelled(data, call), order, key, True, call.incoming)
     outcome = toolresults.outcome(data, call)

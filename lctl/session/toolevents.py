@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lctl.guard import guard
@@ -61,7 +61,8 @@ def with_body(
     call: Draft,
     placed: Sequence[Mapping[str, Any]] = (),
 ) -> Build:
-    """The events of a served tool's body, as recorded, and then its own; those `placed` are in the log."""
+    """The events of a served tool's body, as recorded, and then its own, which says where they are now; those
+    `placed` are in the log."""
 
     def build(first: int) -> list[Draft]:
         drafts: list[Draft] = []
@@ -69,13 +70,34 @@ def with_body(
         for event in events:
             numbers[event["seq"]] = first + len(drafts)
             step = event.get("step")
-            inner = step if step is None else numbers.get(step, step)
-            drafts.append((event["type"], event["agent"], event["data"], inner))
+            inner = step if step is None else numbers.get(step, call[3])
+            data = _renumbered(event["data"], numbers)
+            drafts.append((event["type"], event["agent"], data, inner))
         there = [(event["type"], event["agent"], event["data"], event.get("step")) for event in placed]
         hooks.again(session, [*there, *drafts])
         if session.on_tool_call is not None:
             with guard("a tool call's place in its conversation"):
                 session.on_tool_call(call[2])
-        return [*drafts, call]
+        return [*drafts, (call[0], call[1], _renumbered(call[2], numbers), call[3])]
 
     return build
+
+
+def _renumbered(data: dict[str, Any], numbers: Mapping[int, int]) -> dict[str, Any]:
+    """The data of an event, whose tape names the events of a body by their seqs here."""
+    tape = data.get("tape")
+    if not isinstance(tape, Mapping) or not tape.get("inside") or not numbers:
+        return data
+    seqs = [numbers.get(seq, seq) for first, last in tape["inside"] for seq in range(first, last + 1)]
+    return {**data, "tape": {**tape, "inside": ranges([(seq, seq) for seq in seqs])}}
+
+
+def ranges(seqs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Pairs of first and last seq, those that touch joined."""
+    made: list[list[int]] = []
+    for first, last in sorted(seqs):
+        if made and first <= made[-1][1] + 1:
+            made[-1][1] = max(made[-1][1], last)
+        else:
+            made.append([first, last])
+    return made

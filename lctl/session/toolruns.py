@@ -21,7 +21,7 @@ from lctl.session.lanes import Lane
 from lctl.session.receiving import Incoming
 from lctl.session.session import LCTLSession
 from lctl.session.toolcalls import Failure, Pause, ToolCall
-from lctl.session.toolevents import Change, with_body
+from lctl.session.toolevents import Change, ranges, with_body
 from lctl.session.toolresults import Items
 from lctl.session.wrapping import Outcome, Run, Served
 from lctl.session.wrote import Again, Body, streams
@@ -255,7 +255,7 @@ class ToolRun(Run):
             changed = owner.tape(self._given)
             tape = tape if changed is None else {**(tape or {}), "owner": changed}
         if self.lane is not None and self.lane.inside:
-            tape = {**(tape or {}), "inside": _ranges(self.lane.inside)}
+            tape = {**(tape or {}), "inside": ranges(self.lane.inside)}
         wrote = self._wrote()
         if wrote is not None and "executed" not in (tape or ()):
             tape = {**(tape or {}), "wrote": wrote}
@@ -293,17 +293,6 @@ def _asked(player: border.Player, call: ToolCall, lane: lanes.Lane, number: int)
         raise RerunStopped(
             f"the recorded result of {call.tool} cannot be given: {type(error).__name__}: {error}"
         ) from error
-
-
-def _ranges(seqs: list[tuple[int, int]]) -> list[list[int]]:
-    """Pairs of first and last seq, those that touch joined."""
-    made: list[list[int]] = []
-    for first, last in sorted(seqs):
-        if made and first <= made[-1][1] + 1:
-            made[-1][1] = max(made[-1][1], last)
-        else:
-            made.append([first, last])
-    return made
 
 
 def _is_full() -> bool:

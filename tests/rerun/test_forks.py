@@ -15,7 +15,7 @@ import pytest
 import lctl
 from lctl.codec import open_log, verify
 from lctl.errors import UsageError
-from lctl.testing import ModelServer
+from lctl.testing import ModelServer, Reply
 from tests.rerun.harness import LCTL, RERUNS, Result, record, rerun, run
 
 pytestmark = pytest.mark.slow
@@ -200,6 +200,22 @@ def test_tools_behind_the_point(agent: Agent, policy: list[str], notes: int, exe
     assert certificate["live"] == 1
 
 
+def test_what_a_recorded_tool_read_goes_into_the_fork_with_it(agent: Agent) -> None:
+    """More events come before it than in the recording: its own read stands elsewhere now."""
+    done = agent.fork(0, "--set", "prompt.system+=Be strict.", "--tools", "recorded")
+    assert done.code == 0, done.err
+    events = {event["seq"]: event for event in done.events}
+    pages = [event for event in done.events if event["data"].get("tool") == "read_page"]
+    assert len(pages) == 3
+    for page in pages:
+        ((first, last),) = page["data"]["tape"]["inside"]
+        read = events[first]
+        assert (first, last) == (last, page["seq"] - 1)
+        assert (read["type"], read["data"]["source"]) == ("ambient", "random")
+    again = rerun(done.log, agent.folder)
+    assert again.code == 0, again.err
+
+
 def test_a_result_is_replaced_and_not_executed(agent: Agent) -> None:
     first = next(e["seq"] for e in agent.first.events if e["type"] == "tool_call")
     done = agent.fork(first, "--result", 'tool:read_page="no such page"')
@@ -324,6 +340,112 @@ for thread in threads:
     done = agent.fork(first, "--all-live")
     assert done.code == 0, done.err
     assert {"left 1", "left 2", "right 2"} <= {one["messages"][0]["content"] for one in agent.asked}
+
+
+@pytest.mark.parametrize("place", ["call", "prompt", "tool", "answer"])
+def test_a_call_in_a_task_of_its_own_is_changed_and_what_comes_of_it(
+    tmp_path: Path, models: ModelServer, place: str
+) -> None:
+    """Each call has its task, as some frameworks have it; the other strand runs beside and stays."""
+    program = """\
+import asyncio
+import lctl
+from openai import AsyncOpenAI
+
+@lctl.tool
+async def look_up(topic):
+    return f"facts about {topic}"
+
+async def ask(text):
+    await client.chat.completions.create(model="gpt-4.1", messages=[{"role": "user", "content": text}])
+
+async def strand(name):
+    for n in range(3):
+        await asyncio.create_task(ask(f"{name} {n}"))
+        await asyncio.gather(look_up(f"{name} {n}"), look_up(f"{name} {n} again"))
+        if (name, n) == ("left", 0):
+            both.set()
+            await more.wait()
+        elif (name, n) == ("right", 1):
+            more.set()
+        elif (name, n) == ("right", 0):
+            await both.wait()
+
+async def main():
+    await asyncio.gather(strand("left"), strand("right"))
+
+client, both, more = AsyncOpenAI(), asyncio.Event(), asyncio.Event()
+asyncio.run(main())
+"""
+    agent = Agent(tmp_path, models, program)
+    events = agent.first.events
+
+    def step_of(prompt: str) -> int:
+        asked = next(e for e in events if e["data"].get("content") == prompt)["data"]["message_id"]
+        return next(int(e["seq"]) for e in events if e["data"].get("prompt") == asked)
+
+    at = {
+        "call": step_of("left 1"),
+        "prompt": step_of("left 1") - 1,
+        "tool": max(e["seq"] for e in events if "left 0" in str(e["data"].get("input"))),
+        "answer": next(
+            e["seq"] for e in events if e["type"] == "exchange" and e["step"] == step_of("left 0")
+        ),
+    }[place]
+    done = agent.fork(at, "--set", "model=gpt-4.1-mini", "--tools", "recorded")
+    assert done.code == 0, done.err
+    assert [(one["model"], one["messages"][0]["content"]) for one in agent.asked] == [
+        ("gpt-4.1-mini", "left 1"),
+        ("gpt-4.1-mini", "left 2"),
+    ]
+
+
+def test_a_tool_from_the_tape_answers_the_call_that_asks_for_it_now(tmp_path: Path) -> None:
+    """A model asked anew gives its calls new ids, which the recorded result of the tool speaks of."""
+    program = """\
+import json, threading
+from dataclasses import dataclass
+import lctl
+from openai import OpenAI
+
+@dataclass
+class Said:
+    text: str
+    tool_call_id: str
+
+@lctl.tool
+def look_up(topic):
+    return Said(f"facts about {topic}", asked.id)
+
+def work():
+    found.append(look_up(topic=json.loads(asked.function.arguments)["topic"], call_id=asked.id))
+
+client, found = OpenAI(max_retries=0), []
+messages = [{"role": "user", "content": "Look it up"}]
+ask = lambda: client.chat.completions.create(model="gpt-4.1", messages=messages).choices[0].message
+answer = ask()
+asked = answer.tool_calls[0]
+messages.append(answer.model_dump(exclude_none=True))
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+messages.append({"role": "tool", "content": found[0].text, "tool_call_id": found[0].tool_call_id})
+print(ask().content)
+"""
+    with ModelServer() as models:
+        models.reply(
+            lambda request: (
+                "Told." if request.tool_results else Reply(tool_calls=[("look_up", {"topic": "x"})])
+            ),
+            times=None,
+        )
+        agent = Agent(tmp_path, models, program)
+        done = agent.fork(0, "--set", "model=gpt-4.1-mini", "--tools", "recorded")
+        assert (done.code, done.out) == (0, "Told.\n"), done.err
+    said = agent.asked[-1]["messages"]
+    assert said[-1]["tool_call_id"] == said[-2]["tool_calls"][0]["id"]
+    again = rerun(done.log, tmp_path)
+    assert again.code == 0, again.err
 
 
 def test_from_python(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
