@@ -20,6 +20,8 @@ from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
+from lctl_integrations import ag2_doings
+from lctl_integrations.ag2_doings import Doings
 
 _TURN = "an agent's turn of ag2"
 _TOOL = "a tool call of ag2"
@@ -49,12 +51,15 @@ class AG2:
 
     name = "ag2"
     supported = ">=1.2,<2"
-    modules = ("ag2.agent", _IDS)
+    modules = ("ag2.agent", "ag2.context", _IDS)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == _IDS:
             patches.wrap(module, "make_id", _named)
             patches.wrap(module, "_MonotonicIds.__call__", _named)
+        elif module.__name__ == "ag2.context":
+            patches.wrap(module, "ConversationContext.send", ag2_doings.sent)
+            patches.wrap(module, "ConversationContext.enqueue", ag2_doings.enqueued)
         else:
             patches.wrap(module, "Agent._drive_scope", _scoped)
 
@@ -96,17 +101,22 @@ def _name_of(agent: Any) -> str:
 async def _executed(call_next: Call, event: Any, context: Any) -> Any:
     events = sys.modules["ag2.events.tool_events"]
     gave: list[Any] = []
+    doings = Doings(context)
 
     async def run() -> Any:
         """What the tool gave, or what it raised: ag2 makes results of both."""
-        result = await call_next(event, context)
+        with doings:
+            result = await call_next(event, context)
         gave.append(result)
         if isinstance(result, events.ToolErrorEvent):
             raise _marked(result)
         return _plain(result.result)
 
     try:
-        result = await wrapping.wrap(run, lambda args, kwargs: _begun(event))()
+        try:
+            result = await wrapping.wrap(run, lambda args, kwargs: _begun(event, doings, call_next))()
+        finally:
+            await doings.repeat()
     except Exception as error:
         if not gave and not hasattr(error, _TEXT):
             raise  # not the tool's
@@ -129,7 +139,7 @@ def _marked(result: Any) -> Exception:
     return error
 
 
-def _begun(event: Any) -> wrapping.Run | None:
+def _begun(event: Any, doings: Doings, call_next: Call) -> wrapping.Run | None:
     if get_session() is None and border.player() is None:
         return None
     with guard(_TOOL):
@@ -138,7 +148,29 @@ def _begun(event: Any) -> wrapping.Run | None:
         input = given if isinstance(given, dict) else {"arguments": given}
         if _is_of_agents(str(event.source), event.name, input):
             return begin_subagent(Tool(event.name, input, event.id, _said))
-        return begin_tool(event.name, input, call_id=event.id, shown=_said)
+        doings.run = begin_tool(
+            event.name,
+            input,
+            call_id=event.id,
+            shown=_said,
+            beside=doings.beside,
+            function=_function_of(call_next),
+        )
+        return doings.run
+    return None
+
+
+def _function_of(call_next: Any) -> Any:
+    """The program's function behind a tool; None where it is not found."""
+    for _ in range(10):
+        model = getattr(call_next, "model", None)
+        if model is not None:
+            return getattr(model, "call", None)
+        # A middleware of the tool's own is around it, in a function of ag2's.
+        names = getattr(getattr(call_next, "__code__", None), "co_freevars", ())
+        if "inner" not in names:
+            return None
+        call_next = call_next.__closure__[names.index("inner")].cell_contents
     return None
 
 

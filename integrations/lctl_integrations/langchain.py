@@ -20,7 +20,7 @@ from lctl.session import border, lanes, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import ToolRun, begin_tool
 from lctl_integrations.langchain_ids import with_ids_of
-from lctl_integrations.langgraph_doings import Doings, of_tool
+from lctl_integrations.langgraph_doings import MANAGER, Doings, dispatched, of_tool
 
 _TOOL = "a LangChain tool"
 
@@ -30,12 +30,16 @@ class LangChain:
 
     name = "langchain-core"
     supported = ">=1,<2"
-    modules = ("langchain_core.tracers.context", "langchain_core.tools.base")
+    modules = ("langchain_core.tracers.context", "langchain_core.tools.base", MANAGER)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == "langchain_core.tools.base":
             patches.wrap(module, "BaseTool.run", _run)
             patches.wrap(module, "BaseTool.arun", _arun)
+            return
+        if module.__name__ == MANAGER:
+            patches.wrap(module, "CallbackManager.on_custom_event", dispatched)
+            patches.wrap(module, "AsyncCallbackManager.on_custom_event", dispatched)
             return
         # Its base class is langchain-core's, which is there only now.
         handling = import_module("lctl_integrations.langchain_handler")
@@ -55,7 +59,7 @@ class LangChain:
 def _run(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Signature of the wrapped: (tool_input, ..., tool_call_id=)."""
     doings = _doings(kwargs)
-    run = _begun(tool, args, kwargs, doings)
+    run = _begun(tool, args, kwargs, doings, _function(tool))
     if run is None:
         return wrapped(*args, **kwargs)
     if run.served is None:
@@ -75,7 +79,7 @@ def _run(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 async def _arun(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     doings = _doings(kwargs)
-    run = _begun(tool, args, kwargs, doings)
+    run = _begun(tool, args, kwargs, doings, _function_async(tool))
     if run is None:
         return await wrapped(*args, **kwargs)
     if run.served is None:
@@ -130,7 +134,7 @@ class _Served:
         finally:
             lanes.leave(place)
             if self._doings is not None:
-                self._doings.repeat()
+                await self._doings.repeat_async()
 
     def _given(self, value: Any) -> Any:
         with guard(_TOOL):
@@ -147,7 +151,7 @@ async def _nothing_async() -> None:
 
 
 def _doings(kwargs: dict[str, Any]) -> Doings | None:
-    """What the tool does to the graph it runs in."""
+    """What the tool does beside its result."""
     if get_session() is None and border.player() is None:
         return None
     with guard(_TOOL):
@@ -155,12 +159,14 @@ def _doings(kwargs: dict[str, Any]) -> Doings | None:
     return None
 
 
-def _begun(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any], doings: Doings | None) -> ToolRun | None:
+def _begun(
+    tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any], doings: Doings | None, function: Any
+) -> ToolRun | None:
     if get_session() is None and border.player() is None:
         return None
     with guard(_TOOL):
         guard.rehearse(_TOOL)
-        name, given, call_id, shown, paused, _, function = _tool(tool, args, kwargs)
+        name, given, call_id, shown, paused, *_ = _tool(tool, args, kwargs)
         beside = () if doings is None else (doings.done, *doings.context)
         return begin_tool(
             name, given, call_id=call_id, shown=shown, paused=paused, beside=beside, function=function
@@ -180,5 +186,22 @@ def _tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     else:
         given = {"input": given}
     call_id = kwargs.get("tool_call_id")
-    function = getattr(tool, "func", None) or getattr(tool, "coroutine", None)
-    return Tool(tool.name, given, call_id, shown_result, paused, function=function)
+    return Tool(tool.name, given, call_id, shown_result, paused)
+
+
+def _function(tool: Any) -> Any:
+    """What runs when the tool does: of a program's own class of tools a method, which may change the tool."""
+    return getattr(tool, "func", None) or getattr(tool, "coroutine", None) or getattr(tool, "_run", None)
+
+
+def _function_async(tool: Any) -> Any:
+    found = getattr(tool, "coroutine", None) or getattr(tool, "func", None)
+    if found is None and any("_arun" in vars(cls) for cls in _classes(tool)):
+        return tool._arun
+    return found or getattr(tool, "_run", None)
+
+
+def _classes(tool: Any) -> tuple[type, ...]:
+    """Those of its classes that are more than LangChain's: there `_arun` calls `_run`."""
+    found = type(tool).__mro__
+    return tuple(cls for cls in found if not cls.__module__.startswith("langchain_core."))

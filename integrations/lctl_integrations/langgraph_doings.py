@@ -1,6 +1,6 @@
-"""What a tool does to the graph it runs in beside its result: chunks it writes into the graph's stream, and
-values it puts into the graph's store in memory. Recorded with its call; a rerun, which does not run the
-tool, does them again.
+"""What a tool does beside its result: chunks it writes into the stream of the graph it runs in, values it
+puts into the graph's store in memory, and events of its own that it dispatches to callbacks, in a graph or
+not. Recorded with its call; a rerun, which does not run the tool, does them again.
 
 Nothing of LangGraph is imported.
 """
@@ -14,16 +14,19 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from lctl.faithful import Unfaithful, encode
+from lctl.faithful import Unfaithful, decode, encode
 from lctl.guard import guard
 from lctl.instrument.structure import changeable
 from lctl.session import border
 from lctl.session.default import get_session
 
-_WRITTEN = "what a LangGraph tool writes"
+_WRITTEN = "what a LangChain tool does beside its result"
 _RUNTIME = "__pregel_runtime"  # in a run's configuration
-_CHUNK, _PUT = "chunk", "put"
+_CHUNK, _PUT, _EVENT = "chunk", "put", "event"
 _ages = count()
+
+#: The module of LangChain's callback managers.
+MANAGER = "langchain_core.callbacks.manager"
 
 
 class Doings:
@@ -34,13 +37,14 @@ class Doings:
         context: the program's own (`context_schema`), and what its attributes hold that can be changed.
     """
 
-    def __init__(self, runtime: Any, outer: Doings | None) -> None:
+    def __init__(self, config: Any, runtime: Any, outer: Doings | None) -> None:
         self.done: list[list[Any]] = []
         self.age = next(_ages)
         context = getattr(runtime, "context", None)
         self.context = () if context is None else changeable(context)
-        self.store = runtime.store if _is_in_memory(runtime.store) else None
-        self._runtime, self._outer = runtime, outer
+        store = getattr(runtime, "store", None)
+        self.store = store if _is_in_memory(store) else None
+        self._config, self._runtime, self._outer = config, runtime, outer
         self._token: Token[Doings | None] | None = None
 
     def note(self, kind: str, value: Any, of: Any) -> None:
@@ -49,6 +53,19 @@ class Doings:
             self.done.append([kind, value])
         if self._outer is not None:
             self._outer.note(kind, value, of)
+
+    def note_event(self, name: str, data: Any, manager: Any, run_id: Any) -> None:
+        callbacks = self._callbacks()
+        outside = getattr(callbacks, "handlers", callbacks) or ()
+        if not outside or any(one is other for one in manager.handlers for other in outside):
+            is_around = run_id is not None and run_id == getattr(callbacks, "parent_run_id", None)
+            self.done.append([_EVENT, [name, data, is_around]])
+        if self._outer is not None:
+            self._outer.note_event(name, data, manager, run_id)
+
+    def _callbacks(self) -> Any:
+        """Who hears of the tool: a manager, or handlers."""
+        return self._config.get("callbacks") if isinstance(self._config, Mapping) else None
 
     def __enter__(self) -> None:
         self._token = _running.set(self)
@@ -64,22 +81,44 @@ class Doings:
         """Do what the recorded call did, in the running code's graph."""
         with guard(_WRITTEN):
             for kind, value in self.done[:]:
-                if kind == _CHUNK:
-                    self._runtime.stream_writer(value)
-                elif kind == _PUT and self.store is not None:
-                    self.store.batch([value])
+                if kind == _EVENT:
+                    name, data, config = self._event(value)
+                    sys.modules[MANAGER].dispatch_custom_event(name, data, config=config)
+                else:
+                    self._repeat(kind, value)
+
+    async def repeat_async(self) -> None:
+        with guard(_WRITTEN):
+            for kind, value in self.done[:]:
+                if kind == _EVENT:
+                    name, data, config = self._event(value)
+                    await sys.modules[MANAGER].adispatch_custom_event(name, data, config=config)
+                else:
+                    self._repeat(kind, value)
+
+    def _repeat(self, kind: str, value: Any) -> None:
+        if kind == _CHUNK and self._runtime is not None:
+            self._runtime.stream_writer(value)
+        elif kind == _PUT and self.store is not None:
+            self.store.batch([value])
+
+    def _event(self, value: Any) -> tuple[str, Any, Any]:
+        """Name, data, and by which configuration it goes out: that of the run around, which a tool can be
+        given, or the tool's own (None), in which the running code is."""
+        name, data, is_around = value
+        return name, data, self._config if is_around else None
 
 
 _running: ContextVar[Doings | None] = ContextVar("lctl_langgraph_doings", default=None)
 
 
-def of_tool(config: Any) -> Doings | None:
-    """Of a tool that begins with this configuration; None of one that is in no graph."""
+def of_tool(config: Any) -> Doings:
+    """Of a tool that begins with this configuration."""
     inside = config.get("configurable") if isinstance(config, Mapping) else None
     runtime = inside.get(_RUNTIME) if isinstance(inside, Mapping) else None
     if not hasattr(runtime, "stream_writer") or not hasattr(runtime, "store"):
-        return None
-    return Doings(runtime, _running.get())
+        runtime = None  # in no graph
+    return Doings(config, runtime, _running.get())
 
 
 def merged(wrapped: Any, runtime: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -106,6 +145,24 @@ class _Writer:
         if doings is not None:
             _note(doings, _CHUNK, (*args, *kwargs.values())[:1], self._age)
         return self._writer(*args, **kwargs)
+
+
+def dispatched(wrapped: Any, manager: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`CallbackManager.on_custom_event(name, data, run_id)`, by which `dispatch_custom_event` goes out; also
+    that of the asynchronous one."""
+    doings = _running.get()
+    if doings is not None:
+        with guard(_WRITTEN):
+            _note_event(doings, manager, *args, **kwargs)
+    return wrapped(*args, **kwargs)
+
+
+def _note_event(doings: Doings, manager: Any, name: str, data: Any, run_id: Any = None, **_: Any) -> None:
+    try:
+        kept = decode(encode(data))  # as it is now
+    except Unfaithful:
+        return
+    doings.note_event(name, kept, manager, run_id)
 
 
 def put(wrapped: Any, store: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -141,3 +141,34 @@ class TestNetwork(Threaded):
                 '  tool Chief: peers{"action": "find"} (id) = [{"name": "Ann", "agent_id": "(id)", "summary": "", "capabilities": [], "observed_success_rate": null, "cost": null}, {"name": "Bob", "agent_id": "(id)", "summary": "", "capabilities": [], "observed_success_rate": null, "cost": null}]',
             ]
         )
+
+
+class TestDoings(Threaded):
+    """What tools do beside their results: a rerun, which does not run them and asks no human, does it again."""
+
+    program = Path(__file__).parent / "programs" / "ag2_doings.py"
+    integration = "ag2"
+    requires = ("ag2",)
+
+    def answer(self, request: Request) -> Any:
+        """One call after another; then what is left of the history."""
+        done = len(request.tool_results)
+        asked = " ".join(turn.text for turn in request.turns)
+        if "And now?" in asked or "no Atlantis" in asked or done >= len(_CITIES):
+            return f"{done} {asked}"
+        return Reply(tool_calls=[("weather", {"city": _CITIES[done]})])
+
+    @staticmethod
+    def outline(events: list[dict[str, Any]]) -> list[str]:
+        return outlines.outline(events, tokens=False)
+
+    def test_the_program_sees_it(self, recorded: Recorded) -> None:
+        body, rows, looked, variables, heard, _, kinds, _ = json.loads(recorded.out.splitlines()[-1])
+        assert "There is no Atlantis." in body
+        assert rows == looked == list(_CITIES)
+        assert variables["counts"] == {"Rome": 1, "Atlantis": 1}
+        assert heard == ["Rome", "Rome", "sunny", "Atlantis", "Atlantis"]
+        assert "HumanMessage" in kinds
+
+
+_CITIES = ("Rome", "Atlantis")

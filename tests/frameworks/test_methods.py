@@ -72,6 +72,12 @@ class TestHaystack(Methods):
     environ: ClassVar[dict[str, str]] = {"FRAMEWORK": "haystack"}
 
 
+class TestAG2(Methods):
+    integration = "ag2"
+    requires = ("ag2",)
+    environ: ClassVar[dict[str, str]] = {"FRAMEWORK": "ag2"}
+
+
 class TestAutoGen(Methods):
     integration = "autogen_agentchat"
     requires = ("autogen_agentchat", "autogen_ext")

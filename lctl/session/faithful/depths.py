@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from lctl.session.faithful.coding import Decoder, Encoder, Unfaithful
-from lctl.session.faithful.objects import is_programs, set_state, slots_of, state_of
+from lctl.session.faithful.objects import attributes_of, is_programs, remove, set_state
 from lctl.session.faithful.scopes import Scope
 
 #: Things in all objects that are looked into; the outermost first.
@@ -99,12 +99,8 @@ class Depth(NamedTuple):
                 node[key] = item
         elif is_programs(type(node)):
             set_state(node, self.content)
-            slots = slots_of(type(node))
             for name in self.gone:
-                if name not in slots:
-                    node.__dict__.pop(name, None)
-                elif name in state_of(node):
-                    slots[name].__delete__(node)
+                remove(node, name)
 
 
 class Depths:
@@ -176,7 +172,7 @@ def _parts(node: Any, is_root: bool) -> dict[Any, Any] | None:
         return {item: item for item in list(node)}
     if isinstance(node, bytearray):
         return {0: bytes(node)}
-    return state_of(node) if is_root or is_programs(type(node)) else None
+    return attributes_of(node) if is_root or is_programs(type(node)) else None
 
 
 def _depth(root: int, way: tuple[Any, ...], node: Any, before: dict[Any, Any], now: dict[Any, Any]) -> Depth:
@@ -218,4 +214,4 @@ def _at(node: Any, step: Any) -> Any:
         return node[step] if type(step) is int and 0 <= step < len(node) else _MISSING
     if isinstance(node, Scope):
         return node.now().get(step, _MISSING)
-    return state_of(node).get(step, _MISSING) if is_programs(type(node)) else _MISSING
+    return attributes_of(node).get(step, _MISSING) if is_programs(type(node)) else _MISSING

@@ -14,8 +14,9 @@ from lctl.session.faithful.classes import checked_name, find
 from lctl.session.faithful.coding import DECODERS, SHAPES, Decoder, Encoder, Note, Unfaithful
 
 #: Of a pydantic model beside `__dict__`: of version 2, then of version 1.
+_PRIVATE = "__pydantic_private__"
 _PYDANTIC = (
-    ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"),
+    ("__pydantic_fields_set__", "__pydantic_extra__", _PRIVATE),
     ("__fields_set__",),
 )
 
@@ -107,6 +108,27 @@ def state_of(value: Any) -> dict[str, Any]:
     return state
 
 
+def attributes_of(value: Any) -> dict[str, Any]:
+    """The same, and the private attributes of a pydantic model, which it keeps apart from its fields."""
+    private = _private(value)
+    return {**state_of(value), **private} if private else state_of(value)
+
+
+def _private(value: Any) -> dict[str, Any]:
+    held = getattr(value, _PRIVATE, None) if hasattr(type(value), _PRIVATE) else None
+    return held if type(held) is dict else {}
+
+
+def remove(value: Any, name: str) -> None:
+    """Take an attribute away from the object, if it has it."""
+    slot = slots_of(type(value)).get(name)
+    if slot is None:
+        value.__dict__.pop(name, None)
+        _private(value).pop(name, None)
+    elif name in state_of(value):
+        slot.__delete__(value)
+
+
 def slots_of(cls: type) -> dict[str, MemberDescriptorType]:
     known = _slots.get(cls)
     if known is not None:
@@ -122,10 +144,12 @@ def slots_of(cls: type) -> dict[str, MemberDescriptorType]:
 
 def set_state(value: Any, state: dict[str, Any]) -> None:
     """Give the object these attributes, without its own `__setattr__` and without properties."""
-    slots = slots_of(type(value))
+    slots, private = slots_of(type(value)), getattr(type(value), "__private_attributes__", None) or ()
     for name, item in state.items():
         if name in slots:
             slots[name].__set__(value, item)
+        elif name in private and hasattr(type(value), _PRIVATE):
+            _private(value)[name] = item
         else:
             value.__dict__[name] = item
 

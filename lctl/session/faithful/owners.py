@@ -23,7 +23,7 @@ from lctl.session.faithful.arguments import Given
 from lctl.session.faithful.coding import Decoder, Unfaithful, encode_parts
 from lctl.session.faithful.depths import Depth, all_written
 from lctl.session.faithful.kinds import added, is_looked_into, is_plain
-from lctl.session.faithful.objects import is_pydantic, is_record, state_of
+from lctl.session.faithful.objects import attributes_of, is_pydantic, is_record, state_of
 from lctl.session.faithful.scopes import ATOMS, BUILTIN, DICTS, ROWS, Scope, scope_of
 
 #: Things in all that is looked into, and containers and objects among it; the outermost first.
@@ -184,7 +184,7 @@ def _parts(node: Any, kind: type) -> Any:
         return list(node)
     if kind is Scope:
         return node.now()
-    state = state_of(node)
+    state = attributes_of(node)
     return state if is_plain(kind) else {name: item for name, item in state.items() if name in added(kind)}
 
 

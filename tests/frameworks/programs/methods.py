@@ -104,6 +104,14 @@ def haystack(ledger):
     return agent.run(messages=[ChatMessage.from_user(ASK)])["last_message"].text
 
 
+def ag2(ledger):
+    from ag2 import Agent
+    from ag2.config import OpenAIConfig
+
+    agent = Agent("clerk", "Add.", config=OpenAIConfig(model="gpt-4.1-mini"), tools=[ledger.add])
+    return asyncio.run(agent.ask(ASK)).body
+
+
 def autogen(ledger):
     from autogen_agentchat.agents import AssistantAgent
     from autogen_ext.models.openai import OpenAIChatCompletionClient

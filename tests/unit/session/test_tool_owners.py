@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, PrivateAttr
 
 from lctl.codec import open_log
 from lctl.session import LCTLSession, tool, wrapping
@@ -253,6 +254,36 @@ def test_of_the_programs_subclass_of_a_frameworks_tool_what_it_adds_is_changed_a
         assert vars(program()) == {"uses": [1, 1], "words": ["a", "b"], "last": "b"}
     with LCTLSession("again", tmp_path / "again.lctl.json"), serving(recorded(session)) as player:
         assert vars(program()) == {"uses": [], "words": ["a", "b"], "last": "b"}
+    assert player.served == 2
+
+
+def test_private_attributes_of_a_model_are_changed_again(tmp_path: Path) -> None:
+    """Pydantic keeps them apart from the fields; of them, too, what is gone is gone."""
+
+    class Shelf(BaseModel):
+        count: int = 0
+        _rows: list[str] = PrivateAttr(default_factory=list)
+        _last: str = PrivateAttr(default="")
+        _first: str = PrivateAttr(default="none")
+
+        def add(self, row: str) -> int:
+            self.count += 1
+            self._rows.append(row)
+            self._last = row
+            if self.count == 1:
+                del self._first
+            return len(self._rows)
+
+    def program() -> tuple[int, dict[str, Any] | None]:
+        shelf = Shelf()
+        for row in ("a", "b"):
+            call_tool("add", {"row": row}, partial(shelf.add, row), function=shelf.add)
+        return shelf.count, shelf.__pydantic_private__
+
+    with LCTLSession("recording", tmp_path / "recording.lctl.json") as session, recording():
+        assert program() == (2, {"_rows": ["a", "b"], "_last": "b"})
+    with LCTLSession("again", tmp_path / "again.lctl.json"), serving(recorded(session)) as player:
+        assert program() == (2, {"_rows": ["a", "b"], "_last": "b"})
     assert player.served == 2
 
 
