@@ -120,8 +120,9 @@ import lctl, requests
 lctl.tool(len)([])
 try:
     requests.post("https://api.segment.io/v1/batch", json={}, proxies={"https": "http://127.0.0.1:9"})
-except OSError as error:
-    print(type(error).__name__)
+except requests.exceptions.ProxyError:  # not so in a rerun, which answers uploads of telemetry
+    pass
+print("done")
 """
 
 
@@ -129,6 +130,6 @@ def test_no_tunnel_is_made_for_what_is_not_sent(twice: Twice) -> None:
     """urllib3 connects to a proxy before it makes the request, which a rerun answers."""
     pytest.importorskip("requests")
     recorded, again = twice(_TUNNEL)
-    assert recorded.stdout == "ProxyError\n"
+    assert again.stdout == recorded.stdout == "done\n"
     assert "blocked" not in again.stderr
     assert "log equal" in again.stderr
