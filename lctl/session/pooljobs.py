@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Source of the `ambient` event that says it.
 SOURCE = "jobs"
+#: So many ends, and so many looks, of a session are kept: a server's go on for ever.
+_MANY = 100_000
 
 
 class Ended(NamedTuple):
@@ -92,7 +94,7 @@ class PoolJobs:
         """
         player = border.playing
         if player is None or player.is_live(lane):
-            if not job.alone:
+            if not job.alone and len(self._ended) < _MANY:
                 self._ended.append(Ended(lane.path, self._under_way.now(), self._seq()))
         else:
             recorded = player.ended(lane)
@@ -101,7 +103,8 @@ class PoolJobs:
         forget(job)
 
     def see(self, seen: Seen) -> None:
-        self._seen.append(seen)
+        if len(self._seen) < _MANY:
+            self._seen.append(seen)
 
     def data(self) -> dict[str, Any] | None:
         """Of the event; in a rerun, the recorded one's. None where there is nothing to say."""
