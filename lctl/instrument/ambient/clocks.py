@@ -185,10 +185,12 @@ def _utcnow() -> Any:
             found: datetime = original.__get__(None, cls)(_UTC)
             return found.replace(tzinfo=None)
 
-        frame = own(_getframe(1))
-        if frame is None:
-            return real()
-        return read("clock", "datetime.utcnow", frame, real, _wall, _moment(cls, None))
+        reader = _getframe(1)
+        frame = own(reader)
+        if frame is not None:
+            return read("clock", "datetime.utcnow", frame, real, _wall, _moment(cls, None))
+        seen = stamps.stamped(reader)
+        return real() if seen is None else stamps.read(seen, reader, real, _wall, _moment(cls, None))
 
     return classmethod(slots.like(utcnow, utcnow_))
 

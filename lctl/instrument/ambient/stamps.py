@@ -52,11 +52,20 @@ _gathered: WeakKeyDictionary[Any, Gathered] = WeakKeyDictionary()
 
 def stamped(frame: FrameType) -> str | None:
     """The module whose code in `frame` reads a clock for a time that will be seen; None of others."""
-    file = frame.f_code.co_filename
+    reader: FrameType | None = frame
+    while reader is not None and _is_pydantic(reader):  # it asks for the default of a field of theirs
+        reader = reader.f_back
+    if reader is None:
+        return None
+    file = reader.f_code.co_filename
     known = _known.get(file)
     if known is None:
         known = _known[file] = file.endswith(_PATHS)
-    return str(frame.f_globals.get("__name__", "")) if known else None
+    return str(reader.f_globals.get("__name__", "")) if known else None
+
+
+def _is_pydantic(frame: FrameType) -> bool:
+    return frame.f_globals.get("__package__") == "pydantic"
 
 
 def read(

@@ -154,3 +154,35 @@ def test_times_that_frameworks_put_into_what_they_give(twice: Twice, tmp_path: P
     assert again.stdout == recorded.stdout
     assert "log equal, output equal" in again.stderr, again.stderr
     assert set(_sources(tmp_path)) == {"seed", "log"}
+
+
+RECORDS = """
+import sys
+sys.path.insert(0, "site-packages")
+from crewai.memory.types import remember
+print(remember(), remember())
+"""
+
+_RECORDS = """
+from datetime import datetime
+from pydantic import BaseModel, Field
+
+class Record(BaseModel):
+    created_at: datetime = Field(default_factory=datetime.utcnow)
+
+def remember():
+    return Record()
+"""
+
+
+def test_times_that_pydantic_reads_for_them(twice: Twice, tmp_path: Path) -> None:
+    """As the default of a field: what makes the object is the framework's own."""
+    package = tmp_path / "site-packages" / "crewai" / "memory"
+    package.mkdir(parents=True)
+    for folder in (package, package.parent):
+        (folder / "__init__.py").write_text("")
+    (package / "types.py").write_text(_RECORDS)
+    recorded, again = twice(RECORDS)
+    assert again.stdout == recorded.stdout
+    assert "log equal, output equal" in again.stderr, again.stderr
+    assert set(_sources(tmp_path)) == {"seed", "log"}
