@@ -64,17 +64,14 @@ class Reads:
         return None
 
     def seen(self, key: str, of: str, lane: Lane) -> list[int] | None:
-        """See `lctl.session.border.Player.seen`. What was not asked for is passed over: some libraries look
-        once more, or once less, as threads come to run."""
+        """See `lctl.session.border.Player.seen`. All need not be asked for: some libraries look once more, or
+        once less, as threads come to run."""
         if lane in self._live:
             return None
         self._halt.check()
         left = self._seen.get(lane.path, [])
         at = next((n for n, one in enumerate(left) if (one.key, one.of) == (key, of)), None)
-        if at is None:
-            return None
-        self._seen[lane.path] = left[at + 1 :]
-        return left[at].jobs
+        return None if at is None else left.pop(at).jobs
 
     def jobs(self) -> dict[str, Any] | None:
         """See `lctl.session.border.Player.jobs`."""

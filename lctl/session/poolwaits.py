@@ -22,7 +22,7 @@ def _waited(
     if not _are_jobs(members):
         return original(members, timeout, return_when)
     open_end = len(members) > 1 and (timeout is not None or return_when != "ALL_COMPLETED")
-    seen = _known("wait", members) if open_end else None
+    seen = _known("wait", _of(members)) if open_end else None
     if seen is not None:
         known = [members[number] for number in seen if number < len(members)]
         original(known)
@@ -31,7 +31,7 @@ def _waited(
         found = original(members, timeout, return_when)[0]
         done = OrderedSet(one for one in members if one in found)
         if open_end:
-            _note("wait", members, [number for number, one in enumerate(members) if one in done])
+            _note("wait", _of(members), [number for number, one in enumerate(members) if one in done])
     kind = sys.modules["concurrent.futures._base"].DoneAndNotDoneFutures
     return kind(done, OrderedSet(one for one in members if one not in done))
 
@@ -44,8 +44,9 @@ def _completed(
         yield from original(members, timeout)
         return
     left, count = dict(enumerate(members)), len(members)
-    seen = _known("as_completed", members) or ()
-    noted = None if seen else _note("as_completed", members, [])
+    of, jobs = _of(members), list[int]()
+    seen = _known("as_completed", of) or ()
+    kept = bool(seen)
     del fs, members  # nothing here keeps what the program is done with
     wait = sys.modules["concurrent.futures"].wait
     for number in seen:
@@ -56,8 +57,8 @@ def _completed(
     try:
         for one in _by_end(original, list(left.values()), timeout):
             number = numbers[id(one)]
-            if noted is not None:
-                noted.append(number)
+            jobs.append(number)
+            kept = kept or _note("as_completed", of, jobs)  # a job's first call may open the log
             del left[number]
             yield one
     except TimeoutError:  # which does not know of those that were given before
@@ -87,20 +88,21 @@ def _of(members: list[Any]) -> str:
     return f"{len(members)} from {getattr(members[0], turns.LANE).path}"
 
 
-def _known(key: str, members: list[Any]) -> list[int] | None:
+def _known(key: str, of: str) -> list[int] | None:
     """What the recording has; None where nothing is served, or it has nothing of the kind."""
     player = border.playing
-    return None if player is None else player.seen(key, _of(members), lanes.current())
+    return None if player is None else player.seen(key, of, lanes.current())
 
 
-def _note(key: str, members: list[Any], jobs: list[int]) -> list[int]:
-    """Keep what is seen, if anything is recorded yet: `jobs` itself, which may grow."""
+def _note(key: str, of: str, jobs: list[int]) -> bool:
+    """Keep what is seen, if anything is recorded yet: `jobs` itself, which may grow. Whether it is kept."""
     from lctl.session import default  # which needs this module
 
     session = default.running()
-    if session is not None:
-        session.pool_jobs.see(Seen(lanes.current().path, key, _of(members), jobs))
-    return jobs
+    if session is None:
+        return False
+    session.pool_jobs.see(Seen(lanes.current().path, key, of, jobs))
+    return True
 
 
 #: module, class, function, wrapper
