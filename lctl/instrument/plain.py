@@ -54,12 +54,13 @@ class PlainExchange:
             sent["content-type"] = settled(b"", sent["content-type"])[1]
         if sent:
             request["headers"] = sent
-        token = None
-        if traffic.is_news(url):
-            token = lanes.enter(lanes.LIBRARIES)
+        is_news = traffic.is_news(url)
+        if is_news:
             self._agent, self._step = self._session.agent, None
-        attempt = Attempt(self, 1, http, method, url, request, self._session.under_way)
-        if token is not None:
+        token = lanes.enter(lanes.LIBRARIES if is_news else lanes.current())
+        try:
+            attempt = Attempt(self, 1, http, method, url, request, self._session.under_way)
+        finally:
             lanes.leave(token)
         attempt.chunks = Bounded()
         if body is None:

@@ -46,27 +46,18 @@ def confirm(state):
     return {"messages": [("user", interrupt("is it right?"))]}
 
 
-def pausing():
+def asking_and(then):
     graph = StateGraph(MessagesState)
     graph.add_node(ask)
-    graph.add_node(confirm)
+    graph.add_node(then)
     graph.add_edge(START, "ask")
-    graph.add_edge("ask", "confirm")
-    graph.add_edge("confirm", END)
+    graph.add_edge("ask", then.__name__)
+    graph.add_edge(then.__name__, END)
     return graph.compile(checkpointer=InMemorySaver())
 
 
 def forget(state):
     return {"messages": [RemoveMessage(id=message.id) for message in state["messages"][:-2]]}
-
-
-def forgetting():
-    graph = StateGraph(MessagesState)
-    graph.add_node(ask)
-    graph.add_node(forget)
-    graph.add_edge(START, "ask")
-    graph.add_edge("ask", "forget")
-    return graph.compile(checkpointer=InMemorySaver())
 
 
 async def events(app, thread):
@@ -80,14 +71,14 @@ def main():
         print(repr(piece))
     for message in supervise().invoke({"messages": [("user", "both, please")]})["messages"]:
         print(repr(message))
-    app, thread = pausing(), {"configurable": {"thread_id": "1"}}
+    app, thread = asking_and(confirm), {"configurable": {"thread_id": "1"}}
     for part in app.stream({"messages": [("user", "go")]}, thread, stream_mode=["debug", "updates"]):
         print(part)
     print(app.get_state(thread))
     print(app.invoke(Command(resume="yes"), thread))
     for snapshot in app.get_state_history(thread):
         print(snapshot)
-    app, thread = forgetting(), {"configurable": {"thread_id": "3"}}
+    app, thread = asking_and(forget), {"configurable": {"thread_id": "3"}}
     for text in ("one", "two"):
         print(app.invoke({"messages": [("user", text)]}, thread))
     last = app.get_state(thread).values["messages"][0]
