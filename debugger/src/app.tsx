@@ -1,5 +1,5 @@
 /** The page: head, time bar, events, a panel, the inspector. */
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import { Compare } from "./panels/Compare";
 import { Conversation } from "./panels/Conversation";
 import { Cost } from "./panels/Cost";
@@ -37,8 +37,9 @@ const PANELS: Record<Panel, () => preact.JSX.Element | null> = {
 };
 
 export function App() {
+  useLayoutEffect(keepAddress, []); // with the first drawing: an address chosen before the next frame counts
   useEffect(() => {
-    const stops = [keepAddress(), listenToKeys(), followSeq(), followWindow(), followRun()];
+    const stops = [listenToKeys(), followSeq(), followWindow(), followRun()];
     return () => stops.forEach((stop) => stop());
   }, []);
   const title = run.value?.id;

@@ -54,6 +54,23 @@ def test_a_panel_chosen_before_the_run_is_there_stands(opened: Open) -> None:
     )
 
 
+def test_a_panel_chosen_as_the_page_appears_stands(opened: Open) -> None:
+    """Between the first drawing and the frame after it, too."""
+    running, page = opened(document())
+    page.add_init_script(
+        """new MutationObserver((_, seen) => {
+          if (!document.querySelector(".app")) return;
+          seen.disconnect();
+          location.hash = "panel=conversation";
+        }).observe(document, { childList: true, subtree: true });"""
+    )
+    running.show(page)
+    settled(page)
+    expect(page.get_by_role("tab", name="Conversation", exact=True)).to_have_attribute(
+        "aria-selected", "true"
+    )
+
+
 def test_one_event(opened: Open) -> None:
     running, page = opened(document(event(1, "fact_added", id="F1", text="alone", confidence=0.5)))
     expect_chosen(page, 1)
