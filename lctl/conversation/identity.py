@@ -43,11 +43,11 @@ def identity(message: dict[str, Any]) -> bytes:
     if type(content) is str and type(role) is str and (len(message) == 2 or _only_text(message)):
         return blake2b(f"{role}\0{content}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
     try:
-        canonical = _canonical(message)
-        content = canonical.get("content")
-        if type(content) is str and len(canonical) == 2:
+        known = canonical(message)
+        content = known.get("content")
+        if type(content) is str and len(known) == 2:
             return _digest(f"{role}\0{content}".encode("utf-8", "surrogatepass"))
-        return _digest(orjson.dumps(canonical, option=_SORTED))
+        return _digest(orjson.dumps(known, option=_SORTED))
     except (TypeError, RecursionError):  # nested deeper than we compare: equal to nothing
         return os.urandom(16)
 
@@ -64,7 +64,8 @@ def _digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
-def _canonical(message: dict[str, Any]) -> dict[str, Any]:
+def canonical(message: dict[str, Any]) -> dict[str, Any]:
+    """What the model sees of a message, the same of all that `identity` holds equal."""
     role = message.get("role")
     known: dict[str, Any] = {"role": role}
     content = _content(message.get("content"))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 import threading
-from typing import Any
 
 from lctl.instrument.ambient import identifiers
 
@@ -36,7 +35,7 @@ class DrawnIds:
         self._lock = threading.Lock()
 
     def begin(self) -> None:
-        identifiers.watch(self._drew)
+        identifiers.watch(lambda id: self.drew(id.hex))
 
     def end(self) -> None:
         identifiers.unwatch()
@@ -68,8 +67,8 @@ class DrawnIds:
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _drew(self, id: Any) -> None:
-        digits = id.hex
+    def drew(self, digits: str) -> None:
+        """An id of these digits (at least eight, hexadecimal) is one of this run's."""
         with self._lock:
             if len(self._drawn) >= _KNOWN:
                 del self._drawn[next(iter(self._drawn))]

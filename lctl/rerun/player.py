@@ -286,7 +286,7 @@ class TapePlayer:
         self.tally.add("executed" if found is None else match.how)
         if found is not None:
             found.match = None if match.how == "exact" else match.how
-            found.call_id = made_up_id(self.tape.data(entry), call)
+            found.call_id = made_up_id(self.tape.data(entry), call, self.ids)
             found.placed, found.events = self._inside(found.outcome.inside)
         else:
             self.order.drop((self.tape.mark + entry.lane, "tool", entry.number, START))

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from lctl.conversation.blobs import take_blobs
-from lctl.conversation.identity import identity
+from lctl.conversation.identity import canonical, identity
 from lctl.conversation.node import RESERVED
 from lctl.instrument import codecs
 from lctl.instrument.codecs.model import ModelRequest
@@ -64,7 +64,12 @@ class Canonical:
         return self.head == other.head and self.digests == other.digests
 
     def text(self) -> str:
-        return orjson.dumps([self.head, self.messages], option=_SORTED).decode()
+        """The same of all that are the `same`."""
+        try:
+            messages = [canonical(message) for message in self.messages]
+        except (TypeError, RecursionError):  # nested deeper than `identity` looks
+            messages = self.messages
+        return orjson.dumps([self.head, messages], option=_SORTED).decode()
 
     def words(self) -> list[str]:
         """Of the messages; of a request without any, of everything."""

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from lctl.session.toolcalls import ToolCall
 
 
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+#: A UUID; and what Strands gives to a tool that is called directly, of nine digits from `random`.
+_DRAWN = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|tooluse_.+_([1-9][0-9]{8})"
+)
 
 
 class GatedServed(Served):
@@ -87,12 +90,19 @@ def _text(value: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def made_up_id(data: Mapping[str, Any], call: ToolCall) -> str | None:
-    """The recorded call's id, if no model gave it: frameworks draw one (a UUID) for what a model asks for in
-    words, another one in each run."""
+def made_up_id(data: Mapping[str, Any], call: ToolCall, ids: DrawnIds | None = None) -> str | None:
+    """The recorded call's id, if no model gave it: frameworks draw one for what a model asks for in words,
+    and for a call of the program's own, another one in each run.
+
+    Args:
+        ids: are told what of the id they cannot have seen being drawn.
+    """
     recorded = data.get("call_id")
-    if recorded == call.call_id or not all(_UUID.fullmatch(str(id)) for id in (recorded, call.call_id)):
+    there, here = (_DRAWN.fullmatch(str(id)) for id in (recorded, call.call_id))
+    if recorded == call.call_id or there is None or here is None:
         return None
+    if ids is not None and here[1] is not None:
+        ids.drew(here[1])
     return str(recorded)
 
 

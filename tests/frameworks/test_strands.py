@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +14,7 @@ from inline_snapshot import snapshot
 
 from lctl.testing import Reply, Request
 from lctl.testing.integration_suite import Recorded
+from lctl.testing.server import ModelServer
 from tests.frameworks.homes import Threaded
 
 pytestmark = pytest.mark.frameworks
@@ -45,6 +50,15 @@ class TestStrands(Threaded):
         """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
         assert self.outline(recorded.events) == snapshot(
             [
+                "agent boss: run",
+                "  agent expert: run",
+                "    llm expert 111+5",
+                "    llm expert 73+29",
+                '    tool expert: weather{"city": "Atlantis"} (id) = LookupError',
+                '    tool expert: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "  llm boss 175+19",
+                "  llm boss 199+5",
+                '  tool boss: ask_expert{"input": "Where is it sunny?"} (id) = "After 2 results: 47\\n"',
                 "agent boss: run",
                 "  agent expert: run",
                 "    llm expert 111+5",
@@ -125,3 +139,23 @@ class TestStrands(Threaded):
                 'tool main: ask_expert{"input": "Directly?"} (id) = "After 2 results: 47\\n"',
             ]
         )
+
+
+def test_ids_of_calls_by_the_program_itself(tmp_path: Path) -> None:
+    """Drawn from `random`, which a recording by `auto_instrument()` does not hold; the prompts have them."""
+    if importlib.util.find_spec("strands") is None:
+        pytest.skip("needs: strands")
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("LCTL_")}
+        environ = {**kept, **server.environ, "LCTL_STRICT": "1"}
+        command = [sys.executable, *words]
+        return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=200)
+
+    with ModelServer(seed=1) as server:
+        server.reply("Well.", times=None)
+        recorded = run(str(Path(__file__).parent / "programs" / "strands_direct.py"))
+    assert recorded.returncode == 0, recorded.stderr
+    again = run("-m", "lctl", "rerun", "last")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert "log equal" in again.stderr, again.stderr

@@ -139,6 +139,7 @@ def main():
     results += [asks_a_human(), said(made("parrot", model=Parrot())("Hello"))]
     results.append(made("namer")("Name a city.", structured_output_model=City).structured_output.model_dump())
     results.append(boss.tool.ask_expert(input="Directly?")["content"])
+    results.append(said(boss("And again?")))  # what was called directly is among the messages
     return [*results, asyncio.run(at_once()), of_many()]
 
 

@@ -84,6 +84,28 @@ for _ in range(3):
 """
 
 
+_RETOLD = """
+import uuid
+from openai import OpenAI
+client = OpenAI(max_retries=0)
+messages = [{"role": "user", "content": "Hello"}]
+for _ in range(3):
+    said = client.chat.completions.create(model="gpt-4.1", messages=messages).choices[0].message.content
+    messages.append({"role": "assistant", "content": [{"type": "text", "text": said}], "name": None})
+    messages.append({"role": "user", "content": f"Ticket {uuid.uuid4()}"})
+    print(said)
+"""
+
+
+def test_ids_beside_messages_that_are_told_in_another_form(
+    server: ModelServer, python: Run, lctl: Run, tmp_path: Path
+) -> None:
+    """Frameworks give back an answer as parts, arguments with other spaces: it is the same message."""
+    shown, log = _auto(python, lctl, tmp_path, _RETOLD)
+    again = lctl("rerun", log)
+    assert (again.returncode, again.stdout) == (0, shown), again.stderr
+
+
 def test_a_fork_goes_on_with_the_recorded_ids(
     server: ModelServer, python: Run, lctl: Run, tmp_path: Path
 ) -> None:
