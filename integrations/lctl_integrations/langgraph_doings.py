@@ -23,6 +23,8 @@ from lctl.session.default import get_session
 _WRITTEN = "what a LangChain tool does beside its result"
 _RUNTIME = "__pregel_runtime"  # in a run's configuration
 _CHUNK, _PUT, _EVENT = "chunk", "put", "event"
+#: As a put, [it, its vectors]: a rerun does not embed.
+_INDEXED = "indexed"
 _ages = count()
 
 #: The module of LangChain's callback managers.
@@ -49,7 +51,8 @@ class Doings:
 
     def note(self, kind: str, value: Any, of: Any) -> None:
         """A tool in a tool: a rerun serves the outermost."""
-        if of is self.store if kind == _PUT else of < self.age:  # a writer that was there before the tool
+        is_put = kind in (_PUT, _INDEXED)
+        if of is self.store if is_put else of < self.age:  # a writer that was there before the tool
             self.done.append([kind, value])
         if self._outer is not None:
             self._outer.note(kind, value, of)
@@ -101,6 +104,10 @@ class Doings:
             self._runtime.stream_writer(value)
         elif kind == _PUT and self.store is not None:
             self.store.batch([value])
+        elif kind == _INDEXED and self.store is not None:
+            op, vectors = value
+            self.store.batch([op._replace(index=False)])
+            self.store._vectors[op.namespace][op.key] = vectors
 
     def _event(self, value: Any) -> tuple[str, Any, Any]:
         """Name, data, and by which configuration it goes out: that of the run around, which a tool can be
@@ -172,7 +179,7 @@ def put(wrapped: Any, store: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
         return wrapped(*args, **kwargs)
     ops = list(args[0])
     made = wrapped(ops, *args[1:], **kwargs)
-    _note(doings, _PUT, _puts(ops), store)
+    _note_puts(doings, ops, store)
     return made
 
 
@@ -182,12 +189,26 @@ async def put_async(wrapped: Any, store: Any, args: tuple[Any, ...], kwargs: dic
         return await wrapped(*args, **kwargs)
     ops = list(args[0])
     made = await wrapped(ops, *args[1:], **kwargs)
-    _note(doings, _PUT, _puts(ops), store)
+    _note_puts(doings, ops, store)
     return made
 
 
-def _puts(ops: Iterable[Any]) -> list[Any]:
-    return [op for op in ops if type(op).__name__ == "PutOp"]
+def _note_puts(doings: Doings, ops: Iterable[Any], store: Any) -> None:
+    with guard(_WRITTEN):
+        for op in ops:
+            if type(op).__name__ == "PutOp":
+                vectors = _vectors(store, op)
+                if vectors is None:
+                    _note(doings, _PUT, [op], store)
+                else:
+                    _note(doings, _INDEXED, [[op, vectors]], store)
+
+
+def _vectors(store: Any, op: Any) -> dict[str, list[float]] | None:
+    """By path, of a value that was put into a store with an index."""
+    of_all = getattr(store, "_vectors", None)
+    found = of_all.get(op.namespace, {}).get(op.key) if isinstance(of_all, dict) else None
+    return {path: [float(one) for one in vector] for path, vector in found.items()} if found else None
 
 
 def _note(doings: Doings, kind: str, values: Iterable[Any], of: Any) -> None:
@@ -203,4 +224,4 @@ def _note(doings: Doings, kind: str, values: Iterable[Any], of: Any) -> None:
 def _is_in_memory(store: Any) -> bool:
     """Whether values can be put into it again with nothing else happening."""
     cls = getattr(sys.modules.get("langgraph.store.memory"), "InMemoryStore", None)
-    return isinstance(cls, type) and isinstance(store, cls) and not getattr(store, "index_config", None)
+    return isinstance(cls, type) and isinstance(store, cls)

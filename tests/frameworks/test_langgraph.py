@@ -125,7 +125,7 @@ class TestTools(IntegrationSuite):
         """Chunks and puts, with the call that made them."""
         calls = [event["data"] for event in recorded.events if event["type"] == "tool_call"]
         done = {call["tool"]: call.get("tape", {}).get("after") for call in calls}
-        assert all(done[name] for name in ("weather", "remember", "recall", "launch")), done
+        assert all(done[name] for name in ("weather", "remember", "recall", "launch", "shelve")), done
 
     def test_tasks_are_steps(self, recorded: Recorded) -> None:
         """Each task of an entrypoint, each of its tries, with the calls made in it."""
@@ -142,6 +142,7 @@ _ARGUMENTS = {
     "recall": {"what": "lakes"},
     "launch": {"rocket": "Ariane"},
     "send_to_desk": {"job": "Write it."},
+    "shelve": {"title": "Of tea"},
 }
 
 

@@ -10,7 +10,7 @@ from langchain.agents.middleware import dynamic_prompt
 from langchain.tools import ToolRuntime
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import InjectedToolCallId, tool
-from langchain_openai import ChatOpenAI
+from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_store, get_stream_writer
 from langgraph.func import entrypoint, task
@@ -58,6 +58,13 @@ async def recall(what: str) -> str:
     await get_store().aput(MEMORIES, what, {"text": what})
     await get_store().adelete(MEMORIES, "rivers")
     return "recalled"
+
+
+@tool
+def shelve(title: str, runtime: ToolRuntime) -> str:
+    """Shelve a book."""
+    runtime.store.put(MEMORIES, title, {"title": title})
+    return "shelved"
 
 
 @tool
@@ -109,6 +116,14 @@ def agents(model, results):
     return create_agent(model, [weather, recall], middleware=[prompt], store=store, name="guide")
 
 
+def library(model):
+    """A store that is searched by meaning."""
+    embeddings = OpenAIEmbeddings(model="text-embedding-3-small", check_embedding_ctx_length=False)
+    store = InMemoryStore(index={"embed": embeddings, "dims": 1536})
+    create_agent(model, [shelve], store=store, name="library").invoke(asked("Shelve it."))
+    return [(item.key, round(item.score, 6)) for item in store.search(MEMORIES, query="tea")]
+
+
 def office(model):
     graph = StateGraph(MessagesState)
     graph.add_node("door", create_agent(model, [send_to_desk], name="door"), destinations=("desk",))
@@ -148,6 +163,7 @@ def following(number):
 def main():
     model, results = ChatOpenAI(model="gpt-4.1-mini"), []
     guide = agents(model, results)
+    results.append(library(model))
     results.append([m.content for m in office(model).invoke(asked("A letter."))["messages"]])
     essay, config = essays(model), {"configurable": {"thread_id": "two"}}
     paused = essay.invoke(["a", "b", "c"], config)
