@@ -30,6 +30,8 @@ from lctl.rerun.waiting import Key
 from lctl.session import lanes, turns
 from lctl.session.lanes import Lane
 
+#: What a thread asks for: after it, what it hands to a loop is an answer (see `turns.crossing`).
+_CALLS = frozenset({"exchange", "tool", "sleep"})
 #: Deliveries in a row that a coroutine takes without giving its loop a turn.
 _ROW = 50
 
@@ -95,7 +97,8 @@ class Conductor:
         """Return when it is this delivery's turn."""
         loop = _running_loop()
         with self._door:
-            if loop is None and key[3] in (START, 0):  # pieces of a stream are of a call that has begun
+            # Pieces of a stream are of a call that has begun; a step that begins or ends is none.
+            if loop is None and key[1] in _CALLS and key[3] in (START, 0):
                 self._crossed[threading.get_native_id()] = key[0]
             place = self._score.place(key)
             if place is None:

@@ -48,6 +48,16 @@ class World:
             self.note(key, what)
         return what
 
+    def tell(self, what: Any) -> None:
+        """A step begins: nothing is asked for, but it has its place."""
+        lane = lanes.current()
+        key = lane.path, "event", lane.number("event"), 0
+        if self.conductor is not None:
+            self.conductor.wait(key)
+            self.trace.append(what)
+        else:
+            self.note(key, what)
+
     async def ask_async(self, what: Any) -> Any:
         key = self._key()
         if self.conductor is not None:

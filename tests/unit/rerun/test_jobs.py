@@ -150,3 +150,34 @@ def test_the_place_is_recorded() -> None:
 
     recorded = record(program)
     assert recorded.trace[-3:] == ["before", "handed", "after"]
+
+
+def test_what_a_job_hands_over_after_a_step_began_is_no_answer() -> None:
+    """The job asks on when the loop has taken that: kept back until then, it would never come."""
+    taken = threading.Event()
+
+    def job(world: World, loop: Any) -> None:
+        def take() -> None:
+            world.trace.append("taken")
+            taken.set()
+
+        world.ask("one")
+        loop.call_soon_threadsafe(world.trace.append, "handed")
+        world.tell("step")
+        loop.call_soon_threadsafe(take)
+        taken.wait()
+        world.ask("two")
+        loop.call_soon_threadsafe(world.trace.append, "handed again")
+
+    async def main(world: World) -> None:
+        taken.clear()
+        await asyncio.get_running_loop().run_in_executor(None, job, world, asyncio.get_running_loop())
+
+    def program(world: World) -> None:
+        asyncio.run(main(world))
+
+    recorded = record(program)
+    again = conduct(program, recorded)
+    assert again.trace == recorded.trace
+    assert again.conductor is not None
+    assert again.conductor.violations == []
