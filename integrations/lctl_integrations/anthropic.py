@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.sdks import logical_call, logical_call_async
+from lctl.instrument.sdks import logical_call, logical_call_async, retry_delay
 from lctl.instrument.structure import Tool, around_tool
 from lctl_integrations.openai import describe  # both clients come out of the same generator
 
@@ -32,6 +32,7 @@ class Anthropic:
             return
         patches.wrap(module, "SyncAPIClient.request", logical_call(describe))
         patches.wrap(module, "AsyncAPIClient.request", logical_call_async(describe))
+        patches.wrap(module, "BaseClient._calculate_retry_timeout", retry_delay)
 
 
 def _tool(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool | None:

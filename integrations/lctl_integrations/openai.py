@@ -2,7 +2,8 @@
 
 Every resource and helper goes through `SyncAPIClient.request` or its async twin: `create`, `parse`,
 `stream`, `with_raw_response`, `with_streaming_response`, beta, the module-level client, Azure's and
-Bedrock's subclasses, copies made by `with_options`. What was asked and answered is read on the wire.
+Bedrock's subclasses, copies made by `with_options`. What was asked and answered is read on the wire. In a
+rerun a request is made again after a failure when it was in the recording.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.sdks import logical_call, logical_call_async
+from lctl.instrument.sdks import logical_call, logical_call_async, retry_delay
 
 
 class OpenAI:
@@ -24,6 +25,7 @@ class OpenAI:
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         patches.wrap(module, "SyncAPIClient.request", logical_call(describe))
         patches.wrap(module, "AsyncAPIClient.request", logical_call_async(describe))
+        patches.wrap(module, "BaseClient._calculate_retry_timeout", retry_delay)
 
 
 def describe(client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, str] | None:

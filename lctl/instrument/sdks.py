@@ -14,6 +14,7 @@ from lctl.instrument.attempts import never_raises, text_of
 from lctl.instrument.callevents import is_cancellation
 from lctl.instrument.calls import leave
 from lctl.instrument.patches import Wrapper
+from lctl.session import border, lanes
 from lctl.trust import taxonomy
 
 #: What an integration knows of a call before anything was sent: (method, url), or None.
@@ -65,6 +66,15 @@ def logical_call_async(describe: Describe) -> Wrapper:
         return result
 
     return awaited
+
+
+def retry_delay(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The wrapper for what says in how many seconds a request is made again. There is chance in it; a rerun
+    asks again when the recording did, for answers to other calls came before and after."""
+    delay = wrapped(*args, **kwargs)
+    player = border.player()
+    again = None if player is None else player.again_ms(lanes.current())
+    return delay if again is None else again / 1000
 
 
 def _raised(

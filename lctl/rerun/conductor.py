@@ -238,6 +238,12 @@ class Conductor:
                 self._score.drop(place)
                 self._stage.look_soon()
 
+    def until(self, key: Key) -> float | None:
+        """Milliseconds of virtual time until the recorded moment; None where it is over, or not known."""
+        with self._door:
+            place = self._score.place(key)
+            return None if place is None else max(0.0, self._score.at(place) - self.pace.now)
+
     @contextmanager
     def live(self) -> Iterator[None]:
         """A real call is in flight: the clock goes at the pace of the world until it has ended."""

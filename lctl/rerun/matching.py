@@ -117,6 +117,12 @@ class Matcher:
             before, cursor.at = cursor.at, entry.number
             return self.entries(entry.lane, entry.kind)[before : entry.number - 1]
 
+    def following(self, lane: str, kind: str) -> Entry | None:
+        """The recorded call that comes next in a lane."""
+        with self._lock:
+            row, at = self.entries(lane, kind), self._cursor(lane, kind).at
+            return row[at] if at < len(row) else None
+
     def entries(self, lane: str, kind: str) -> list[Entry]:
         return self.tape.lanes.get((lane, kind), [])
 

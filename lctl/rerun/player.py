@@ -75,6 +75,13 @@ class TapePlayer:
             return said._replace(body=known.body)  # as what the model was served has them
         return said
 
+    def again_ms(self, lane: Lane) -> float | None:
+        """See `border.Player.again_ms`."""
+        entry = None if lane in self.live else self._matcher.following(lane.path, "exchange")
+        if entry is None:
+            return None
+        return self.order.until((self.tape.mark + lane.path, entry.kind, entry.number, START))
+
     def _as_recorded(self, request: WireRequest) -> WireRequest:
         """With the recorded ids in the place of those that stand for them."""
         if self.ids is None or request.body is None or not request.editable:

@@ -77,6 +77,9 @@ class Router:
     def resumed(self, seq: int, lane: str) -> float | None:
         return self._here().turns.resumed(lane, *_recorded(seq))
 
+    def again_ms(self, lane: Lane) -> float | None:
+        return self._here().again_ms(lane)
+
     def is_live(self, lane: Lane) -> bool:
         return lane in self._here().live
 

@@ -193,6 +193,11 @@ class Player(Protocol):
         moment; at once and None where nothing else did at that time (see `lctl.session.returns`)."""
         return None
 
+    def again_ms(self, lane: Lane) -> float | None:
+        """Milliseconds until the lane's next request is to be made, as in the recording; None where that is
+        not known."""
+        return None
+
     def is_live(self, lane: Lane) -> bool:
         """Whether it has left the recording."""
         return False

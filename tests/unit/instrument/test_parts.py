@@ -165,6 +165,7 @@ class TestRegistry:
         assert by_key["openai"].points == [
             "openai._base_client:SyncAPIClient.request",
             "openai._base_client:AsyncAPIClient.request",
+            "openai._base_client:BaseClient._calculate_retry_timeout",
         ]
         registry.uninstall()
         assert not registry.installed

@@ -1,0 +1,58 @@
+"""Requests that a client makes again after a delay of chance, beside other calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lctl.testing.server import ModelServer
+from tests.unit.rerun.commands import Run
+
+_PROGRAM = """
+import asyncio, lctl
+lctl.auto_instrument()
+from {sdk} import Async{name} as Client
+
+async def ask(client, text, **options):
+    asked = [{{"role": "user", "content": text}}]
+    if "{sdk}" == "openai":
+        return (await client.chat.completions.create(model="gpt-4.1", messages=asked, **options)).id
+    options = {{**options, "model": "claude-sonnet-4-5", "max_tokens": 9, "messages": asked}}
+    return (await client.messages.create(**options)).id
+
+async def refused(client, n):
+    faults = {{"x-lctl-fault": "status=429; times=1"}}
+    return await ask(client, f"Refused {{n}}", extra_headers=faults), n
+
+async def busy(client):
+    for n in range(14):
+        await ask(client, f"Busy {{n}}")
+    return "", "busy"
+
+async def main():
+    async with Client() as client:
+        jobs = [busy(client), *(refused(client, n) for n in range(6))]
+        print([(await one)[1] for one in asyncio.as_completed(jobs)])
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(("sdk", "name"), [("openai", "OpenAI"), ("anthropic", "Anthropic")])
+def test_a_request_is_made_again_when_it_was(
+    sdk: str, name: str, python: Run, lctl: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In which order answers come depends on it; what the client draws is not in such a recording."""
+    (tmp_path / "agent.py").write_text(_PROGRAM.format(sdk=sdk, name=name))
+    with ModelServer(seed=1, latency=(0.03, 0.05)) as server:
+        for variable, value in server.environ.items():
+            monkeypatch.setenv(variable, value)
+        recorded = python("agent.py")
+    assert recorded.returncode == 0, recorded.stderr
+    (log,) = (tmp_path / ".lctl").glob("*.lctl.json")
+    for _ in range(2):
+        again = lctl("rerun", str(log))
+        assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+        assert "log equal" in again.stderr
+        assert "another order" not in again.stderr
