@@ -155,6 +155,7 @@ def _begun(event: Any, doings: Doings, call_next: Call) -> wrapping.Run | None:
             shown=_said,
             beside=doings.beside,
             function=_function_of(call_next),
+            wraps=_wrapped,
         )
         return doings.run
     return None
@@ -192,6 +193,12 @@ def _plain(result: Any) -> Any:
         return result
     parts = [[kind, getattr(part, _PARTS[kind])] for kind, part in zip(kinds, result.parts, strict=True)]
     return {"parts": parts, "final": result.final, "metadata": result.metadata}
+
+
+def _wrapped(value: Any) -> Any:
+    """What a fork puts in a result's place, as a result is on the tape."""
+    made = sys.modules["ag2.events.tool_events"].ToolResult
+    return _plain(made(value if isinstance(value, str | dict | list) else str(value)))
 
 
 def _result(events: Any, plain: Any) -> Any:

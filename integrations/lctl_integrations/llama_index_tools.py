@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -86,7 +86,8 @@ def other_tool(workflow: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     tool, input = _argument(args, kwargs, 1, "tool"), _argument(args, kwargs, 2, "tool_input")
     if any(base.__name__ in FOLLOWED.values() for base in type(tool).__mro__):
         return None
-    return Tool(tool.metadata.get_name(), dict(input), _asked.get().call_id, _said)
+    name, call_id = tool.metadata.get_name(), _asked.get().call_id
+    return Tool(name, dict(input), call_id, _said, wraps=_wraps(name, input))
 
 
 def tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
@@ -94,11 +95,21 @@ def tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     given = {name: value for name, value in kwargs.items() if name != hidden}
     input = {**({"args": list(args)} if args else {}), **given}
     function = getattr(tool, "_real_fn", None)
-    return Tool(tool.metadata.get_name(), input, _asked.get().call_id, _said, _waits, function=function)
+    name, call_id = tool.metadata.get_name(), _asked.get().call_id
+    return Tool(name, input, call_id, _said, _waits, function=function, wraps=_wraps(name, given))
 
 
 def _said(output: Any) -> Any:
     return getattr(output, "raw_output", output)
+
+
+def _wraps(name: str, given: Mapping[str, Any]) -> Callable[[Any], Any]:
+    def wrap(value: Any) -> Any:
+        output = sys.modules["llama_index.core.tools.types"].ToolOutput
+        content = value if isinstance(value, str) else str(value)
+        return output(tool_name=name, content=content, raw_input={"kwargs": dict(given)}, raw_output=value)
+
+    return wrap
 
 
 def _waits(error: BaseException) -> Any:
@@ -115,7 +126,7 @@ async def called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[st
     described = _described(tool, args, kwargs)
     if described is None:
         return await wrapped(*args, **kwargs)
-    name, input, call_id, *_, function = described
+    name, input, call_id, *_, function, wraps = described
     doings = Doings(kwargs.get(getattr(tool, "ctx_param_name", None) or ""))
 
     async def body() -> Any:
@@ -124,7 +135,14 @@ async def called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[st
     def begin(args: Any, kwargs: Any) -> wrapping.Run | None:
         beside = (doings.done, *_returns())
         doings.run = begin_tool(
-            name, input, call_id=call_id, shown=_said, paused=_waits, beside=beside, function=function
+            name,
+            input,
+            call_id=call_id,
+            shown=_said,
+            paused=_waits,
+            beside=beside,
+            function=function,
+            wraps=wraps,
         )
         return doings.run
 

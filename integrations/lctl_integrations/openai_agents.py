@@ -23,6 +23,8 @@ from lctl_integrations import openai_agents_pauses as pauses
 from lctl_integrations.openai_agents_pauses import arguments
 
 _INVOKE = "_invoke_function_tool_with_metadata"
+#: What that gives: with the output first.
+_RESULT = "_FunctionToolInvocationResult"
 _TOOLS = ("agents.tool", "agents.run_internal.tool_execution")
 _TURNS = "agents.run_internal.turn_resolution"
 _RUNS = ("agents.run", "agents.run_internal.run_loop")
@@ -174,7 +176,8 @@ def _tool(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     call_id = getattr(context, "tool_call_id", None)
     beside = changeable(getattr(context, "context", None))  # the program's own
     shown = partial(_shown, call_id=call_id)
-    return Tool(tool.name, arguments(given), call_id, shown, beside=beside, function=_function_of(tool))
+    function, wraps = _function_of(tool), getattr(sys.modules.get("agents.tool"), _RESULT, None)
+    return Tool(tool.name, arguments(given), call_id, shown, beside=beside, function=function, wraps=wraps)
 
 
 def _function_of(tool: Any) -> Any:

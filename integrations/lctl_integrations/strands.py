@@ -169,7 +169,13 @@ def _shown(value: Any) -> Any:
 def _remote_tool(client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     """Signature of the wrapped: (tool_use_id, name, arguments=None, ...)."""
     given = dict(zip(("tool_use_id", "name", "arguments"), args, strict=False)) | kwargs
-    return Tool(str(given["name"]), dict(given.get("arguments") or {}), given["tool_use_id"], _shown)
+    call_id = given["tool_use_id"]
+
+    def wraps(value: Any) -> Any:
+        part = {"text": value} if isinstance(value, str) else {"json": value}
+        return {"status": "success", "toolUseId": call_id, "content": [part]}
+
+    return Tool(str(given["name"]), dict(given.get("arguments") or {}), call_id, _shown, wraps=wraps)
 
 
 def _agent_called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

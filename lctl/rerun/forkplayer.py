@@ -11,7 +11,7 @@ from lctl.rerun.player import TapePlayer
 from lctl.rerun.reads import Reads
 from lctl.rerun.rules import EditedAnswer, EditedResult, Place, Rules
 from lctl.rerun.toolpolicy import ToolPolicy, approved, stand_in
-from lctl.rerun.tools import GatedServed, equal_call, served
+from lctl.rerun.tools import GatedServed, equal_call, served, wrapped
 from lctl.session.border import Live, WireRequest
 from lctl.session.toolcalls import ToolCall
 from lctl.session.wrapping import Outcome, Rewritten, Served
@@ -154,7 +154,7 @@ class ForkPlayer(TapePlayer):
             if entry is not None and key is not None:
                 for part, _ in enumerate(entry.received, 1):
                     self.order.drop((*key, part))
-            return self._edited_result(result, key)
+            return self._edited_result(result, call, key)
         if self.rules.tool_input(call, place, count=False) is None and entry is not None:
             if match.how == "exact" and not self.fork.goes_live(entry):
                 return self._serve_tool(match, entry, call)
@@ -170,7 +170,7 @@ class ForkPlayer(TapePlayer):
         place = self._place_of(entry, lane, live=True)
         result = self.rules.result(entry, call, place)
         if isinstance(result, EditedResult):
-            return self._edited_result(result, None)
+            return self._edited_result(result, call, None)
         self._leave_tape(lane)
         given = self.rules.tool_input(call, place)
         asked = call if given is None else call._replace(input=given)
@@ -192,13 +192,16 @@ class ForkPlayer(TapePlayer):
                 f"recorded runs none: {asked.input}; see --tools live, dry-run or ask"
             )
         self.tally.add("dry")
-        return Served(stand_in(call.tool, self._sample(call.tool)))
+        return Served(wrapped(call, stand_in(call.tool, self._sample(call.tool))))
 
-    def _edited_result(self, result: EditedResult, key: tuple[str, str, int] | None) -> Served:
+    def _edited_result(
+        self, result: EditedResult, call: ToolCall, key: tuple[str, str, int] | None
+    ) -> Served:
         self.tally.add("edited")
+        value = None if result.error is not None else wrapped(call, result.value)
         if key is None:
-            return Served(result.value, result.error)
-        return GatedServed(Outcome(result.value, result.error), self.order, key, False)
+            return Served(value, result.error)
+        return GatedServed(Outcome(value, result.error), self.order, key, False)
 
     def _recorded(self, call: ToolCall) -> Entry | None:
         """A recorded call of that tool with that input which nothing has used yet."""
@@ -215,7 +218,7 @@ class ForkPlayer(TapePlayer):
         data = self.tape.data(entry)
         found = served(data, call, self.order, (entry.lane, "tool", entry.number), False)
         if found is None:
-            return Served(data.get("output"))
+            return Served(wrapped(call, data.get("output")))
         made = Served(outcome=found.outcome)
         made.placed, made.events = self._inside(found.outcome.inside)
         return made

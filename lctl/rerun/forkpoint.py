@@ -232,7 +232,7 @@ class ForkPoint:
         tries = [entry for entry in self._by_step.get(step, ()) if step and entry.kind == "exchange"]
         lane = tries[0].lane if tries else self._lane_of(self.at)
         until = tries[-1].seq if tries else self.at
-        return Strand(self._tape.entries, lane, self.at, until)
+        return Strand(self._tape.entries, lane, self.at, until, self.batch)
 
     def _open_ended(self) -> bool:
         """Whether the fork drops the future of its lane: not if every edit says where it holds."""

@@ -7,7 +7,7 @@ what it starts then. What it had started before runs beside, and does not follow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from lctl.rerun.entries import Entry
 
@@ -22,16 +22,19 @@ class Strand:
         entries: the whole recording's.
         at: the last event that is the tape's.
         until: the end of what the fork is about in `lane`: what begins behind it comes after that.
+        beside: seqs of tool calls that ended behind it, but were asked for with it.
     """
 
-    def __init__(self, entries: Sequence[Entry], lane: str, at: int, until: int) -> None:
+    def __init__(
+        self, entries: Sequence[Entry], lane: str, at: int, until: int, beside: Collection[int] = ()
+    ) -> None:
         self.lane = lane
         self._at, self._until = at, until
         self._first: dict[str, int] = {}
         for entry in entries:
             begins = min(entry.begins, entry.seq)
             self._first[entry.lane] = min(begins, self._first.get(entry.lane, begins))
-        self._heir = self._goes_on(entries)
+        self._heir = self._goes_on([entry for entry in entries if entry.seq not in beside])
 
     def has(self, lane: str, begins: int | None = None) -> bool:
         """Whether calls of that lane, or the one that begins there, follow from the forked one."""

@@ -106,6 +106,11 @@ def made_up_id(data: Mapping[str, Any], call: ToolCall, ids: DrawnIds | None = N
     return str(recorded)
 
 
+def wrapped(call: ToolCall, value: Any) -> Any:
+    """A result that was not recorded of this call, as its function would give it."""
+    return value if call.wraps is None else call.wraps(value)
+
+
 def served(
     data: Mapping[str, Any], call: ToolCall, order: Order, key: tuple[str, str, int], endless: bool
 ) -> GatedServed | None:

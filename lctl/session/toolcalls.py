@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from lctl.session.faithful import Given
@@ -17,6 +18,8 @@ class ToolCall(NamedTuple):
         given: the arguments themselves.
         owner: the object whose method it is.
         incoming: what comes from outside while it is under way, beside its result.
+        wraps: makes of a result that a fork puts in its place the value that the function would give, where
+            that is a framework's wrapping of it; None where it is the result itself.
     """
 
     tool: str
@@ -25,6 +28,7 @@ class ToolCall(NamedTuple):
     given: Given | None = None
     owner: Owner | None = None
     incoming: Incoming | None = None
+    wraps: Callable[[Any], Any] | None = None
 
 
 class Failure(NamedTuple):

@@ -40,6 +40,7 @@ def begin_tool(
     beside: Iterable[Any] = (),
     function: Any = None,
     incoming: Incoming | None = None,
+    wraps: Callable[[Any], Any] | None = None,
 ) -> ToolRun | None:
     """A call of the tool `name` begins, for `wrapping.wrap`. None where it is reported already: a call made
     in the body of another of the same name, with its input, is that call seen a layer below.
@@ -50,11 +51,13 @@ def begin_tool(
         beside: what the tool can change though it is no argument of its call.
         function: the tool itself. If it is a method, what it changes of its object is kept.
         incoming: what comes from outside while it is under way, beside its result.
+        wraps: the way back from what `shown` gives: see `ToolCall`.
     """
     plain = jsonable.plain(input)
     if is_reported(name, plain):
         return None
-    call = ToolCall(name, plain, call_id, Given(input.values(), beside), owner_of(function), incoming)
+    owner = owner_of(function)
+    call = ToolCall(name, plain, call_id, Given(input.values(), beside), owner, incoming, wraps)
     return ToolRun(call, shown, paused)
 
 

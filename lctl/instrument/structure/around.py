@@ -49,6 +49,8 @@ class Tool(NamedTuple):
             totals of usage); a rerun changes it alike.
         function: the program's function that is called, where it is known: of a method's object a rerun
             changes what the call changed.
+        wraps: the way back from `shown`: makes of a result that a fork puts in place of the recorded one what
+            the function would give.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Tool(NamedTuple):
     paused: Callable[[BaseException], Any] | None = None
     beside: tuple[Any, ...] = ()
     function: Any = None
+    wraps: Callable[[Any], Any] | None = None
 
 
 #: Called with (instance, args, kwargs) of a call.
@@ -105,6 +108,7 @@ def around_tool(place: str, describe: DescribeTool) -> Wrapper:
                         paused=tool.paused,
                         beside=tool.beside,
                         function=tool.function,
+                        wraps=tool.wraps,
                     )
             return None
 
