@@ -110,7 +110,8 @@ class ToolRun(Run):
             if call.owner is not None:
                 call.owner.look()
         elif self.served.outcome.wrote:
-            self._again = Again(self.served.outcome.wrote, lane.wrote)
+            body = lane.body(number, call.tool).path
+            self._again = Again(self.served.outcome.wrote, lane.wrote, body)
             self._again.begin()
 
     def _body(self, input: Mapping[str, Any]) -> Lane:

@@ -89,9 +89,10 @@ class Again:
     and had written its share of the text: that is not written twice.
     """
 
-    def __init__(self, pieces: Iterable[Piece], outer: Sink | None) -> None:
+    def __init__(self, pieces: Iterable[Piece], outer: Sink | None, lane: str) -> None:
         self.left = deque(pieces)
         self._outer = outer
+        self._lane = lane  # the body's
         #: Of each stream: what the framework has not written again, and how much of all is not written.
         self._unclaimed: dict[str, str] = defaultdict(str)
         self._unwritten: dict[str, int] = defaultdict(int)
@@ -126,7 +127,7 @@ class Again:
     def write_next(self) -> None:
         piece = self.left.popleft()
         at = streams.positions[piece.stream]
-        streams.write(piece)
+        streams.write(piece, self._lane)
         self._unwritten[piece.stream] -= len(piece.text)
         if not self.is_ended:
             self.add(piece.stream, at, piece.text, len(piece.text))
@@ -241,10 +242,12 @@ class Streams:
         if self.following:
             self.pending = [call for call in self.pending if call.left or not call.is_ended]
 
-    def write(self, piece: Piece) -> None:
-        """Write a served call's text where its body wrote it."""
+    def write(self, piece: Piece, lane: str) -> None:
+        """Write a served call's text where its body, in `lane`, wrote it."""
         stream = piece.stream
         self.positions[stream] += len(piece.text)
+        if stream in self.orders:  # a fork's log has its place
+            self.orders[stream].note(lane, len(piece.text))
         writer = self.writers.get(stream)
         if writer is not None:
             with guard("what a tool wrote"):

@@ -289,6 +289,29 @@ def test_threads_print_in_the_recorded_order(lctl: Run, tmp_path: Path) -> None:
     assert "output equal" in again.stderr
 
 
+def test_a_fork_says_in_which_order_a_served_tool_and_threads_printed(lctl: Run, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(f"{_HEAD}{_THREADS}\nprint(lctl.tool(len)('seven..'))\n")
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    log = json.loads((tmp_path / "run.lctl.json").read_text())
+    last = [event["seq"] for event in log["events"] if event["type"] == "tool_call"][-1]
+    fork = (
+        "fork",
+        "run.lctl.json",
+        "-o",
+        "fork.lctl.json",
+        "--at",
+        str(last),
+        "--result",
+        "tool:len=8",
+        "--yes",
+    )
+    forked = lctl(*fork)
+    assert forked.stdout == recorded.stdout.replace("7", "8"), forked.stderr
+    (tmp_path / "again").touch()
+    again = lctl("rerun", "fork.lctl.json")
+    assert (again.returncode, again.stdout) == (0, forked.stdout), again.stderr
+
+
 def test_a_program_of_one_thread_has_no_order_of_writers(lctl: Run, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(_HEAD + "print('one')\nlctl.tool(print)('two')\n")
     lctl("run", "-o", "run.lctl.json", "agent.py")
