@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from lctl.guard import guard
 from lctl.instrument import calls, codecs, wire
 from lctl.instrument.attempts import never_raises, text_of
 from lctl.instrument.callevents import is_cancellation
@@ -73,8 +74,11 @@ def retry_delay(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[s
     asks again when the recording did, for answers to other calls came before and after."""
     delay = wrapped(*args, **kwargs)
     player = border.player()
-    again = None if player is None else player.again_ms(lanes.current())
-    return delay if again is None else again / 1000
+    if player is not None:
+        with guard("when a request is made again"):
+            again = player.again_ms(lanes.current())
+            return delay if again is None else again / 1000
+    return delay
 
 
 def _raised(

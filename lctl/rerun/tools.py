@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from lctl.guard import guard
 from lctl.rerun.ordering import START
 from lctl.session import receiving, toolresults, wrote
 from lctl.session.callids import with_id_of
@@ -107,8 +108,12 @@ def made_up_id(data: Mapping[str, Any], call: ToolCall, ids: DrawnIds | None = N
 
 
 def wrapped(call: ToolCall, value: Any) -> Any:
-    """A result that was not recorded of this call, as its function would give it."""
-    return value if call.wraps is None else call.wraps(value)
+    """A result that was not recorded of this call, as its function would give it; itself where the framework
+    has no form for it."""
+    if call.wraps is not None:
+        with guard("a result in the place of a tool's"):
+            return call.wraps(value)
+    return value
 
 
 def served(
