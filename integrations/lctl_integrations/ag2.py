@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Awaitable, Callable
+from copy import copy
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -102,11 +104,12 @@ async def _executed(call_next: Call, event: Any, context: Any) -> Any:
     events = sys.modules["ag2.events.tool_events"]
     gave: list[Any] = []
     doings = Doings(context)
+    asked = copy(event)
 
     async def run() -> Any:
         """What the tool gave, or what it raised: ag2 makes results of both."""
         with doings:
-            result = await call_next(event, context)
+            result = await call_next(asked, context)
         gave.append(result)
         if isinstance(result, events.ToolErrorEvent):
             raise _marked(result)
@@ -114,7 +117,7 @@ async def _executed(call_next: Call, event: Any, context: Any) -> Any:
 
     try:
         try:
-            result = await wrapping.wrap(run, lambda args, kwargs: _begun(event, doings, call_next))()
+            result = await wrapping.wrap(run, lambda args, kwargs: _begun(asked, doings, call_next))()
         finally:
             await doings.repeat()
     except Exception as error:
@@ -156,6 +159,7 @@ def _begun(event: Any, doings: Doings, call_next: Call) -> wrapping.Run | None:
             beside=doings.beside,
             function=_function_of(call_next),
             wraps=_wrapped,
+            rebind=partial(setattr, event, "serialized_arguments"),
         )
         return doings.run
     return None

@@ -168,9 +168,12 @@ def _begun(
         guard.rehearse(_TOOL)
         name, given, call_id, shown, paused, *_ = _tool(tool, args, kwargs)
         beside = () if doings is None else (doings.done, *doings.context)
-        return begin_tool(
+        run = begin_tool(
             name, given, call_id=call_id, shown=shown, paused=paused, beside=beside, function=function
         )
+        if run is not None:
+            run.rewritten(args, kwargs)
+        return run
     return None
 
 

@@ -128,9 +128,10 @@ async def called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[st
         return await wrapped(*args, **kwargs)
     name, input, call_id, *_, function, wraps = described
     doings = Doings(kwargs.get(getattr(tool, "ctx_param_name", None) or ""))
+    asked = dict(kwargs)
 
     async def body() -> Any:
-        return await doings.watched(wrapped, args, kwargs)
+        return await doings.watched(wrapped, args, asked)
 
     def begin(args: Any, kwargs: Any) -> wrapping.Run | None:
         beside = (doings.done, *_returns())
@@ -143,6 +144,7 @@ async def called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[st
             beside=beside,
             function=function,
             wraps=wraps,
+            rebind=None if args else asked.update,
         )
         return doings.run
 

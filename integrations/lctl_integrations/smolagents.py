@@ -100,13 +100,25 @@ class _Calls:
         if described is None:
             return wrapped(*args, **kwargs)
         gave: list[Any] = []
+        asked = args, kwargs
 
         def run() -> Any:
-            gave.append(wrapped(*args, **kwargs))
+            gave.append(wrapped(*asked[0], **asked[1]))
             return _raw(gave[0])
 
-        function = getattr(tool, "forward", None)
-        value = call_tool(described.name, described.input, run, call_id=described.call_id, function=function)
+        def rebind(input: dict[str, Any]) -> None:
+            nonlocal asked
+            own = "sanitize_inputs_outputs"
+            asked = (), {**input, **({own: kwargs[own]} if own in kwargs else {})}
+
+        value = call_tool(
+            described.name,
+            described.input,
+            run,
+            call_id=described.call_id,
+            function=getattr(tool, "forward", None),
+            rebind=rebind,
+        )
         if gave:
             return gave[0]
         if not kwargs.get("sanitize_inputs_outputs"):

@@ -18,12 +18,13 @@ from lctl.session.default import get_session
 from lctl.session.faithful import Given
 from lctl.session.faithful.owners import owner_of
 from lctl.session.lanes import Lane
+from lctl.session.rebinding import rebound
 from lctl.session.receiving import Incoming
 from lctl.session.session import LCTLSession
 from lctl.session.toolcalls import Failure, Pause, ToolCall
 from lctl.session.toolevents import Change, ranges, with_body
 from lctl.session.toolresults import Items
-from lctl.session.wrapping import Outcome, Run, Served
+from lctl.session.wrapping import Outcome, Rewritten, Run, Served
 from lctl.session.wrote import Again, Body, streams
 
 #: Of a tape: what the call changed.
@@ -41,6 +42,7 @@ def begin_tool(
     function: Any = None,
     incoming: Incoming | None = None,
     wraps: Callable[[Any], Any] | None = None,
+    rebind: Callable[[dict[str, Any]], None] | None = None,
 ) -> ToolRun | None:
     """A call of the tool `name` begins, for `wrapping.wrap`. None where it is reported already: a call made
     in the body of another of the same name, with its input, is that call seen a layer below.
@@ -52,13 +54,15 @@ def begin_tool(
         function: the tool itself. If it is a method, what it changes of its object is kept.
         incoming: what comes from outside while it is under way, beside its result.
         wraps: the way back from what `shown` gives: see `ToolCall`.
+        rebind: is told the arguments that a fork puts in place of `input`, before the tool runs with them. If
+            there is none, they are put where they are found among those of the wrapped function.
     """
     plain = jsonable.plain(input)
     if is_reported(name, plain):
         return None
     owner = owner_of(function)
     call = ToolCall(name, plain, call_id, Given(input.values(), beside), owner, incoming, wraps)
-    return ToolRun(call, shown, paused)
+    return ToolRun(call, shown, paused, rebind)
 
 
 def is_reported(name: str, input: Mapping[str, Any]) -> bool:
@@ -79,9 +83,10 @@ class ToolRun(Run):
         call: ToolCall,
         shown: Callable[[Any], Any] | None = None,
         paused: Callable[[BaseException], Any] | None = None,
+        rebind: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
         self._call = call
-        self._shown, self._paused = shown, paused
+        self._shown, self._paused, self._rebind = shown, paused, rebind
         self._given = call.given or Given(())
         self._items: Items | None = None
         self._asked: dict[str, Any] | None = None
@@ -133,6 +138,24 @@ class ToolRun(Run):
         lane = self._outer.body(self._number, self._call.tool, self._call.input)
         lane.wrote = self._again or lane.wrote
         return lane
+
+    def rewritten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Raises RerunStopped where it is not known how this tool is called with other arguments."""
+        if not isinstance(self.served, Rewritten):
+            return
+        input = self.served.input
+        if self._rebind is not None:
+            self._rebind(input)
+        else:
+            self.arguments = rebound(args, kwargs, self._call.input, input)
+            player = border.player()
+            if self.arguments is None and player is not None:
+                tool = self._call.tool
+                raise player.stopped(
+                    f"the arguments of the tool {tool} cannot be changed to {input}: nothing known of "
+                    f"its call holds them by name. Put in another result: --result 'tool:{tool}=...'"
+                )
+        self.rewrite(input)
 
     def rewrite(self, input: dict[str, Any]) -> None:
         """The tool runs with other arguments than it was called with."""

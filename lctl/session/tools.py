@@ -82,6 +82,7 @@ def call_tool(
     call_id: str | None = None,
     shown: Callable[[Any], Any] | None = None,
     function: Any = None,
+    rebind: Callable[[dict[str, Any]], None] | None = None,
 ) -> T:
     """Call `run()` as the tool `name` with `input`: recorded, or served.
 
@@ -89,8 +90,9 @@ def call_tool(
         shown: what the event says of the value, where that is a framework's wrapping of it. A rerun gives
             the value itself.
         function: the tool itself. If it is a method, what it changes of its object is kept.
+        rebind: is told the arguments that a fork puts in place of `input`, before `run()`.
     """
-    return wrapping.wrap(run, _begin(name, input, call_id, shown, function))()  # type: ignore[no-any-return]
+    return wrapping.wrap(run, _begin(name, input, call_id, shown, function, rebind=rebind))()  # type: ignore[no-any-return]
 
 
 async def call_tool_async(
@@ -122,9 +124,10 @@ def _begin(
     shown: Callable[[Any], Any] | None,
     function: Any = None,
     incoming: Incoming | None = None,
+    rebind: Callable[[dict[str, Any]], None] | None = None,
 ) -> wrapping.Begin:
     return lambda args, kwargs: begin_tool(
-        name, input, call_id=call_id, shown=shown, function=function, incoming=incoming
+        name, input, call_id=call_id, shown=shown, function=function, incoming=incoming, rebind=rebind
     )
 
 

@@ -123,6 +123,9 @@ class Run:
     #: Takes the place of the caller's arguments.
     arguments: tuple[tuple[Any, ...], dict[str, Any]] | None = None
 
+    def rewritten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """The function is about to be called with these: the place to put others into theirs."""
+
     def yielded(self, value: Any) -> None:
         """An item of a generator."""
 
@@ -341,7 +344,10 @@ def _async_generator(function: Any, begin: Begin) -> Any:
 
 def _begun(begin: Begin, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run | None:
     with guard("the start of a traced function"):
-        return begin(args, kwargs)
+        run = begin(args, kwargs)
+        if run is not None and type(run.served) is Rewritten:
+            run.rewritten(args, kwargs)
+        return run
     return None
 
 

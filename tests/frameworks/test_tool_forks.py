@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -147,8 +148,8 @@ def lctl(tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize("framework", _AGENTS)
-def test_a_result_is_another_one(framework: str, lctl: Any, tmp_path: Path) -> None:
-    """Put there by an edit, and what stands for one where tools do not run; the model is told of it."""
+def test_results_and_arguments_are_others(framework: str, lctl: Any, tmp_path: Path) -> None:
+    """Put there by an edit; and what stands for a result where tools do not run. The model is told of it."""
     try:
         found = importlib.util.find_spec(framework)
     except ModuleNotFoundError:
@@ -166,7 +167,8 @@ def test_a_result_is_another_one(framework: str, lctl: Any, tmp_path: Path) -> N
         ]
         first = next(call for call in calls if call.data["tool"].endswith("add"))
         allow = f"write:{tmp_path / 'home'}"
-        at = ["fork", "run.lctl.json", "--yes", "--at", str(first.seq), "--allow", allow]
+        fork = ["fork", "run.lctl.json", "--yes", "--allow", allow, "--at"]
+        at = [*fork, str(first.seq)]
 
         before = server.count
         edit = f'tool:{first.data["tool"]}="another result"'
@@ -175,6 +177,21 @@ def test_a_result_is_another_one(framework: str, lctl: Any, tmp_path: Path) -> N
         told = [str(request.body) for request in server.requests[before:]]
         assert told
         assert "another result" in told[0]
+
+        before = server.count
+        edit = f"tool:{first.data['tool']}.input.a=100"
+        options = ("-o", "asked.lctl.json", "--set", edit, "--tools", "live")
+        forked = lctl(*fork, str(first.seq - 1), *options, **server.environ)
+        assert forked.returncode == 0, forked.stderr
+        sums = re.findall(r"(?<!\d)10[35](?!\d)", str(server.requests[before].body))
+        assert sums
+        events = list(open_log(tmp_path / "asked.lctl.json").events())
+        asked = [
+            event.data["input"]["a"]
+            for event in events
+            if event.type == "tool_call" and "a" in event.data["input"]
+        ]
+        assert 100 in asked
 
         before = server.count
         forked = lctl(
