@@ -30,6 +30,7 @@ async def distance(city: str) -> dict:
 @tool
 async def search(question: str):
     """Search, telling how it goes."""
+    await asyncio.sleep(0.03)  # not within a millisecond of what threads give
     yield "searching"
     yield f"found nothing on {question}"
 
