@@ -10,7 +10,6 @@ import re
 import sys
 from collections.abc import Awaitable, Callable
 from copy import copy
-from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -104,7 +103,12 @@ async def _executed(call_next: Call, event: Any, context: Any) -> Any:
     events = sys.modules["ag2.events.tool_events"]
     gave: list[Any] = []
     doings = Doings(context)
-    asked = copy(event)
+    asked = event
+
+    def rebind(input: dict[str, Any]) -> None:
+        nonlocal asked
+        asked = copy(event)
+        asked.serialized_arguments = input
 
     async def run() -> Any:
         """What the tool gave, or what it raised: ag2 makes results of both."""
@@ -117,7 +121,7 @@ async def _executed(call_next: Call, event: Any, context: Any) -> Any:
 
     try:
         try:
-            result = await wrapping.wrap(run, lambda args, kwargs: _begun(asked, doings, call_next))()
+            result = await wrapping.wrap(run, lambda args, kwargs: _begun(event, doings, call_next, rebind))()
         finally:
             await doings.repeat()
     except Exception as error:
@@ -142,7 +146,9 @@ def _marked(result: Any) -> Exception:
     return error
 
 
-def _begun(event: Any, doings: Doings, call_next: Call) -> wrapping.Run | None:
+def _begun(
+    event: Any, doings: Doings, call_next: Call, rebind: Callable[[dict[str, Any]], None]
+) -> wrapping.Run | None:
     if get_session() is None and border.player() is None:
         return None
     with guard(_TOOL):
@@ -159,7 +165,7 @@ def _begun(event: Any, doings: Doings, call_next: Call) -> wrapping.Run | None:
             beside=doings.beside,
             function=_function_of(call_next),
             wraps=_wrapped,
-            rebind=partial(setattr, event, "serialized_arguments"),
+            rebind=rebind,
         )
         return doings.run
     return None

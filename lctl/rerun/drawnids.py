@@ -65,14 +65,14 @@ class DrawnIds:
             return said
         return _BYTES.sub(self._replaced, said)
 
-    # -- inside ----------------------------------------------------------------------------
-
     def drew(self, digits: str) -> None:
         """An id of these digits (at least eight, hexadecimal) is one of this run's."""
         with self._lock:
             if len(self._drawn) >= _KNOWN:
                 del self._drawn[next(iter(self._drawn))]
             self._drawn[digits[:_SHORT]] = digits
+
+    # -- inside ----------------------------------------------------------------------------
 
     def _drawn_id(self, token: str) -> str | None:
         digits = token.replace("-", "")

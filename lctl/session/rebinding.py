@@ -11,6 +11,8 @@ from typing import Any, TypeGuard
 
 import orjson
 
+from lctl.session import jsonable
+
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
@@ -26,8 +28,8 @@ def rebound(
     if any(name not in new for name in old):
         return None  # whether the function has a default for it, nobody knows
     changed = {name: value for name, value in new.items() if name not in old or old[name] != value}
-    if all(name in kwargs for name in changed):
-        return args, {**kwargs, **changed}
+    if _holds(kwargs, old) and all(jsonable.plain(kwargs[name]) == old[name] for name in old):
+        return args, {**kwargs, **changed}  # and not of the function's own that are called alike
     for place, value in enumerate(args):
         made = _changed(value, old, changed)
         if made is not None:

@@ -25,6 +25,7 @@ OLD, NEW = {"a": 1, "b": 2}, {"a": 7, "b": 2}
         ((), {"a": 1, "b": 2, "ctx": "own"}, ((), {"a": 7, "b": 2, "ctx": "own"})),
         (("add", {"a": 1, "b": 2, "state": 3}), {}, (("add", {"a": 7, "b": 2, "state": 3}), {})),
         ((), {"tool_args": {"a": 1, "b": 2}}, ((), {"tool_args": {"a": 7, "b": 2}})),
+        ((), {"a": "add", "b": "own", "tool_args": OLD}, ((), {"a": "add", "b": "own", "tool_args": NEW})),
         (({"name": "add", "input": {"a": 1, "b": 2}},), {}, (({"name": "add", "input": NEW},), {})),
         ((Sums(a=1, b=2),), {}, ((Sums(a=7, b=2),), {})),
     ],
