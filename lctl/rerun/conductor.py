@@ -14,24 +14,21 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from lctl.rerun.ordering import START
+from lctl.rerun.handing import Handing
+from lctl.rerun.homes import Homes
 from lctl.rerun.pace import Pace
-from lctl.rerun.parties import Alarm, Awaiting, Blocked, Held
+from lctl.rerun.parties import Alarm, Awaiting, Blocked
 from lctl.rerun.score import Score, Violation
 from lctl.rerun.stage import Stage
-from lctl.rerun.upcoming import AHEAD
 from lctl.rerun.virtualtime import IdleLoop, VirtualTime, follows
 from lctl.rerun.waiting import Key
 from lctl.session import lanes, turns
 from lctl.session.lanes import Lane
 
-#: What a thread asks for: after it, what it hands to a loop is an answer (see `turns.crossing`).
-_CALLS = frozenset({"exchange", "tool", "sleep"})
 #: Deliveries in a row that a coroutine takes without giving its loop a turn.
 _ROW = 50
 
@@ -52,39 +49,27 @@ class Conductor:
     def __init__(self, moments: Iterable[Any], *, realtime: bool = False) -> None:
         self.pace = Pace(realtime)
         self._score = Score(moments)
-        self._marks = sorted({lane.partition(":")[0] + ":" for lane in self._score.lanes() if ":" in lane})
         self._stage = Stage(self._score, self.pace)
         self._door = self._stage.door
         self._clock = VirtualTime(self)
-        self._handed: dict[tuple[int, int], Held] = {}  # the last by this thread, to this loop
-        self._crossed: dict[int, str] = {}  # lane of a thread's job or last call, until it wakes a loop
-        self._wakes: Counter[str] = Counter()
-        self._suspended: dict[
-            int, Any
-        ] = {}  # places of coroutines that wait or have not gone on yet: their loop
-        self._homes: dict[str, Any] = {}  # lane -> the event loop it was last seen in, None for a thread
+        self._handing = Handing(self._stage)
+        self._homes = Homes(self._stage)
         self._row = 0
 
     def install(self) -> None:
         """Event loops, `time.sleep` and timeouts of locks follow virtual time from here on."""
         self.pace.start()
-        turns.on_job.append(self._begin_job)
+        turns.on_job.append(self._handing.begin_job)
         turns.on_submit.append(self._stage.upcoming.note_job)
         self._clock.install()
 
     def uninstall(self) -> None:
         self._clock.uninstall()
-        turns.on_job.remove(self._begin_job)
+        turns.on_job.remove(self._handing.begin_job)
         turns.on_submit.remove(self._stage.upcoming.note_job)
         self._stage.watch.stop()
         with self._stage.door.lock:  # it may be looking at them still, as may other threads
             self._stage.threads.close()
-
-    def _begin_job(self, lane: Lane) -> None:
-        if lane.index:
-            self._crossed[threading.get_native_id()] = lane.path
-        else:
-            self._crossed.pop(threading.get_native_id(), None)
 
     @property
     def violations(self) -> list[Violation]:
@@ -97,13 +82,12 @@ class Conductor:
         """Return when it is this delivery's turn."""
         loop = _running_loop()
         with self._door:
-            # Pieces of a stream are of a call that has begun; a step that begins or ends is none.
-            if loop is None and key[1] in _CALLS and key[3] in (START, 0):
-                self._crossed[threading.get_native_id()] = key[0]
+            if loop is None:
+                self._handing.begin(key)
             place = self._score.place(key)
             if place is None:
                 return
-            self._settle(key[0], loop)
+            self._homes.settle(key[0], loop)
             if loop is not None:
                 self._note(loop, place)
             elif place == self._score.head and not self._stage.waiting and self._stage.is_alone():
@@ -120,7 +104,7 @@ class Conductor:
             place = self._score.place(key)
             if place is None:
                 return
-            self._settle(key[0], loop)
+            self._homes.settle(key[0], loop)
             party: Blocked | None = None
             future: Any = None
             if loop is not None:
@@ -129,14 +113,15 @@ class Conductor:
                     self._stage.play(place)
                     self._note(loop, place)
                     return
-                if self._goes_on(key, place, loop):  # once other threads are at rest; its own waits for that
+                # Once other threads are at rest; its own waits for that.
+                if self._homes.goes_on(key, place, loop):
                     self._note(loop, place)
                     party = self._stage.waiting[place] = Blocked(place, None)
                     self._stage.block(party)
             if party is None:
                 future = _suspended() if loop is None else loop.create_future()
                 self._stage.waiting[place] = Awaiting(place, loop, future)
-                self._suspended[place] = loop
+                self._homes.suspended[place] = loop
                 if not follows(loop):
                     self._stage.watch.soon()
         if party is not None:
@@ -152,12 +137,12 @@ class Conductor:
             return
         with self._door:
             place = self._score.place(key)
-            if place is None or not self._is_behind_own(place, key[0], loop):
+            if place is None or not self._homes.is_behind_own(place, key[0], loop):
                 return
-            self._settle(key[0], loop)
+            self._homes.settle(key[0], loop)
             future = loop.create_future()
             self._stage.waiting[place] = Awaiting(place, loop, future)
-            self._suspended[place] = loop
+            self._homes.suspended[place] = loop
             if not follows(loop):
                 self._stage.watch.soon()
         await self._wait_for(place, future)
@@ -167,7 +152,7 @@ class Conductor:
             await future
         finally:
             with self._door:
-                self._suspended.pop(place, None)
+                self._homes.suspended.pop(place, None)
                 if self._stage.waiting.pop(place, None) is not None:  # cancelled
                     self._score.play(place)
 
@@ -297,31 +282,10 @@ class Conductor:
     def hold(self, loop: IdleLoop, job: Lane | None, make: Callable[[], Any]) -> Any:
         """What `make` makes is handed to a loop by this thread, and kept back if its turn is known; None
         if it is not. `job`: the one whose result it is, where that is known."""
-        mine = threading.get_native_id()
-        if job is None and (mine == loop.tid or lanes.current().tool is not None):
+        if job is None and (threading.get_native_id() == loop.tid or lanes.current().tool is not None):
             return None  # what a tool's body hands over is not among the wakes
         with self._door:
-            lane = self._crossed.pop(mine, None) if mine != loop.tid else None
-            lane = lane if job is None else job.path
-            place = None
-            if lane is not None:
-                self._wakes[lane] += 1
-                place = self._wake(lane, self._wakes[lane])
-            if place is None:
-                before = self._handed.get((mine, id(loop)))
-                handle = None if before is None else make()
-                return handle if before is not None and before.follow(handle) else None
-            handle = make()
-            held = Held(place, loop.loop, loop.tid, handle)
-            self._handed[mine, id(loop)] = self._stage.waiting[place] = held
-            self._stage.watch.soon()
-            return handle
-
-    def _wake(self, lane: str, number: int) -> int | None:
-        """Where a lane's `number`th wake stands. A job does not know whose it is of several sessions."""
-        marks = self._marks if lane[:1] == "0" else ()
-        places = (self._score.place((mark + lane, "wake", number, 0)) for mark in ("", *marks))
-        return next((place for place in places if place is not None), None)
+            return self._handing.hold(loop, job, make)
 
     def add(self, seconds: float, ring: Callable[[], None]) -> Alarm:
         """Have `ring` called when virtual time has gone on by `seconds`."""
@@ -345,46 +309,6 @@ class Conductor:
             with self._door:
                 self._stage.unblock(party)
             raise
-
-    def _goes_on(self, key: Key, place: int, loop: Any) -> bool:
-        """Whether the running task makes this call, the next of its loop, without giving that a turn: it did
-        so in the recording, though other tasks were ready. Not while one that was let go on has yet to."""
-        if key[3] != START or place - self._score.head > AHEAD:
-            return False
-        waiting = self._stage.waiting
-        if not all(one in waiting for one, its in self._suspended.items() if its is loop):
-            return False
-        before = [one for one in range(self._score.head, place) if not self._score.is_over(one)]
-        return all(
-            (self._score.key(one)[0] == key[0] and one not in waiting) or self._is_elsewhere(one, loop)
-            for one in before
-        )
-
-    def _is_behind_own(self, place: int, lane: str, loop: Any) -> bool:
-        """Whether something of another lane of this loop comes first."""
-        score = self._score
-        before = (one for one in range(score.head, place) if not score.is_over(one))
-        return any(score.key(one)[0] != lane and not self._is_elsewhere(one, loop) for one in before)
-
-    def _settle(self, lane: str, loop: Any) -> None:
-        """Note where a lane runs; and what it came of, if that was not heard of yet."""
-        self._homes[lane] = loop
-        above = lane.rpartition(".")[0]
-        while "." in above and above not in self._homes:
-            self._homes[above] = loop
-            above = above.rpartition(".")[0]
-
-    def _is_elsewhere(self, place: int, loop: Any) -> bool:
-        """Whether a delivery is for a thread or for another loop, as far as is known."""
-        party = self._stage.waiting.get(place)
-        if party is not None:
-            return isinstance(party, Blocked) or party.loop is not loop
-        lane, kind, *_ = self._score.key(place)
-        if kind == "wake":  # of a thread, and for the loop that handed the job in
-            return self._stage.upcoming.is_job_of_another(lane, loop)
-        while lane not in self._homes and "." in lane:
-            lane = lane.rpartition(".")[0]
-        return self._homes.get(lane, loop) is not loop
 
     def _is_at_rest_but_here(self, loop: Any, place: int) -> bool:
         """Whether the running task may go on with this delivery at once, as if its loop had come to rest."""

@@ -1,0 +1,68 @@
+"""Where the lanes of a program run, in which event loop or thread, and who of one loop goes on first.
+
+Called with the door shut, as all of the `Stage` is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lctl.rerun.ordering import START
+from lctl.rerun.parties import Blocked
+from lctl.rerun.stage import Stage
+from lctl.rerun.upcoming import AHEAD
+from lctl.rerun.waiting import Key
+
+
+class Homes:
+    """What is known of where each lane runs.
+
+    Attributes:
+        suspended: places of coroutines that wait or have not gone on yet, and their loops.
+    """
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._score = stage.score
+        self._homes: dict[str, Any] = {}  # lane -> the event loop it was last seen in, None for a thread
+        self.suspended: dict[int, Any] = {}
+
+    def settle(self, lane: str, loop: Any) -> None:
+        """Note where a lane runs; and what it came of, if that was not heard of yet."""
+        self._homes[lane] = loop
+        above = lane.rpartition(".")[0]
+        while "." in above and above not in self._homes:
+            self._homes[above] = loop
+            above = above.rpartition(".")[0]
+
+    def goes_on(self, key: Key, place: int, loop: Any) -> bool:
+        """Whether the running task makes this call, the next of its loop, without giving that a turn: it did
+        so in the recording, though other tasks were ready. Not while one that was let go on has yet to."""
+        score, waiting = self._score, self._stage.waiting
+        if key[3] != START or place - score.head > AHEAD:
+            return False
+        if not all(one in waiting for one, its in self.suspended.items() if its is loop):
+            return False
+        before = [one for one in range(score.head, place) if not score.is_over(one)]
+        return all(
+            (score.key(one)[0] == key[0] and one not in waiting) or self._is_elsewhere(one, loop)
+            for one in before
+        )
+
+    def is_behind_own(self, place: int, lane: str, loop: Any) -> bool:
+        """Whether something of another lane of this loop comes first."""
+        score = self._score
+        before = (one for one in range(score.head, place) if not score.is_over(one))
+        return any(score.key(one)[0] != lane and not self._is_elsewhere(one, loop) for one in before)
+
+    def _is_elsewhere(self, place: int, loop: Any) -> bool:
+        """Whether a delivery is for a thread or for another loop, as far as is known."""
+        party = self._stage.waiting.get(place)
+        if party is not None:
+            return isinstance(party, Blocked) or party.loop is not loop
+        lane, kind, *_ = self._score.key(place)
+        if kind == "wake":  # of a thread, and for the loop that handed the job in
+            return self._stage.upcoming.is_job_of_another(lane, loop)
+        while lane not in self._homes and "." in lane:
+            lane = lane.rpartition(".")[0]
+        return self._homes.get(lane, loop) is not loop
