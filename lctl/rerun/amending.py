@@ -11,14 +11,24 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lctl.instrument.codecs.bodies import read_object
-from lctl.patch import Before, Edit, Unaddressed, change, print_path, rewrite
-from lctl.patch.changing import join_texts
-from lctl.patch.edits import Operator, Path, Segment
+from lctl.patch import Before, Edit, Unaddressed, change, rewrite
+from lctl.patch.edits import Segment
+from lctl.rerun import contents
+from lctl.rerun.texts import change_in, change_text
 
-_CONVERSATIONS = {"chat.completions": "messages", "messages": "messages", "responses": "input"}
+_CONVERSATIONS = {
+    "chat.completions": "messages",
+    "messages": "messages",
+    "responses": "input",
+    "cohere.chat": "messages",
+    "ollama.chat": "messages",
+}
 _SYSTEM_ROLES = ("system", "developer")
 #: Models that refuse `max_tokens` for chat completions.
 _REASONING = re.compile(r"(o\d|gpt-[5-9])")
+#: What a request to Ollama says beside its options.
+_OF_OLLAMA = frozenset({"options", "format", "keep_alive", "think", "stream", "template", "raw", "suffix",
+    "images", "logprobs", "top_logprobs", "truncate", "dimensions"})  # fmt: skip
 # What a request without tools may not say either.
 _OF_TOOLS = ("tools", "functions", "tool_choice", "parallel_tool_calls", "function_call")
 
@@ -43,30 +53,35 @@ def amended(operation: str, document: dict[str, Any], edit: Edit) -> dict[str, A
         Unaddressed: it has nothing where the edit would change it.
     """
     kind = operation.partition(".input_tokens")[0].partition(".count_tokens")[0]
+    if kind == "generate_content" and edit.root in contents.EDITORS:
+        return contents.EDITORS[edit.root](document, edit)
     return _EDITORS[edit.root](kind, document, edit)
 
 
 def _model(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
     if "model" not in document:
         raise Unaddressed("the model is named in the URL, and only the body of a request can be changed")
-    return _change(document, ("model",), edit)
+    return change_in(document, ("model",), edit)
 
 
 def _body(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
-    return _change(document, edit.path, edit)
+    return change_in(document, edit.path, edit)
 
 
 def _params(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
     name = edit.path[0]
     if name in ("max_tokens", "max_output_tokens", "max_completion_tokens"):
         name = _limit(kind, document, str(name))
-    return _change(document, (name, *edit.path[1:]), edit)
+    inside = ("options",) if kind.startswith("ollama.") and name not in _OF_OLLAMA else ()
+    return change_in(document, (*inside, name, *edit.path[1:]), edit)
 
 
 def _limit(kind: str, document: dict[str, Any], name: str) -> str:
     """What this API calls the most tokens of an answer."""
     if kind == "responses":
         return "max_output_tokens"
+    if kind.startswith("ollama."):
+        return "num_predict"
     if kind != "chat.completions":
         return "max_tokens"
     for known in ("max_completion_tokens", "max_tokens"):
@@ -81,8 +96,8 @@ def _limit(kind: str, document: dict[str, Any], name: str) -> str:
 
 
 def _prompt(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
-    if kind == "messages":
-        return _change_text(document, ("system",), edit)
+    if kind in ("messages", "ollama.generate"):
+        return change_text(document, ("system",), edit)
     if kind not in _CONVERSATIONS:
         raise Unaddressed(f"a request for {kind} has no system prompt")
     key = _CONVERSATIONS[kind]
@@ -92,11 +107,11 @@ def _prompt(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
         (n for n, m in enumerate(messages) if isinstance(m, dict) and m.get("role") in _SYSTEM_ROLES), None
     )
     if kind == "responses" and (at is None or document.get("instructions")):
-        return _change_text(document, ("instructions",), edit)
+        return change_text(document, ("instructions",), edit)
     if at is not None:
         if edit.operator == "del":
             return change(document, (key, at), "del", None)  # type: ignore[no-any-return]
-        return _change_text(document, (key, at, "content"), edit)
+        return change_text(document, (key, at, "content"), edit)
     if edit.operator not in ("=", "+="):
         raise Unaddressed("there is no system prompt")
     message = {"role": "system", "content": edit.value}
@@ -114,7 +129,7 @@ def _message(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
     messages = document.get(key)
     if isinstance(messages, str):  # the short form of one message of the user
         if inside == ["content"] and which in (0, -1, "user") and edit.operator != "del":
-            return _change_text(document, (key,), edit)
+            return change_text(document, (key,), edit)
         document = {**document, key: [{"role": "user", "content": messages}]}
     elif not isinstance(messages, list):
         raise Unaddressed("the request has no messages")
@@ -126,7 +141,7 @@ def _message(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
         else:
             value = {"role": "user", "content": value}
     if inside == ["content"] and edit.operator != "del":
-        return _change_text(document, (key, at, "content"), edit)
+        return change_text(document, (key, at, "content"), edit)
     return change(document, (key, at, *inside), edit.operator, value)  # type: ignore[no-any-return]
 
 
@@ -177,55 +192,12 @@ def _tools(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
         if inside[0] == "parameters" and "input_schema" in tool:
             inside[0] = "input_schema"
         inside = ["function", *inside] if nested and inside[0] != "function" else inside
-    return _change(document, (key, at, *inside), edit)
+    return change_in(document, (key, at, *inside), edit)
 
 
 def _name(tool: Any) -> str:
     inner = tool.get("function", tool) if isinstance(tool, dict) else {}
     return str(inner.get("name") or "") if isinstance(inner, dict) else ""
-
-
-# -- texts ---------------------------------------------------------------------------------------
-
-
-def _change(document: dict[str, Any], path: Path, edit: Edit) -> dict[str, Any]:
-    return change(document, path, edit.operator, edit.value)  # type: ignore[no-any-return]
-
-
-def _change_text(document: dict[str, Any], path: Path, edit: Edit) -> dict[str, Any]:
-    """As `_change`, of a text that may also be written as a list of parts."""
-    value: Any = document
-    for segment in path:
-        try:
-            value = value[segment]
-        except (KeyError, IndexError, TypeError):
-            value = None
-    if not isinstance(value, list) or edit.operator in ("=", "del") or not isinstance(edit.value, str | list):
-        return _change(document, path, edit)
-    parts = _parts(value, edit.operator, edit.value, path)
-    return change(document, path, "=", parts)  # type: ignore[no-any-return]
-
-
-def _parts(parts: list[Any], operator: Operator, operand: Any, path: Path) -> list[Any]:
-    """`+=` is one more part of the kind there is, so that what was cached before it stays so; others work
-    on each text."""
-    if operator == "+=":
-        if isinstance(operand, list):
-            return [*parts, *operand]
-        kind = next((p["type"] for p in reversed(parts) if isinstance(p, dict) and "text" in p), "text")
-        before = next((p["text"] for p in reversed(parts) if isinstance(p, dict) and "text" in p), "")
-        return [*parts, {"type": kind, "text": join_texts(str(before), operand)[len(str(before)) :]}]
-    changed, done = list(parts), 0
-    for n, part in enumerate(parts):
-        if isinstance(part, dict) and isinstance(part.get("text"), str):
-            try:
-                changed[n] = change(part, ("text",), operator, operand)
-                done += 1
-            except Unaddressed:
-                continue
-    if not done:
-        raise Unaddressed(f"{print_path(path)} has no part with such a text")
-    return changed
 
 
 _EDITORS: dict[str, Callable[[str, dict[str, Any], Edit], dict[str, Any]]] = {

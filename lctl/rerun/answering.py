@@ -8,9 +8,10 @@ Whatever else the response says (ids, usage, reasoning, signatures) stays as rec
 from __future__ import annotations
 
 from lctl.instrument.codecs import find as find_codec
+from lctl.instrument.codecs.bodies import loads
 from lctl.instrument.codecs.sse import read_stream
 from lctl.patch import Unaddressed
-from lctl.rerun.dialects import chat, messages, responses
+from lctl.rerun.dialects import chat, cohere, google, messages, ollama, responses
 from lctl.rerun.dialects.dialect import Answer, Dialect, Whole
 
 
@@ -23,9 +24,15 @@ def dialect(operation: str) -> Dialect:
 
 
 def gathered(operation: str, body: bytes) -> Whole:
-    """The whole response that a stream of events says."""
-    events, _ = read_stream(body)
-    return dialect(operation).gather(events)
+    """The whole response that a stream of events says.
+
+    Raises:
+        ValueError: it is no stream of this operation.
+    """
+    speaking = dialect(operation)
+    if "ndjson" in speaking.streamed_as:
+        return speaking.gather([loads(line) for line in body.splitlines() if line.strip()])
+    return speaking.gather(read_stream(body)[0])
 
 
 def written(operation: str, whole: Whole, new: Answer, tag: str) -> Whole:
@@ -56,4 +63,7 @@ _DIALECTS = {
     "completions": chat.TEXT,
     "messages": messages.DIALECT,
     "responses": responses.DIALECT,
+    "generate_content": google.DIALECT,
+    "cohere.chat": cohere.DIALECT,
+    "ollama.chat": ollama.DIALECT,
 }

@@ -11,7 +11,7 @@ import orjson
 from lctl.errors import UsageError
 from lctl.session.border import RecordedError
 
-#: Status -> (what Anthropic calls it, what OpenAI calls it), and what it is in words.
+#: Status -> what Anthropic calls it, what OpenAI calls it, what it is in words.
 _STATUSES = {
     400: ("invalid_request_error", "invalid_request_error", "Bad request"),
     401: ("authentication_error", "invalid_request_error", "Incorrect API key provided"),
@@ -23,6 +23,17 @@ _STATUSES = {
     500: ("api_error", "server_error", "Internal server error"),
     503: ("overloaded_error", "server_error", "Service unavailable"),
     529: ("overloaded_error", "server_error", "Overloaded"),
+}
+#: What Google calls them.
+_GOOGLE = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
 }
 #: Where each HTTP library keeps its exceptions.
 _MODULES = {
@@ -53,6 +64,13 @@ def error_body(operation: str, status: int, message: str) -> bytes:
     said = message or words
     if operation.startswith("messages"):
         return orjson.dumps({"type": "error", "error": {"type": anthropic, "message": said}})
+    if operation in ("generate_content", "embed_content", "generate_content.count_tokens"):
+        error = {"code": status, "message": said, "status": _GOOGLE.get(status, "UNKNOWN")}
+        return orjson.dumps({"error": error})
+    if operation.startswith("cohere."):
+        return orjson.dumps({"message": said})
+    if operation.startswith("ollama."):
+        return orjson.dumps({"error": said})
     code = "rate_limit_exceeded" if status == 429 else None
     return orjson.dumps({"error": {"message": said, "type": openai, "param": None, "code": code}})
 

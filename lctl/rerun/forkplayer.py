@@ -9,7 +9,8 @@ from lctl.rerun.answers import RecordedAnswer
 from lctl.rerun.matching import Match
 from lctl.rerun.player import TapePlayer
 from lctl.rerun.reads import Reads
-from lctl.rerun.rules import EditedAnswer, EditedResult, Place, Rules
+from lctl.rerun.rewording import EditedAnswer
+from lctl.rerun.rules import EditedResult, Place, Rules
 from lctl.rerun.toolpolicy import ToolPolicy, approved, stand_in
 from lctl.rerun.tools import GatedServed, equal_call, served, wrapped
 from lctl.session.border import Live, WireRequest

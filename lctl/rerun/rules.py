@@ -7,22 +7,29 @@ fault that is hard to see. `@N` is for those who want it once.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lctl.errors import RerunStopped
 from lctl.patch import Edit, Unaddressed, change
-from lctl.rerun import answering, failing, streaming
+from lctl.rerun import answering, failing
 from lctl.rerun.amending import amend
-from lctl.session.border import RecordedError, WireRequest
+from lctl.rerun.rewording import (
+    EditedAnswer,
+    asked_model,
+    failure,
+    given_whole,
+    rewritten,
+    spoken,
+    whole_of,
+)
+from lctl.session.border import WireRequest
 
 if TYPE_CHECKING:
     from lctl.rerun.entries import Entry
     from lctl.rerun.forkpoint import ForkPoint
     from lctl.rerun.tape import Tape
     from lctl.session.toolcalls import ToolCall
-
-_EVENT_STREAM = "text/event-stream; charset=utf-8"
 
 
 class Place(NamedTuple):
@@ -39,15 +46,6 @@ class Place(NamedTuple):
     lane: str
     after_fork: bool
     live: bool = False
-
-
-class EditedAnswer(NamedTuple):
-    """What a model call gets in place of its answer: a response, or the exception for one."""
-
-    status: int | None
-    headers: Mapping[str, str]
-    chunks: tuple[bytes, ...] = ()
-    error: RecordedError | None = None
 
 
 class EditedResult(NamedTuple):
@@ -202,7 +200,7 @@ class Rules:
             edit = self._edits[n]
             try:
                 if edit.operator == "!=":
-                    found = _failure(operation, request, str(edit.value))
+                    found = failure(operation, request, str(edit.value))
                 else:
                     found = self._reworded(edit, found, operation, entry, request)
             except (Unaddressed, ValueError) as error:
@@ -222,23 +220,23 @@ class Rules:
         """The answer with one more edit made."""
         recorded = before if before is not None else self._recorded(entry)
         if edit.path[:1] == ("body",):
-            return _rewritten(recorded, edit)
+            return rewritten(recorded, edit)
         with self._lock:
             self._count += 1
             tag = f"lctl{entry.seq if entry is not None else f'new{self._count}'}"
         speaking = answering.dialect(operation)
-        whole = None if recorded is None else _whole(operation, recorded)
+        whole = None if recorded is None else whole_of(operation, recorded)
         given = edit.operator == "=" and not edit.path
         if whole is None:
             if not given:
                 raise Unaddressed("there is no recorded answer to change; give it whole: answer={...}")
-            whole = speaking.made(_asked_model(request.body), tag)
+            whole = speaking.made(asked_model(operation, request), tag)
         old = speaking.read(whole)
         if given:
-            new = _given(edit.value, old)
+            new = given_whole(edit.value, old)
         else:
             new = change({"answer": old}, ("answer", *edit.path), edit.operator, edit.value)["answer"]
-        return _spoken(operation, answering.written(operation, whole, new, tag), recorded, request)
+        return spoken(operation, answering.written(operation, whole, new, tag), recorded, request)
 
     def _recorded(self, entry: Entry | None) -> EditedAnswer | None:
         """The recorded answer; None where there is none, or it is a failure."""
@@ -283,9 +281,6 @@ class Rules:
         return {"output": data["output"]}
 
 
-# -- making answers ----------------------------------------------------------------------------
-
-
 def _check_editable(request: WireRequest, edit: Edit) -> None:
     signed = str(request.headers.get("authorization", "")).startswith("AWS4-HMAC") or (
         "x-amz-signature=" in request.url.lower()
@@ -298,93 +293,6 @@ def _check_editable(request: WireRequest, edit: Edit) -> None:
         )
     if not request.editable:
         raise RerunStopped(f"{edit}: {request.http} sends this request in a way that cannot be edited")
-
-
-def _failure(operation: str, request: WireRequest, text: str) -> EditedAnswer:
-    name, message = failing.split(text)
-    if name.isdigit():
-        headers = {"content-type": "application/json"}
-        return EditedAnswer(int(name), headers, (failing.error_body(operation, int(name), message),))
-    return EditedAnswer(None, {}, (), failing.transport_error(request.http, name, message))
-
-
-def _whole(operation: str, recorded: EditedAnswer) -> dict[str, Any]:
-    from lctl.instrument.codecs.bodies import read_object
-
-    body = b"".join(recorded.chunks)
-    kind = recorded.headers.get("content-type", "")
-    if "amazon.eventstream" in kind:
-        raise Unaddressed("an answer in AWS event stream frames can only be replaced by a failure")
-    return answering.gathered(operation, body) if _is_stream(recorded) else read_object(body)
-
-
-def _is_stream(answer: EditedAnswer) -> bool:
-    return "event-stream" in answer.headers.get("content-type", "")
-
-
-def _given(value: Any, old: dict[str, Any]) -> dict[str, Any]:
-    """A whole answer: what it leaves out is empty, not as recorded."""
-    if not isinstance(value, dict):
-        value = {"content": None if value is None else str(value)}
-    calls = value.get("tool_calls")
-    usual: dict[str, Any] = {
-        "content": None,
-        "tool_calls": [],
-        "finish_reason": "tool_calls" if calls else "stop",
-    }
-    return {**usual, "model": old.get("model"), **value}
-
-
-def _spoken(
-    operation: str, whole: dict[str, Any], recorded: EditedAnswer | None, request: WireRequest
-) -> EditedAnswer:
-    """The response that says `whole`, streamed if the program reads it so."""
-    asked = _asked(request.body)
-    streamed = _is_stream(recorded) if recorded is not None else asked.get("stream") is True
-    headers = {
-        key: value
-        for key, value in (recorded.headers if recorded is not None else {}).items()
-        if key not in ("content-length", "content-encoding", "transfer-encoding")
-    }
-    if streamed:
-        options = asked.get("stream_options")
-        counted = isinstance(options, dict) and options.get("include_usage") is True
-        headers["content-type"] = headers.get("content-type", _EVENT_STREAM)
-        chunks = streaming.events(operation, whole, counted=counted)
-        return EditedAnswer(200, headers, tuple(chunks))
-    headers["content-type"] = headers.get("content-type", "application/json")
-    return EditedAnswer(200, headers, (_json(whole, recorded),))
-
-
-def _json(whole: dict[str, Any], recorded: EditedAnswer | None) -> bytes:
-    from lctl.patch import rewrite
-
-    return rewrite(b"{}" if recorded is None else b"".join(recorded.chunks), whole)
-
-
-def _rewritten(recorded: EditedAnswer | None, edit: Edit) -> EditedAnswer:
-    """The JSON of a response edited as it is."""
-    from lctl.instrument.codecs.bodies import loads
-    from lctl.patch import rewrite
-
-    if edit.operator == "=" and len(edit.path) == 1 and recorded is None:
-        return EditedAnswer(200, {"content-type": "application/json"}, (rewrite(b"{}", edit.value),))
-    if recorded is None or _is_stream(recorded):
-        raise Unaddressed("there is no recorded JSON response whose body could be changed")
-    body = b"".join(recorded.chunks)
-    new = change({"body": loads(body)}, edit.path, edit.operator, edit.value)["body"]
-    return recorded._replace(chunks=(rewrite(body, new),))
-
-
-def _asked(body: bytes | None) -> dict[str, Any]:
-    from lctl.instrument.codecs.bodies import loads_or_none
-
-    value = loads_or_none(body) if body else None
-    return value if isinstance(value, dict) else {}
-
-
-def _asked_model(body: bytes | None) -> str:
-    return str(_asked(body).get("model") or "")
 
 
 def _agent_here() -> str:

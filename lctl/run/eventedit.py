@@ -113,7 +113,13 @@ def _answer(log: Log, event: Event, data: dict[str, Any], keys: list[str]) -> li
 def _said(operation: str, message: dict[str, Any]) -> dict[str, Any]:
     """The answer in a recorded message, in whichever dialect."""
     content = message.get("content")
-    whole: dict[str, Any] = {"choices": [{"message": message}], "content": content, "output": content}
+    whole: dict[str, Any] = {
+        "choices": [{"message": message}],
+        "content": content,
+        "output": content,
+        "candidates": [{"content": message}],
+        "message": message,
+    }
     if operation == "messages" and isinstance(content, str):
         whole["content"] = [{"type": "text", "text": content}]
     if operation == "responses" and isinstance(content, str):
@@ -127,9 +133,15 @@ def _said(operation: str, message: dict[str, Any]) -> dict[str, Any]:
 
 def _prompt(log: Log, event: Event, data: dict[str, Any], keys: list[str]) -> list[Edit]:
     if event.data.get("role") in ("system", "developer"):
-        return [Edit("prompt", ("system",), "=", data.get("content"))] if keys == ["content"] else []
+        return (
+            [Edit("prompt", ("system",), "=", data.get(keys[0]))] if keys in (["content"], ["parts"]) else []
+        )
     index = _index(log, event)
     return [Edit("message", (index, key), "=", data[key]) for key in keys if key in data]
+
+
+#: Operations whose system prompt is one of the messages.
+_SYSTEM_WITHIN = ("chat.completions", "cohere.chat", "ollama.chat")
 
 
 def _index(log: Log, event: Event) -> int:
@@ -142,7 +154,7 @@ def _index(log: Log, event: Event) -> int:
         (e for e in log.events(event.seq) if e.type == "step_start" and e.data.get("kind") in MODEL_KINDS),
         None,
     )
-    apart = call is not None and call.data.get("operation") != "chat.completions"
+    apart = call is not None and call.data.get("operation") not in _SYSTEM_WITHIN
     return sum(1 for message in path if not (apart and message.role == "system")) - 1
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from lctl.instrument.codecs import chat
 from lctl.patch import Unaddressed
 from lctl.rerun.dialects.dialect import Answer, Dialect, Whole, dumped, loaded, reason_in, rewritten
+from lctl.rerun.dialects.streaming import chat_stream, text_stream
 
 
 def _made(model: str, tag: str) -> Whole:
@@ -122,5 +123,5 @@ def _text_gather(events: list[dict[str, Any]]) -> Whole:
     return {**head, "choices": [{"index": 0, "text": text, "logprobs": None, "finish_reason": reason}]}
 
 
-DIALECT = Dialect(_made, _read, _write, _gather)
-TEXT = Dialect(_text_made, _text_read, _text_write, _text_gather)
+DIALECT = Dialect(_made, _read, _write, _gather, chat_stream)
+TEXT = Dialect(_text_made, _text_read, _text_write, _text_gather, text_stream)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import orjson
@@ -20,16 +21,24 @@ _REASONS = {
     "messages": {"length": "max_tokens", "max_output_tokens": "max_tokens", "tool_calls": "tool_use",
                  "stop": "end_turn", "completed": "end_turn", "content_filter": "refusal"},
     "responses": {"length": "max_output_tokens", "max_tokens": "max_output_tokens"},
+    "google": {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "max_tokens": "MAX_TOKENS",
+               "content_filter": "SAFETY", "refusal": "SAFETY"},
+    "cohere": {"stop": "COMPLETE", "tool_calls": "TOOL_CALL", "length": "MAX_TOKENS",
+               "max_tokens": "MAX_TOKENS"},
+    "ollama": {"tool_calls": "stop", "max_tokens": "length"},
 }  # fmt: skip
 
 
 class Dialect(NamedTuple):
-    """How one API writes answers. `made` is the response that says nothing yet, for (model, tag)."""
+    """How one API writes answers. `made` is the response that says nothing yet, for (model, tag);
+    `stream`: a response in the pieces in which the network would bring it (counted: with its usage)."""
 
     made: Callable[[str, str], Whole]
     read: Callable[[Whole], Answer]
     write: Callable[[Whole, Answer, Answer, str], Whole]
     gather: Callable[[list[dict[str, Any]]], Whole]
+    stream: Callable[[Whole, bool], Iterator[bytes]]
+    streamed_as: str = "text/event-stream; charset=utf-8"
 
 
 def reason_in(kind: str, reason: Any) -> Any:
@@ -56,3 +65,15 @@ def rewritten(
         before = raw[n] if n < len(raw) else None
         found.append(before if n < len(old) and same(old[n], call) else make(call, n, before))
     return found
+
+
+def cut(text: Any) -> list[str]:
+    """A text in the pieces of a stream: words with the blanks before them."""
+    return re.findall(r"\s*\S+|\s+$", text) if isinstance(text, str) else []
+
+
+def sse(data: dict[str, Any], name: str = "") -> bytes:
+    """A server-sent event."""
+    head = f"event: {name}\n" if name else ""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return f"{head}data: {text}\n\n".encode()

@@ -10,6 +10,7 @@ from lctl.instrument.codecs import find as find_codec
 from lctl.patch import Unaddressed
 from lctl.patch.changing import same
 from lctl.rerun.dialects.dialect import Answer, Dialect, Whole, reason_in, rewritten
+from lctl.rerun.dialects.streaming import messages_stream
 
 
 def _made(model: str, tag: str) -> Whole:
@@ -80,4 +81,4 @@ def _gather(events: list[dict[str, Any]]) -> Whole:
     }
 
 
-DIALECT = Dialect(_made, _read, _write, _gather)
+DIALECT = Dialect(_made, _read, _write, _gather, messages_stream)

@@ -8,6 +8,7 @@ from typing import Any
 from lctl.patch import Unaddressed
 from lctl.patch.changing import same
 from lctl.rerun.dialects.dialect import Answer, Dialect, Whole, dumped, loaded, reason_in, rewritten
+from lctl.rerun.dialects.streaming import responses_stream
 
 
 def _made(model: str, tag: str) -> Whole:
@@ -110,4 +111,4 @@ def _gather(events: list[dict[str, Any]]) -> Whole:
     return last
 
 
-DIALECT = Dialect(_made, _read, _write, _gather)
+DIALECT = Dialect(_made, _read, _write, _gather, responses_stream)

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-Whole = dict[str, Any]
+from lctl.rerun.dialects.dialect import Whole, cut, dumped, sse
+
 Event = tuple[str, dict[str, Any]]
 
 
-def events(operation: str, whole: Whole, *, counted: bool = True) -> list[bytes]:
-    """The server-sent events of a response, each as the network would bring it.
-
-    Args:
-        counted: chat completions tell the usage (their requests say whether).
-    """
-    if operation in ("chat.completions", "completions"):
-        parts = _chat if operation == "chat.completions" else _text
-        return [*(_sse(data) for data in parts(whole, counted)), b"data: [DONE]\n\n"]
-    if operation == "messages":
-        return [_sse({"type": name, **data}, name) for name, data in _messages(whole)]
-    numbered = enumerate(_responses(whole))
-    return [_sse({"type": name, "sequence_number": n, **data}, name) for n, (name, data) in numbered]
+def chat_stream(whole: Whole, counted: bool) -> Iterator[bytes]:
+    """Chat completions tell the usage where their requests say so (`counted`), as completions do."""
+    yield from map(sse, _chat(whole, counted))
+    yield b"data: [DONE]\n\n"
 
 
-def _sse(data: dict[str, Any], name: str = "") -> bytes:
-    head = f"event: {name}\n" if name else ""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"{head}data: {text}\n\n".encode()
+def text_stream(whole: Whole, counted: bool) -> Iterator[bytes]:
+    yield from map(sse, _text(whole, counted))
+    yield b"data: [DONE]\n\n"
 
 
-def _cut(text: Any) -> list[str]:
-    return re.findall(r"\s*\S+|\s+$", text) if isinstance(text, str) else []
+def messages_stream(whole: Whole, counted: bool) -> Iterator[bytes]:
+    for name, data in _messages(whole):
+        yield sse({"type": name, **data}, name)
+
+
+def responses_stream(whole: Whole, counted: bool) -> Iterator[bytes]:
+    for n, (name, data) in enumerate(_responses(whole)):
+        yield sse({"type": name, "sequence_number": n, **data}, name)
 
 
 # -- chat completions, completions ---------------------------------------------------------------
@@ -61,11 +56,11 @@ def _deltas(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"role": "assistant", "content": None if content is None else ""}
     for key, value in message.items():
         if key in ("reasoning_content", "reasoning", "refusal") and isinstance(value, str):
-            for piece in _cut(value):
+            for piece in cut(value):
                 yield {key: piece}
     if isinstance(content, list):
         yield {"content": content}
-    for piece in _cut(content):
+    for piece in cut(content):
         yield {"content": piece}
     for n, call in enumerate(message.get("tool_calls") or []):
         function = call.get("function") or {}
@@ -76,7 +71,7 @@ def _deltas(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _text(whole: Whole, counted: bool) -> Iterator[dict[str, Any]]:
     head = {key: value for key, value in whole.items() if key not in ("choices", "usage")}
     for choice in whole["choices"]:
-        for piece in _cut(choice.get("text")):
+        for piece in cut(choice.get("text")):
             yield {**head, "choices": [{**choice, "text": piece, "finish_reason": None}]}
         yield {**head, "choices": [{**choice, "text": ""}]}
     if counted:
@@ -115,14 +110,14 @@ def _begun(block: dict[str, Any]) -> dict[str, Any]:
 def _block_deltas(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
     match block.get("type"):
         case "text":
-            for piece in _cut(block.get("text")):
+            for piece in cut(block.get("text")):
                 yield {"type": "text_delta", "text": piece}
         case "thinking":
-            for piece in _cut(block.get("thinking")):
+            for piece in cut(block.get("thinking")):
                 yield {"type": "thinking_delta", "thinking": piece}
             yield {"type": "signature_delta", "signature": block.get("signature") or ""}
         case "tool_use":
-            text = json.dumps(block.get("input") or {}, ensure_ascii=False)
+            text = dumped(block.get("input") or {})
             yield {"type": "input_json_delta", "partial_json": text}
 
 
@@ -163,7 +158,7 @@ def _message_events(item: dict[str, Any], within: dict[str, Any]) -> Iterator[Ev
         name = "response.refusal" if key == "refusal" else "response.output_text"
         more: dict[str, Any] = {} if key == "refusal" else {"logprobs": []}
         yield "response.content_part.added", {**place, "part": {**part, key: ""}}
-        for piece in _cut(part.get(key)):
+        for piece in cut(part.get(key)):
             yield f"{name}.delta", {**place, "delta": piece, **more}
         yield f"{name}.done", {**place, key: part.get(key), **more}
         yield "response.content_part.done", {**place, "part": part}
@@ -179,7 +174,7 @@ def _reasoning_events(item: dict[str, Any], within: dict[str, Any]) -> Iterator[
     for n, part in enumerate(item.get("summary") or []):
         place = {**within, "summary_index": n}
         yield "response.reasoning_summary_part.added", {**place, "part": {**part, "text": ""}}
-        for piece in _cut(part.get("text")):
+        for piece in cut(part.get("text")):
             yield "response.reasoning_summary_text.delta", {**place, "delta": piece}
         yield "response.reasoning_summary_text.done", {**place, "text": part.get("text")}
         yield "response.reasoning_summary_part.done", {**place, "part": part}

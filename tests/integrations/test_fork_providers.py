@@ -1,0 +1,230 @@
+"""The patch language on what Google, Cohere and Ollama take and give."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from lctl import LCTLSession
+from lctl.codec import open_log
+from lctl.rerun.forking import fork_block
+from lctl.testing import ModelServer
+
+SYSTEM, ASKED = "You read files.", "Read a.txt"
+PARAMETERS = {"type": "object", "properties": {"path": {"type": "string"}}}
+FUNCTION = {"name": "read_file", "description": "Reads.", "parameters": PARAMETERS}
+ROLES = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": ASKED}]
+
+Body = dict[str, Any]
+#: What an answer says: its text, and the tools it asks for with their arguments.
+Said = tuple[str, list[tuple[str, Any]]]
+
+
+def google(url: str, stream: bool = False) -> Said:
+    body = {
+        "systemInstruction": {"parts": [{"text": SYSTEM}]},
+        "contents": [{"role": "user", "parts": [{"text": ASKED}]}],
+        "tools": [{"functionDeclarations": [FUNCTION]}],
+        "generationConfig": {"temperature": 0.7, "maxOutputTokens": 100},
+    }
+    ending = "streamGenerateContent?alt=sse" if stream else "generateContent"
+    sent = httpx.post(f"{url}/v1beta/models/gemini-2.5-flash:{ending}", json=body)
+    pieces = _events(sent) if stream else [sent.raise_for_status().json()]
+    parts = [part for piece in pieces for part in piece["candidates"][0]["content"]["parts"]]
+    calls = [part["functionCall"] for part in parts if "functionCall" in part]
+    return "".join(part.get("text", "") for part in parts), [(call["name"], call["args"]) for call in calls]
+
+
+def cohere(url: str, stream: bool = False) -> Said:
+    body = {
+        "model": "command-a",
+        "messages": ROLES,
+        "tools": [{"type": "function", "function": FUNCTION}],
+        "temperature": 0.7,
+        "max_tokens": 100,
+        "stream": stream,
+    }
+    sent = httpx.post(f"{url}/v2/chat", json=body)
+    if not stream:
+        message = sent.raise_for_status().json()["message"]
+        calls = [call["function"] for call in message.get("tool_calls") or ()]
+        texts = [part["text"] for part in message.get("content") or ()]
+        return "".join(texts), [(call["name"], json.loads(call["arguments"])) for call in calls]
+    text, name, arguments = "", "", ""
+    for event in _events(sent):
+        said = (event.get("delta") or {}).get("message") or {}
+        if event["type"] == "content-delta":
+            text += said["content"]["text"]
+        elif event["type"].startswith("tool-call-") and said:
+            name += said["tool_calls"]["function"].get("name", "")
+            arguments += said["tool_calls"]["function"]["arguments"]
+    return text, [(name, json.loads(arguments))] if name else []
+
+
+def ollama(url: str, stream: bool = False) -> Said:
+    body = {
+        "model": "llama3",
+        "messages": ROLES,
+        "tools": [{"type": "function", "function": FUNCTION}],
+        "options": {"temperature": 0.7, "num_predict": 100},
+        "stream": stream,
+    }
+    lines = httpx.post(f"{url}/api/chat", json=body).raise_for_status().text.splitlines()
+    messages = [json.loads(line)["message"] for line in lines]
+    assert len(lines) > 1 or not stream
+    calls = [call["function"] for one in messages for call in one.get("tool_calls") or ()]
+    return "".join(one["content"] for one in messages), [(one["name"], one["arguments"]) for one in calls]
+
+
+def _events(response: httpx.Response) -> list[Any]:
+    lines = response.raise_for_status().text.splitlines()
+    return [json.loads(line[5:]) for line in lines if line.startswith("data:")]
+
+
+PROGRAMS = {"google": google, "cohere": cohere, "ollama": ollama}
+
+
+class Bench:
+    """A call recorded on a server, and made again with something changed."""
+
+    def __init__(self, folder: Path, server: ModelServer) -> None:
+        self.folder = folder
+        self.server = server
+        self._count = 0
+
+    def record(self, program: Callable[[str], Said]) -> Said:
+        with LCTLSession("recorded", self.folder / "recording.lctl.json"):
+            return program(self.server.url)
+
+    def fork(self, program: Callable[[str], Said], at: int, **changes: Any) -> tuple[Said, list[Body]]:
+        """What the program got, and what the server."""
+        before, self._count = self.server.count, self._count + 1
+        out = self.folder / f"fork-{self._count}.lctl.json"
+        with fork_block(self.folder / "recording.lctl.json", at, output=out, **changes), LCTLSession("again"):
+            said = program(self.server.url)
+        return said, [request.body for request in self.server.requests[before:]]
+
+    @property
+    def answered(self) -> int:
+        """The event of the recorded answer."""
+        events = open_log(self.folder / "recording.lctl.json").events()
+        return next(event.seq for event in events if event.type == "exchange")
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    monkeypatch.setenv("LCTL_DIR", str(tmp_path / "logs"))
+    with ModelServer(seed=3) as server:
+        server.reply(tool_calls=[("read_file", {"path": "a.txt"})], times=None)
+        yield Bench(tmp_path, server)
+
+
+def system(body: Body) -> str:
+    instruction = body.get("systemInstruction") or {"parts": []}
+    said = [one["content"] for one in body.get("messages", ()) if one["role"] == "system"]
+    return "".join([part["text"] for part in instruction["parts"]] or said)
+
+
+def messages(body: Body) -> list[tuple[str, str]]:
+    """Role and text of each."""
+    if "contents" in body:
+        return [(one["role"], "".join(part["text"] for part in one["parts"])) for one in body["contents"]]
+    return [(one["role"], one["content"]) for one in body["messages"] if one["role"] != "system"]
+
+
+def tools(body: Body) -> list[Body]:
+    groups = body.get("tools", [])
+    return [one for group in groups for one in group.get("functionDeclarations") or [group["function"]]]
+
+
+def setting(body: Body, *names: str) -> Any:
+    places = (body.get("generationConfig"), body.get("options"), body)
+    return [place[name] for place in places if place for name in names if name in place]
+
+
+REQUESTS: dict[str, Callable[[Body], Any]] = {
+    "prompt.system+=Ask first.": lambda body: system(body) == f"{SYSTEM} Ask first.",
+    "prompt.system=Be brief.": lambda body: system(body) == "Be brief.",
+    "prompt.system~=/files/books/": lambda body: system(body) == "You read books.",
+    'prompt.system-="You "': lambda body: system(body) == "read files.",
+    "del prompt.system": lambda body: system(body) == "",
+    "message[user].content=Read b.txt": lambda body: messages(body) == [("user", "Read b.txt")],
+    "message[user].content~=/a.txt/b.txt/": lambda body: messages(body) == [("user", "Read b.txt")],
+    "message[-1]=Read b.txt": lambda body: messages(body) == [("user", "Read b.txt")],
+    "message[+]=Be quick.": lambda body: messages(body) == [("user", ASKED), ("user", "Be quick.")],
+    'message[+]={"role": "assistant", "content": "Which?"}': lambda body: (
+        messages(body)[1:] in ([("assistant", "Which?")], [("model", "Which?")])
+    ),
+    "message[user].role=assistant": lambda body: messages(body)[0][0] in ("assistant", "model"),
+    "params.temperature=0": lambda body: setting(body, "temperature") == [0],
+    "params.max_tokens=7": lambda body: setting(body, "max_tokens", "maxOutputTokens", "num_predict") == [7],
+    "params.top_p=0.5": lambda body: setting(body, "topP", "top_p") == [0.5],
+    "del params.temperature": lambda body: setting(body, "temperature") == [],
+    "tools.read_file.description+=Slowly.": lambda body: tools(body)[0]["description"] == "Reads. Slowly.",
+    "tools.read_file.parameters.properties.path.description=Where": lambda body: (
+        tools(body)[0]["parameters"]["properties"]["path"].get("description") == "Where"
+    ),
+    "del tools.read_file": lambda body: "tools" not in body,
+    'tools[+]={"type": "function", "function": {"name": "look"}}': lambda body: (
+        [tool["name"] for tool in tools(body)] == ["read_file", "look"]
+    ),
+}
+
+
+@pytest.mark.parametrize("provider", PROGRAMS)
+def test_request_edits_reach_the_server(bench: Bench, provider: str) -> None:
+    """Each with nothing else changed."""
+    bench.record(PROGRAMS[provider])
+    sent = bench.server.requests[0].body
+    for edit, check in REQUESTS.items():
+        _, [body] = bench.fork(PROGRAMS[provider], 0, set=[edit])
+        assert check(body), (edit, body)
+        assert not check(sent), edit
+        assert sum(body.get(key) != sent.get(key) for key in body.keys() | sent.keys()) == 1
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("provider", PROGRAMS)
+def test_answers_are_others(bench: Bench, provider: str, stream: bool) -> None:
+    """In the provider's form, whole or streamed; nothing is sent."""
+    program = partial(PROGRAMS[provider], stream=stream)
+    assert bench.record(program)[1] == [("read_file", {"path": "a.txt"})]
+    at = bench.answered
+    said, bodies = bench.fork(program, at, result={"model": {"content": "Done, thank you."}})
+    assert said == ("Done, thank you.", [])
+    assert bodies == []
+    said, _ = bench.fork(program, at, set=[f"@{at} answer.tool_calls[0].input.path=b.txt"])
+    assert said[1] == [("read_file", {"path": "b.txt"})]
+    asked = {"content": None, "tool_calls": [{"name": "look", "input": {"n": 1}}]}
+    said, _ = bench.fork(program, at, result={"model": asked})
+    assert said[1] == [("look", {"n": 1})]
+
+
+@pytest.mark.parametrize("provider", PROGRAMS)
+def test_failures_have_the_providers_form(bench: Bench, provider: str) -> None:
+    program = PROGRAMS[provider]
+    bench.record(program)
+    with pytest.raises(httpx.HTTPStatusError) as caught:
+        bench.fork(program, bench.answered, result=["http!=429: slow down"])
+    body = caught.value.response.json()
+    said = body if provider == "cohere" else body["error"]
+    assert (said if isinstance(said, str) else said["message"]) == "slow down"
+
+
+def test_an_edit_without_its_place_says_why(bench: Bench) -> None:
+    bench.record(google)
+    edits = ["model=gemini-2.5-pro", "del tools.find", "message[assistant].content=x"]
+    block = fork_block(bench.folder / "recording.lctl.json", 0, set=edits)
+    with block, LCTLSession("again"):
+        google(bench.server.url)
+    assert block.certificate.unaddressed == (
+        "model=gemini-2.5-pro: the model is named in the URL, and only the body of a request can be changed",
+        "del tools.find: no tool find is offered; there are: read_file",
+        "message[assistant].content=x: there is no message of role assistant",
+    )
