@@ -23,6 +23,7 @@ _CONVERSATIONS = {
     "cohere.chat": "messages",
     "ollama.chat": "messages",
 }
+_NAMED_IN_URLS = ("generate_content", "generate_content.count_tokens", "embed_content")
 _SYSTEM_ROLES = ("system", "developer")
 #: Models that refuse `max_tokens` for chat completions.
 _REASONING = re.compile(r"(o\d|gpt-[5-9])")
@@ -46,6 +47,11 @@ def amend(operation: str, body: bytes, edits: Sequence[Edit]) -> bytes:
     return rewrite(body, document)
 
 
+def is_of_url(operation: str, edit: Edit) -> bool:
+    """Whether what an edit changes stands in the URL of such a request: Google's models."""
+    return edit.root == "model" and operation in _NAMED_IN_URLS
+
+
 def amended(operation: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
     """The document of a request with one edit made; the one given stays as it is.
 
@@ -60,7 +66,7 @@ def amended(operation: str, document: dict[str, Any], edit: Edit) -> dict[str, A
 
 def _model(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
     if "model" not in document:
-        raise Unaddressed("the model is named in the URL, and only the body of a request can be changed")
+        raise Unaddressed("the request names no model in its body")
     return change_in(document, ("model",), edit)
 
 

@@ -47,6 +47,7 @@ class RecordedAnswer:
         "status",
         "streamed",
         "timed",
+        "url",
     )
 
     def __init__(
@@ -71,6 +72,7 @@ class RecordedAnswer:
         self._given = 0
         self._dropped = False
         self.body: bytes | None = None
+        self.url: str | None = None
         self.status = status
         self.headers = headers
         self.error = error

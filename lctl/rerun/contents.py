@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote, unquote
 
 from lctl.patch import Before, Edit, Unaddressed, change
 from lctl.patch.edits import Segment
 from lctl.rerun.texts import change_in, change_text
 
 Document = dict[str, Any]
+#: Where a URL names the model.
+_MODEL = re.compile(r"(?<=odels/)([^/:?#]+)(?=:)")
 #: What a request says beside its generation config.
 _BESIDE = (
     "contents",
@@ -26,6 +29,20 @@ _BESIDE = (
 )
 _LIMITS = ("max_tokens", "max_output_tokens", "max_completion_tokens")
 _ROLES = {"assistant": "model"}
+
+
+def edit_model(url: str, edit: Edit) -> str:
+    """The URL with another model in it.
+
+    Raises:
+        Unaddressed: it names none.
+    """
+    found = _MODEL.search(url)
+    if found is None or edit.operator == "del":
+        raise Unaddressed("the URL of the request names no model that could be another")
+    old = {"model": unquote(found[1])}
+    new = str(change(old, ("model",), edit.operator, edit.value)["model"]).removeprefix("models/")
+    return url[: found.start()] + quote(new, safe="") + url[found.end() :]
 
 
 def edit_params(document: Document, edit: Edit) -> Document:

@@ -64,10 +64,10 @@ class ForkPlayer(TapePlayer):
             for part in range(1, len(entry.times or ()) + 1):  # its own chunks come in its place
                 self.order.drop((self.tape.mark + entry.lane, entry.kind, entry.number, part))
             return self._edited(answer, (self.tape.mark + entry.lane, "exchange", entry.number), entry.at)
-        body = self._changed(entry, request, self._place_of(entry, request.lane, leaving=True))
-        if body is not None:
+        changed = self._changed(entry, request, self._place_of(entry, request.lane, leaving=True))
+        if changed is not None:
             self._take(match)
-            return self._live(request.lane, body)
+            return self._live(request.lane, changed)
         if match.how == "exact" and self.fork.goes_live(entry):
             self._take(match)
             return self._live(request.lane)
@@ -81,8 +81,8 @@ class ForkPlayer(TapePlayer):
             return self._edited(answer, ("", "", 0))
         return self._live(request.lane, self._changed(entry, request, place))
 
-    def _changed(self, entry: Entry | None, request: WireRequest, place: Place) -> bytes | None:
-        """The body in place of the program's. Raises RerunStopped where the request cannot be edited."""
+    def _changed(self, entry: Entry | None, request: WireRequest, place: Place) -> Live | None:
+        """What is sent in place of the program's. Raises RerunStopped where the request cannot be edited."""
         try:
             return self.rules.request(entry, request, place)
         except RerunStopped as refused:

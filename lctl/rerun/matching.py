@@ -73,7 +73,7 @@ class Matcher:
 
         def equal(entry: Entry) -> bool | None:
             if hash is not None and entry.hash == hash:
-                return True
+                return True if self.comparer.is_asked_alike(entry, request) else None
             if entry.plain != (request.provider is None):
                 return None
             if not asked:

@@ -72,7 +72,7 @@ class TapePlayer:
         known = self._as_recorded(request)
         said = self._answered(known)
         if isinstance(said, Live) and said.body is None and known is not request:
-            return said._replace(body=known.body)  # as what the model was served has them
+            return said._replace(body=known.body, url=known.url)  # as what the model was served has them
         return said
 
     def again_ms(self, lane: Lane) -> float | None:
@@ -198,7 +198,7 @@ class TapePlayer:
         )
         answer.encoding = data.get("encoded")
         answer.closed_early = bool(data.get("closed_early"))
-        answer.body = request.body  # with recorded ids, and the edits of an earlier fork
+        answer.body, answer.url = request.body, request.url  # with recorded ids, and an earlier fork's edits
         return answer
 
     def _take(self, match: Match) -> None:
@@ -219,14 +219,14 @@ class TapePlayer:
 
     # -- live --------------------------------------------------------------------------------
 
-    def _let_out(self, body: bytes | None = None) -> Live:
+    def _let_out(self, changed: Live | None = None) -> Live:
         self.tally.add("live")
-        return Live(body)
+        return changed or Live()
 
-    def _live(self, lane: Lane, body: bytes | None = None) -> Live:
+    def _live(self, lane: Lane, changed: Live | None = None) -> Live:
         """From here on this lane, and what it starts, is live."""
         self._leave_tape(lane)
-        return self._let_out(body)
+        return self._let_out(changed)
 
     def _leave_tape(self, lane: Lane) -> None:
         self.live.add(lane)

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lctl.patch import Edit, Unaddressed, parse_edit
-from lctl.rerun.amending import amended
+from lctl.rerun.amending import amended, is_of_url
+from lctl.rerun.contents import edit_model
 from lctl.session.border import WireRequest
 
 if TYPE_CHECKING:
@@ -41,29 +42,34 @@ class Repeater:
         """What may have been sent in place of a request, each once."""
         if request.body is None or request.provider is None:
             return
-        seen = {request.body}
+        seen = {(request.url, request.body)}
         lasting = [edit for edit in self._edits if edit.scope.at is None]
         for chosen in (self._edits, lasting):
             for start in range(len(chosen)):
                 for stop in range(len(chosen), start, -1):
-                    body = _made(request, chosen[start:stop])
-                    if body not in seen:
-                        seen.add(body)
-                        yield request._replace(body=body)
+                    made = _made(request, chosen[start:stop])
+                    if made not in seen:
+                        seen.add(made)
+                        yield request._replace(url=made[0], body=made[1])
 
 
-def _made(request: WireRequest, edits: Sequence[Edit]) -> bytes:
+def _made(request: WireRequest, edits: Sequence[Edit]) -> tuple[str, bytes]:
+    """URL and body."""
     from lctl.instrument.codecs.bodies import read_object
     from lctl.patch import rewrite
 
     assert request.body is not None
+    url = request.url
     try:
         document = read_object(request.body)
         for edit in edits:
             try:
-                document = amended(request.operation, document, edit)
+                if is_of_url(request.operation, edit):
+                    url = edit_model(url, edit)
+                else:
+                    document = amended(request.operation, document, edit)
             except Unaddressed:
                 continue
-        return rewrite(request.body, document)
+        return url, rewrite(request.body, document)
     except ValueError:
-        return request.body
+        return url, request.body

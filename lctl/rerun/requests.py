@@ -34,6 +34,8 @@ _PLACEHOLDER = re.compile(rf"\[redacted:[\w-]+(?::[0-9a-f]{{4}})?\]|{DUMMY_KEY}"
 _SECRET = "[redacted]"
 #: Where an object is in memory, as its `repr` says it: elsewhere in each run.
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-f]{6,16}(?=>)")
+#: Google's and Amazon's.
+_MODEL_IN_URL = re.compile(r"/(?:models|tunedModels|model)/[^/?]+(?::|/(?:converse|invoke))")
 _SORTED = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
 
 
@@ -111,6 +113,20 @@ class Comparer:
                 except ValueError:
                     pass
         return self._canonical({"request": _where(request.method, request.url)}, _body(request.body))
+
+    def is_asked_alike(self, entry: Entry, request: WireRequest) -> bool:
+        """Of two requests with equal bodies: the URLs of some providers say which model, and if streamed."""
+        if request.provider is None or not _MODEL_IN_URL.search(request.url):
+            return True
+        start = self._tape.log.event(entry.step or entry.seq).data
+        found = codecs.find(request.method, request.url, request.headers)
+        if start.get("model") is None or found is None:
+            return True
+        try:
+            asked = found[0].read_request(found[1], request.url, request.body or b"")
+        except ValueError:
+            return True
+        return (asked.model, asked.stream) == (start["model"], bool(start.get("stream")))
 
     # -- both forms ----------------------------------------------------------------------------
 

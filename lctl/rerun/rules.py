@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lctl.errors import RerunStopped
 from lctl.patch import Edit, Unaddressed, change
 from lctl.rerun import answering, failing
-from lctl.rerun.amending import amend
+from lctl.rerun.amending import amend, is_of_url
+from lctl.rerun.contents import edit_model
 from lctl.rerun.rewording import (
     EditedAnswer,
     asked_model,
@@ -23,7 +24,10 @@ from lctl.rerun.rewording import (
     spoken,
     whole_of,
 )
-from lctl.session.border import WireRequest
+from lctl.session.border import Live, WireRequest
+
+#: HTTP libraries whose requests can be sent to another URL of the same host.
+ADDRESSED = frozenset({"httpx", "httpx2", "aiohttp", "requests", "urllib3"})
 
 if TYPE_CHECKING:
     from lctl.rerun.entries import Entry
@@ -83,8 +87,8 @@ class Rules:
 
     # -- requests --------------------------------------------------------------------------
 
-    def request(self, entry: Entry | None, request: WireRequest, place: Place) -> bytes | None:
-        """The body to be sent in place of the program's; None where no edit addresses the request.
+    def request(self, entry: Entry | None, request: WireRequest, place: Place) -> Live | None:
+        """What is to be sent in place of the program's request; None where no edit addresses it.
 
         Raises:
             RerunStopped: the request is signed, or cannot be replaced by its transport.
@@ -92,21 +96,25 @@ class Rules:
         chosen = self._addressing("request", place)
         if not chosen or request.provider is None:
             return None
-        body = request.body
+        body, url = request.body, request.url
         if body is None:
             self._refuse(chosen, "the body of that request cannot be seen before it is sent")
             return None
         operation = request.operation or answering.operation_of(request.url)
         for n in chosen:
+            edit, new, other = self._edits[n], body, url
             try:
-                new = amend(operation, body, [self._edits[n]])
+                if is_of_url(operation, edit):
+                    other = edit_model(url, edit)
+                else:
+                    new = amend(operation, body, [edit])
             except (Unaddressed, ValueError) as error:
                 self._refuse([n], str(error))
                 continue
-            _check_editable(request, self._edits[n])
-            body = new
+            _check_editable(request, edit, elsewhere=other != url)
+            body, url = new, other
             self._count_made(n)
-        return None if body is request.body or body == request.body else body
+        return None if (body, url) == (request.body, request.url) else Live(body, url=url)
 
     # -- what comes back -------------------------------------------------------------------
 
@@ -281,7 +289,7 @@ class Rules:
         return {"output": data["output"]}
 
 
-def _check_editable(request: WireRequest, edit: Edit) -> None:
+def _check_editable(request: WireRequest, edit: Edit, *, elsewhere: bool = False) -> None:
     signed = str(request.headers.get("authorization", "")).startswith("AWS4-HMAC") or (
         "x-amz-signature=" in request.url.lower()
     )
@@ -291,7 +299,7 @@ def _check_editable(request: WireRequest, edit: Edit) -> None:
             "here, and the service refuses another body; edit what comes back (--result), or change the "
             "program and rerun it with --on-miss live"
         )
-    if not request.editable:
+    if not request.editable or (elsewhere and request.http not in ADDRESSED):
         raise RerunStopped(f"{edit}: {request.http} sends this request in a way that cannot be edited")
 
 

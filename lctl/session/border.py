@@ -137,10 +137,12 @@ class Answer(Protocol):
 
 
 class Live(NamedTuple):
-    """Let the request out. `body` replaces what is sent, unless None; `match` goes into the event."""
+    """Let the request out. `body` and `url` replace what is sent and where to, unless None; `match` goes
+    into the event."""
 
     body: bytes | None = None
     match: str | None = "live"
+    url: str | None = None
 
 
 class Player(Protocol):

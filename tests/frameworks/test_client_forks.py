@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from lctl import LCTLSession
 from lctl.codec import open_log
+from lctl.rerun.block import rerun
 from lctl.rerun.forking import fork_block
 from lctl.testing import ModelServer
 
@@ -98,3 +100,37 @@ def test_clients_read_what_a_fork_answers(
             fork(["http!=429: slow down"])
         assert type(caught.value).__name__ == error
         assert server.count == sent
+
+
+@pytest.mark.filterwarnings("ignore:Inheritance class:DeprecationWarning")  # the client's own, of aiohttp
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_google_is_asked_for_another_model(
+    asynchronous: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its client over httpx and over aiohttp; the fork runs again offline."""
+    genai = pytest.importorskip("google.genai", reason="needs: pip install google-genai")
+    monkeypatch.setenv("LCTL_DIR", str(tmp_path))
+    logs = tmp_path / "recording.lctl.json", tmp_path / "fork.lctl.json"
+    asked = {"model": "gemini-2.5-flash", "contents": "Hello"}
+
+    async def ask(url: str) -> str:
+        async with genai.Client(api_key="test", http_options={"base_url": url}).aio as client:
+            return str((await client.models.generate_content(**asked)).text)
+
+    def program(url: str) -> str:
+        if asynchronous:
+            return asyncio.run(ask(url))
+        with genai.Client(api_key="test", http_options={"base_url": url}) as client:
+            return str(client.models.generate_content(**asked).text)
+
+    with ModelServer(seed=3) as server:
+        server.reply(lambda request: f"I am {request.model}.", times=None)
+        with LCTLSession("recorded", logs[0]):
+            assert program(server.url) == "I am gemini-2.5-flash."
+        fork = fork_block(logs[0], 0, output=logs[1], set=["model=gemini-2.5-pro"])
+        with fork, LCTLSession("again"):
+            assert program(server.url) == "I am gemini-2.5-pro."
+    again = rerun(logs[1])
+    with again, LCTLSession("once more"):
+        assert program(server.url) == "I am gemini-2.5-pro."
+    assert again.certificate.ok

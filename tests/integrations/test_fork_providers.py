@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import urllib.request
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import httpx
 import pytest
+import requests
+import urllib3
 
 from lctl import LCTLSession
 from lctl.codec import open_log
+from lctl.errors import RerunStopped
+from lctl.rerun.block import rerun
 from lctl.rerun.forking import fork_block
 from lctl.testing import ModelServer
 
@@ -98,11 +105,11 @@ class Bench:
         self.server = server
         self._count = 0
 
-    def record(self, program: Callable[[str], Said]) -> Said:
+    def record(self, program: Callable[[str], Any]) -> Any:
         with LCTLSession("recorded", self.folder / "recording.lctl.json"):
             return program(self.server.url)
 
-    def fork(self, program: Callable[[str], Said], at: int, **changes: Any) -> tuple[Said, list[Body]]:
+    def fork(self, program: Callable[[str], Any], at: int, **changes: Any) -> tuple[Any, list[Body]]:
         """What the program got, and what the server."""
         before, self._count = self.server.count, self._count + 1
         out = self.folder / f"fork-{self._count}.lctl.json"
@@ -206,6 +213,83 @@ def test_answers_are_others(bench: Bench, provider: str, stream: bool) -> None:
     assert said[1] == [("look", {"n": 1})]
 
 
+def by_requests(url: str, body: Body) -> Any:
+    return requests.post(url, json=body).json()
+
+
+def by_urllib3(url: str, body: Body) -> Any:
+    with urllib3.PoolManager() as pool:
+        return json.loads(pool.request("POST", url, json=body).data)
+
+
+def by_httpx(url: str, body: Body) -> Any:
+    return httpx.post(url, json=body).json()
+
+
+def by_aiohttp(url: str, body: Body) -> Any:
+    async def main() -> Any:
+        async with aiohttp.ClientSession() as session, session.post(url, json=body) as response:
+            return await response.json()
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("post", [by_httpx, by_requests, by_urllib3, by_aiohttp])
+def test_another_model_in_the_url(bench: Bench, post: Callable[[str, Body], Any]) -> None:
+    """Google's: asked, recorded, and known again when the fork is run again."""
+
+    def program(url: str) -> Any:
+        body = {"contents": [{"role": "user", "parts": [{"text": ASKED}]}]}
+        return post(f"{url}/v1beta/models/gemini-2.5-flash:generateContent?key=k", body)
+
+    bench.record(program)
+    edits = ["model=models/gemini-2.5-pro", "params.temperature=0"]
+    said, [body] = bench.fork(program, 0, set=edits)
+    assert bench.server.requests[-1].model == "gemini-2.5-pro"
+    assert bench.server.requests[-1].path.endswith("/gemini-2.5-pro:generateContent?key=k")
+    assert setting(body, "temperature") == [0]
+    fork = bench.folder / "fork-1.lctl.json"
+    [start] = [event.data for event in open_log(fork).events() if event.type == "step_start"]
+    assert start["model"] == "gemini-2.5-pro"
+    count = bench.server.count
+    block = rerun(fork)
+    with block, LCTLSession("once more"):
+        assert program(bench.server.url) == said
+    assert block.certificate.ok
+    assert bench.server.count == count
+
+
+@pytest.mark.parametrize(
+    "ending", ["gemini-2.5-pro:generateContent", "gemini-2.5-flash:streamGenerateContent?alt=sse"]
+)
+def test_what_the_url_says_is_compared(bench: Bench, ending: str) -> None:
+    """Of an equal body: a rerun of a program that asks another model is no rerun."""
+    body = {"contents": [{"role": "user", "parts": [{"text": ASKED}]}]}
+    with LCTLSession("recorded", bench.folder / "recording.lctl.json"):
+        httpx.post(f"{bench.server.url}/v1beta/models/gemini-2.5-flash:generateContent", json=body)
+    with (
+        pytest.raises(RerunStopped, match="not the recorded one"),
+        rerun(bench.folder / "recording.lctl.json"),
+        LCTLSession("again"),
+    ):
+        httpx.post(f"{bench.server.url}/v1beta/models/{ending}", json=body)
+
+
+def by_http_client(url: str, body: Body) -> Any:
+    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode())) as response:
+        return json.load(response)
+
+
+def test_a_library_that_cannot_ask_another_url_says_so(bench: Bench) -> None:
+    def program(url: str) -> Any:
+        body = {"contents": [{"role": "user", "parts": [{"text": ASKED}]}]}
+        return by_http_client(f"{url}/v1beta/models/gemini-2.5-flash:generateContent", body)
+
+    bench.record(program)
+    with pytest.raises(RerunStopped, match="way that cannot be edited"):
+        bench.fork(program, 0, set=["model=gemini-2.5-pro"])
+
+
 @pytest.mark.parametrize("provider", PROGRAMS)
 def test_failures_have_the_providers_form(bench: Bench, provider: str) -> None:
     program = PROGRAMS[provider]
@@ -219,12 +303,11 @@ def test_failures_have_the_providers_form(bench: Bench, provider: str) -> None:
 
 def test_an_edit_without_its_place_says_why(bench: Bench) -> None:
     bench.record(google)
-    edits = ["model=gemini-2.5-pro", "del tools.find", "message[assistant].content=x"]
+    edits = ["del tools.find", "message[assistant].content=x"]
     block = fork_block(bench.folder / "recording.lctl.json", 0, set=edits)
     with block, LCTLSession("again"):
         google(bench.server.url)
     assert block.certificate.unaddressed == (
-        "model=gemini-2.5-pro: the model is named in the URL, and only the body of a request can be changed",
         "del tools.find: no tool find is offered; there are: read_file",
         "message[assistant].content=x: there is no message of role assistant",
     )

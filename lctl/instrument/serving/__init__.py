@@ -31,7 +31,7 @@ class Passage(NamedTuple):
 
     Attributes:
         answer: what to serve; None: the request is to be sent.
-        body: what to send in place of the request's own body, unless None.
+        body: what to send in place of the request's own body, unless None; and `url`: where.
         seen: as `wire.recognise` gives it; None: the exchange is not recorded.
     """
 
@@ -39,6 +39,7 @@ class Passage(NamedTuple):
     body: bytes | None
     match: str | None
     seen: wire.Seen | None
+    url: str | None = None
 
 
 def player_here() -> Player | None:
@@ -84,8 +85,11 @@ def cross(
             told,
         )
     )
+    other = getattr(said, "url", None)
+    if seen is not None and other:
+        seen = seen[0], seen[1], other, seen[3], seen[4]
     if isinstance(said, border.Live):
-        return Passage(None, said.body, said.match, seen)
+        return Passage(None, said.body, said.match, seen, other)
     return Passage(said, None, getattr(said, "match", None), seen)
 
 

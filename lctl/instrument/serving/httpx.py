@@ -30,12 +30,12 @@ class Players:
         """`client`, with `answer` in place of every transport."""
         return _Client(client, _Transport(self, answer))
 
-    def with_body(self, request: Any, body: bytes) -> Any:
-        """`request` with another body."""
+    def with_body(self, request: Any, body: bytes, url: str | None) -> Any:
+        """`request` with another body, and to another URL if one is given."""
         left = ("content-length", "transfer-encoding")
         headers = [(name, value) for name, value in request.headers.raw if name.lower().decode() not in left]
         made = self._request(
-            request.method, request.url, headers=headers, content=body, extensions=request.extensions
+            request.method, url or request.url, headers=headers, content=body, extensions=request.extensions
         )
         if not body:
             made.headers["content-length"] = "0"

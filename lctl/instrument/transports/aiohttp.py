@@ -134,6 +134,8 @@ class _Tees:
         if passage.answer is None:
             if passage.body is not None:
                 await _set_body(request, passage.body)
+            if passage.url is not None:
+                request.url = type(request.url)(passage.url, encoded=True)
             return
         call.served = served = Served(connector, request, passage.answer)
         error = passage.answer.error

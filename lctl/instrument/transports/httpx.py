@@ -101,7 +101,7 @@ class _Tees:
         if passage.answer is not None:
             wrapped = partial(wrapped.__func__, self._players.standing(client, passage.answer))
         elif passage.body is not None:
-            request = self._players.with_body(request, passage.body)
+            request = self._players.with_body(request, passage.body, passage.url)
         return self._sent(wrapped, request, attempt)
 
     def _sent(self, send: Any, request: Any, attempt: Attempt | None) -> Any:
@@ -157,7 +157,7 @@ class _Tees:
         if passage.answer is not None:
             wrapped = partial(wrapped.__func__, self._players.standing(client, passage.answer))
         elif passage.body is not None:
-            request = self._players.with_body(request, passage.body)
+            request = self._players.with_body(request, passage.body, passage.url)
         return await self._sent_async(wrapped, request, attempt)
 
     async def _sent_async(self, send: Any, request: Any, attempt: Attempt | None) -> Any:

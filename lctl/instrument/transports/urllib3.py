@@ -179,6 +179,15 @@ def _with_body(
     return args, named
 
 
+def _with_url(
+    args: tuple[Any, ...], kwargs: dict[str, Any], url: str
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of `_make_request`, with another URL of the same host."""
+    (conn, method, old, *others), named = _named(args, kwargs)
+    path = "/" + url.partition("//")[2].partition("/")[2]
+    return (conn, method, path if old.startswith("/") else url, *others), named
+
+
 def _whole(body: Any) -> bytes | None:
     """A body that was not plain bytes, read; None if it cannot be."""
     data = body.read() if hasattr(body, "read") else b"".join(_bytes(piece) for piece in body)
@@ -227,6 +236,8 @@ class _Tees:
             wrapped = partial(respond, pool, conn, request.method, request.path, passage.answer, kwargs)
             return self._sent(wrapped, (), {}, attempt)
         sent = body if passage.body is None else passage.body
+        if passage.url is not None:
+            args, kwargs = _with_url(args, kwargs, passage.url)
         if sent is not None and (passage.body is not None or request.body is None):
             args, kwargs = _with_body(args, kwargs, sent)
         return self._sent(wrapped, args, kwargs, attempt)
