@@ -8,8 +8,9 @@ from typing import Any
 import orjson
 
 #: Keys of an event's data whose text is a message's name: "m12" is the one recorded at seq 12.
-_MESSAGES = ("message_id", "parent_id", "prompt", "message", "alias")
-_NAME = re.compile(r"m(\d+)\Z")
+_MESSAGES = ("message_id", "parent_id", "prompt", "message", "alias", "fork_of", "copy_of", "about")
+_LISTS = ("messages", "nested", "carry", "replaces")
+_NAME = re.compile(r"m(\d+)(\+\d+)?\Z")
 
 
 class Names:
@@ -63,9 +64,12 @@ class Names:
         for key in _MESSAGES:
             if isinstance(data.get(key), str):
                 data[key] = self._message(data[key])
-        for key in ("messages", "nested"):
+        for key in _LISTS:
             if isinstance(data.get(key), list):
                 data[key] = [self._message(one) for one in data[key]]
+        if isinstance(data.get("nested_in"), dict):
+            data["nested_in"] = {**data["nested_in"]}
+            self._rename("", data["nested_in"])
         if isinstance(data.get("stream"), int) and kind.startswith("stream_"):
             data["stream"] = self._named(data["stream"])
         if kind == "ambient" and data.get("source") == "resumed":
@@ -85,11 +89,11 @@ class Names:
         if found is None:
             return self._referring(value, own, shift)
         seq = int(found[1])
-        return f"m{seq + shift}" if seq > own else f"m{self._named(seq)}"
+        return f"m{seq + shift}{found[2] or ''}" if seq > own else self._message(value)
 
     def _message(self, name: Any) -> Any:
         found = _NAME.match(name) if isinstance(name, str) else None
-        return name if found is None else f"m{self._named(int(found[1]))}"
+        return name if found is None else f"m{self._named(int(found[1]))}{found[2] or ''}"
 
     def _named(self, now: int) -> int:
         return -now if now in self._unknown else self.seq(now)

@@ -77,6 +77,23 @@ def test_references_to_what_changed_places_are_the_recorded_ones(echo: Any) -> N
     assert echo(RECORDED, again) == (None, True)
 
 
+def test_messages_that_name_what_changed_places_name_the_recorded_ones(echo: Any) -> None:
+    """Also the one a sub-agent's conversation hangs in, and the ends of what a message carries on."""
+
+    def message(agent: str, seq: int, step: int, **place: Any) -> Event:
+        said = {"message_id": f"m{seq}", "parent_id": None, "role": "user", "content": agent}
+        return "message", agent, {**said, **place}, step
+
+    def told(host: int, step: int) -> list[Event]:
+        place = {"conversation_id": "t2", "nested_in": {"message_id": f"m{host}", "tool_call_id": "t2"}}
+        carried = {"carry": [f"m{host}", f"m{host}"], "fork_of": f"m{host}", "parent_id": f"m{host}+1"}
+        return [message("sub", 5, step, **place), message("a", 6, step, **carried), end("a", step)]
+
+    recorded = [start("a"), start("b"), message("a", 3, 1), message("b", 4, 2), *told(3, 1), end("b", 2)]
+    again = [start("b"), start("a"), message("b", 3, 1), message("a", 4, 2), *told(4, 2), end("b", 1)]
+    assert echo(recorded, again) == (None, True)
+
+
 def test_what_crossed_the_border_keeps_its_order(echo: Any) -> None:
     """Tool calls in another order are a difference, and the new events stand."""
     again = [RECORDED[0], RECORDED[1], RECORDED[3], RECORDED[2], *RECORDED[4:]]
