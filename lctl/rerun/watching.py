@@ -81,23 +81,34 @@ class Watch:
 
 
 def has_children() -> bool:
-    """Whether this process has started others that have not been waited for. The one that keeps count of
-    multiprocessing's semaphores does nothing of itself."""
+    """Whether this process has started others that have not been waited for. Those of multiprocessing that
+    do nothing of themselves do not count: the one that keeps count of its semaphores, and the one that forks
+    others when asked, while it has none."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except (AttributeError, OSError):
         return False
-    module = sys.modules.get("multiprocessing.resource_tracker")
-    tracker = getattr(getattr(module, "_resource_tracker", None), "_pid", None)
-    return tracker is None or _children() != {tracker}
+    found = _children("self")
+    return not found or not found <= _idle()
 
 
-def _children() -> set[int]:
+def _idle() -> set[int]:
+    """Process ids of multiprocessing's servants that have nothing to do."""
+    tracker = getattr(sys.modules.get("multiprocessing.resource_tracker"), "_resource_tracker", None)
+    server = getattr(sys.modules.get("multiprocessing.forkserver"), "_forkserver", None)
+    counting: int | None = getattr(tracker, "_pid", None)
+    forking: int | None = getattr(server, "_forkserver_pid", None)
+    if forking is not None and _children(forking):
+        forking = None
+    return {process for process in (counting, forking) if process is not None}
+
+
+def _children(process: int | str) -> set[int]:
     """Process ids; none where the system does not tell."""
     found: set[int] = set()
     try:
-        for task in os.listdir("/proc/self/task"):  # noqa: PTH208
-            with open(f"/proc/self/task/{task}/children", "rb") as file:  # noqa: PTH123
+        for task in os.listdir(f"/proc/{process}/task"):  # noqa: PTH208
+            with open(f"/proc/{process}/task/{task}/children", "rb") as file:  # noqa: PTH123
                 found.update(map(int, file.read().split()))
     except OSError:
         pass

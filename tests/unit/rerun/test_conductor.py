@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import queue
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import forkserver, resource_tracker
 from typing import Any
 
 import pytest
 
 from lctl.errors import RerunStopped
 from lctl.rerun.conductor import Conductor
+from lctl.rerun.watching import has_children
 from lctl.session import lanes
 from tests.unit.rerun.concurrency import Program, World, conduct, record
 
@@ -280,6 +283,24 @@ def test_threads_sleep_in_the_order_of_their_ends(conductor: Conductor) -> None:
 
     _threads(run, (3600.0, 0.01, 60.0))
     assert seen == [0.01, 60.0, 3600.0]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system does not tell of children")
+def test_a_fork_server_without_work_is_nothing_to_wait_for() -> None:
+    """Python 3.14 starts one for every program that starts processes by multiprocessing."""
+    context = multiprocessing.get_context("forkserver")
+    process = context.Process(target=time.sleep, args=(1,))
+    process.start()
+    assert has_children()
+    process.join()
+    try:
+        deadline = time.monotonic() + 30
+        while has_children() and time.monotonic() < deadline:
+            time.sleep(0.01)  # the server learns of the end by a signal of its own
+        assert not has_children()
+    finally:
+        forkserver._forkserver._stop()  # type: ignore[attr-defined]
+        resource_tracker._resource_tracker._stop()  # type: ignore[attr-defined]
 
 
 def test_a_loop_that_polls_gets_its_answer(conductor: Conductor) -> None:
