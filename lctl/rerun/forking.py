@@ -40,6 +40,7 @@ def _lasting(tape: Tape) -> list[Edit]:
 
 
 def player(tape: Tape, settings: Settings, order: Order, halt: Halt, fork: ForkPoint) -> ForkPlayer:
+    tape.run_bodies_of(fork.bodies)
     rules = Rules(map(parse_edit, settings.edits), tape, fork, before=_lasting(tape))
     return ForkPlayer(tape, replace(settings, policy="until-divergence"), order, halt, rules, fork)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.errors import RerunStopped
 from lctl.rerun.answers import RecordedAnswer
 from lctl.rerun.matching import Match
+from lctl.rerun.ordering import keys
 from lctl.rerun.player import TapePlayer
 from lctl.rerun.reads import Reads
 from lctl.rerun.rewording import EditedAnswer
@@ -156,6 +157,9 @@ class ForkPlayer(TapePlayer):
                 for part, _ in enumerate(entry.received, 1):
                     self.order.drop((*key, part))
             return self._edited_result(result, call, key)
+        if entry is not None and entry.seq in self.fork.bodies:
+            self._run_body(match, entry)
+            return None
         if self.rules.tool_input(call, place, count=False) is None and entry is not None:
             if match.how == "exact" and not self.fork.goes_live(entry):
                 return self._serve_tool(match, entry, call)
@@ -165,6 +169,13 @@ class ForkPlayer(TapePlayer):
             return self._beyond(call, lane, entry)
         finally:
             self._take(match)
+
+    def _run_body(self, match: Match, entry: Entry) -> None:
+        """A tool with the fork point in its body: what that asks for comes from the tape up to there."""
+        self._take(match)
+        for key in keys(entry, self.tape.mark):
+            self.order.drop(key)
+        self.tally.add("executed")
 
     def _beyond(self, call: ToolCall, lane: Lane, entry: Entry | None) -> Served | None:
         """A tool call that the tape does not answer any more."""

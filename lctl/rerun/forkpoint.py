@@ -36,6 +36,10 @@ class ForkPoint:
         call: seq of the crossing that event belongs to, which a result edit addresses too; None without.
         strand: whose recorded future is dropped; None where the edits say themselves which calls they are
             about.
+        around: seqs of tool calls whose bodies it is in (a tool that asks a sub-agent), the outermost last:
+            they run again, from the tape up to there.
+        bodies: seqs of tool calls that are not served: those, and calls that were paused and gone on with by
+            one of them, for what they left in the program is needed.
         batch: seqs of tool calls after `at` that come from the tape all the same.
         notes: what a user should know of all this.
     """
@@ -55,6 +59,8 @@ class ForkPoint:
         step = self._call_at(asked)
         self.at = self._settle(asked) if step is None else self._before(step)
         self.call = self.call_of(asked) if self.at >= asked else None
+        self.around = self._calls_around()
+        self.bodies = frozenset((*self.around, *self._paused_before()))
         self.batch = self._rest_of_batch()
         self.strand = self._strand(step) if self._open_ended() else None
         self._check()
@@ -185,6 +191,31 @@ class ForkPoint:
                 return end
         return seq
 
+    def _calls_around(self) -> tuple[int, ...]:
+        tools = [entry for entry in self._tape.entries if entry.kind == "tool" and entry.seq > self.at]
+        found = sorted(entry.seq for entry in tools if self._is_in_body(entry))
+        for seq in found:
+            body = "its body runs again, from the tape up to there"
+            self.notes.append(f"event {self.asked} is inside the tool call of event {seq}: {body}")
+        return tuple(found)
+
+    def _paused_before(self) -> list[int]:
+        def name(entry: Entry) -> tuple[Any, ...]:
+            return entry.name, self._events[entry.seq].data.get("call_id")
+
+        names = {name(self._crossings[seq]) for seq in self.around}
+        tools = [entry for entry in self._tape.entries if entry.kind == "tool" and entry.seq < self.at]
+        return [
+            entry.seq
+            for entry in tools
+            if names and name(entry) in names and "paused" in self._events[entry.seq].data
+        ]
+
+    def _is_in_body(self, entry: Entry) -> bool:
+        tape = self._events[entry.seq].data.get("tape")
+        inside = tape.get("inside") if isinstance(tape, dict) else None
+        return any(int(first) <= self.asked <= int(last) for first, last in inside or ())
+
     def _tried_again(self, seq: int) -> int | None:
         """The step of the model call that failed at this event and was sent again, if a request changes."""
         event = self._events.get(seq)
@@ -232,7 +263,8 @@ class ForkPoint:
         tries = [entry for entry in self._by_step.get(step, ()) if step and entry.kind == "exchange"]
         lane = tries[0].lane if tries else self._lane_of(self.at)
         until = tries[-1].seq if tries else self.at
-        return Strand(self._tape.entries, lane, self.at, until, self.batch)
+        around = [(self._crossings[seq].lane, seq) for seq in self.around]
+        return Strand(self._tape.entries, lane, self.at, until, self.batch, around)
 
     def _open_ended(self) -> bool:
         """Whether the fork drops the future of its lane: not if every edit says where it holds."""

@@ -7,7 +7,7 @@ prompts are read from the log when one is served or compared.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -233,6 +233,13 @@ class Tape:
             self._has_copies = self._has_copies or "carry" in data or "copy_of" in data
             parent = data.get("parent_id")
             self._parents[id] = parent if isinstance(parent, str) else None
+
+    def run_bodies_of(self, calls: Collection[int]) -> None:
+        """These tool calls are not served: their bodies run again, and record what happens in them."""
+        self.inside = set()
+        for entry in self.entries:
+            if entry.kind == "tool" and entry.seq not in calls:
+                self.inside |= _inside(self._data(entry.seq))
 
     # -- what was recorded, in full ------------------------------------------------------------
 
