@@ -12,6 +12,7 @@ from lctl.rerun.player import TapePlayer
 from lctl.rerun.reads import Reads
 from lctl.rerun.rewording import EditedAnswer
 from lctl.rerun.rules import EditedResult, Place, Rules
+from lctl.rerun.tape import body_of
 from lctl.rerun.toolpolicy import ToolPolicy, approved, stand_in
 from lctl.rerun.tools import GatedServed, equal_call, served, wrapped
 from lctl.session.border import Live, WireRequest
@@ -156,6 +157,7 @@ class ForkPlayer(TapePlayer):
             if entry is not None and key is not None:
                 for part, _ in enumerate(entry.received, 1):
                     self.order.drop((*key, part))
+                self._skip(body_of(self.tape.data(entry)))
             return self._edited_result(result, call, key)
         if entry is not None and entry.seq in self.fork.bodies:
             self._run_body(match, entry)

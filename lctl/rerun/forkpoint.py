@@ -23,7 +23,7 @@ from lctl.patch import Edit
 from lctl.rerun.entries import Entry
 from lctl.rerun.repeating import inherited_edits
 from lctl.rerun.strand import Strand
-from lctl.rerun.tape import Tape
+from lctl.rerun.tape import Tape, body_of
 from lctl.state.model import MODEL_KINDS
 
 
@@ -56,10 +56,11 @@ class ForkPoint:
         self.asked = asked
         self.notes: list[str] = []
         self._read()
+        asked = self._changed_around(asked)
         step = self._call_at(asked)
         self.at = self._settle(asked) if step is None else self._before(step)
         self.call = self.call_of(asked) if self.at >= asked else None
-        self.around = self._calls_around()
+        self.around = self._calls_around(asked)
         self.bodies = frozenset((*self.around, *self._paused_before()))
         self.batch = self._rest_of_batch()
         self.strand = self._strand(step) if self._open_ended() else None
@@ -121,9 +122,7 @@ class ForkPoint:
 
     def _beginning(self, call: int) -> int:
         """The first event of a call: of a tool, what its body recorded stands before its own."""
-        tape = self._events[call].data.get("tape")
-        inside = tape.get("inside") if isinstance(tape, dict) else None
-        return min([call, *(int(first) for first, _ in inside or ())])
+        return min([call, *(first for first, _ in body_of(self._events[call].data))])
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -191,9 +190,22 @@ class ForkPoint:
                 return end
         return seq
 
-    def _calls_around(self) -> tuple[int, ...]:
+    def _changed_around(self, asked: int) -> int:
+        """That event; or the tool call it is inside of, if what that gives is changed: its body is of no
+        use then."""
+        for entry in self._tape.entries:
+            changed = any(self._changes(edit, entry.seq) for edit in self._edits)
+            if changed and entry.kind == "tool" and self._is_in_body(entry, asked):
+                self.notes.append(
+                    f"event {asked} is inside the tool call of event {entry.seq}, whose result is changed; "
+                    f"forked at {entry.seq}"
+                )
+                return entry.seq
+        return asked
+
+    def _calls_around(self, asked: int) -> tuple[int, ...]:
         tools = [entry for entry in self._tape.entries if entry.kind == "tool" and entry.seq > self.at]
-        found = sorted(entry.seq for entry in tools if self._is_in_body(entry))
+        found = sorted(entry.seq for entry in tools if self._is_in_body(entry, asked))
         for seq in found:
             body = "its body runs again, from the tape up to there"
             self.notes.append(f"event {self.asked} is inside the tool call of event {seq}: {body}")
@@ -211,10 +223,8 @@ class ForkPoint:
             if names and name(entry) in names and "paused" in self._events[entry.seq].data
         ]
 
-    def _is_in_body(self, entry: Entry) -> bool:
-        tape = self._events[entry.seq].data.get("tape")
-        inside = tape.get("inside") if isinstance(tape, dict) else None
-        return any(int(first) <= self.asked <= int(last) for first, last in inside or ())
+    def _is_in_body(self, entry: Entry, asked: int) -> bool:
+        return any(first <= asked <= last for first, last in body_of(self._events[entry.seq].data))
 
     def _tried_again(self, seq: int) -> int | None:
         """The step of the model call that failed at this event and was sent again, if a request changes."""
@@ -264,7 +274,9 @@ class ForkPoint:
         lane = tries[0].lane if tries else self._lane_of(self.at)
         until = tries[-1].seq if tries else self.at
         around = [(self._crossings[seq].lane, seq) for seq in self.around]
-        return Strand(self._tape.entries, lane, self.at, until, self.batch, around)
+        served = self._tape.inside_others(self.bodies)  # nobody asks for what their bodies asked for
+        entries = [entry for entry in self._tape.entries if entry.seq not in served]
+        return Strand(entries, lane, self.at, until, self.batch, around)
 
     def _open_ended(self) -> bool:
         """Whether the fork drops the future of its lane: not if every edit says where it holds."""

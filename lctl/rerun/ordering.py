@@ -6,7 +6,7 @@ began after it. So crossings without `at` part the file into stretches, inside w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
@@ -72,9 +72,10 @@ def in_order(entries: list[Entry]) -> list[Entry]:
     return ordered
 
 
-def deliveries(entries: list[Entry], mark: str = "") -> list[Delivery]:
+def deliveries(entries: list[Entry], mark: str = "", apart: Collection[int] = ()) -> list[Delivery]:
     """What `entries` (by their start) delivered, in order; requests that were made while others were under
-    way among it. `mark` goes before each key's lane.
+    way among it. `mark` goes before each key's lane; the times of entries in `apart` (their seqs) are of
+    another clock, and nothing is behind them.
 
     The log's own order is that in which the program saw what it recorded: of two answers that came within
     microseconds it says which was taken first. Times say the rest.
@@ -89,7 +90,7 @@ def deliveries(entries: list[Entry], mark: str = "") -> list[Delivery]:
             if start is None:
                 start = max(last, _wall(entry) - origin - entry.duration)
             moments += _moments(entry, start)
-        _follow_log(moments)
+        _follow_log([one for one in moments if one.entry.seq not in apart])
         moments.sort(key=lambda one: (one.at, one.seq is None, one.seq or 0, one.part))
         for one in moments:
             last = max(last, one.at)

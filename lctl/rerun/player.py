@@ -308,13 +308,18 @@ class TapePlayer:
         for first, last in ranges:
             for event in self.tape.log.events(first, last + 1):
                 (placed if self.fills(event.seq) else events).append(event.to_dict())
-                self._skipped.add(event.seq)
+        self._skip(ranges)
+        return placed, events
+
+    def _skip(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Nobody will ask for what is recorded there."""
+        for first, last in ranges:
+            self._skipped.update(range(first, last + 1))
         for entry in self.tape.entries if ranges else ():
             if entry.seq in self._skipped and not entry.used:
                 entry.used = True
                 for key in keys(entry, self.tape.mark):
                     self.order.drop(key)
-        return placed, events
 
     # -- the end -----------------------------------------------------------------------------
 

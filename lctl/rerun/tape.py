@@ -236,10 +236,15 @@ class Tape:
 
     def run_bodies_of(self, calls: Collection[int]) -> None:
         """These tool calls are not served: their bodies run again, and record what happens in them."""
-        self.inside = set()
+        self.inside = self.inside_others(calls)
+
+    def inside_others(self, calls: Collection[int]) -> set[int]:
+        """Seqs of what is recorded in the bodies of other tool calls than these."""
+        found: set[int] = set()
         for entry in self.entries:
             if entry.kind == "tool" and entry.seq not in calls:
-                self.inside |= _inside(self._data(entry.seq))
+                found |= _inside(self._data(entry.seq))
+        return found
 
     # -- what was recorded, in full ------------------------------------------------------------
 
@@ -345,7 +350,10 @@ class Tape:
     @cached_property
     def deliveries(self) -> list[Delivery]:
         """Everything that was delivered to the program, in the order in which that happened."""
-        return deliveries(in_order(self.entries + self._ended) if self._ended else self.entries, self.mark)
+        entries = in_order(self.entries + self._ended) if self._ended else self.entries
+        # A fork took them over from its recording as they were, with the tools that it served.
+        apart = self.inside if self.log.chain.get("fork") else ()
+        return deliveries(entries, self.mark, apart)
 
     @property
     def has_ambient(self) -> bool:
@@ -454,12 +462,19 @@ def _waited(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     return entry
 
 
+def body_of(data: Mapping[str, Any]) -> list[tuple[int, int]]:
+    """First and last seqs of what the body of a tool recorded, of its `tool_call`."""
+    tape = data.get("tape")
+    inside = tape.get("inside") if isinstance(tape, dict) else None
+    return [(int(first), int(last)) for first, last in inside or ()]
+
+
 def _inside(data: Mapping[str, Any]) -> set[int]:
     """Seqs of the events of a tool's body; none of a tool that runs again."""
     tape = data.get("tape")
-    if not isinstance(tape, dict) or "executed" in tape:
+    if isinstance(tape, dict) and "executed" in tape:
         return set()
-    return {seq for first, last in tape.get("inside") or () for seq in range(first, last + 1)}
+    return {seq for first, last in body_of(data) for seq in range(first, last + 1)}
 
 
 def _tool(event: dict[str, Any], data: dict[str, Any]) -> Entry:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import openai
 import pytest
@@ -55,7 +58,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelSer
     monkeypatch.setenv("LCTL_DIR", str(tmp_path / "logs"))
     sent.clear()
     with ModelServer(seed=3) as server:
-        server.reply(answer, times=None)
+        server.when(where=lambda request: request.last_text != "go").reply(answer)
         yield server
 
 
@@ -117,3 +120,59 @@ def test_a_fork_before_a_tool_leaves_its_body_alone(server: ModelServer, tmp_pat
         Program(server.openai_url)()
     assert (block.certificate.executed, block.certificate.live) == (0, 1)
     assert len(sent) == 1
+
+
+def test_a_result_of_the_tool_that_the_event_is_inside_of(server: ModelServer, tmp_path: Path) -> None:
+    """Its body is of no use then: forked at its call, as if that had been named."""
+    log = record(server, tmp_path / "run.lctl.json")
+    [_, delegated] = seqs(log, "tool_call")
+    said = []
+    for at in (delegated - 1, delegated):
+        block = fork_block(tmp_path / "run.lctl.json", at, result=["tool:delegate=no mail"])
+        with block, LCTLSession("again"):
+            said.append(Program(server.openai_url)())
+        assert (block.certificate.live, block.certificate.edited, block.certificate.unused) == (1, 1, ())
+    assert said == ["gpt-4.1 on boss: no mail"] * 2
+    assert len(sent) == 1
+
+
+def test_beside_a_tool_that_asks_a_model_too(server: ModelServer, tmp_path: Path) -> None:
+    """Two such tools at once, in a task of their own: a fork at the one leaves the other one's to the tape;
+    what follows both is live."""
+    calls = [("delegate", {"task": "one", "seconds": 0.0}), ("delegate", {"task": "two", "seconds": 0.1})]
+    server.when(where=lambda request: request.last_text == "go").reply(tool_calls=calls)
+
+    async def main() -> str:
+        async with openai.AsyncOpenAI(base_url=server.openai_url, api_key="test", max_retries=0) as client:
+
+            async def ask(text: str) -> Any:
+                said = await client.chat.completions.create(
+                    model="gpt-4.1", messages=[{"role": "user", "content": text}]
+                )
+                return said.choices[0].message
+
+            @lctl.tool("delegate")
+            async def delegate(task: str, seconds: float) -> str:
+                await asyncio.sleep(seconds)
+                return str((await ask(task)).content)
+
+            async def batch() -> list[str]:
+                asked = [json.loads(one.function.arguments) for one in (await ask("go")).tool_calls]
+                return await asyncio.gather(*(delegate(**one) for one in asked))
+
+            told = await asyncio.create_task(batch())
+            return str((await asyncio.create_task(ask(", ".join(told)))).content)
+
+    with LCTLSession("recorded", tmp_path / "run.lctl.json"):
+        asyncio.run(main())
+    [one, _] = seqs(open_log(tmp_path / "run.lctl.json"), "tool_call")
+    fork = tmp_path / "fork.lctl.json"
+    block = fork_block(tmp_path / "run.lctl.json", one, output=fork, set=["model=gpt-5"])
+    with block, LCTLSession("again"):
+        said = asyncio.run(main())
+    assert said == "gpt-5 on gpt-4.1 on one, gpt-4.1 on two"
+    assert block.certificate.live == 1
+    again = rerun(fork)
+    with again, LCTLSession("once more"):
+        assert asyncio.run(main()) == said
+    assert again.certificate.ok

@@ -14,8 +14,9 @@ def entry(lane: str, seq: int, at: float, duration: float, **more: float) -> Ent
     return made
 
 
-def parts(*entries: Entry) -> list[tuple[str, int]]:
-    return [(one.key[0], one.key[3]) for one in deliveries(sorted(entries, key=lambda one: one.begins))]
+def parts(*entries: Entry, apart: tuple[int, ...] = ()) -> list[tuple[str, int]]:
+    found = deliveries(sorted(entries, key=lambda one: one.begins), apart=apart)
+    return [(one.key[0], one.key[3]) for one in found]
 
 
 def test_a_program_goes_on_after_the_end_though_the_log_puts_that_later() -> None:
@@ -45,3 +46,11 @@ def test_the_head_of_a_call_that_was_cancelled_then_does_not_wait_for_the_end() 
     cancelled = entry("0.1", 21, 0.0, 20.0, cancelled=True)
     failing = entry("0.2", 20, 1.0, 18.0, begins=12)
     assert parts(cancelled, failing) == [("0.1", START), ("0.1", 0), ("0.2", START), ("0.2", 0), ("0.1", END)]
+
+
+def test_nothing_is_behind_what_has_the_times_of_another_run() -> None:
+    """The call of a tool's body in a fork, which took it over as it was recorded: later than the fork was."""
+    taken = entry("0.1/t1", 15, 400.0, 20.0)
+    later = entry("0.2", 31, 30.0, 5.0)
+    assert parts(taken, later, apart=(15,))[:2] == [("0.2", START), ("0.2", 0)]
+    assert parts(taken, later)[-2:] == [("0.2", START), ("0.2", 0)]
