@@ -20,7 +20,7 @@ from lctl.instrument import codecs, told
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.callevents import start_data
 from lctl.instrument.concluding import Concluding
-from lctl.instrument.headers import kept_headers
+from lctl.instrument.headers import sent_headers
 from lctl.instrument.recordings import recording_of
 from lctl.record.recorder import Draft
 
@@ -106,7 +106,7 @@ class Call(Concluding):
                 "hash": recording.digests.digest(body, self._request.read_from),
                 "size": len(body),
             }
-        sent = kept_headers(headers)
+        sent = sent_headers(headers)
         kind = sent.pop("content-type", "application/json")
         if kind != "application/json":
             request["content_type"] = kind

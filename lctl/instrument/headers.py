@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -28,6 +29,9 @@ _KEPT_HEADERS = frozenset(
 )
 _KEPT_PREFIXES = ("anthropic-", "openai-", "x-ratelimit-", "x-stainless-retry")
 
+#: What botocore was used for, written in the order of a set.
+_FEATURES = re.compile(r" m/\S+")
+
 _names: dict[Any, str | None] = {}
 
 
@@ -41,6 +45,15 @@ def kept_headers(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
             known = _remember(name)
         if known is not None:
             kept[known] = value.decode("latin-1") if isinstance(value, bytes) else str(value)
+    return kept
+
+
+def sent_headers(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
+    """`kept_headers` of a request, the same in every run."""
+    kept = kept_headers(pairs)
+    agent = kept.get("user-agent", "")
+    if "Botocore" in agent:
+        kept["user-agent"] = _FEATURES.sub("", agent)
     return kept
 
 

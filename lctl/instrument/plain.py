@@ -7,7 +7,6 @@ are downloaded.
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from lctl.instrument import traffic
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.bodies import store_body
 from lctl.instrument.codecs import aws
-from lctl.instrument.headers import kept_headers
+from lctl.instrument.headers import sent_headers
 from lctl.instrument.recordings import recording_of
 from lctl.record.recorder import Draft
 from lctl.session import lanes
@@ -29,8 +28,6 @@ MOST_KEPT = 16 << 20
 _MOST_SENT = 1 << 20
 # A body longer than this is a blob of its own.
 _INLINE = 16 << 10
-# What botocore was used for, written in the order of a set.
-_FEATURES = re.compile(r" m/\S+")
 
 
 class PlainExchange:
@@ -43,9 +40,7 @@ class PlainExchange:
         self._headers: dict[str, str] = {}  # as sent
 
     def begin(self, http: str, method: str, url: str, headers: Any, body: bytes | None) -> Attempt:
-        sent = kept_headers(headers)
-        if "Botocore" in sent.get("user-agent", ""):
-            sent["user-agent"] = _FEATURES.sub("", sent["user-agent"])
+        sent = sent_headers(headers)
         request: dict[str, Any] = {}
         self._headers = dict(sent)
         if body is not None:

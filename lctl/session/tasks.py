@@ -16,6 +16,8 @@ from lctl.session.lanes import Lane
 
 #: Coroutines of a loop's own end.
 _ENDINGS = frozenset({"shutdown_asyncgens", "shutdown_default_executor"})
+#: What the finalizers of model clients (openai, anthropic, Mistral) have done.
+_CLOSINGS = frozenset({"AsyncClient.aclose"})
 
 
 def _create_task(original: Callable[..., Any], loop: Any, coroutine: Any, **options: Any) -> Any:
@@ -44,8 +46,11 @@ def _marked(task: Any, lane: Lane) -> Any:
 
 
 def _is_ending(coroutine: Any) -> bool:
-    """Whether a loop makes a task of it on its own account."""
-    return getattr(coroutine, "__name__", None) in _ENDINGS or turns.is_closing(coroutine)
+    """Whether a loop makes a task of it on its own account, or a client that was thrown away: its finalizer
+    runs when the collector of garbage comes by."""
+    if getattr(coroutine, "__name__", None) in _ENDINGS or turns.is_closing(coroutine):
+        return True
+    return getattr(coroutine, "__qualname__", None) in _CLOSINGS
 
 
 def _spawn_trio(original: Callable[..., Any], runner: Any, *args: Any, **options: Any) -> Any:
@@ -67,6 +72,8 @@ def _spawn_trio(original: Callable[..., Any], runner: Any, *args: Any, **options
 
 def _run_coroutine_threadsafe(original: Callable[..., Any], coroutine: Any, loop: Any) -> Any:
     """The task is made later, in the loop's thread; its place among what this thread starts is now."""
+    if _is_ending(coroutine):
+        return original(coroutine, loop)
     token = lanes.enter(spawning.reserved())
     try:
         return original(coroutine, loop)

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from lctl.instrument.ambient import outputs, reads, slots
-from lctl.instrument.ambient.callers import own
+from lctl.instrument.ambient.callers import is_lctl, own
 from lctl.instrument.ambient.values import bytes_of, from_bytes
 from lctl.session import border
 
@@ -175,14 +175,18 @@ def _bytes(value: Any) -> bytes:
 
 
 def _reader(frame: FrameType) -> FrameType:
-    """The program's own code that waits for input, however far up; else who asks."""
+    """The program's own code that waits for input, however far up; else who asks: `input` itself may be what
+    a thread is to run."""
     found: FrameType | None = frame
     while found is not None:
         known = own(found)
         if known is not None:
             return known
         found = found.f_back
-    return frame
+    asks = frame
+    while is_lctl(asks.f_code.co_filename) and asks.f_back is not None:
+        asks = asks.f_back
+    return asks
 
 
 def _input(original: Any) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lctl.instrument import traffic
 from lctl.instrument.digests import BodyDigests
-from lctl.instrument.headers import kept_headers, without_secrets
+from lctl.instrument.headers import kept_headers, sent_headers, without_secrets
 from lctl.instrument.registry import OURS, TRANSPORTS, Registry, satisfies
 from lctl.trust import taxonomy
 
@@ -198,3 +198,11 @@ class TestRegistry:
     def test_ranges(self, version: str, ranges: str, fits: bool) -> None:
         """Version ranges are compared number by number."""
         assert satisfies(version, ranges) is fits
+
+
+def test_a_requests_headers_are_the_same_in_every_run() -> None:
+    """botocore tells what it was used for in the order of a set."""
+    for features in ("m/b,N,E,g,Z", "m/b,g,E,N,Z"):
+        agent = f"Boto3/1.44 ua/2.1 md/pyimpl#CPython {features} cfg/retry-mode#standard Botocore/1.44"
+        kept = "Boto3/1.44 ua/2.1 md/pyimpl#CPython cfg/retry-mode#standard Botocore/1.44"
+        assert sent_headers([("User-Agent", agent)]) == {"user-agent": kept}

@@ -156,13 +156,14 @@ def test_a_debugger_in_the_live_program_leaves_no_trace(lctl: Run, tmp_path: Pat
 
 
 def test_what_is_asked_in_a_tool_and_beside_it(tmp_path: Path) -> None:
-    """A served tool does not ask; what was piped in for it is not the program's next line."""
+    """A served tool does not ask; what was piped in for it is not the program's next line. `input` may be
+    what a thread runs itself (AutoGen's `input_func`)."""
     (tmp_path / "asking.py").write_text(
-        "import lctl, sys\n"
+        "import asyncio, lctl, sys\n"
         "from openai import OpenAI\n"
         "@lctl.tool\n"
         "def ask(question): return input(question)\n"
-        "print(ask('name? '), input('more? '), ask('and? '))\n"
+        "print(ask('name? '), asyncio.run(asyncio.to_thread(input, 'more? ')), ask('and? '))\n"
         'said = [{"role": "user", "content": input()}]\n'
         'answer = OpenAI().chat.completions.create(model="gpt-4o", messages=said)\n'
         "print(answer.choices[0].message.content, [line.strip() for line in sys.stdin])\n"

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import httpx
 import pytest
 
 from lctl.instrument import uninstrument
@@ -207,6 +208,21 @@ def test_what_http_libraries_start_is_not_counted() -> None:
         return [await library["tend"](here_later()), await asyncio.create_task(here_later())]
 
     assert asyncio.run(main()) == ["0.1.0", "0.1.1"]
+
+
+def test_closing_a_client_that_was_thrown_away_is_not_counted() -> None:
+    """Finalizers of model clients do it, when the collector of garbage comes by: in a loop, or with one of
+    their own (Mistral's)."""
+
+    async def main() -> list[str]:
+        loop = asyncio.get_running_loop()
+        loop.create_task(httpx.AsyncClient().aclose())  # noqa: RUF006  (as openai's does)
+        asyncio.run_coroutine_threadsafe(httpx.AsyncClient().aclose(), loop)
+        return [await asyncio.create_task(here_later())]
+
+    assert asyncio.run(main()) == ["0.1.1"]
+    asyncio.run(httpx.AsyncClient().aclose())
+    assert asyncio.run(here_later()) == "0.2"
 
 
 def test_anyio_groups_and_threads() -> None:
