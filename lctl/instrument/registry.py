@@ -85,6 +85,12 @@ OURS = {
     "agent_framework": "lctl_integrations.agent_framework:AgentFramework",
     "semantic_kernel": "lctl_integrations.semantic_kernel:SemanticKernel",
     "strands": "lctl_integrations.strands:Strands",
+    "groq": "lctl_integrations.groq:Groq",
+    "cohere": "lctl_integrations.cohere:Cohere",
+    # A namespace package, whose own import nobody is told of.
+    "mistralai.client": "lctl_integrations.mistralai:Mistral",
+    "mistralai.azure.client": "lctl_integrations.mistralai:Azure",
+    "mistralai.gcp.client": "lctl_integrations.mistralai:Google",
 }
 
 #: Imported by nearly every program, so no sign that it uses a library worth 50 ms.

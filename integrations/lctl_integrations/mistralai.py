@@ -1,0 +1,46 @@
+"""mistralai: the logical call above the client's retries, for its own API, Azure's and Google's.
+
+What was asked and answered is read on the wire, in OpenAI's format. The client tries again only where it is
+given a `retry_config`; how long it waits has chance in it: a rerun asks again when the recording did.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from lctl.instrument.patches import PatchSet
+from lctl.instrument.sdks import logical_call, logical_call_async, retry_delay
+
+
+class Mistral:
+    """mistralai 2 on httpx, 3 on httpx2."""
+
+    name = "mistralai"
+    supported = ">=2,<4"
+    modules: tuple[str, ...] = ("mistralai.client.basesdk", "mistralai.client.utils.retries")
+
+    def patch(self, module: ModuleType, patches: PatchSet) -> None:
+        if module.__name__.endswith(".retries"):
+            patches.wrap(module, "_get_sleep_interval", retry_delay)
+            return
+        patches.wrap(module, "BaseSDK.do_request", logical_call(_describe))
+        patches.wrap(module, "BaseSDK.do_request_async", logical_call_async(_describe))
+
+
+class Azure(Mistral):
+    """The copy of it that speaks to Azure."""
+
+    modules = ("mistralai.azure.client.basesdk", "mistralai.azure.client.utils.retries")
+
+
+class Google(Mistral):
+    """The copy of it that speaks to Google Cloud."""
+
+    modules = ("mistralai.gcp.client.basesdk", "mistralai.gcp.client.utils.retries")
+
+
+def _describe(client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, str] | None:
+    """(method, url) of a request that was never sent: `do_request(hook_ctx, request, ...)`."""
+    request = args[1] if len(args) > 1 else kwargs.get("request")
+    return None if request is None else (str(request.method).upper(), str(request.url))
