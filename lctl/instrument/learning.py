@@ -34,11 +34,10 @@ class Learning:
     def note_tool_event(self, data: dict[str, Any]) -> None:
         """A `tool_call` event is being recorded: none will be derived for the call it is about."""
         call_id = data.get("call_id")
-        if isinstance(call_id, str):
-            self._tools.report(call_id)
-        else:
+        named = isinstance(call_id, str)
+        if not (named and self._tools.report(str(call_id))):
             input = data.get("asked", data.get("input"))
-            self._tools.report_run(str(data.get("tool")), input, data.get("output"))
+            self._tools.report_run(str(data.get("tool")), input, data.get("output"), named=named)
 
     def follow(self, tree: Tree, lock: AbstractContextManager[Any]) -> None:
         """Know the messages that the program records itself, as they come: a prompt that holds them is not

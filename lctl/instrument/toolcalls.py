@@ -166,6 +166,11 @@ class _Ran(NamedTuple):
     input: Any
     output: Any
     late: bool  # a call was open then, which may know it by another name
+    named: bool  # under an id that no answer had given then
+
+    def may_be(self, asked: Asked) -> bool:
+        """Whether it may be that call: one under an id is that id's, or of a call that has none."""
+        return not self.named or asked.id.startswith(BY_NAME)
 
 
 class _Open:
@@ -214,29 +219,37 @@ class ToolCalls:
             self._open[asked.id] = _Open(asked, at_ns, early)
         return [asked.id for asked in calls]
 
-    def report(self, call_id: str) -> None:
+    def report(self, call_id: str) -> bool:
+        """This call has its event. False where no answer has given that id: it may come yet, and a framework
+        makes ids up for calls that have none (then tell `report_run`, too)."""
         known = self._open.get(call_id)
         if known is None:
             self._reported.add(call_id)
-        else:
-            known.settled = True
-            self._settled.append(call_id)
+            return False
+        known.settled = True
+        self._settled.append(call_id)
+        return True
 
-    def report_run(self, tool: str, input: Any, output: Any = None) -> None:
+    def report_run(self, tool: str, input: Any, output: Any = None, *, named: bool = False) -> None:
         """A run of `tool` was reported by someone who knows no call id: the oldest open call asks for it. Of
         two agents that ask for the same at once it may be the other's: whose result comes first tells.
 
         Where none of that name does, the model may know the tool by another: the result that is sent for
         the call tells (see `answer`).
+
+        Args:
+            named: under an id that no answer has given: it is no call's that has an id.
         """
         for id, known in self._open.items():
+            if named and not id.startswith(BY_NAME):
+                continue
             if not known.settled and known.asked.tool == tool and _asks_for(known.asked.input, input):
                 known.settled = known.lent = True
                 self._lent.append(id)
                 if len(self._lent) > _RUNS:
                     self._keep(self._lent[0])
                 return
-        self._runs.append(_Ran(tool, input, output, bool(self._open)))
+        self._runs.append(_Ran(tool, input, output, bool(self._open), named))
 
     def _keep(self, id: str) -> None:
         """The run that settled this call is its own."""
@@ -258,7 +271,7 @@ class ToolCalls:
     def _ran_early(self, asked: Asked) -> bool:
         """Whether it was run while the answer that asks for it still came."""
         for run in self._runs:
-            if run.tool == asked.tool and _asks_for(asked.input, run.input):
+            if run.tool == asked.tool and run.may_be(asked) and _asks_for(asked.input, run.input):
                 self._runs.remove(run)
                 return True
         return False
@@ -266,7 +279,7 @@ class ToolCalls:
     def _take_run(self, asked: Asked, result: Result) -> bool:
         """Whether a reported run is this call: it gave what is sent as its result, or was given what the
         call asks for and gave something that is in the result."""
-        for run in [run for run in self._runs if run.late]:
+        for run in [run for run in self._runs if run.late and run.may_be(asked)]:
             same = _says(result.output, run.output)
             fits = bool(asked.input) and _asks_for(asked.input, run.input)
             if (same and (fits or len(result_text(run.output)) >= _TELLING)) or (

@@ -205,7 +205,8 @@ class Error(Payload, frozen=True):
         type: timeout, rate_limited, tool_failure, ... within the category.
         recoverable: whether trying again, perhaps differently, can help.
         suggested_action: what to try, in a word.
-        context: what else is known; of a failed model call {status, attempt, exception}.
+        context: what else is known; of a failed model call {status, attempt, exception}, of what the program
+            died of {exception, ends, traceback}.
     """
 
     category: str | None = None

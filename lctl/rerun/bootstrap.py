@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 
 from lctl.errors import RerunStopped
+from lctl.instrument.ambient import callers
 from lctl.rerun import results, siblings
 from lctl.rerun.running import Rerun
 from lctl.rerun.settings import MAIN, VARIABLE, Settings
@@ -160,7 +161,9 @@ def _end_soon(running: Rerun) -> None:
 
 
 def _speak_of_stops() -> None:
-    """RerunStopped ends the program without a traceback: what is to say, the certificate says."""
+    """RerunStopped ends the program without a traceback: what is to say, the certificate says. Any other
+    exception's is the program's own last words, as it was in the recording."""
+    callers.between_writers.add(__file__)
     hook, thread_hook = sys.excepthook, threading.excepthook
 
     def say(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

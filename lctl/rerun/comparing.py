@@ -114,6 +114,8 @@ def essence(line: bytes) -> dict[str, Any]:
             data.pop(name, None)
         if event["type"] == "exchange":
             _timeless(data)
+        elif event["type"] == "error" and isinstance(data.get("context"), dict):
+            data["context"].pop("traceback", None)  # lines move as a program is worked on
         elif isinstance(data.get("params"), dict):
             data["params"].pop("prompt_cache_key", None)  # drawn anew by the Agents SDK
         resume = data.get("resume")

@@ -59,6 +59,10 @@ class DrawnIds:
             at = stop
         return now[at:] == recorded[at:] and self._keep(found)
 
+    def has_drawn(self, id: str) -> bool:
+        """Whether that is one of this run's, all of it."""
+        return _TOKEN.fullmatch(id) is not None and self._drawn_id(id) is not None
+
     def as_recorded(self, said: bytes) -> bytes:
         """`said` with the recorded ids in the place of those that stand for them."""
         if not self._recorded:

@@ -289,6 +289,7 @@ class TapePlayer:
             self.order,
             (self.tape.mark + entry.lane, "tool", entry.number),
             entry.cancelled,
+            self.ids,
         )
         self.tally.add("executed" if found is None else match.how)
         if found is not None:

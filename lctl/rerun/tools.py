@@ -117,17 +117,24 @@ def wrapped(call: ToolCall, value: Any) -> Any:
 
 
 def served(
-    data: Mapping[str, Any], call: ToolCall, order: Order, key: tuple[str, str, int], endless: bool
+    data: Mapping[str, Any],
+    call: ToolCall,
+    order: Order,
+    key: tuple[str, str, int],
+    endless: bool,
+    ids: DrawnIds | None = None,
 ) -> GatedServed | None:
     """What the recorded call gave; None where only running the tool gives it.
 
     The id of this call stands in it for that of the recorded one, unless nobody but the framework knows
-    them: what is sent has the recorded one then (see `made_up_id`).
+    them (see `made_up_id`): what is sent has the recorded one then. An id that was seen being drawn is put
+    there all the same: a framework finds the call by it (LangChain, of a model without ids), and what is
+    sent is compared without.
 
     Raises:
         Unfaithful: the result stands for something that cannot be made here.
     """
-    if made_up_id(data, call) is None:
+    if made_up_id(data, call) is None or (ids is not None and ids.has_drawn(str(call.call_id))):
         data = with_id_of(data, call)
     if endless:
         return GatedServed(_until_cancelled(data, call), order, key, True, call.incoming)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lctl.errors import LctlError, RecordingError
 from lctl.guard import guard
-from lctl.session import context, naming, processes, threads, toolresults
+from lctl.session import context, ending, naming, processes, threads, toolresults
 from lctl.session.session import LCTLSession
 
 _raw = context.raw
@@ -172,6 +172,8 @@ def close() -> None:
 
 
 def _close_at_exit() -> None:
+    if _session is not None:
+        ending.tell(_session)
     close()
     if getattr(sys, "last_type", None) is KeyboardInterrupt and not hasattr(sys, "ps1"):
         # Python ends by SIGINT then, unless something was made from text since (as named tuples are, in

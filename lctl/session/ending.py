@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ def keep(session: LCTLSession) -> None:
     _open.append(session)
     if not _registered:
         _registered = True
-        atexit.register(close_all)
+        atexit.register(_close_at_exit)
 
 
 def any_opened() -> bool:
@@ -43,6 +44,25 @@ def any_opened() -> bool:
 def drop(session: LCTLSession) -> None:
     if session in _open:
         _open.remove(session)
+
+
+def _close_at_exit() -> None:
+    for session in _open[:]:
+        tell(session)
+    close_all()
+
+
+def tell(session: LCTLSession) -> None:
+    """At exit: record in `session` what Python ends the program for, if it does."""
+    if getattr(sys, "last_value", None) is None or session.closed:
+        return
+    with guard("the exception that ends the program"):
+        from lctl.session import crashes  # here: most programs end well
+
+        error = crashes.ending()
+        if error is not None:
+            session.end_steps(error)
+            session.fail(error, "program")
 
 
 def close_all() -> None:

@@ -326,6 +326,8 @@ class LCTLSession(Trusting, Stepping, Verbs):
         if not self._entered:
             for frame in self._open_frames():
                 self.finish_step(frame, error, {} if error is not None else {"outcome": "aborted"})
+            if error is not None and not self.closed:
+                self.fail(error, "session", top)
         top.open = False
         context.leave(token)
         lanes.leave(lane)

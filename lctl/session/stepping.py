@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from lctl.clock import Clock
 from lctl.session import context
@@ -144,6 +144,26 @@ class Stepping:
         if self._is_watched():
             self._look(quiet=error is not None)
         return seq
+
+    def end_steps(self, error: BaseException) -> None:
+        """End the steps that the running code is in, which `error` has left."""
+        frame: Frame | None = self.frame()
+        while frame is not None and frame.step is not None:
+            above = frame.parent
+            if frame.session is self:
+                self.finish_step(frame, error, {})
+            frame = above
+
+    def fail(
+        self, error: BaseException, ends: Literal["program", "session"], top: Frame | None = None
+    ) -> None:
+        """The program, or this session's block (whose frame is `top`), ends with `error`: an `error` event of
+        no step says so, unless one of the steps has."""
+        top = top or self._root
+        if outcome_of(error) == "error" and not was_reported(error, top.failed):
+            from lctl.session import crashes  # here: most programs end well
+
+            self._record("error", top.agent, crashes.data_of(error, ends), None)
 
     def _step_to_end(self, agent: str | None, step: int | None) -> Frame | None:
         if step is not None:

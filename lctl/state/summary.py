@@ -62,7 +62,8 @@ def summary_of(state: State) -> dict[str, Any]:
     """The chain in a few numbers, enough to list it: no key grows with its length.
 
     `models` has calls, errors, wall_ms and tokens of each, so that a reader can price them.
-    `outcome`: of the top-level step the newest step is in; "open" while one is; null without steps.
+    `outcome`: of the top-level step the newest step is in; "open" while one is; "error" where an error came
+    after that step's end, as of a program that died; null without steps and errors.
     """
     totals = state.totals
     return {
@@ -99,11 +100,12 @@ def _outcome(state: State) -> str | None:
         return "open"
     newest = max(state.steps, default=None)
     if newest is None:
-        return None
+        return "error" if state.errors else None
     step = state.steps[newest]
     while step.parent is not None:
         step = state.steps[step.parent]
-    return step.outcome
+    is_late = step.end_seq is not None and state.errors and state.errors[-1] > step.end_seq
+    return "error" if is_late else step.outcome
 
 
 def tail_of(source: EventSource | Iterable[bytes], chain: Mapping[str, Any]) -> dict[str, Any]:

@@ -646,6 +646,33 @@ def test_a_tool_that_runs_while_its_answer_still_comes_has_its_event() -> None:
     assert calls.answer(Result("function:f@m2", {"result": "one"}, False), 3) is not None
 
 
+def test_an_id_that_a_framework_made_up_is_of_a_call_without_one(chain: Chain) -> None:
+    """LangChain's, of Google's calls: what is sent for it has no id either, and another form. A call that has
+    an id is another one."""
+    report = chain.conversations.note_tool_event
+    nameless = {"function": {"name": "look", "arguments": {"at": 1}}}
+    answer = assistant(None, tool_calls=[nameless, tool_call("c1", "look", '{"at": 1}')])
+    chain.chat([user("a")], answer)
+    report({"tool": "look", "input": {"at": 1}, "output": "door", "call_id": "made-up"})
+    results = [
+        {"role": "tool", "tool_name": "look", "content": "{'output': 'door'}"},
+        {"role": "tool", "tool_call_id": "c1", "content": "wall"},
+    ]
+    chain.chat([user("a"), answer, *results], assistant("done"))
+    assert [event["data"]["call_id"] for event in chain.events("tool_call")] == ["c1"]
+
+
+def test_an_id_that_comes_before_its_answer_settles_no_other_call() -> None:
+    """A run that is reported while the answer still comes is that id's alone."""
+    calls = ToolCalls()
+    assert not calls.report("early")
+    calls.report_run("f", {"a": 1}, "one", named=True)
+    asked = [tool_call("early", "f", '{"a": 1}'), tool_call("other", "f", '{"a": 1}')]
+    calls.ask(assistant(None, tool_calls=asked), 0, "m1")
+    assert calls.answer(Result("early", "one", False), 1) is None
+    assert calls.answer(Result("other", "one", False), 1) is not None
+
+
 def test_two_agents_that_ask_for_the_same_at_once_have_one_event_each() -> None:
     """A run that names no call settles the older one; the other's result may come first and tells."""
     calls = ToolCalls()

@@ -187,3 +187,27 @@ def test_ids_of_a_framework_that_draws_them_elsewhere(twice: Twice, tmp_path: Pa
     )
     assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
     assert "output equal" in again.stderr
+
+
+_MATCHED = f"""{_ASK}
+@lctl.tool
+def look(place, tool_call_id):
+    return {{"tool_call_id": tool_call_id, "content": f"{{place}} is open"}}
+
+asked = [str(uuid.uuid4()) for _ in range(2)]
+found = [look(place, id) for place, id in zip(("door", "gate"), asked)]
+for id in asked:
+    ask(" ".join(result["content"] for result in found if result["tool_call_id"] == id) or "nothing")
+"""
+
+
+def test_a_result_is_found_by_the_id_that_was_drawn_for_its_call(
+    server: ModelServer, python: Run, lctl: Run, tmp_path: Path
+) -> None:
+    """Frameworks make ids up for calls to which the model gives none, and find results by them."""
+    shown, log = _auto(python, lctl, tmp_path, _MATCHED)
+    assert server.requests[0].last_text == "door is open"
+    again = lctl("rerun", log, "-o", "again.lctl.json")
+    assert (again.returncode, again.stdout) == (0, shown), again.stderr
+    assert "log equal" in again.stderr
+    assert list(open_log(tmp_path / "again.lctl.json").events()) == list(open_log(log).events())

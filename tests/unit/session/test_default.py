@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,13 +55,13 @@ def test_it_can_be_quiet(folder: Path) -> None:
 
 @pytest.mark.parametrize(("how", "status"), [("crash", 1), ("exit", 3)])
 def test_it_is_closed_however_the_program_ends(folder: Path, how: str, status: int) -> None:
-    """A traceback is the program's own; open steps are ended."""
+    """A traceback is the program's own; open steps are ended, with what the program died of."""
     done = run(_PROGRAM, how)
     assert done.returncode == status
     assert ("ValueError: boom" in done.stderr) == (how == "crash")
     (log,) = (folder / ".lctl").iterdir()
     document = json.loads(log.read_text())
-    assert document["hash"]["count"] == (3 if how == "crash" else 1)
+    assert document["hash"]["count"] == (4 if how == "crash" else 1)
 
 
 def test_where_nothing_can_be_written_the_program_runs_unrecorded(folder: Path) -> None:
@@ -184,3 +185,104 @@ def test_a_process_may_be_told_to_keep_its_own_elsewhere(folder: Path) -> None:
     assert run(program).returncode == 0
     logs = [path.parent for path in folder.rglob("*.lctl.json") if not path.name.startswith(".")]
     assert sorted(logs) == [folder / ".lctl", folder / "other" / "its"]
+
+
+_DIES = """
+import sys
+import lctl
+from lctl.session import default, get_session
+default.enable()
+
+def refuse(what):
+    raise {error}
+
+how = sys.argv[1]
+if how == "after":
+    with get_session().step("a"):
+        pass
+    refuse("late")
+elif how == "within":
+    with get_session().step("a"):
+        refuse("in it")
+elif how == "open":
+    get_session().step_start("a")
+    refuse("in it")
+elif how == "caught":
+    with get_session().step("a"):
+        pass
+    try:
+        refuse("nothing")
+    except ValueError:
+        pass
+elif how == "left":
+    session = lctl.LCTLSession("mine", "mine.lctl.json")
+    session.add_fact("F1", "x")
+    refuse("left")
+"""
+
+
+def died(folder: Path, how: str, error: str = "ValueError(what)") -> tuple[list[dict[str, Any]], Any]:
+    """Events but for facts, and the outcome in the summary."""
+    done = run(_DIES.replace("{error}", error), how)
+    assert ("Traceback" in done.stderr) == (how != "caught" and "Exit" not in error)
+    (log,) = [folder / "mine.lctl.json"] if how == "left" else (folder / ".lctl").iterdir()
+    document = json.loads(log.read_text())
+    events = [event for event in document["events"] if event["type"] != "fact_added"]
+    return events, document["summary"]["outcome"]
+
+
+@pytest.mark.parametrize(("how", "text"), [("after", "late"), ("left", "left")])
+def test_what_a_program_dies_of_is_its_last_error(folder: Path, how: str, text: str) -> None:
+    """Of no step, with the places it passed; in a session that nobody closed, too."""
+    events, outcome = died(folder, how)
+    assert events[-1]["type"] == "error" and "step" not in events[-1]
+    data = events[-1]["data"]
+    assert (data["category"], data["type"], data["message"]) == ("execution_error", "ValueError", text)
+    assert (data["context"]["ends"], data["context"]["exception"]) == ("program", "ValueError")
+    first, last = data["context"]["traceback"]
+    assert first.endswith(" in <module>") and last.endswith("program.py:8 in refuse")
+    assert outcome == "error"
+
+
+def test_what_a_step_has_told_is_not_told_again(folder: Path) -> None:
+    """One error, in the step."""
+    events, outcome = died(folder, "within")
+    assert [event["type"] for event in events] == ["step_start", "error", "step_end"]
+    assert outcome == "error"
+
+
+def test_a_step_that_is_open_when_a_program_dies_has_failed(folder: Path) -> None:
+    """It ends with the error, in it."""
+    events, outcome = died(folder, "open")
+    assert [(event["type"], event.get("step")) for event in events[1:]] == [("error", 1), ("step_end", 1)]
+    assert events[-1]["data"]["outcome"] == outcome == "error"
+
+
+@pytest.mark.parametrize(
+    ("how", "error"),
+    [("caught", "ValueError(what)"), ("after", "SystemExit(2)"), ("after", "KeyboardInterrupt()")],
+)
+def test_a_program_that_ends_otherwise_has_not_failed(folder: Path, how: str, error: str) -> None:
+    """What is caught, an exit code, Ctrl-C."""
+    if "Keyboard" in error:
+        done = run(_DIES.replace("{error}", error), how)
+        assert "KeyboardInterrupt" in done.stderr
+        (log,) = (folder / ".lctl").iterdir()
+        events = json.loads(log.read_text())["events"]
+    else:
+        events, outcome = died(folder, how, error)
+        assert outcome == "success"
+    assert [event["type"] for event in events] == ["step_start", "step_end"]
+
+
+def test_a_session_that_an_exception_leaves_says_so(folder: Path) -> None:
+    """Caught outside, it is still how the session ended; one that an inner block of it left is not."""
+    session = LCTLSession("c", folder / "c.lctl.json")
+    with pytest.raises(ValueError, match="out"), session:
+        with pytest.raises(KeyError), session:
+            raise KeyError("in")
+        raise ValueError("out")
+    document = json.loads((folder / "c.lctl.json").read_text())
+    (error,) = document["events"]
+    assert (error["data"]["message"], error["data"]["context"]["ends"]) == ("out", "session")
+    assert document["summary"]["outcome"] == "error"

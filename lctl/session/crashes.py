@@ -1,0 +1,45 @@
+"""What ends a program, or the block of a session: an exception that nobody in it caught.
+
+Python keeps the exception that it ends a program for (`sys.last_value`) until its exit functions have run; so
+nothing of the program's is replaced to see it. Those of a notebook's cells and of tests are kept there, too:
+they did not come to the top of the program.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any, Literal
+
+from lctl.session.steps import error_data
+
+#: Places of a traceback that are told, the last ones.
+_PLACES = 20
+_RUNPY = ("<frozen runpy>", "runpy.py")
+
+
+def ending() -> BaseException | None:
+    """What Python ends this program for; to be asked at exit."""
+    error, trace = getattr(sys, "last_value", None), getattr(sys, "last_traceback", None)
+    if not isinstance(error, BaseException) or trace is None or hasattr(sys, "ps1"):
+        return None
+    frame = trace.tb_frame
+    is_main = frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__main__"
+    return error if is_main or frame.f_code.co_filename.endswith(_RUNPY) else None
+
+
+def data_of(error: BaseException, ends: Literal["program", "session"]) -> dict[str, Any]:
+    """Of the `error` event: `context.traceback` has `file:line in function` a place, the last raised."""
+    data = error_data(error)
+    places = _places(error.__traceback__)
+    return {**data, "context": {**data["context"], "ends": ends, "traceback": places[-_PLACES:]}}
+
+
+def _places(trace: TracebackType | None) -> list[str]:
+    places: list[str] = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not code.co_filename.endswith(_RUNPY):
+            places.append(f"{code.co_filename}:{trace.tb_lineno} in {code.co_name}")
+        trace = trace.tb_next
+    return places

@@ -1,0 +1,71 @@
+"""Programs that die of an exception run again as they died."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.rerun.commands import Run
+
+_CALLS = {
+    "at once": "refuse()",
+    "in a loop": "import asyncio\nasync def main():\n    refuse()\nasyncio.run(main())",
+    "with a hook of its own": "def say(kind, error, trace):\n    print('died:', error, file=sys.stderr)\n"
+    "sys.excepthook = say\nrefuse()",
+    "in a thread": "import threading\nlast = threading.Thread(target=refuse)\nlast.start()\nlast.join()",
+}
+_PROGRAM = """\
+import random, sys
+import lctl
+
+@lctl.tool
+def look(place):
+    return f"{place} {random.random()}"
+
+found = look("door")
+print(found)
+
+def refuse():
+    raise ValueError(f"nothing at {found}")
+
+"""
+
+
+@pytest.mark.parametrize("how", _CALLS)
+def test_what_a_program_dies_of_is_the_same(lctl: Run, tmp_path: Path, how: str) -> None:
+    """Its last words, too: they are its own, whoever writes them."""
+    (tmp_path / "agent.py").write_text(_PROGRAM + _CALLS[how])
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    again = lctl("rerun", "run.lctl.json", "-o", "again.lctl.json")
+    assert again.stdout == recorded.stdout
+    assert "nothing at door" in recorded.stderr
+    assert "log equal, output equal" in again.stderr, again.stderr
+    assert again.returncode == recorded.returncode == (0 if "thread" in how else 1)
+    words = recorded.stderr.partition("lctl:")[0]
+    assert again.stderr.startswith(words)
+    errors = [
+        [
+            event["data"]
+            for event in json.loads((tmp_path / name).read_text())["events"]
+            if event["type"] == "error"
+        ]
+        for name in ("run.lctl.json", "again.lctl.json")
+    ]
+    assert errors[0] == errors[1]
+    assert len(errors[0]) == (0 if "thread" in how else 1)
+
+
+def test_lines_that_moved_change_nothing(lctl: Run, python: Run, tmp_path: Path) -> None:
+    """A comment more in a program that one line records: it dies of the same at another place."""
+    program = (
+        "import lctl\nlctl.auto_instrument()\nimport random, sys\n"
+        + _PROGRAM.partition("\n")[2]
+        + "refuse()\n"
+    )
+    (tmp_path / "agent.py").write_text(program)
+    assert python("agent.py").returncode == 1
+    (tmp_path / "agent.py").write_text("# more\n" + program)
+    again = lctl("rerun", "last")
+    assert "log equal" in again.stderr, again.stderr
