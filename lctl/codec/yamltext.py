@@ -190,6 +190,8 @@ def _key(key: Any) -> str:
 def _reason(error: Any) -> str:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     text = getattr(error, "problem", None) or str(error).split("\n")[0]
+    if "nesting depth" in text:  # libyaml's own limit, since PyYAML 6.0.4
+        text = "nested too deeply"
     return f"line {mark.line + 1}: {text}" if mark is not None else text
 
 
