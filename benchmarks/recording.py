@@ -155,7 +155,7 @@ def _bare_write(folder: Path, stack: ExitStack) -> Loop:
 def _recorder(folder: Path, stack: ExitStack, durability: Durability, redact: bool = False) -> Loop:
     store = JournalStore(folder / f"{time.monotonic_ns()}.lctl.json", {"id": "c"}, durability=durability)
     stack.callback(store.close, {})
-    scrub = Scrubber(Redactor()) if redact else None
+    scrub = Scrubber(Redactor()).scrub if redact else None
     recorder = Recorder(store, default=jsonable.default, encode=jsonable.encode, scrub=scrub)
 
     def loop() -> None:

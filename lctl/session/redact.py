@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from lctl.session.suspicion import Suspicion
+from lctl.session.suspicion import suspicion
 
 _SEPARATORS = str.maketrans("", "", "-_. ")
 _MIN_VALUE = 8
@@ -49,7 +49,7 @@ class Redactor:
         self._key = key or os.urandom(16)
         self._forms: _Forms | None = None
         self._values: re.Pattern[str] | None = None
-        self.suspicion = Suspicion(tuple(self._keys), bool(self._patterns), self._learn_environment)
+        self.suspicion = suspicion(tuple(self._keys), bool(self._patterns), self._learn_environment)
 
     def event(self, event: dict[str, Any]) -> dict[str, Any] | None:
         """The decoded event without secrets, or None if it had none."""

@@ -6,6 +6,7 @@ bytes. Only a line that one of them stops at is taken apart.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -22,11 +23,14 @@ _TAPE_FACTOR = 32
 #: No event's line has anything of the user's before this: `{"seq":1,"type":"","timestamp":"<27>","agent":"`.
 _ENVELOPE = 64
 
+#: (line, event) -> the line as it may be stored.
+Scrub = Callable[[bytes, dict[str, Any]], bytes]
+
 _dumps = orjson.dumps
 
 
 class Scrubber:
-    """`scrub(line, event)`: the line as it may be stored.
+    """`scrub(line, event)`: the line as it may be stored. The scrubber itself may be called for it.
 
     A string over the limit keeps its first three quarters of the limit and its last quarter, with a
     line between them that says how much was cut.
@@ -36,22 +40,32 @@ class Scrubber:
         self._redactor = redactor
         self._suspects = redactor.suspicion if redactor is not None else None
         self._max = max_string
+        self.scrub = self._scrubbing(redactor)
 
     def __call__(self, line: bytes, event: dict[str, Any]) -> bytes:
-        seen = line[_ENVELOPE:]
-        text = seen.lower().decode("latin-1")
-        if "null" in text and jsonable.has_nonfinite(event):
-            line = jsonable.encode(event)
+        return self.scrub(line, event)
+
+    def _scrubbing(self, redactor: Redactor | None) -> Scrub:
+        """`scrub`, as a closure: every event passes it."""
+        limit, suspects = self._max, self._suspects
+
+        def scrub(line: bytes, event: dict[str, Any]) -> bytes:
             seen = line[_ENVELOPE:]
             text = seen.lower().decode("latin-1")
-        if len(line) > self._max:
-            line = self._shortened(line)
-        if self._suspects is not None and self._suspects(seen, text):
-            assert self._redactor is not None
-            redacted = self._redactor.event(orjson.loads(line))
-            if redacted is not None:
-                return _dumps(redacted)
-        return line
+            if "null" in text and jsonable.has_nonfinite(event):
+                line = jsonable.encode(event)
+                seen = line[_ENVELOPE:]
+                text = seen.lower().decode("latin-1")
+            if len(line) > limit:
+                line = self._shortened(line)
+            if suspects is not None and suspects(seen, text):
+                assert redactor is not None
+                redacted = redactor.event(orjson.loads(line))
+                if redacted is not None:
+                    return _dumps(redacted)
+            return line
+
+        return scrub
 
     def passes(self, block: bytes, finite: bool) -> bool:
         """Whether no line of `block` needs anything; False where that takes a closer look.
