@@ -13,6 +13,7 @@ import orjson
 
 from lctl.session import jsonable
 from lctl.session.redact import Redactor
+from lctl.session.suspicion import SHAPE
 
 #: Characters of one string that are kept.
 MAX_STRING = 1 << 20
@@ -26,6 +27,9 @@ _ENVELOPE = 64
 #: (line, event) -> the line as it may be stored.
 Scrub = Callable[[bytes, dict[str, Any]], bytes]
 
+#: Bytes of a line that is worth remembering: looking for it costs a quarter of looking at it.
+_SHORT = 256
+
 _dumps = orjson.dumps
 
 
@@ -38,8 +42,8 @@ class Scrubber:
 
     def __init__(self, redactor: Redactor | None, max_string: int = MAX_STRING) -> None:
         self._redactor = redactor
-        self._suspects = redactor.suspicion if redactor is not None else None
         self._max = max_string
+        self._short = _SHORT if redactor is not None else 0
         self.scrub = self._scrubbing(redactor)
 
     def __call__(self, line: bytes, event: dict[str, Any]) -> bytes:
@@ -47,25 +51,40 @@ class Scrubber:
 
     def _scrubbing(self, redactor: Redactor | None) -> Scrub:
         """`scrub`, as a closure: every event passes it."""
-        limit, suspects = self._max, self._suspects
+        limit = self._max
+        suspects = redactor.suspicion if redactor is not None else None
 
         def scrub(line: bytes, event: dict[str, Any]) -> bytes:
+            shape = b""
+            if len(line) < self._short:
+                shape = line.translate(SHAPE)
+                if redactor is not None and redactor.is_familiar(shape):
+                    return line
             seen = line[_ENVELOPE:]
             text = seen.lower().decode("latin-1")
-            if "null" in text and jsonable.has_nonfinite(event):
-                line = jsonable.encode(event)
-                seen = line[_ENVELOPE:]
-                text = seen.lower().decode("latin-1")
+            if "null" in text:
+                shape = b""
+                if jsonable.has_nonfinite(event):
+                    line = jsonable.encode(event)
+                    seen = line[_ENVELOPE:]
+                    text = seen.lower().decode("latin-1")
             if len(line) > limit:
+                shape = b""
                 line = self._shortened(line)
-            if suspects is not None and suspects(seen, text):
-                assert redactor is not None
+            if redactor is None or suspects is None:
+                return line
+            if suspects(seen, text):
                 redacted = redactor.event(orjson.loads(line))
-                if redacted is not None:
-                    return _dumps(redacted)
+                return line if redacted is None else _dumps(redacted)
+            if shape:
+                self._note(redactor, shape)
             return line
 
         return scrub
+
+    def _note(self, redactor: Redactor, shape: bytes) -> None:
+        if not redactor.note(shape):
+            self._short = 0
 
     def passes(self, block: bytes, finite: bool) -> bool:
         """Whether no line of `block` needs anything; False where that takes a closer look.
@@ -73,12 +92,22 @@ class Scrubber:
         Args:
             finite: no value in it was NaN or infinite (see `Recorder.record_many`).
         """
-        if len(block) > self._max:
+        redactor, size = self._redactor, len(block)
+        if size > self._max:
             return False
+        shape = block.translate(SHAPE) if size < self._short else b""
+        if shape and redactor is not None and redactor.is_familiar(shape):
+            return True
         text = block.lower().decode("latin-1")
         if not finite and "null" in text:
             return False
-        return self._suspects is None or not self._suspects(block, text)
+        if redactor is None:
+            return True
+        if redactor.suspicion(block, text):
+            return False
+        if shape and "null" not in text:
+            self._note(redactor, shape)
+        return True
 
     def _shortened(self, line: bytes) -> bytes:
         event = orjson.loads(line)

@@ -10,12 +10,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 _environment = getattr(os.environ, "_data", os.environ)  # its length, without a call into Python
 
-#: `(line, lowered)`: whether the line is worth taking apart. `lowered` is `line` in lower case, decoded as
-#: latin-1.
-Suspects = Callable[[bytes, str], bool]
+#: Makes the shape of a line: all its digits alike. Which they are matters only to what `_DIGITS` lists.
+SHAPE = bytes(48 if 48 <= n < 58 else n for n in range(256))
+_DIGITS = "r0_", "ya00.", '"sha000:'
+_SHAPED = str.maketrans("123456789", "000000000")
+#: Shapes that are remembered, at most.
+_SHAPES = 1024
 
 _KEYS = (
     "api",
@@ -61,8 +65,24 @@ _SIGNATURE = re.compile(r"=(?:(?<=sig=)|(?<=signature=))").search
 _A, _G, _J = b"AGJ"  # `in` finds a number in bytes five times as fast as bytes of one
 
 
-def suspicion(names: Sequence[str], always: bool, learn: Callable[[], Iterable[str]]) -> Suspects:
-    """What suspects lines; a closure, as every event passes it.
+class Suspicion(NamedTuple):
+    """Closures, as every event passes them.
+
+    Attributes:
+        suspects: (line, lowered): whether the line is worth taking apart. `lowered` is `line` in lower case,
+            decoded as latin-1.
+        is_familiar: whether a line of that shape (`line.translate(SHAPE)`) was noted, and nothing that is a
+            secret has come since.
+        note: (shape) of a line that `suspects` did not suspect; False when there is no use in it any more.
+    """
+
+    suspects: Callable[[bytes, str], bool]
+    is_familiar: Callable[[bytes], bool]
+    note: Callable[[bytes], bool]
+
+
+def suspicion(names: Sequence[str], always: bool, learn: Callable[[], Iterable[str]]) -> Suspicion:
+    """What suspects lines, and remembers short ones that recur: many differ in numbers and times only.
 
     Args:
         names: further names that hold secrets, normalised.
@@ -74,12 +94,16 @@ def suspicion(names: Sequence[str], always: bool, learn: Callable[[], Iterable[s
     named = re.compile(pattern).search if names or always else None
     values: tuple[str, ...] = ()
     variables = -1
+    shapes: set[bytes] = set()
+    hits = 0
+    recurring = named is None
 
     def suspects(line: bytes, lowered: str) -> bool:
         """One letter is found ten times as fast as a word: rare ones stand in front of their words."""
         nonlocal values, variables
         if len(_environment) != variables:
             variables = len(_environment)  # a program may load a .env file at any time
+            shapes.clear()
             values = tuple(learn())
         if (
             "secret" in lowered
@@ -111,7 +135,29 @@ def suspicion(names: Sequence[str], always: bool, learn: Callable[[], Iterable[s
                 return True
         return named is not None and named(lowered) is not None
 
-    return suspects
+    def is_familiar(shape: bytes) -> bool:
+        nonlocal hits
+        if shape in shapes and len(_environment) == variables:
+            hits += 1
+            return True
+        return False
+
+    def note(shape: bytes) -> bool:
+        nonlocal hits, recurring
+        if not recurring:
+            return False
+        lowered = shape.lower().decode("latin-1")
+        for text in (*_DIGITS, *(value.translate(_SHAPED) for value in values)):
+            if text in lowered:
+                return True
+        if len(shapes) >= _SHAPES:
+            recurring = hits > _SHAPES  # else this program's lines are all different
+            hits = 0
+            shapes.clear()
+        shapes.add(shape)
+        return True
+
+    return Suspicion(suspects, is_familiar, note)
 
 
 def _has_key(line: bytes, lowered: str, runs: bytes, at: int) -> bool:
