@@ -43,7 +43,8 @@ class Scrubber:
     def __init__(self, redactor: Redactor | None, max_string: int = MAX_STRING) -> None:
         self._redactor = redactor
         self._max = max_string
-        self._short = _SHORT if redactor is not None else 0
+        # Longer ones are shortened, whatever another session of the same redactor has found.
+        self._short = min(_SHORT, max_string + 1) if redactor is not None else 0
         self.scrub = self._scrubbing(redactor)
 
     def __call__(self, line: bytes, event: dict[str, Any]) -> bytes:

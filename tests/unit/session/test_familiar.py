@@ -94,6 +94,15 @@ def test_a_nan_is_told_from_none_in_lines_of_one_shape() -> None:
         assert orjson.loads(_scrubbed(scrub, event))["data"]["x"] == stored
 
 
+def test_sessions_with_one_redactor_keep_their_own_limits() -> None:
+    """What is short enough for one is shortened by the other."""
+    redactor = Redactor()
+    event = _event("word " * 20)
+    wide, narrow = Scrubber(redactor), Scrubber(redactor, max_string=50)
+    assert _scrubbed(wide, event) == _scrubbed(wide, event) == orjson.dumps(event)
+    assert b"[lctl: 50 of 100 characters cut here]" in _scrubbed(narrow, event)
+
+
 def test_lines_that_do_not_recur_are_no_longer_noted() -> None:
     """A program whose lines are all different does not pay for it."""
     redactor = Redactor()
