@@ -1,13 +1,16 @@
 """What recording costs: R1 to R4 and D3, beside what it is compared with, in interleaved rounds.
 
 The event is a tool call of about 350 bytes, sixteen in turn, built before the clock starts.
-Times are medians over rounds in which every candidate runs once, so that a busy machine slows all.
+Times are medians over rounds in which every candidate runs once, so that a busy machine slows all. The steps
+of R2s differ in numbers and times only, as a program's do that does one thing over and over: such short lines
+are not searched for secrets again. Where each step says something new, they cost a seventh more.
 
 R3b asks for a record() of 3.4 times one orjson.dumps where a span is 61 of them, as on the machine this was
-written on. There the dict of an event, its timestamp, the lock and the dumps are 2.9, a number, a buffer and
-what guards against re-entry 0.8 more, and the bytes' way into the kernel 0.7 (it costs the same in larger
-pieces, and a list of lines costs more than one growing buffer). So it is out of reach of Python code that
-keeps order and can be interrupted.
+written on. There a call that builds the dict of an event and serialises it is 2.2, its timestamp 0.6, the
+buffer and the bytes' way into the kernel 0.7 (it costs the same in larger pieces, and a list of lines costs
+more than one growing buffer), and a lock 0.6. The two rows beside it measure what that comes to
+(benchmarks/recordfloor.py): a span is 20 of those calls without the lock, 17 to 18 with it. So R3b leaves
+nothing for re-entry by signal handlers and finalisers, a full disk, and values orjson does not know.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from typing import Any
 import orjson
 
 from benchmarks import Row
+from benchmarks.recordfloor import Record, locked, unguarded
 from lctl.record.journal import Durability, JournalStore
 from lctl.record.recorder import Recorder
 from lctl.session import LCTLSession, Redactor, jsonable
@@ -80,6 +84,8 @@ def measure() -> list[Row]:
             {
                 "dumps": _dumps,
                 "buffered": _recorder(folder, stack, "buffered"),
+                "unguarded": _least(unguarded, folder, stack),
+                "locked": _least(locked, folder, stack),
                 "process": _recorder(folder, stack, "process"),
                 "structlog": _structlog(folder, stack),
                 "logging": _logging(folder, stack),
@@ -114,6 +120,10 @@ def _times(wall: dict[str, float], cpu: dict[str, float]) -> list[Row]:
             id, what, f">= {target}x", f"{other:.0f} / {mine:.0f} ns", other / mine, other / mine >= target
         )
 
+    def least(what: str, other: float, mine: float) -> Row:
+        what = f"beside it: span / the least record() in Python {what}"
+        return Row("R3b", what, "", f"{other:.0f} / {mine:.0f} ns", other / mine, None)
+
     return [
         at_most("R1", "buffered record() / orjson.dumps, CPU", 4.5, cpu["buffered"], cpu["dumps"]),
         at_most("R2", "crash-safe record() / bare os.write, wall", 2.5, wall["record"], wall["write"]),
@@ -125,6 +135,8 @@ def _times(wall: dict[str, float], cpu: dict[str, float]) -> list[Row]:
         ),
         at_least("R3a", "OpenTelemetry span / crash-safe record(), CPU", 7, cpu["span"], cpu["process"]),
         at_least("R3b", "OpenTelemetry span / buffered record(), CPU", 18, cpu["span"], cpu["buffered"]),
+        least("with no lock, for one thread", cpu["span"], cpu["unguarded"]),
+        least("with a lock", cpu["span"], cpu["locked"]),
         at_least("R3c", "structlog / buffered record(), CPU", 4, cpu["structlog"], cpu["buffered"]),
         at_least("R3d", "logging / buffered record(), CPU", 6, cpu["logging"], cpu["buffered"]),
     ]
@@ -155,11 +167,22 @@ def _bare_write(folder: Path, stack: ExitStack) -> Loop:
 def _recorder(folder: Path, stack: ExitStack, durability: Durability, redact: bool = False) -> Loop:
     store = JournalStore(folder / f"{time.monotonic_ns()}.lctl.json", {"id": "c"}, durability=durability)
     stack.callback(store.close, {})
-    scrub = Scrubber(Redactor()) if redact else None
+    scrub = Scrubber(Redactor()).scrub if redact else None
     recorder = Recorder(store, default=jsonable.default, encode=jsonable.encode, scrub=scrub)
 
     def loop() -> None:
         record = recorder.record
+        for data in DATA:
+            record("tool_call", "code-analyzer", data, 7)
+
+    return loop
+
+
+def _least(make: Callable[[Path], tuple[Record, int]], folder: Path, stack: ExitStack) -> Loop:
+    record, fd = make(folder / make.__name__)
+    stack.callback(os.close, fd)
+
+    def loop() -> None:
         for data in DATA:
             record("tool_call", "code-analyzer", data, 7)
 

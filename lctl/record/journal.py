@@ -79,6 +79,7 @@ class JournalStore:
         self._place = os.path.abspath(path)  # noqa: PTH100  (the host may change directory)
         self._syncing = durability == "power"
         self._pending = bytearray()
+        self._at = 0  # where in the file `_pending` begins
         self._glue = b"\n"  # goes in front of the next line
         self._begin = 0  # of the first event's line
         self._ending: JournalEnd | None = None  # as last seen, when the file had `_size`
@@ -204,7 +205,8 @@ class JournalStore:
             except RecordingError:
                 if len(self._pending) > _BUFFER_LIMIT:
                     raise  # a full disk: until then the flusher tries again
-            return
+                return
+        self._at = os.fstat(self._fd).st_size
         if self._flusher is None:
             from lctl.record.flusher import Flusher
 
@@ -237,11 +239,12 @@ class JournalStore:
         with self.lock:
             if self._fd is None or not self._pending:
                 return
-            before = os.fstat(self._fd).st_size
+            # An interrupt may have come after an earlier write, before the buffer was emptied.
+            done = os.fstat(self._fd).st_size - self._at
             try:
-                self._write_whole(self._fd, self._pending)
+                self._write_whole(self._fd, self._pending, done)
             except OSError as error:
-                os.ftruncate(self._fd, before)
+                os.ftruncate(self._fd, self._at)
                 raise self._refused(error) from error
             self._pending.clear()
 

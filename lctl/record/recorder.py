@@ -8,7 +8,8 @@ events wait until the one in hand is stored.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import orjson
@@ -76,6 +77,7 @@ class Recorder:
         self._scrub = scrub
         self._passes = passes
         self._lock = store.lock
+        self._entering, self._leave = _entering(store.lock), store.lock.release
         self._state = _IDLE
         self._taking = 1  # events the call in hand will store; 0 while that is not known
         #: How many events the last `record_many` that raised was about.
@@ -93,10 +95,12 @@ class Recorder:
         scrub: Callable[[bytes, dict[str, Any]], bytes] | None,
     ) -> Record:
         """`record`, as a closure over what does not change: that is 100 ns of 1500 (see benchmarks)."""
-        lock, append, dumps = store.lock, store.append, orjson.dumps
+        entering, leave, append, dumps = _entering(store.lock), store.lock.release, store.append, orjson.dumps
 
         def record(type: str, agent: str, data: dict[str, Any], step: int | None = None) -> int:
-            with lock:
+            for _ in entering:
+                break
+            try:
                 if self._state and self._is_busy():
                     return self._wait((type, agent, data, step))
                 self._state = _BUSY
@@ -130,6 +134,8 @@ class Recorder:
                 if self._waiting:
                     self._store_waiting()
                 return seq
+            finally:
+                leave()
 
         return record
 
@@ -145,7 +151,9 @@ class Recorder:
         Raises:
             RecordingError: the store refused; none is stored.
         """
-        with self._lock:
+        for _ in self._entering:
+            break
+        try:
             if self._state and self._is_busy():
                 return self._wait(build)
             self._state = _BUSY
@@ -154,9 +162,9 @@ class Recorder:
                 first = self.seq + 1
                 drafts = build(first)
                 if drafts:
-                    self._taking = len(drafts)
-                    self._append(self._block(first, drafts, finite), len(drafts))
-                    self.seq = first + len(drafts) - 1
+                    count = self._taking = len(drafts)
+                    self._append(self._block(first, drafts, finite), count)
+                    self.seq = first + count - 1
                 self._taking = 1
                 self._state = _IDLE
             except BaseException:
@@ -169,6 +177,8 @@ class Recorder:
             if self._waiting:
                 self._store_waiting()
             return first
+        finally:
+            self._leave()
 
     def _block(self, seq: int, drafts: list[Draft], finite: bool) -> bytes:
         """The lines of `drafts`, the first of which is event `seq`."""
@@ -241,3 +251,12 @@ class Recorder:
                     self.record(*item)
             except Exception as error:
                 guard.failed("event", error)
+
+
+def _entering(lock: threading.RLock) -> Iterator[object]:
+    """An endless iterator that takes the lock at each step: `for _ in it: break`, then `try ... finally`.
+
+    What `with` does, in two thirds of its time. As there, no interrupt comes between having the lock and
+    being in the block: Python looks for signals at calls and at jumps back, and here is neither.
+    """
+    return iter(lock.acquire, None)

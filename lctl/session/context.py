@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
 
-_GENERATOR = 0x20 | 0x200  # CO_GENERATOR, CO_ASYNC_GENERATOR (inspect costs 10 ms to import)
+#: Of a code object's flags: it is a generator's.
+GENERATOR = 0x20 | 0x200  # CO_GENERATOR, CO_ASYNC_GENERATOR (inspect costs 10 ms to import)
 
 
 class Frame:
@@ -32,14 +33,21 @@ class Frame:
 
     __slots__ = ("agent", "failed", "inside", "open", "parent", "session", "started_ns", "step")
 
-    def __init__(self, session: LCTLSession, step: int | None, agent: str, parent: Frame | None) -> None:
+    def __init__(
+        self,
+        session: LCTLSession,
+        step: int | None,
+        agent: str,
+        parent: Frame | None,
+        inside: tuple[int, CodeType] | None = None,
+    ) -> None:
         self.session = session
         self.step = step
         self.agent = agent
         self.parent = parent
         self.open = True
         self.started_ns = 0
-        self.inside: tuple[int, CodeType] | None = None
+        self.inside = inside
         self.failed: tuple[int, type, int, int] | None = None
 
 
@@ -108,8 +116,8 @@ def _is_later(found: Frame, frame: Frame) -> bool:
 raw = _current.get
 
 
-def enter(frame: Frame | None) -> Token[Frame | None]:
-    return _current.set(frame)
+#: Make a frame current; a token for `leave`.
+enter = _current.set
 
 
 def leave(token: Token[Frame | None]) -> None:
@@ -120,8 +128,8 @@ def leave(token: Token[Frame | None]) -> None:
         pass
 
 
-def set_current(frame: Frame | None) -> None:
-    _current.set(frame)
+#: The same, for good.
+set_current: Callable[[Frame | None], object] = _current.set
 
 
 def generator_of(caller: FrameType) -> tuple[int, CodeType] | None:
@@ -130,7 +138,7 @@ def generator_of(caller: FrameType) -> tuple[int, CodeType] | None:
     A generator that contextlib drives is no loop: what it enters is meant for its `with` block.
     The Python frame is named, not held: holding it would keep an abandoned generator alive.
     """
-    if not caller.f_code.co_flags & _GENERATOR:
+    if not caller.f_code.co_flags & GENERATOR:
         return None
     driver = caller.f_back
     if driver is not None and driver.f_globals.get("__name__") == "contextlib":

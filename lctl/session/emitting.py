@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lctl.session.watching import Watch
 
 _raw_lane = lanes.raw
-_thread = lanes.thread
+_TYPES = reported.TYPES
 
 
 class Emitting:
@@ -68,9 +68,10 @@ class Emitting:
     def _record(self, type: str, agent: str, data: dict[str, Any], step: int | None) -> int:
         if self.before_event is not None:
             self._prepare(self.before_event)
-        if type in reported.TYPES:
+        lane = lanes.current() if lanes.owning else _raw_lane()
+        if lane.path != "0" and type in _TYPES:
             data = reported.stamped(self._session(), data)
-        inside = lanes.current().inside
+        inside = lane.inside
         try:
             seq = self._recorder.record(type, agent, data, step)
         except Exception as error:
@@ -101,7 +102,7 @@ class Emitting:
         if self.before_event is not None:
             self._prepare(self.before_event)
         recorder = self._recorder
-        lane = _raw_lane() if _thread.lane is None else lanes.current()
+        lane = lanes.current() if lanes.owning else _raw_lane()
         if lane.inside is not None:
             build = _noting(build, lane.inside)
         try:

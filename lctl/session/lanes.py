@@ -149,6 +149,10 @@ _current: ContextVar[Lane] = ContextVar("lctl_lane", default=MAIN)
 raw = _current.get
 
 
+#: Whether a thread has ever had a lane of its own; until then `raw` says it all.
+owning = False
+
+
 class _Thread(local):
     """Of each thread: its own lane, if it has one."""
 
@@ -165,6 +169,8 @@ def current() -> Lane:
     which names the lane of whoever started it: it is in its own all the same.
     """
     lane = raw()
+    if not owning:
+        return lane
     own = thread.lane
     if own is None or own is lane or not _is_above(lane, own) or _in_loop():
         return lane
@@ -176,8 +182,13 @@ def own(lane: Lane | None) -> Lane | None:
 
     None, and what libraries start for themselves, is none: what such a thread does is others' work.
     """
+    global owning
     before = thread.lane
-    thread.lane = lane if lane is not None and lane.index else None
+    if lane is not None and lane.index:
+        owning = True
+        thread.lane = lane
+    else:
+        thread.lane = None
     return before
 
 
@@ -249,7 +260,7 @@ class UnderWay:
 
     def begin(self) -> Moment:
         """A call begins, in the current lane. Tell `end` of it."""
-        lane = raw() if thread.lane is None else current()
+        lane = current() if owning else raw()
         moment = Moment()  # made without a call of ours: every model call has one
         moment.lane = lane.path
         moment.ns = self._now()

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from lctl.session.suspicion import Suspicion
+from lctl.session.suspicion import suspicion
 
 _SEPARATORS = str.maketrans("", "", "-_. ")
 _MIN_VALUE = 8
@@ -24,7 +24,8 @@ _MIN_VALUE = 8
 class Redactor:
     """Finds and replaces secrets; immutable but for the environment it knows.
 
-    `suspicion(line, lowered)` says cheaply whether a line may hold one.
+    `suspicion(line, lowered)` says cheaply whether a line may hold one; `is_familiar` and `note` remember
+    lines that hold none (see `Suspicion`).
 
     Args:
         extra_patterns: further regular expressions; a group named `secret` limits what is replaced.
@@ -49,7 +50,9 @@ class Redactor:
         self._key = key or os.urandom(16)
         self._forms: _Forms | None = None
         self._values: re.Pattern[str] | None = None
-        self.suspicion = Suspicion(tuple(self._keys), bool(self._patterns), self._learn_environment)
+        self.suspicion, self.is_familiar, self.note = suspicion(
+            tuple(self._keys), bool(self._patterns), self._learn_environment
+        )
 
     def event(self, event: dict[str, Any]) -> dict[str, Any] | None:
         """The decoded event without secrets, or None if it had none."""

@@ -6,12 +6,14 @@ bytes. Only a line that one of them stops at is taken apart.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 
 from lctl.session import jsonable
 from lctl.session.redact import Redactor
+from lctl.session.suspicion import SHAPE
 
 #: Characters of one string that are kept.
 MAX_STRING = 1 << 20
@@ -22,11 +24,17 @@ _TAPE_FACTOR = 32
 #: No event's line has anything of the user's before this: `{"seq":1,"type":"","timestamp":"<27>","agent":"`.
 _ENVELOPE = 64
 
+#: (line, event) -> the line as it may be stored.
+Scrub = Callable[[bytes, dict[str, Any]], bytes]
+
+#: Bytes of a line that is worth remembering: looking for it costs a quarter of looking at it.
+_SHORT = 256
+
 _dumps = orjson.dumps
 
 
 class Scrubber:
-    """`scrub(line, event)`: the line as it may be stored.
+    """`scrub(line, event)`: the line as it may be stored. The scrubber itself may be called for it.
 
     A string over the limit keeps its first three quarters of the limit and its last quarter, with a
     line between them that says how much was cut.
@@ -34,24 +42,50 @@ class Scrubber:
 
     def __init__(self, redactor: Redactor | None, max_string: int = MAX_STRING) -> None:
         self._redactor = redactor
-        self._suspects = redactor.suspicion if redactor is not None else None
         self._max = max_string
+        # Longer ones are shortened, whatever another session of the same redactor has found.
+        self._short = min(_SHORT, max_string + 1) if redactor is not None else 0
+        self.scrub = self._scrubbing(redactor)
 
     def __call__(self, line: bytes, event: dict[str, Any]) -> bytes:
-        seen = line[_ENVELOPE:]
-        text = seen.lower().decode("latin-1")
-        if "null" in text and jsonable.has_nonfinite(event):
-            line = jsonable.encode(event)
+        return self.scrub(line, event)
+
+    def _scrubbing(self, redactor: Redactor | None) -> Scrub:
+        """`scrub`, as a closure: every event passes it."""
+        limit = self._max
+        suspects = redactor.suspicion if redactor is not None else None
+
+        def scrub(line: bytes, event: dict[str, Any]) -> bytes:
+            shape = b""
+            if len(line) < self._short:
+                shape = line.translate(SHAPE)
+                if redactor is not None and redactor.is_familiar(shape):
+                    return line
             seen = line[_ENVELOPE:]
             text = seen.lower().decode("latin-1")
-        if len(line) > self._max:
-            line = self._shortened(line)
-        if self._suspects is not None and self._suspects(seen, text):
-            assert self._redactor is not None
-            redacted = self._redactor.event(orjson.loads(line))
-            if redacted is not None:
-                return _dumps(redacted)
-        return line
+            if "null" in text:
+                shape = b""
+                if jsonable.has_nonfinite(event):
+                    line = jsonable.encode(event)
+                    seen = line[_ENVELOPE:]
+                    text = seen.lower().decode("latin-1")
+            if len(line) > limit:
+                shape = b""
+                line = self._shortened(line)
+            if redactor is None or suspects is None:
+                return line
+            if suspects(seen, text):
+                redacted = redactor.event(orjson.loads(line))
+                return line if redacted is None else _dumps(redacted)
+            if shape:
+                self._note(redactor, shape)
+            return line
+
+        return scrub
+
+    def _note(self, redactor: Redactor, shape: bytes) -> None:
+        if not redactor.note(shape):
+            self._short = 0
 
     def passes(self, block: bytes, finite: bool) -> bool:
         """Whether no line of `block` needs anything; False where that takes a closer look.
@@ -59,12 +93,22 @@ class Scrubber:
         Args:
             finite: no value in it was NaN or infinite (see `Recorder.record_many`).
         """
-        if len(block) > self._max:
+        redactor, size = self._redactor, len(block)
+        if size > self._max:
             return False
+        shape = block.translate(SHAPE) if size < self._short else b""
+        if shape and redactor is not None and redactor.is_familiar(shape):
+            return True
         text = block.lower().decode("latin-1")
         if not finite and "null" in text:
             return False
-        return self._suspects is None or not self._suspects(block, text)
+        if redactor is None:
+            return True
+        if redactor.suspicion(block, text):
+            return False
+        if shape and "null" not in text:
+            self._note(redactor, shape)
+        return True
 
     def _shortened(self, line: bytes) -> bytes:
         event = orjson.loads(line)

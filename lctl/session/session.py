@@ -139,6 +139,8 @@ class LCTLSession(Trusting, Stepping, Verbs):
         self.lost = 0
         self.closed = False
         self._forked = False
+        # As on the classes; of its own they are found faster, and every event asks for them.
+        self.before_event = self.after_event = self.on_tool_call = self._watch = None
         self._recorder: Recorder | UnopenedRecorder | ClosedRecorder = self._recorder_of(self._store)
         self.found = self._recorder.seq
         self._frames = {}
@@ -160,15 +162,15 @@ class LCTLSession(Trusting, Stepping, Verbs):
         hooks.opened(self)
 
     def _recorder_of(self, store: RecordingStore) -> Recorder:
-        scrub = Scrubber(self._redactor, self._max_string)
+        scrubber = Scrubber(self._redactor, self._max_string)
         kind: type[Recorder] = getattr(store, "recorder", Recorder)  # a rerun's numbers otherwise
         return kind(
             store,
             clock=self._clock,
             default=jsonable.default,
             encode=jsonable.encode,
-            scrub=scrub,
-            passes=scrub.passes,
+            scrub=scrubber.scrub,
+            passes=scrubber.passes,
         )
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.errors import RerunStopped
 from lctl.session import context
-from lctl.session.context import Frame
+from lctl.session.context import GENERATOR, Frame
 from lctl.session.jsonable import name_of, text_of_error
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ class StepScope:
             self._session.finish_step(self._frame, error, self._result)
 
     def __enter__(self) -> StepScope:
-        return self.begin(context.generator_of(sys._getframe(1)))
+        caller = sys._getframe(1)
+        return self.begin(context.generator_of(caller) if caller.f_code.co_flags & GENERATOR else None)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

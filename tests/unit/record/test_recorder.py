@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lctl.record.journal import JournalStore
+from lctl.record.journal import Durability, JournalStore
 from lctl.record.recorder import Draft, Recorder
 from lctl.record.store import MemoryStore
 from lctl.testing import FixedClock
@@ -153,6 +153,60 @@ def test_an_interrupt_leaves_no_gap_and_no_half_event(tmp_path: Path) -> None:
         signal.signal(signal.SIGALRM, before)
     last = recorder.record("t", "a", {})
     assert [e["seq"] for e in events(recorder)] == list(range(1, last + 1))
+    recorder.store.close({})
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("durability", ["process", "buffered"])
+def test_an_interrupt_never_leaves_the_lock_taken(tmp_path: Path, durability: Durability) -> None:
+    """KeyboardInterrupt anywhere in taking the lock, waiting for it and giving it back: others record on, and
+    no event is written twice."""
+    recorder = Recorder(JournalStore(tmp_path / "run.lctl.json", {"id": "c"}, durability=durability))
+    armed, done = [False], threading.Event()
+
+    def handle(number: int, frame: object) -> None:
+        if armed[0]:
+            armed[0] = False
+            raise KeyboardInterrupt
+
+    def record() -> None:
+        while not done.is_set():
+            recorder.record("t", "other", {})
+            recorder.record_many(lambda first: [("t", "other", {}, None)] * 2)
+
+    other = threading.Thread(target=record, daemon=True)
+    switch = sys.getswitchinterval()
+    before = signal.signal(signal.SIGALRM, handle)
+    interrupted = 0
+    try:
+        sys.setswitchinterval(1e-5)
+        other.start()
+        signal.setitimer(signal.ITIMER_REAL, 0.0007, 0.0007)
+        while interrupted < 150:
+            try:
+                while True:
+                    armed[0] = True
+                    recorder.record("t", "main", {})
+                    recorder.record_many(lambda first: [("t", "main", {}, None)])
+            except KeyboardInterrupt:
+                interrupted += 1
+    finally:
+        armed[0] = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        sys.setswitchinterval(switch)
+    reached = recorder.seq
+    for _ in range(100):  # the other thread gets on, so this one holds nothing
+        if recorder.seq > reached + 20:
+            break
+        done.wait(0.05)
+    assert recorder.seq > reached + 20
+    done.set()
+    other.join(10)
+    assert not other.is_alive()
+    recorded = events(recorder)
+    assert [e["seq"] for e in recorded] == list(range(1, len(recorded) + 1))
     recorder.store.close({})
 
 

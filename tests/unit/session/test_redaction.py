@@ -11,11 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lctl.session import LCTLSession, Redactor
+from lctl.session.secretforms import FORMATS
 from lctl.testing import FixedClock
 
 Events = Callable[[LCTLSession], list[dict[str, Any]]]
@@ -358,6 +360,23 @@ def test_no_structure_hides_a_secret(tmp_path: Path, kind: str, before: str, aft
     for line in (alone, among):
         assert secret.encode() not in line
         assert secret.encode() not in line.replace(b"\\", b"")
+
+
+#: The forms of `secretforms` that are met wherever they stand; the others need what stands beside them, too.
+_BESIDE = ("basic", "private-key", "signature")
+_MET = [(kind, form) for kind, form in FORMATS if kind not in _BESIDE and "(?<=" not in form]
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data(), size=st.sampled_from([0, 400]))
+def test_the_shortest_of_every_form_is_suspected(data: st.DataObject, size: int) -> None:
+    """In short lines and long ones, which are searched in other ways."""
+    kind, form = data.draw(st.sampled_from(_MET))
+    secret = data.draw(st.from_regex(re.compile(form, re.ASCII), fullmatch=True))
+    redactor = Redactor()
+    line = orjson.dumps(f"{' lorem' * size} {secret} {'ipsum ' * size}")
+    if redactor.text(orjson.loads(line)) != orjson.loads(line):
+        assert redactor.suspicion(line, line.lower().decode("latin-1")), (kind, secret)
 
 
 #: Not a name that secrets go by: generators take words from the code under test, too.
