@@ -156,10 +156,14 @@ def _print(screen: Screen, report: dict[str, Any]) -> None:
 
 def _print_libraries(screen: Screen, libraries: list[dict[str, Any]]) -> None:
     here = [one for one in libraries if one["version"]]
-    absent = [one["name"] for one in libraries if not one["version"]]
+    absent = dict.fromkeys(one["name"] for one in libraries if not one["version"])
     screen.line()
     screen.line(("Libraries", "bold"))
-    rows: list[list[Piece]] = [[_mark(one), one["name"], one["version"], _status(one)] for one in here]
+    rows: list[list[Piece]] = []
+    for one in here:  # parts of one library that are instrumented apart are told once where all is the same
+        row: list[Piece] = [_mark(one), one["name"], one["version"], _status(one)]
+        if row not in rows:
+            rows.append(row)
     if rows:
         columns = [Column(), Column(), Column(), Column(flexible=True)]
         screen.table(columns, rows, indent=2)
