@@ -17,12 +17,12 @@ START, END = "<!-- integrations: start -->", "<!-- integrations: end -->"
 
 
 def table() -> str:
-    """Library, versions and what is recorded of it, a row for each library, by name."""
-    rows = set()
+    """Library, versions and what is recorded of it, a row for each integration, by name."""
+    rows = []
     for target in OURS.values():
         integration = integration_at(target)
         said = (import_module(target.partition(":")[0]).__doc__ or "").partition("\n")[0]
-        rows.add((integration.name, integration.supported, said.partition(": ")[2].rstrip(".")))
+        rows.append((integration.name, integration.supported, said.partition(": ")[2].rstrip(".")))
     lines = ["| library | versions | recorded beyond its model calls |", "|---|---|---|"]
     lines += [f"| {name} | `{versions}` | {what} |" for name, versions, what in sorted(rows)]
     return "\n".join(lines)

@@ -1,7 +1,8 @@
-"""mistralai: the logical call above the client's retries, for its own API, Azure's and Google's.
+"""mistralai: the logical call above the client's retries.
 
 What was asked and answered is read on the wire, in OpenAI's format. The client tries again only where it is
-given a `retry_config`; how long it waits has chance in it: a rerun asks again when the recording did.
+given a `retry_config`; how long it waits has chance in it: a rerun asks again when the recording did. The
+copies of the client for Azure and Google Cloud are recorded on the wire alone: there each attempt is a call.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ class Mistral:
 
     name = "mistralai"
     supported = ">=2,<4"
-    modules: tuple[str, ...] = ("mistralai.client.basesdk", "mistralai.client.utils.retries")
+    modules = ("mistralai.client.basesdk", "mistralai.client.utils.retries")
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__.endswith(".retries"):
@@ -26,18 +27,6 @@ class Mistral:
             return
         patches.wrap(module, "BaseSDK.do_request", logical_call(_describe))
         patches.wrap(module, "BaseSDK.do_request_async", logical_call_async(_describe))
-
-
-class Azure(Mistral):
-    """The copy of it that speaks to Azure."""
-
-    modules = ("mistralai.azure.client.basesdk", "mistralai.azure.client.utils.retries")
-
-
-class Google(Mistral):
-    """The copy of it that speaks to Google Cloud."""
-
-    modules = ("mistralai.gcp.client.basesdk", "mistralai.gcp.client.utils.retries")
 
 
 def _describe(client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, str] | None:

@@ -89,8 +89,6 @@ OURS = {
     "cohere": "lctl_integrations.cohere:Cohere",
     # A namespace package, whose own import nobody is told of.
     "mistralai.client": "lctl_integrations.mistralai:Mistral",
-    "mistralai.azure.client": "lctl_integrations.mistralai:Azure",
-    "mistralai.gcp.client": "lctl_integrations.mistralai:Google",
 }
 
 #: Imported by nearly every program, so no sign that it uses a library worth 50 ms.
