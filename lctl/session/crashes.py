@@ -1,4 +1,4 @@
-"""What ends a program, or the block of a session: an exception that nobody in it caught.
+"""What ends a program, the block of a session, or a thread: an exception that nobody in it caught.
 
 Python keeps the exception that it ends a program for (`sys.last_value`) until its exit functions have run; so
 nothing of the program's is replaced to see it. Those of a notebook's cells and of tests are kept there, too:
@@ -28,7 +28,7 @@ def ending() -> BaseException | None:
     return error if is_main or frame.f_code.co_filename.endswith(_RUNPY) else None
 
 
-def data_of(error: BaseException, ends: Literal["program", "session"]) -> dict[str, Any]:
+def data_of(error: BaseException, ends: Literal["program", "session", "thread"]) -> dict[str, Any]:
     """Of the `error` event: `context.traceback` has `file:line in function` a place, the last raised."""
     data = error_data(error)
     places = _places(error.__traceback__)

@@ -160,15 +160,16 @@ class Stepping:
             frame = above
 
     def fail(
-        self, error: BaseException, ends: Literal["program", "session"], top: Frame | None = None
+        self, error: BaseException, ends: Literal["program", "session", "thread"], top: Frame | None = None
     ) -> None:
-        """The program, or this session's block (whose frame is `top`), ends with `error`: an `error` event of
-        no step says so, unless one of the steps has."""
+        """The program, this session's block (whose frame is `top`) or a thread (started there) ends with
+        `error`: an `error` event says so, unless one of the steps below has."""
         top = top or self._root
         if outcome_of(error) == "error" and not was_reported(error, top.failed):
             from lctl.session import crashes  # here: most programs end well
 
-            self._record("error", top.agent, crashes.data_of(error, ends), None)
+            step = top.step if top.open else None
+            self._record("error", top.agent, crashes.data_of(error, ends), step)
 
     def _step_to_end(self, agent: str | None, step: int | None) -> Frame | None:
         if step is not None:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from lctl.guard import guard
 from lctl.session import context, lanes, pooljobs, processes, spawning, tasks, turns
 from lctl.session.lanes import Lane
 
@@ -124,7 +125,11 @@ def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
         lanes.own(lane)
         if turns.active:
             turns.job(lane)
-        run()
+        try:
+            run()
+        except Exception as error:
+            _died(error, frame)
+            raise
 
     thread.run = run_in_place  # type: ignore[method-assign]
     try:
@@ -132,6 +137,16 @@ def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
     except BaseException:
         _give_back(thread, own)  # it did not start
         raise
+
+
+def _died(error: Exception, frame: context.Frame | None) -> None:
+    """A thread that was started in the step of `frame` ends with `error`, which Python only prints."""
+    with guard("the exception that ends a thread"):
+        from lctl.session import default  # which needs this module
+
+        session = default.running()
+        if session is not None:
+            session.fail(error, "thread", frame if frame is not None and frame.session is session else None)
 
 
 def _give_back(thread: threading.Thread, own: Any) -> None:

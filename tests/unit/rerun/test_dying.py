@@ -54,7 +54,8 @@ def test_what_a_program_dies_of_is_the_same(lctl: Run, tmp_path: Path, how: str)
         for name in ("run.lctl.json", "again.lctl.json")
     ]
     assert errors[0] == errors[1]
-    assert len(errors[0]) == (0 if "thread" in how else 1)
+    (error,) = errors[0]
+    assert error["context"]["ends"] == ("thread" if "thread" in how else "program")
 
 
 def test_lines_that_moved_change_nothing(lctl: Run, python: Run, tmp_path: Path) -> None:
@@ -69,3 +70,27 @@ def test_lines_that_moved_change_nothing(lctl: Run, python: Run, tmp_path: Path)
     (tmp_path / "agent.py").write_text("# more\n" + program)
     again = lctl("rerun", "last")
     assert "log equal" in again.stderr, again.stderr
+
+
+def test_threads_that_die_beside_others(lctl: Run, tmp_path: Path) -> None:
+    """Each tells of it in the step that it was started in; the others and the program go on."""
+    (tmp_path / "agent.py").write_text(
+        _PROGRAM + "import threading, time\n"
+        "def work(n):\n    look(n)\n    if n % 2:\n        raise KeyError(n)\n    look(n)\n"
+        "threading.excepthook = lambda args: None\n"
+        "with lctl.get_session().step('crew'):\n"
+        "    threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]\n"
+        "    for thread in threads:\n        thread.start()\n"
+        "    for thread in threads:\n        thread.join()\n"
+        "print(look('end'))\n"
+    )
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.returncode == 0, recorded.stderr
+    events = json.loads((tmp_path / "run.lctl.json").read_text())["events"]
+    [step] = [event["seq"] for event in events if event["type"] == "step_start"]
+    died = [event for event in events if event["type"] == "error"]
+    assert sorted(event["data"]["message"] for event in died) == ["1", "3", "5"]
+    assert {(event["step"], event["data"]["context"]["ends"]) for event in died} == {(step, "thread")}
+    for _ in range(3):
+        again = lctl("rerun", "run.lctl.json")
+        assert again.returncode == 0, again.stderr
