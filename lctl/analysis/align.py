@@ -23,8 +23,43 @@ _Range = tuple[int, int, int, int]
 
 def align(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[int]:
     """For each position of `left`, the position of `right` it is matched with, or -1; strictly increasing."""
-    match = [-1] * len(left)
-    ranges: list[_Range] = [(0, len(left), 0, len(right))]
+    size, other_size = len(left), len(right)
+    alike = 0
+    for key, other in zip(left, right, strict=False):
+        if key != other:
+            break
+        alike += 1
+    if alike in (size, other_size):
+        return [*range(alike), *[-1] * (size - alike)]
+    if size + other_size <= _EDITS:
+        single = _single(left, right)
+        if single is not None:
+            return single
+    return _align(left, right, alike)
+
+
+def _single(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[int] | None:
+    """The alignment, where no key stands twice on one side and those of both stand in one order: then there
+    is only one that matches them all. None where it is not so simple."""
+    if len(set(left)) < len(left):
+        return None
+    places = dict(zip(right, range(len(right)), strict=True))
+    if len(places) < len(right):
+        return None
+    match = [places.get(key, -1) for key in left]
+    last = -1
+    for place in match:
+        if place >= 0:
+            if place < last:
+                return None
+            last = place
+    return match
+
+
+def _align(left: Sequence[Hashable], right: Sequence[Hashable], alike: int) -> list[int]:
+    """Of sequences whose first keys are `alike`."""
+    match = [*range(alike), *[-1] * (len(left) - alike)]
+    ranges: list[_Range] = [(alike, len(left), alike, len(right))]
     while ranges:
         low, high, other_low, other_high = ranges.pop()
         low, high, other_low, other_high = _trim(left, right, match, low, high, other_low, other_high)
@@ -177,18 +212,21 @@ def _myers(left: Sequence[Hashable], right: Sequence[Hashable], match: list[int]
     width, other_width = high - low, other_high - other_low
     if abs(width - other_width) > _EDITS:
         return False
-    furthest = {1: 0}
-    history: list[dict[int, int]] = []
+    mine, other = left[low:high], right[other_low:other_high]
+    # By diagonal, of which those below 0 stand at the end; -1 is further back than any can be.
+    furthest = [-1] * (2 * _EDITS + 4)
+    furthest[1] = 0
+    history: list[list[int]] = []
     for edits in range(_EDITS + 1):
         history.append(furthest.copy())
-        for diagonal in range(-edits, edits + 1, 2):
-            # `_step`, without its call
-            if diagonal == -edits or (diagonal != edits and furthest[diagonal - 1] < furthest[diagonal + 1]):
-                x = furthest[diagonal + 1]
-            else:
-                x = furthest[diagonal - 1] + 1
+        # Beyond a width there is nothing.
+        first, last = 2 * max(0, edits - other_width) - edits, edits - 2 * max(0, edits - width)
+        for diagonal in range(first, last + 1, 2):
+            x, across = furthest[diagonal + 1], furthest[diagonal - 1]
+            if across >= x:
+                x = across + 1
             y = x - diagonal
-            while x < width and y < other_width and left[low + x] == right[other_low + y]:
+            while x < width and y < other_width and mine[x] == other[y]:
                 x += 1
                 y += 1
             furthest[diagonal] = x
@@ -198,26 +236,18 @@ def _myers(left: Sequence[Hashable], right: Sequence[Hashable], match: list[int]
     return False
 
 
-def _step(furthest: dict[int, int], diagonal: int, edits: int) -> int:
-    down = diagonal == -edits or (diagonal != edits and furthest[diagonal - 1] < furthest[diagonal + 1])
-    return furthest[diagonal + 1] if down else furthest[diagonal - 1] + 1
-
-
-def _trace_back(match: list[int], here: _Range, history: list[dict[int, int]], diagonal: int) -> None:
+def _trace_back(match: list[int], here: _Range, history: list[list[int]], diagonal: int) -> None:
     low, high, other_low, other_high = here
     x, y = high - low, other_high - other_low
     for edits in range(len(history) - 1, -1, -1):
-        start = _step(history[edits], diagonal, edits) if edits else 0
+        down, across = history[edits][diagonal + 1], history[edits][diagonal - 1]
+        start = down if down > across else across + 1
         while x > start and y > start - diagonal:
             x -= 1
             y -= 1
             match[low + x] = other_low + y
         if edits == 0:
             return
-        down = start == history[edits].get(diagonal + 1) and (
-            diagonal == -edits
-            or (diagonal != edits and history[edits][diagonal - 1] < history[edits][diagonal + 1])
-        )
-        diagonal += 1 if down else -1
+        diagonal += 1 if down > across else -1
         x = history[edits][diagonal]
         y = x - diagonal

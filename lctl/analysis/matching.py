@@ -71,20 +71,17 @@ class _Matching:
         if len(unlike) > 1 and not {keys[n] for n in unlike}.isdisjoint([other_keys[n] for n in unlike]):
             return False
         left, right, classes = self.left, self.right, self.left.trace.classes
-        steps = []
-        for place in unlike:
-            n, m = mine[place], other[place]
-            if _same_name(left, n) != _same_name(right, m):
-                return False
-            if classes[n] == STEP:
-                steps.append((n, m))
-        return len(unlike) == 1 or self._is_nothing_elsewhere(steps)
+        unlike_mine, unlike_other = [mine[place] for place in unlike], [other[place] for place in unlike]
+        if _same_name(left, unlike_mine) != _same_name(right, unlike_other):
+            return False
+        steps = [(n, m) for n, m in zip(unlike_mine, unlike_other, strict=True) if classes[n] == STEP]
+        return len(unlike) == 1 or not steps or self._is_nothing_elsewhere(steps)
 
     def _is_nothing_elsewhere(self, steps: list[tuple[int, int]]) -> bool:
         """Whether none of the steps is more like the counterpart of another one than like its own."""
         for likeness in _LIKE_STEPS:
-            keys = [likeness(self.left, n) for n, _ in steps]
-            other_keys = [likeness(self.right, m) for _, m in steps]
+            keys = likeness(self.left, [n for n, _ in steps])
+            other_keys = likeness(self.right, [m for _, m in steps])
             if keys == other_keys:
                 return True
             unlike = [place for place, key in enumerate(keys) if key != other_keys[place]]
@@ -103,15 +100,19 @@ class _Matching:
     def _match_steps(self, mine: list[int], other: list[int]) -> None:
         """By content first, in any order: siblings that do the same are the same whoever came first."""
         free, other_free = self.left.free(mine), self.right.free(other)
+        inside, other_inside = self.left.inside, self.right.inside
+        nothing_alike = {inside[n] for n in free}.isdisjoint([other_inside[m] for m in other_free])
         for likeness, pair in (
             (_whole, self._pair_alike),
             (_place, self._pair_alike),
             (_content, self._pair_in_order),
             (_content, self._pair_alike),
         ):
+            if nothing_alike and likeness is not _place:
+                continue
             if not free or not other_free:
                 return
-            keys, other_keys = self._by(likeness, free, other_free)
+            keys, other_keys = likeness(self.left, free), likeness(self.right, other_free)
             if not set(keys).isdisjoint(other_keys):
                 pair(free, other_free, keys, other_keys)
                 free, other_free = self.left.free(free), self.right.free(other_free)
@@ -152,7 +153,9 @@ class _Matching:
     def _match_local_pool(self, mine: list[int], other: list[int]) -> None:
         mine, other = self.left.free(mine), self.right.free(other)
         if mine and other:
-            self._pair_in_order(mine, other, *self._keys(mine, other))
+            keys, other_keys = self._keys(mine, other)
+            if not set(keys).isdisjoint(other_keys):
+                self._pair_in_order(mine, other, keys, other_keys)
             self._later.append((mine, other))
 
     def _pair_moved(self) -> None:
@@ -165,12 +168,7 @@ class _Matching:
     # -- ways to pair --------------------------------------------------------------------------
 
     def _keys(self, mine: Iterable[int], other: Iterable[int]) -> tuple[list[int], list[int]]:
-        return [self.left.trace.keys[n] for n in mine], [self.right.trace.keys[n] for n in other]
-
-    def _by(
-        self, likeness: Likeness, mine: Iterable[int], other: Iterable[int]
-    ) -> tuple[list[Hashable], list[Hashable]]:
-        return [likeness(self.left, n) for n in mine], [likeness(self.right, m) for m in other]
+        return [self.left.keys[n] for n in mine], [self.right.keys[n] for n in other]
 
     def _pair(self, mine: Iterable[int], other: Iterable[int]) -> None:
         pairs, other_pairs = self.left.pairs, self.right.pairs
@@ -217,6 +215,9 @@ class _Matching:
     def _pair_gaps(self, mine: Sequence[int], other: Sequence[int], levels: Sequence[Likeness]) -> None:
         """What stands between the same two neighbours on both sides, as the same event changed."""
         pairs = self.left.pairs
+        if all(pairs[n] < 0 for n in mine):  # nothing stands between anything
+            self._pair_changed(list(mine), self.right.free(other), levels)
+            return
         places = {m: place for place, m in enumerate(other)}
         gap: list[int] = []
         after = 0
@@ -238,10 +239,11 @@ class _Matching:
         for level in levels:
             if not mine or not other:
                 return
-            keys, other_keys = self._by(level, mine, other)
+            keys, other_keys = level(self.left, mine), level(self.right, other)
             if not set(keys).isdisjoint(other_keys):
                 self._pair_in_order(mine, other, keys, other_keys)
-                mine, other = self.left.free(mine), self.right.free(other)
+                mine = self.left.free(mine)
+                other = self.right.free(other) if mine else []
 
 
 def _by_owner(side: Side) -> dict[int, list[int]]:
@@ -252,47 +254,55 @@ def _by_owner(side: Side) -> dict[int, list[int]]:
     return found
 
 
-# -- how alike two things are, strongest first ----------------------------------------------------------
+# -- how alike things are, strongest first: of each of some what it must have in common with its like ------
 
-Likeness = Callable[[Side, int], Hashable]
-
-
-def _whole(side: Side, n: int) -> Hashable:
-    return side.deep[n]
+Likeness = Callable[[Side, Sequence[int]], Sequence[Hashable]]
 
 
-def _place(side: Side, n: int) -> Hashable:
+def _whole(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
+    deep = side.deep
+    return [deep[n] for n in some]
+
+
+def _place(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
     """The same call at the same point of a conversation, whatever was answered."""
-    chain = side.chains.get(n)
-    return (side.trace.keys[n], chain) if chain is not None else (n, id(side))
+    keys, chains, mine = side.keys, side.chains, id(side)
+    return [(keys[n], chains[n]) if n in chains else (n, mine) for n in some]
 
 
-def _content(side: Side, n: int) -> Hashable:
-    return (side.trace.keys[n], side.inside[n])
+def _content(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
+    keys, inside = side.keys, side.inside
+    return [(keys[n], inside[n]) for n in some]
 
 
-def _same_prompt(side: Side, n: int) -> Hashable:
-    return (side.trace.keys[n], side.chains.get(~n))
+def _same_prompt(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
+    keys, chains = side.keys, side.chains
+    return [(keys[n], chains.get(~n)) for n in some]
 
 
-def _same_start(side: Side, n: int) -> Hashable:
-    return side.trace.keys[n]
+def _same_start(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
+    keys = side.keys
+    return [keys[n] for n in some]
 
 
-def _same_inside(side: Side, n: int) -> Hashable:
-    return side.inside[n] or ("nothing in it", side.trace.seqs[n], id(side))
+def _same_inside(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
+    inside, seqs, mine = side.inside, side.trace.seqs, id(side)
+    return [inside[n] or ("nothing in it", seqs[n], mine) for n in some]
 
 
-def _same_name(side: Side, n: int) -> Hashable:
-    return (side.trace.types[n], side.trace.agents[n], side.trace.names[n])
+def _same_name(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
+    types, agents, names = side.trace.types, side.trace.agents, side.trace.names
+    return [(types[n], agents[n], names[n]) for n in some]
 
 
-def _same_agent(side: Side, n: int) -> Hashable:
-    return (side.trace.types[n], side.trace.agents[n])
+def _same_agent(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
+    types, agents = side.trace.types, side.trace.agents
+    return [(types[n], agents[n]) for n in some]
 
 
-def _under_another_agent(side: Side, n: int) -> Hashable:
-    return (side.trace.types[n], side.trace.names[n])
+def _under_another_agent(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
+    types, names = side.trace.types, side.trace.names
+    return [(types[n], names[n]) for n in some]
 
 
 _LIKE_STEPS = (_place, _content, _same_prompt, _same_start, _same_inside)

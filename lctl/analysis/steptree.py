@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 
 from lctl.analysis.log import millis, number
 from lctl.analysis.trace import EVENT, POOL, STEP, Trace
 
 _MASK = (1 << 61) - 1
+#: For `bytes.translate`: 1 for the classes that are wanted.
+_POOLED = bytes(where == POOL for where in range(256))
+_HELD = bytes(where != POOL for where in range(256))
+_STEPS = bytes(where == STEP for where in range(256))
 
 
 @dataclass(slots=True)
@@ -27,12 +32,13 @@ class Side:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.pairs = [-1] * len(trace)
-        self.pool = [n for n, where in enumerate(trace.classes) if where == POOL]
-        self.chains = _chains(trace, self.pool)
-        self.items: dict[int, list[int]] = {}
+        self.pool = list(compress(range(len(trace)), trace.classes.translate(_POOLED)))
+        self.keys = trace.keys
+        self.chains = _chains(self)
+        self.items = _items(trace)
         self.steps: dict[int, list[int]] = {}
         self.inside = [0] * (len(trace) + 1)  # by step; of the top last, which is at -1
-        self.deep: list[int] = list(trace.keys)
+        self.deep = self.keys[:]
         _grow(self)
         self._streams = _streams(trace) if "stream_chunk" in trace.types else {}
         self._ends: dict[int, int] | None = None
@@ -84,12 +90,12 @@ class Side:
         return [n for n in indices if self.pairs[n] < 0]
 
 
-def _chains(trace: Trace, pool: Sequence[int]) -> dict[int, int]:
+def _chains(side: Side) -> dict[int, int]:
     """Of messages and blobs: the hash of the path to them. Of model steps: that of their prompt, and under
     `~n` the key of its last message alone."""
-    keys, messages, types = trace.keys, trace.messages, trace.types
+    keys, messages, types = side.keys, side.trace.messages, side.trace.types
     chains: dict[int, int] = {}
-    for n, id in trace.named.items():
+    for n, id in side.trace.named.items():
         at = -1 if id is None else messages.get(id, -1)
         kind = types[n]
         if kind == "message":
@@ -97,43 +103,40 @@ def _chains(trace: Trace, pool: Sequence[int]) -> dict[int, int]:
         elif kind == "step_start" and at >= 0:
             chains[n] = chains.get(at, 0)
             chains[~n] = keys[at]
-    for n in pool:
+    for n in side.pool:
         if n not in chains:
             chains[n] = keys[n]
     return chains
 
 
-def _grow(side: Side) -> None:
-    """Items and child steps of each step, and of each the hash of everything in it, in any order."""
-    trace, deep, inside, chains = side.trace, side.deep, side.inside, side.chains
-    items, steps = side.items, side.steps
-    keys, owners, classes = trace.keys, trace.owners, trace.classes
-    of_items, of_steps, of_chains = items.get, steps.get, chains.get
-    last = n = len(keys)  # no owner has this number
-    mine: list[int] = []  # items of the last owner: what is in one step mostly stands together
-    for key, owner, where in zip(reversed(keys), reversed(owners), reversed(classes), strict=True):
-        n -= 1
-        if where == POOL:
-            continue
-        if where == STEP:
-            inner = inside[n]
-            deep[n] = hash((key, inner, of_chains(n)))
-            key = hash((key, inner))
-            known = of_steps(owner)
-            if known is None:
-                steps[owner] = [n]
-            else:
-                known.append(n)
-        # Keys are hashes: their sum is one of all of them, in any order.
-        inside[owner] = (inside[owner] + key) & _MASK
+def _items(trace: Trace) -> dict[int, list[int]]:
+    """What is in each step, but for messages and blobs; of the top at -1."""
+    items: dict[int, list[int]] = {}
+    last = len(trace)  # no owner has this number
+    first: list[int] = []
+    add = first.append  # what is in one step mostly stands together
+    held = trace.classes.translate(_HELD)
+    for n, owner in zip(compress(range(last), held), compress(trace.owners, held), strict=True):
         if owner != last:
             last = owner
-            mine = of_items(owner)  # type: ignore[assignment]
-            if mine is None:
-                mine = items[owner] = []
-        mine.append(n)
-    for one in items.values():
-        one.reverse()
+            add = items.setdefault(owner, []).append
+        add(n)
+    return items
+
+
+def _grow(side: Side) -> None:
+    """Child steps of each step, and of each the hash of everything in it, in any order."""
+    deep, inside, steps, items = side.deep, side.inside, side.steps, side.items
+    keys, owners, of_chains, nothing = side.keys, side.trace.owners, side.chains.get, ()
+    mixed = keys[:]  # of a step: with what is in it
+    for n in reversed(list(compress(range(len(keys)), side.trace.classes.translate(_STEPS)))):
+        # Keys are hashes: their sum is one of all of them, in any order.
+        inner = inside[n] = sum([mixed[one] for one in items.get(n, nothing)]) & _MASK
+        key = keys[n]
+        deep[n] = hash((key, inner, of_chains(n)))
+        mixed[n] = hash((key, inner))
+        steps.setdefault(owners[n], []).append(n)
+    inside[-1] = sum([mixed[one] for one in items.get(-1, nothing)]) & _MASK
 
 
 def _streams(trace: Trace) -> dict[int, str]:

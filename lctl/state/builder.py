@@ -8,7 +8,7 @@ the state holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableSequence, Sequence
 from typing import Any, TypeVar
 
 from lctl.state.layers import extended, lazily, over
@@ -49,6 +49,7 @@ class Builder:
         "histories",
         "inherited",
         "kept_facts",
+        "known_facts",
         "known_steps",
         "last_agent",
         "last_timestamp",
@@ -89,7 +90,7 @@ class Builder:
         self.last_agent = base.last_agent
         self.structural = base.structural
 
-        self.known_steps = keys_of(base.steps)
+        self.known_steps, self.known_facts = keys_of(base.steps), keys_of(base.facts)
         self.thaw_step, self.thaw_fact = rows_of(base.steps), rows_of(base.facts)
         self.inherited: dict[int, Sequence[int]] = {}  # children in the base of the steps read from it
         self.live: dict[int, StepRow] = {}  # open steps that were needed
@@ -111,10 +112,10 @@ class Builder:
         self.streams: Table[int, Stream] = Table(base.streams)
         self.open_streams = Opens(base.open_streams)
         self.stream_ids: dict[str, int] | None = None  # message id -> open stream, likewise
-        self.tool_calls: list[int] = []
-        self.errors: list[int] = []
-        self.checkpoints: list[int] = []
-        self.handoffs: list[int] = []
+        self.tool_calls: MutableSequence[int] = []
+        self.errors: MutableSequence[int] = []
+        self.checkpoints: MutableSequence[int] = []
+        self.handoffs: MutableSequence[int] = []
         self.diagnostics: list[Diagnostic] = []
         self.disorder = False  # an event came out of order, so its seq may be taken
         self.has_aliases = len(base.aliases) > 0  # most logs have none, and need not look
@@ -170,34 +171,32 @@ class Builder:
         row = self.live.get(seq) or self.changed.get(seq)
         return (self.base.steps[seq] if row is None else row).end_seq is None
 
-    def fact(self, id: str) -> FactRow | None:
-        """The row of a fact, to be changed; None if there is no such fact."""
+    def fact(self, id: str) -> tuple[FactRow, list[Entry]] | None:
+        """The row of a fact that is about to change, and where its history goes on; None if there is no such
+        fact."""
         row = self.facts.get(id)
-        if row is None:
-            row = self.kept_facts.get(id)
-            if row is not None:  # its history, unless the index has one already, is what it says itself
-                self.old_histories[id] = (row.entry(),)
-            else:
-                known = self._read_fact(id)
-                if known is None:
-                    return None
-                row, self.old_histories[id] = known
-            self.facts[id] = row
-        return row
+        if row is not None:
+            entries = self.histories.get(id)
+            if entries is None:  # of a new fact the row is all there is
+                entries = self.histories[id] = [row.entry()]
+            return row, entries
+        row = self.kept_facts.get(id)
+        if row is not None:  # its history, unless the index has one already, is what it says itself
+            self.old_histories[id] = (row.entry(),)
+        else:
+            known = self._read_fact(id)
+            if known is None:
+                return None
+            row, self.old_histories[id] = known
+        self.facts[id] = row
+        entries = self.histories[id] = []
+        return row, entries
 
     def _read_fact(self, id: str) -> tuple[FactRow, Sequence[Entry]] | None:
         if self.thaw_fact is not None:
             return self.thaw_fact(id)
         fact = self.base.facts.get(id)
         return None if fact is None else (FactRow.of(fact), fact.history)
-
-    def changes_of(self, row: FactRow) -> list[Entry]:
-        """Where the history of a fact goes on that is about to change."""
-        entries = self.histories.get(row.id)
-        if entries is None:
-            # A fact read from the base brings its history; of a new one the row is all there is.
-            entries = self.histories[row.id] = [] if row.id in self.old_histories else [row.entry()]
-        return entries
 
     def frozen(self, *, lazy: bool = False) -> State:
         """The state. The builder is used up: it must not be written to again.

@@ -12,11 +12,18 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """No automatic collection inside; afterwards as before."""
+    """No automatic collection inside; afterwards as before.
+
+    What was made inside counts as old then. Else all of it is young, and the next collection, which comes at
+    once, walks it after all.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was_on:
+            if gc.get_freeze_count() == 0:  # else somebody has frozen what has to stay so
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()

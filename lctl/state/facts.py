@@ -9,7 +9,22 @@ from lctl.state.rows import FactRow
 
 def fact_added(state: Builder, event: intake.FactAdded) -> None:
     """A fact added again under the same id is a restatement: the newest words stand, the history grows."""
-    _state(state, event, event.data, new=True)
+    data = event.data
+    id, confidence = data.id, data.confidence
+    if (
+        type(id) is str
+        and id
+        and (confidence is None or 0 <= confidence <= 1)
+        and id not in state.facts
+        and id not in state.known_facts
+    ):
+        # What `_state` does, for a fact that is new and that nothing is wrong with.
+        seq, agent = event.seq, event.agent
+        if agent not in state.agents.met:
+            state.agents.meet(agent)
+        state.facts[id] = FactRow(id, data.text or "", confidence, data.source, agent, seq, seq, data.reason)
+        return
+    _state(state, event, data, new=True)
 
 
 def fact_modified(state: Builder, event: intake.FactModified) -> None:
@@ -28,13 +43,13 @@ def _state(state: Builder, event: intake.Intake, data: intake.FactData, *, new: 
     confidence = data.confidence
     if confidence is not None and not 0 <= confidence <= 1:
         state.note(event.seq, "confidence_range", f"fact {id}: confidence {confidence} is not from 0 to 1")
-    row = state.fact(id)
-    if row is None:
+    known = state.fact(id)
+    if known is None:
         _add(state, event, data, id, new=new)
         return
+    row, entries = known
     if new:
         state.note(event.seq, "fact_again", f"fact {id} was added at {row.added} already; taken as a change")
-    entries = state.changes_of(row)
     if data.text is not None:
         row.text = data.text
     if confidence is not None:

@@ -120,9 +120,8 @@ def _again(
         return
     if known.status == STREAMING:
         # The whole message, when it comes, is where the content is.
-        state.messages.fresh[id] = Message(
-            id, known.seq if status == STREAMING else seq, role or known.role, known.parent, sampled, status
-        )
+        at = known.seq if status == STREAMING else seq
+        state.messages.change(Message(id, at, role or known.role, known.parent, sampled, status))
         return
     if isinstance(parent, UnsetType):
         parent = known.parent

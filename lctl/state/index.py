@@ -21,12 +21,13 @@ from lctl.state.builder import Builder
 from lctl.state.forest import read_message
 from lctl.state.kept import Kept
 from lctl.state.layers import Runs
-from lctl.state.model import Fact, Message, State, Step, Stream, Totals, Usage
+from lctl.state.model import Fact, Message, State, Step, Stream, Totals
 from lctl.state.moments import elapsed_ms
 from lctl.state.needs import Needs
 from lctl.state.reducer import initial, reduce
-from lctl.state.rows import Entry, FactRow, StepRow, UsageRow
+from lctl.state.rows import Entry, FactRow, StepRow, UsageFields, UsageRow
 from lctl.state.shelf import Shelf, Shelves
+from lctl.state.sums import KeptSums, Sums
 from lctl.state.tolerant import Odd, Taken
 from lctl.state.versions import Versions, stamp
 
@@ -44,7 +45,7 @@ class Mark(NamedTuple):
     steps: int
     llm_calls: int
     messages: int
-    tokens: UsageRow
+    tokens: UsageFields
     first_timestamp: str | None
     last_timestamp: str | None
     last_agent: str | None
@@ -54,7 +55,8 @@ class Mark(NamedTuple):
     checkpoints: int
     handoffs: int
     diagnostics: int
-    counts: list[int]  # keys of each mapping
+    counts: list[int]  # keys of each mapping but the sums
+    sums: list[KeptSums]  # of agents, models, tools
 
 
 _decode_children = msgspec.msgpack.Decoder(list[int]).decode
@@ -90,9 +92,7 @@ class Index:
         self._facts: Versions[str, Fact] = Versions(
             _fact, FactRow, self._history_of, shelves, beside=self._histories, dated=True
         )
-        self._agents: Versions[str, Usage] = Versions(_usage, UsageRow)
-        self._models: Versions[str, Usage] = Versions(_usage, UsageRow)
-        self._tools: Versions[str, Usage] = Versions(_usage, UsageRow)
+        self._agents, self._models, self._tools = Sums(), Sums(), Sums()
         self._messages: Kept[str, Message] = Kept(self._message, _seq, shelves)
         self._streams: Versions[int, Stream] = Versions(_stream)
         self._aliases: Versions[str, str] = Versions(_itself)
@@ -101,9 +101,6 @@ class Index:
         self._every: tuple[Any, ...] = (
             self._steps,
             self._facts,
-            self._agents,
-            self._models,
-            self._tools,
             self._messages,
             self._streams,
             self._aliases,
@@ -123,21 +120,20 @@ class Index:
     def _build_on(self, last: State) -> None:
         """Have a builder that goes on after the last block, of which `last` is the state."""
         self._builder = builder = Builder(self._newest(last), self._message)
+        self._ledgers = (
+            (self._agents, builder.agents),
+            (self._models, builder.models),
+            (self._tools, builder.tools),
+        )
         #: What is put as it is, and where; the builder's dicts and lists are emptied, never replaced.
         self._small: tuple[tuple[Versions[str, Any], dict[str, Any]], ...] = (
-            (self._agents, builder.agents.fresh),
-            (self._models, builder.models.fresh),
-            (self._tools, builder.tools.fresh),
             (self._aliases, builder.aliases.fresh),
             (self._tips, builder.tips.fresh),
             (self._parked, builder.parked.fresh),
         )
-        self._lists = (
-            (builder.tool_calls, self._tool_calls),
-            (builder.errors, self._errors),
-            (builder.checkpoints, self._checkpoints),
-            (builder.handoffs, self._handoffs),
-        )
+        # What is new in these goes to the end of them; a view is as long as they were.
+        builder.tool_calls, builder.errors = self._tool_calls, self._errors
+        builder.checkpoints, builder.handoffs = self._checkpoints, self._handoffs
 
     def __len__(self) -> int:
         return len(self._marks)
@@ -148,9 +144,9 @@ class Index:
             last,
             steps=self._steps,
             facts=self._facts,
-            agents=self._agents,
-            models=self._models,
-            tools=self._tools,
+            agents=self._agents.base(last.agents),
+            models=self._models.base(last.models),
+            tools=self._tools.base(last.tools),
             messages=self._messages,
             streams=self._streams,
             aliases=self._aliases,
@@ -159,7 +155,8 @@ class Index:
         )
 
     def _mappings(self) -> list[Any]:
-        return [self._children, self._histories, self._facts.written, *self._cells]
+        sums = [one.versions.cells for one in (self._agents, self._models, self._tools)]
+        return [self._children, self._histories, self._facts.written, *sums, *self._cells]
 
     def packed(self) -> tuple[Any, ...]:
         """All there is that is not on the shelves, to be pickled; nothing is to be added afterwards."""
@@ -179,6 +176,9 @@ class Index:
         self._tool_calls, self._errors, self._checkpoints, self._handoffs = lists
         self._open_steps, self._open_streams = opens
         self._builder.diagnostics.extend(diagnostics)
+        if self._marks:
+            for (sums, _), kept in zip(self._ledgers, _decode_mark(self._marks[-1]).sums, strict=True):
+                sums.take_up(kept)
         self._build_on(self.state(len(self) - 1))
         self._builder.diagnostics.extend(diagnostics)
 
@@ -192,20 +192,16 @@ class Index:
         self._put_facts(builder, now)
         for versions, fresh in self._small:
             if fresh:
-                versions.put(now, fresh.items())
+                versions.put(now, fresh)
                 fresh.clear()
         self._put_tables(builder, now)
-        for new, every in self._lists:
-            if new:
-                every.extend(new)
-                new.clear()
         self._put_opens(builder)
-        self._marks.append(self._mark(builder))
+        self._marks.append(self._mark(builder, now))
         notes = builder.diagnostics[known:]
         return not notes or all(note.code != "seq_order" for note in notes)
 
     def _put_steps(self, builder: Builder, now: bytes) -> None:
-        self._steps.put(now, builder.changed.items())
+        self._steps.put(now, builder.changed)
         builder.changed.clear()
         builder.inherited.clear()
         for parent, children in builder.children.items():
@@ -225,7 +221,7 @@ class Index:
                 known.extend(entries)
         builder.histories.clear()
         builder.old_histories.clear()
-        self._facts.put(now, rows.items())
+        self._facts.put(now, rows)
         kept = builder.kept_facts
         if len(kept) > self._kept_facts:
             kept.clear()
@@ -233,12 +229,16 @@ class Index:
         rows.clear()
 
     def _put_tables(self, builder: Builder, now: bytes) -> None:
-        messages, streams = builder.messages.fresh, builder.streams.fresh
-        if messages:
-            self._messages.put(builder.seq, messages)
-            messages.clear()
+        messages, streams = builder.messages, builder.streams.fresh
+        if not messages.direct:
+            self._messages.cells.update(messages.fresh)
+            messages.fresh.clear()
+        if messages.changed:
+            before = _decode_mark(self._marks[-1]).seq if self._marks else None
+            self._messages.change(before, builder.seq, messages.changed)
+            messages.changed.clear()
         if streams:
-            self._streams.put(now, [(seq, _stream_fields(one)) for seq, one in streams.items()])
+            self._streams.put(now, {seq: _stream_fields(one) for seq, one in streams.items()})
             streams.clear()
 
     def _put_opens(self, builder: Builder) -> None:
@@ -252,7 +252,7 @@ class Index:
                 opens.closed.clear()
             kept.append(opens.base)
 
-    def _mark(self, builder: Builder) -> bytes:
+    def _mark(self, builder: Builder, now: bytes) -> bytes:
         return _encode(
             (
                 builder.seq,
@@ -260,7 +260,7 @@ class Index:
                 builder.step_count,
                 builder.llm_calls,
                 builder.message_count,
-                builder.tokens,
+                builder.tokens.fields(),
                 builder.first_timestamp,
                 builder.last_timestamp,
                 builder.last_agent,
@@ -271,6 +271,7 @@ class Index:
                 len(self._handoffs),
                 len(builder.diagnostics),
                 [*map(len, self._cells)],
+                [sums.put(now, ledger.fresh) for sums, ledger in self._ledgers],
             )
         )
 
@@ -289,16 +290,17 @@ class Index:
         mark = _decode_mark(self._marks[block])
         seq, before = mark.seq, stamp(block + 1)
         views = [each.at(before, seq, n) for each, n in zip(self._every, mark.counts, strict=True)]
-        steps, facts, agents, models, tools, messages, streams, aliases, tips, parked = views
+        steps, facts, messages, streams, aliases, tips, parked = views
+        agents, models, tools = mark.sums
         return State(
             seq=seq,
             chain_id=self._start.chain_id,
             facts=facts,
             steps=steps,
             open_steps=self._open_steps[block],
-            agents=agents,
-            models=models,
-            tools=tools,
+            agents=self._agents.at(agents, before, seq),
+            models=self._models.at(models, before, seq),
+            tools=self._tools.at(tools, before, seq),
             messages=messages,
             streams=streams,
             tool_calls=_first(self._tool_calls, mark.tool_calls),
@@ -311,7 +313,7 @@ class Index:
                 tool_calls=mark.tool_calls,
                 errors=mark.errors,
                 messages=mark.messages,
-                tokens=mark.tokens.tokens(),
+                tokens=UsageRow(*mark.tokens).tokens(),
                 duration_ms=elapsed_ms(mark.first_timestamp, mark.last_timestamp) or 0.0,
             ),
             diagnostics=_first(self._builder.diagnostics, mark.diagnostics),
@@ -362,10 +364,6 @@ def _step(seq: int, row: StepRow, children: Sequence[int]) -> Step:
 
 def _fact(id: str, row: FactRow, history: Sequence[Entry]) -> Fact:
     return row.frozen(history)
-
-
-def _usage(name: str, row: UsageRow, _: Sequence[Any]) -> Usage:
-    return row.frozen()
 
 
 def _stream_fields(one: Stream) -> tuple[Any, ...]:

@@ -33,19 +33,19 @@ class Kept(Mapping[K, V]):
             {} if shelves is None else shelves.shelf(_seq_alone, int)
         )
 
-    def put(self, seq: int, versions: Mapping[K, V | int]) -> None:
-        """New versions, which hold from the end of the block that ends with `seq`."""
+    def change(self, before: int | None, seq: int, versions: Mapping[K, V]) -> None:
+        """New versions of keys that are known, which hold from the end of the block that ends with `seq`; the
+        one before it ended with `before`. A new key has nothing to be kept of: its cell is put as it is."""
         cells = self.cells
-        if cells.keys().isdisjoint(versions):  # as nearly always
-            cells.update(versions)
-            return
         for key, new in versions.items():
             cell = cells.setdefault(key, new)
-            if cell is not new:
-                if type(cell) is not list:
-                    first = cell if type(cell) is int else self.born(cast(V, cell))
-                    cell = cells[key] = [first, cell]
-                cell += seq, new
+            if type(cell) is not list:
+                first = cell if type(cell) is int else self.born(cast(V, cell))
+                if before is None or first > before:  # of this block, of which only the end is looked at
+                    cells[key] = new
+                    continue
+                cell = cells[key] = [first, cell]
+            cell += seq, new
 
     def at(self, before: bytes, seq: int, count: int) -> KeptAsOf[K, V]:
         """As `Versions.at`."""

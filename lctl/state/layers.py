@@ -9,7 +9,7 @@ them is what CPython does best.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, islice
 from typing import Any, TypeVar, cast, overload
 
@@ -156,10 +156,11 @@ class Runs(Sequence[T]):
 
     def __init__(self, parts: tuple[tuple[Sequence[T], int], ...] = ()) -> None:
         self._parts = parts
-        self._ends = [parts[0][1]] if len(parts) == 1 else list(accumulate(n for _, n in parts))
+        self._ends: list[int] | None = None  # where each part ends, when somebody has asked
 
     def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
+        parts = self._parts
+        return parts[0][1] if len(parts) == 1 else sum(n for _, n in parts)
 
     @overload
     def __getitem__(self, at: int) -> T: ...
@@ -172,9 +173,12 @@ class Runs(Sequence[T]):
             at += len(self)
         if not 0 <= at < len(self):
             raise IndexError(at)
-        part = bisect_right(self._ends, at)
+        ends = self._ends
+        if ends is None:
+            ends = self._ends = list(accumulate(n for _, n in self._parts))
+        part = bisect_right(ends, at)
         items, n = self._parts[part]
-        return items[at - self._ends[part] + n]
+        return items[at - ends[part] + n]
 
     def __iter__(self) -> Iterator[T]:
         return chain.from_iterable(islice(items, n) for items, n in self._parts)
@@ -191,11 +195,11 @@ class Runs(Sequence[T]):
         return repr(tuple(self))
 
 
-def extended(base: Sequence[T], items: Iterable[T]) -> Sequence[T]:
+def extended(base: Sequence[T], items: Collection[T]) -> Sequence[T]:
     """`base` and then `items`."""
-    added = tuple(items)
-    if not added:
+    if not items:
         return base
+    added = tuple(items)
     parts = list(base._parts) if isinstance(base, Runs) else [(base, len(base))] if base else []
     while parts and parts[-1][1] <= len(added):
         older, n = parts.pop()

@@ -15,19 +15,42 @@ from lctl.state.model import Fact, Step, Tokens, Usage
 Entry = tuple[int, float | None, str | None]
 
 
-class UsageRow(msgspec.Struct, gc=False, array_like=True):
-    """Sums of one name."""
+#: What `UsageRow.fields` gives.
+UsageFields = tuple[int, int, float, int, str | None, int, int, int, int, int]
 
-    calls: int = 0
-    errors: int = 0
-    wall_ms: float = 0.0
-    running: int = 0
-    since: str | None = None
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
-    reasoning: int = 0
+
+class UsageRow:
+    """Sums of one name. A plain class: every event adds to some, and of a struct setting an attribute is
+    ten times as dear."""
+
+    __slots__ = (
+        *("calls", "errors", "wall_ms", "running", "since"),
+        *("input", "output", "cache_read", "cache_write", "reasoning"),
+    )
+
+    def __init__(
+        self,
+        calls: int = 0,
+        errors: int = 0,
+        wall_ms: float = 0.0,
+        running: int = 0,
+        since: str | None = None,
+        input: int = 0,
+        output: int = 0,
+        cache_read: int = 0,
+        cache_write: int = 0,
+        reasoning: int = 0,
+    ) -> None:
+        self.calls = calls
+        self.errors = errors
+        self.wall_ms = wall_ms
+        self.running = running
+        self.since = since
+        self.input = input
+        self.output = output
+        self.cache_read = cache_read
+        self.cache_write = cache_write
+        self.reasoning = reasoning
 
     @classmethod
     def of(cls, usage: Usage | None) -> UsageRow:
@@ -45,6 +68,21 @@ class UsageRow(msgspec.Struct, gc=False, array_like=True):
             tokens.cache_read,
             tokens.cache_write,
             tokens.reasoning,
+        )
+
+    def fields(self) -> UsageFields:
+        """All of it, to be packed: `UsageRow(*fields)` is the row again."""
+        return (
+            self.calls,
+            self.errors,
+            self.wall_ms,
+            self.running,
+            self.since,
+            self.input,
+            self.output,
+            self.cache_read,
+            self.cache_write,
+            self.reasoning,
         )
 
     def add_parts(self, tokens: Tokens | StepRow) -> None:

@@ -35,7 +35,15 @@ def step_start(state: Builder, event: intake.StepStart) -> None:
     if type(model) is not str and (model is not None or data.agent_profile is not None):
         model = _model(data)
     if parent is not None:
-        parent = _parent(state, seq, parent)
+        state.structural = True
+        children = state.children.get(parent)
+        if children is not None:
+            children.append(seq)
+        elif parent in state.live or state.has_step(parent):
+            state.children[parent] = [seq]
+        else:
+            state.note(seq, "step_unknown", f"step_start inside step {parent}, which this log does not have")
+            parent = None
     row = StepRow(seq, name, kind, data.intent or "", parent, event.timestamp, model, data.tool)
     state.live[seq] = state.changed[seq] = row
     state.open_steps.opened[seq] = None
@@ -51,23 +59,9 @@ def step_start(state: Builder, event: intake.StepStart) -> None:
         agent.since = event.timestamp
 
 
-def _parent(state: Builder, seq: int, parent: int) -> int | None:
-    """The parent, now with this child; None if there is no such step."""
-    state.structural = True
-    children = state.children.get(parent)
-    if children is not None:
-        children.append(seq)
-    elif parent in state.live or state.has_step(parent):
-        state.children[parent] = [seq]
-    else:
-        state.note(seq, "step_unknown", f"step_start inside step {parent}, which this log does not have")
-        return None
-    return parent
-
-
 def step_end(state: Builder, event: intake.StepEnd) -> None:
     seq = event.step
-    row = None if seq is None else state.live.get(seq)
+    row = None if seq is None else state.live.pop(seq, None)
     if row is None:
         row = _ending(state, event)
         if row is None:
@@ -76,7 +70,6 @@ def step_end(state: Builder, event: intake.StepEnd) -> None:
         state.structural = True
     data, seq = event.data, row.seq
     state.changed[seq] = row
-    state.live.pop(seq, None)
     opens = state.open_steps
     if seq in opens.opened:
         del opens.opened[seq]
@@ -130,9 +123,11 @@ def _ending(state: Builder, event: intake.StepEnd) -> StepRow | None:
     row = state.step(seq)
     if row is None:
         state.note(event.seq, "step_unknown", f"step_end of step {seq}, which this log does not have")
-    elif row.end_seq is not None:
+        return None
+    if row.end_seq is not None:
         state.note(event.seq, "step_ended_twice", f"step {seq} ended at {row.end_seq}; that end stands")
         return None
+    state.live.pop(row.seq, None)
     return row
 
 
@@ -268,6 +263,10 @@ def _around(state: Builder, event: intake.Intake) -> StepRow | None:
         seq = None if state.structural else state.newest_open_step(event.agent)
         return None if seq is None else state.step(seq)
     state.structural = True
+    row = state.live.get(seq)
+    if row is not None:
+        state.changed[seq] = row
+        return row
     row = state.step(seq)
     if row is None:
         state.note(event.seq, "step_unknown", f"in step {seq}, which this log does not have")

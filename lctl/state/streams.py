@@ -64,9 +64,7 @@ def stream_end(state: Builder, event: intake.StreamEnd) -> None:
             state.stream_ids.pop(stream.message_id, None)
         node = state.messages.get(stream.message_id)
         if node is not None and node.status == STREAMING:
-            state.messages.fresh[node.id] = Message(
-                node.id, node.seq, node.role, node.parent, node.sampled, status
-            )
+            state.messages.change(Message(node.id, node.seq, node.role, node.parent, node.sampled, status))
 
 
 def _of(state: Builder, event: intake.StreamChunk | intake.StreamEnd) -> Stream | None:

@@ -9,6 +9,7 @@ from lctl.state.kept import Kept
 from lctl.state.layers import extended, lazily, over, without
 from lctl.state.model import Message, Usage
 from lctl.state.rows import UsageRow
+from lctl.state.sums import Rows
 from lctl.state.versions import AsOf, Versions
 
 K = TypeVar("K")
@@ -28,7 +29,7 @@ def rows_of(mapping: Mapping[K, Any]) -> Callable[[K], tuple[Any, Sequence[Any]]
 
 
 _LIVE = frozenset({Versions, Kept})
-_PACKED = frozenset({Versions, AsOf})
+_PACKED = frozenset({Versions, AsOf, Rows})
 
 
 class Table(Generic[K, V]):
@@ -53,32 +54,43 @@ class Table(Generic[K, V]):
 
 
 class Messages:
-    """The messages of the base, and what this builder put on top.
+    """The messages of the base, and what this builder put on top: `fresh` has those that are new.
 
     A builder that is `lean` writes for an index, which keeps a message as the seq of its event where that
-    says it all, and `read` makes a message of one.
+    says it all, and `read` makes a message of one. What is new it puts into the index itself, if that is in
+    memory: a view does not see what is younger. `changed` has those that it finishes.
     """
 
-    __slots__ = ("base", "fresh", "known", "lean", "read")
+    __slots__ = ("base", "changed", "direct", "fresh", "known", "lean", "read")
 
     def __init__(self, base: Mapping[str, Message], read: Callable[[str, int], Message] | None) -> None:
         self.base = base
         self.known: Container[str] = keys_of(base)
-        self.fresh: dict[str, Message | int] = {}
+        self.fresh: dict[str, Any] = {}
+        self.changed: dict[str, Message] = {}
         self.lean = read is not None
         self.read = read
+        self.direct = self.lean and type(self.known) is dict
+        if self.direct:
+            self.fresh, self.known = cast("dict[str, Any]", self.known), ()
 
     def get(self, id: str) -> Message | None:
-        value = self.fresh.get(id)
+        value: Message | int | None = self.changed.get(id)
+        if value is None and not self.direct:
+            value = self.fresh.get(id)
         if value is None:
             return self.base.get(id)
-        return self.read(id, value) if type(value) is int and self.read is not None else cast(Message, value)
+        return self.read(id, value) if isinstance(value, int) and self.read else cast(Message, value)
+
+    def change(self, message: Message) -> None:
+        """Put a message in the place of the one of its id."""
+        (self.changed if self.lean else self.fresh)[message.id] = message
 
     def __contains__(self, id: str) -> bool:
         return id in self.fresh or id in self.known
 
     def frozen(self) -> Mapping[str, Message]:
-        return over(self.base, cast(dict[str, Message], self.fresh))
+        return over(self.base, self.fresh)
 
 
 class Ledger:
@@ -111,7 +123,7 @@ class Ledger:
         if self._thaw is None:
             return UsageRow.of(self.base.get(name))
         known = self._thaw(name)
-        return UsageRow() if known is None else known[0]
+        return UsageRow() if known is None else UsageRow(*known[0])
 
     def meet(self, name: str) -> None:
         """Have a row of `name`. Callers look into `met` first: most names are in it."""

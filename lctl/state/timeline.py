@@ -1,8 +1,8 @@
 """The state at any seq, in any order.
 
-A log is read once, from the beginning and only as far as has been asked for, in blocks of 48 events; the
-`Index` keeps what each changed. The state at a seq is then the one after the block before it, and at
-most 47 events more. Windows of events need none of this: `event` and `events` go to the log.
+A log is read once, from the beginning and only as far as has been asked for, in blocks of about 40 events;
+the `Index` keeps what each changed. The state at a seq is then the one after the block before it, and at
+most so many events more. Windows of events need none of this: `event` and `events` go to the log.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Timeline:
 
     Args:
         source: the log.
-        every: events in a block. More make the index smaller and a state dearer.
+        every: events in a block, about. More make the index smaller and a state dearer.
         shelved: the index of a long log keeps what is old in a temporary file; of that path, if it is one.
 
     Nothing is read before the first `at`. A state stays what it is for as long as it is kept; it looks
     things up in the index, and messages in the log, when asked. Safe to use from several threads.
     """
 
-    def __init__(self, source: EventSource, *, every: int = 48, shelved: bool | str = False) -> None:
+    def __init__(self, source: EventSource, *, every: int = 40, shelved: bool | str = False) -> None:
         self.source = source
         self._every = every
         self._shelved = shelved

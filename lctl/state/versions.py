@@ -8,7 +8,7 @@ big end first: so versions compare as their blocks do, and are 100 bytes where t
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -72,13 +72,12 @@ class Versions(Mapping[K, V]):
             {} if shelves is None or not dated else shelves.shelf(_encode, _decode_keys)
         )
 
-    def put(self, stamp: bytes, versions: Iterable[tuple[K, Any]]) -> None:
-        """New versions, written in the block that `stamp` stands for: (key, what to keep) of each."""
+    def put(self, stamp: bytes, versions: Mapping[K, Any]) -> None:
+        """New versions, written in the block that `stamp` stands for: what to keep of each key."""
         cells, encode = self.cells, _encode
         if self._dated:
-            versions = list(versions)
-            self.written[int.from_bytes(stamp, "big")] = [key for key, _ in versions]
-        for key, fields in versions:
+            self.written[int.from_bytes(stamp, "big")] = list(versions)
+        for key, fields in versions.items():
             blob = stamp + encode(fields)
             known = cells.setdefault(key, blob)
             if known is blob:

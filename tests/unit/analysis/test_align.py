@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lctl.analysis.align import align
+from lctl.analysis.align import _align, align
 
 _WORDS = st.lists(st.integers(0, 4), max_size=40)
 
@@ -27,6 +27,13 @@ def _matched(left: Sequence[int], right: Sequence[int]) -> int:
 def test_a_sequence_matches_itself_place_by_place(words: list[int]) -> None:
     """Nothing differs from itself."""
     assert align(words, words) == list(range(len(words)))
+
+
+@given(st.lists(st.integers(0, 30), max_size=30), st.lists(st.integers(0, 30), max_size=30))
+def test_what_is_simple_is_aligned_as_what_is_not(left: list[int], right: list[int]) -> None:
+    """The short ways give what the long one does."""
+    assert align(left, right) == _align(left, right, 0)
+    assert align(list(dict.fromkeys(left)), right) == _align(list(dict.fromkeys(left)), right, 0)
 
 
 @given(_WORDS, st.integers(0, 40), st.integers(0, 5))

@@ -118,6 +118,25 @@ def test_a_timeline_is_taken_up_by_another(tmp_path: Path) -> None:
         assert orjson.dumps(state_to_dict(after)) == orjson.dumps(state_to_dict(held.at(seq)))
 
 
+@pytest.mark.parametrize("names", [5, 60])
+def test_sums_are_taken_up_however_many_names_there_are(tmp_path: Path, names: int) -> None:
+    path = tmp_path / "log.lctl.json"
+    lines = [
+        b'{"seq":%d,"type":"step_start","timestamp":"","agent":"a%d","data":{}}' % (n, n * 7 % names)
+        for n in range(1, 2000)
+    ]
+    path.write_bytes(b'{"lctl":"4.0","chain":{"id":"c"},"events":[\n' + b",\n".join(lines) + b"\n]}\n")
+    first = Timeline(open_log(path), every=32, shelved=str(tmp_path / "shelves"))
+    first.read_to(1000)
+    packed = first.packed()
+    assert packed is not None
+    second = Timeline(open_log(path), every=32, shelved=str(tmp_path / "shelves"))
+    second.take_up(packed)
+    held = Timeline(open_log(path), every=32)
+    for seq in (1, 40, 999, 1040, 1999):
+        assert list(second.at(seq).agents.items()) == list(held.at(seq).agents.items())
+
+
 @pytest.mark.parametrize("shelved", [True, False])
 def test_what_changed_last_is_found_without_looking_at_all(tmp_path: Path, shelved: bool) -> None:
     """Every key that is among the n changed last; of an index, of what was folded on it, of a plain dict."""

@@ -13,6 +13,7 @@ from benchmarks.trace import Trace, write_trace
 from lctl.codec import open_log
 from lctl.errors import UsageError
 from lctl.events import Event
+from lctl.state.blocks import LineBlocks
 from lctl.state.model import State
 from lctl.state.reducer import fold, initial
 from lctl.state.source import EventSource, MemorySource
@@ -144,3 +145,72 @@ def test_facts_changed_long_after_they_were_added() -> None:
     assert [entry[0] for entry in whole["F3"].history] == [3, count + 1, count + 3]
     for seq in (count + 2, count + 5, count + 7):
         assert timeline.at(seq).facts == fold(log[:seq]).facts
+
+
+def test_lines_of_all_sizes_make_blocks_of_some_events() -> None:
+    """The number of lines is guessed from their size, and one guess is followed by lines of quite another."""
+    sizes = [10] * 300 + [9000] * 5 + [40] * 200 + [300_000, 5] + [2000, 5, 5] * 60
+    log = events(
+        *[("message", {"message_id": f"m{n}", "content": "x" * size}) for n, size in enumerate(sizes)]
+    )
+    source = LinesSource(as_lines([event.to_dict() for event in log]))
+    lines = source.buffer()
+    assert lines is not None
+    blocks = LineBlocks(lines, 20)
+    read = list(blocks.more())
+    assert [event.seq for block in read for event in block] == list(range(1, len(log) + 1))
+    assert max(map(len, read)) <= 25
+    for n, block in enumerate(read):
+        assert [event.seq for event in blocks.part(n, block[-1].seq)] == [event.seq for event in block]
+        assert [event.seq for event in blocks.part(n, block[0].seq)] == [block[0].seq]
+    for seq in (1, 300, 303, 400, 506, 507, 600, len(log)):
+        assert Timeline(source, every=20).at(seq) == fold(source.events(stop=seq + 1))
+
+
+def test_reading_stopped_inside_what_was_decoded_at_once_goes_on_there() -> None:
+    """Several blocks may come of one piece; who takes the first of them gets the others later."""
+    log = events(*[("error", {"n": n}) for n in range(500)])
+    lines = LinesSource(as_lines([event.to_dict() for event in log])).buffer()
+    assert lines is not None
+    blocks = LineBlocks(lines, 3)
+    seqs: list[int] = []
+    while block := next(blocks.more(), None):
+        seqs += [event.seq for event in block]
+    assert seqs == list(range(1, 501))
+
+
+@pytest.mark.parametrize("names", [3, 32, 33, 90])
+def test_sums_of_few_names_and_of_many(names: int) -> None:
+    """However many agents, models and tools there are, each state has the sums of its seq, in their order."""
+    log: list[Event] = []
+    for n in range(names * 4):
+        name = f"a{n * 7 % names}"
+        seq = len(log) + 1
+        tokens = {"input": n, "output": 1}
+        for event in (
+            Event(seq=seq, type="step_start", agent=name, data={"kind": "llm", "model": f"of {name}"}),
+            Event(seq=seq + 1, type="step_end", agent=name, step=seq, data={"tokens": tokens}),
+            Event(seq=seq + 2, type="tool_call", agent=name, data={"tool": f"for {name}", "duration_ms": n}),
+        ):
+            log.append(event)
+    timeline = Timeline(MemorySource(log), every=7)
+    for seq in range(len(log), 0, -5):
+        got, want = timeline.at(seq), fold(log[:seq])
+        for sums, wanted in ((got.agents, want.agents), (got.models, want.models), (got.tools, want.tools)):
+            assert list(sums.items()) == list(wanted.items())
+            assert "nobody" not in sums and len(sums) == len(wanted)
+        assert got == want
+
+
+def test_what_a_user_froze_stays_out_of_collections(source: EventSource) -> None:
+    """Reading makes old what it read, and touches nothing that was frozen before."""
+    gc.freeze()
+    try:
+        frozen = gc.get_freeze_count()
+        assert frozen > 0
+        Timeline(source).at(N)
+        assert gc.get_freeze_count() >= frozen - 100  # some of it may have gone meanwhile
+    finally:
+        gc.unfreeze()
+    Timeline(source).at(N)
+    assert gc.get_freeze_count() == 0
