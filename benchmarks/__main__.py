@@ -22,7 +22,7 @@ from rich.table import Table
 from benchmarks import Row
 
 MODULES = (
-    *("recording", "calls", "reading", "differing", "rerunning"),
+    *("recording", "calls", "growing", "reading", "differing", "rerunning"),
     *("conversing", "hydrating", "graphs", "training", "facts", "stores", "debugging", "browsing"),
 )
 COLUMNS = ("id", "what", "target", "measured", "ratio", "result")

@@ -1,13 +1,12 @@
-"""What recording adds to real SDK calls, and how a growing conversation is stored.
+"""What recording adds to real SDK calls.
 
 L1: paired calls of the openai SDK over a mock transport, order drawn anew for every pair, CPU time of
 the calling thread; recorded against not recorded, both instrumented. Void unless an A/A control (not
-recorded, twice) in the same draw is within 1 %. D1, D2: a conversation of 200 turns, sent whole each turn.
+recorded, twice) in the same draw is within 1 %.
 """
 
 from __future__ import annotations
 
-import gc
 import json
 import random
 import tempfile
@@ -20,10 +19,10 @@ from typing import Any
 
 import httpx2
 import openai
-import orjson
 
 from benchmarks import Row
 from benchmarks.floor import least_recorder
+from benchmarks.least import least_protocol
 from lctl.instrument import ensure_installed, uninstrument
 from lctl.session import LCTLSession, context
 
@@ -35,7 +34,7 @@ def measure() -> list[Row]:
     ensure_installed()
     try:
         with tempfile.TemporaryDirectory(dir=".", prefix=".bench-") as folder:
-            return [*_overhead(Path(folder)), *_least(Path(folder)), *_otel(), *_conversations(Path(folder))]
+            return [*_overhead(Path(folder)), *_least(Path(folder)), *_otel()]
     finally:
         uninstrument()
 
@@ -49,7 +48,7 @@ def _overhead(folder: Path) -> Iterator[Row]:
         ("L1b", "openai call, 100 messages: recorded / not", _plain_call(100), 120, 1.02),
         ("L1c", "openai stream of 50 chunks: recorded / not", _stream_call(50), 300, 1.04),
     ):
-        with _session(folder / f"{id}.lctl.json") as session:
+        with recorded_session(folder / f"{id}.lctl.json") as session:
             on, off, control = _paired(call, session, pairs)
         added = (on - off) * 1000
         same = control / off
@@ -59,15 +58,19 @@ def _overhead(folder: Path) -> Iterator[Row]:
 
 
 def _least(folder: Path) -> Iterator[Row]:
+    """Hand-written recorders of this one call, which no recorder that does more can be below."""
     call = _plain_call(2)
     with least_recorder(folder / "floor.log") as on:
-        times = _in_turns(
-            [lambda: _timed(lambda: on(call)), lambda: _timed(call), lambda: _timed(call)], 2000
-        )
-    least, off, control = times
-    measured = f"{off * 1000:.0f} us + {(least - off) * 1000:.0f} us, A/A {control / off:.3f}"
-    what = "beside it: the least any recorder of content can add (benchmarks/floor.py)"
-    yield Row("L1", what, "", measured, least / off, None)
+        content = _in_turns([lambda: _timed(lambda: on(call)), *[lambda: _timed(call)] * 2], 2000)
+    with least_protocol() as recorder:
+        on = recorder(folder / "least.log")
+        protocol = _in_turns([lambda: _timed(lambda: on(call)), *[lambda: _timed(call)] * 2], 2000)
+    for what, (least, off, control) in (
+        ("content can add (benchmarks/floor.py)", content),
+        ("the protocol's events can add (benchmarks/least.py)", protocol),
+    ):
+        measured = f"{off * 1000:.0f} us + {(least - off) * 1000:.0f} us, A/A {control / off:.3f}"
+        yield Row("L1", f"beside it: the least any recorder of {what}", "", measured, least / off, None)
 
 
 def _paired(call: Call, session: LCTLSession, pairs: int) -> tuple[float, float, float]:
@@ -123,7 +126,7 @@ def _client(body: bytes, content_type: str = "application/json") -> openai.OpenA
     return openai.OpenAI(api_key="sk-none", base_url="http://model/v1", http_client=transport)
 
 
-def _completion(text: str) -> bytes:
+def completion(text: str) -> bytes:
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
     body = {
         "id": "chatcmpl-9",
@@ -136,13 +139,13 @@ def _completion(text: str) -> bytes:
     return json.dumps(body).encode()
 
 
-def _messages(count: int, size: int = 1000) -> list[Any]:
+def messages_of(count: int, size: int = 1000) -> list[Any]:
     text = (_TEXT * (size // len(_TEXT) + 1))[:size]
     return [{"role": ("user", "assistant")[n % 2], "content": f"{n} {text}"} for n in range(count)]
 
 
 def _plain_call(count: int) -> Call:
-    client, messages = _client(_completion(_TEXT * 6)), _messages(count)
+    client, messages = _client(completion(_TEXT * 6)), messages_of(count)
     return lambda: client.chat.completions.create(model="gpt-4o", messages=messages)
 
 
@@ -154,7 +157,7 @@ def _stream_call(chunks: int) -> Call:
         choice = {"index": 0, "delta": delta, "finish_reason": None if n < chunks - 1 else "stop"}
         events.append(b"data: " + json.dumps({**head, "choices": [choice]}).encode())
     client = _client(b"\n\n".join([*events, b"data: [DONE]"]), "text/event-stream")
-    messages = _messages(2)
+    messages = messages_of(2)
 
     def call() -> None:
         for _ in client.chat.completions.create(model="gpt-4o", messages=messages, stream=True):
@@ -209,93 +212,13 @@ def _otel() -> Iterator[Row]:
     yield Row("L1", "beside it: one OpenTelemetry span, seven attributes", "", measured, on / off, None)
 
 
-# -- D1, D2 --------------------------------------------------------------------------------------
-
-
-def _conversations(folder: Path) -> Iterator[Row]:
-    turns = 200
-    cpu, size, history, wire = _growing(folder / "d1.lctl.json", turns, 1200)
-    distinct = len(orjson.dumps(history)) + wire
-    resent = sum(len(orjson.dumps(history[: 2 * n + 1])) for n in range(turns))
-    measured = f"{size / 1e6:.2f} MB for {distinct / 1e6:.2f} MB (sent: {resent / 1e6:.0f} MB)"
-    yield Row(
-        "D1",
-        f"{turns} turns: log / distinct bytes on the wire",
-        "<= 1.2",
-        measured,
-        size / distinct,
-        size <= 1.2 * distinct,
-    )
-    dumps = _cpu(lambda: [orjson.dumps(history[: 2 * n + 1]) for n in range(turns)]) / turns
-    measured = f"{cpu * 1000:.0f} us a call, one dumps of its messages {dumps * 1000:.0f} us"
-    yield Row(
-        "D2",
-        f"{turns} turns: CPU added / one dumps of the list",
-        "<= 1.0",
-        measured,
-        cpu / dumps,
-        cpu <= dumps,
-    )
-    cpu, size, history, _ = _growing(folder / "d4.lctl.json", 40, 300)
-    total = cpu * 40
-    measured = f"{total:.1f} ms, {size / 1e6:.3f} MB"
-    yield Row(
-        "D4",
-        "40 turns of growing history: added in all",
-        "<= 4 ms, 0.1 MB",
-        measured,
-        None,
-        total <= 4 and size <= 100_000,
-    )
-
-
-def _growing(path: Path, turns: int, size: int) -> tuple[float, int, list[Any], int]:
-    """Milliseconds of CPU added per call, bytes of log, the whole history, bytes around the answers."""
-    messages = _messages(2 * turns, size)
-    answers = [_completion(each["content"]) for each in messages[1::2]]
-
-    def run(session: LCTLSession | None) -> list[float]:
-        upcoming = iter(answers)
-
-        def answer(request: httpx2.Request) -> httpx2.Response:
-            return httpx2.Response(200, content=next(upcoming), headers={"content-type": "application/json"})
-
-        transport = httpx2.Client(transport=httpx2.MockTransport(answer))
-        client = openai.OpenAI(api_key="sk-none", base_url="http://model/v1", http_client=transport)
-        token = context.enter(session.frame() if session is not None else None)
-        times = []
-        for n in range(turns):
-            history = messages[: 2 * n + 1]
-            start = time.thread_time_ns()
-            client.chat.completions.create(model="gpt-4o", messages=history)
-            times.append((time.thread_time_ns() - start) / 1e6)
-        context.leave(token)
-        return times
-
-    run(None)
-    off, on = [], []
-    for n in range(3):
-        off.append(run(None))
-        with _session(path.with_suffix(f".{n}.json")) as session:
-            on.append(run(session))
-        logged = path.with_suffix(f".{n}.json")
-    # Turn by turn the least of three runs: turns differ a hundredfold, and noise only adds.
-    added = mean(min(o) - min(f) for o, f in zip(zip(*on, strict=True), zip(*off, strict=True), strict=True))
-    envelopes = sum(len(answer) for answer in answers) - sum(len(m["content"]) for m in messages[1::2])
-    return added, logged.stat().st_size, messages, envelopes
+# -- what the others need too -------------------------------------------------------------------
 
 
 @contextmanager
-def _session(path: Path) -> Iterator[LCTLSession]:
+def recorded_session(path: Path) -> Iterator[LCTLSession]:
     session = LCTLSession("bench", path)
     try:
         yield session
     finally:
         session.close()
-
-
-def _cpu(work: Call) -> float:
-    gc.collect()
-    start = time.thread_time_ns()
-    work()
-    return (time.thread_time_ns() - start) / 1e6

@@ -16,7 +16,7 @@ from typing import Any
 
 import lctl
 from benchmarks import Row
-from benchmarks.calls import _TEXT, _client, _completion
+from benchmarks.calls import _TEXT, _client, completion
 from lctl.rerun.answers import RecordedAnswer
 from lctl.rerun.echo import EchoStore
 from lctl.rerun.player import TapePlayer
@@ -73,7 +73,7 @@ def _rows(path: Path) -> Iterator[Row]:
 
 
 def _program() -> Callable[[], None]:
-    client = _client(_completion(_TEXT * 6))
+    client = _client(completion(_TEXT * 6))
 
     def program() -> None:
         messages: list[Any] = [{"role": "system", "content": "You are helpful. " * 20}]
@@ -117,7 +117,7 @@ def _served(path: Path, program: Callable[[], None]) -> float:
 
 def _parsed() -> float:
     """Microseconds in which the SDK makes its object of one response."""
-    client = _client(_completion(_TEXT * 6))
+    client = _client(completion(_TEXT * 6))
     times = []
     for _ in range(300):
         raw = client.chat.completions.with_raw_response.create(
