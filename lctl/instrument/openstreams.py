@@ -28,7 +28,7 @@ import orjson
 from lctl.codec.journal import beside
 from lctl.guard import guard
 from lctl.instrument import bodies, concealment
-from lctl.instrument.codecs.sse import deltas
+from lctl.instrument.codecs.sse import deltas, only_delta
 from lctl.record.writerlock import take
 
 if TYPE_CHECKING:
@@ -91,8 +91,10 @@ class OpenStreams:
 
     def add(self, stream: int, data: bytes) -> None:
         """The next bytes of a stream."""
+        frame = b"C %d %d\n%b\n" % (stream, len(data), data)
         with self._lock:
-            self._write(b"C", stream, data)
+            if self._fd is not None:
+                self._size += os.write(self._fd, frame)
 
     def replace(self, stream: int, data: bytes) -> None:
         """All bytes of a stream so far, in place of those that are there."""
@@ -171,6 +173,7 @@ class Pieces(list[tuple[int, bytes]]):
         # Bedrock's frames hold their text in base64: nobody can look at it for secrets.
         self._sealed = "amazon" in attempt.headers.get("content-type", "")
         self._unsure: list[bytes] = []  # pieces that end in a long word, or in the middle of an event
+        self._around = b"", b""  # what the last event of one text has before and after it
         self._word = 0  # characters of the last word said
         self._cut = b""  # of an event that has not ended
         self._text = ""  # the end of what was said
@@ -212,12 +215,19 @@ class Pieces(list[tuple[int, bytes]]):
         """Write what is sure to hold no secret, or part of one."""
         unsure = self._unsure
         unsure.append(data)
-        self._cut += data
-        if not data.endswith(b"\n") and len(self._cut) < _ENDLESS:
-            return  # in the middle of an event
-        said, self._cut = deltas(self._cut), b""
-        ends = [found.end() for found in _BETWEEN.finditer(said)]
-        self._word = len(said) - ends[-1] if ends else self._word + len(said)
+        whole = data.endswith(b"\n")
+        if self._cut or not whole:
+            self._cut += data
+            if not whole and len(self._cut) < _ENDLESS:
+                return  # in the middle of an event
+            said, self._cut = deltas(self._cut), b""
+        else:
+            said = self._said(data)
+        if said.endswith(" "):
+            self._word = 0
+        else:
+            ends = [found.end() for found in _BETWEEN.finditer(said)]
+            self._word = len(said) - ends[-1] if ends else self._word + len(said)
         self._text = (self._text + said)[-_LOOK - self._word :]
         if _LONG <= self._word < _ENDLESS:
             return
@@ -228,6 +238,19 @@ class Pieces(list[tuple[int, bytes]]):
             return
         for piece in unsure:
             self._add(piece)
+
+    def _said(self, event: bytes) -> str:
+        """`deltas(event)`; most differ from the one before in one text, and are not searched again."""
+        before, after = self._around
+        start, end = len(before), len(event) - len(after)
+        if before and start <= end and event.startswith(before) and event.endswith(after):
+            text = event[start:end]
+            if b'"' not in text and b"\\" not in text:
+                return text.decode("utf-8", "replace")
+        place = only_delta(event)
+        if place is not None:
+            self._around = event[: place[0]], event[place[1] :]
+        return deltas(event)
 
     def _is_secret(self, redactor: Redactor) -> bool:
         seen = self._text.encode("utf-8", "replace")

@@ -18,7 +18,7 @@ import lctl
 from lctl.chain import Chain
 from lctl.codec import open_log, validate, verify
 from lctl.instrument import ensure_installed, uninstrument
-from lctl.instrument.codecs.sse import deltas
+from lctl.instrument.codecs.sse import deltas, only_delta
 from lctl.stores import outbox
 from lctl.stores.address import parse
 from lctl.stores.opening import open_store
@@ -264,3 +264,22 @@ def test_m4_what_was_cut_goes_to_the_store_as_well(log: Path, server: ModelServe
     assert not killed.exists() and not beside(killed).exists()
     [cut] = lctl.load(f"sqlite:///{log.parent}/runs.db#c").tree.pending
     assert cut.text.startswith("one two three four five six")
+
+
+@pytest.mark.parametrize(
+    ("event", "text"),
+    [
+        (b'data: {"delta": {"content": "word"}}\n\n', "word"),
+        (b'data: {"delta": {"content": "a \\"b\\" \\u00e9"}}\n\n', 'a \\"b\\" \\u00e9'),
+        (b'data: {"delta": {"content": ""}}\n\n', None),
+        (b'data: {"text": "one", "delta": "two"}\n\n', None),
+        (b'data: {"delta": {"content": "one"}}\n\ndata: {"delta": {"content": "two"}}\n\n', None),
+        (b'data: {"other": "content"}\n\n', None),
+        (b"data: [DONE]\n\n", None),
+    ],
+)
+def test_where_the_only_text_of_an_event_is(event: bytes, text: str | None) -> None:
+    """It is all that `deltas` finds there; nothing is said of events with several, or none."""
+    place = only_delta(event)
+    assert text == (None if place is None else event[slice(*place)].decode())
+    assert text is None or deltas(event) == text

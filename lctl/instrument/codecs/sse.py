@@ -205,3 +205,11 @@ def stream_error(events: list[dict[str, Any]]) -> dict[str, Any] | None:
         if kind == "error" and (event.get("error") or "type" in event):
             return event
     return None
+
+
+def only_delta(data: bytes) -> tuple[int, int] | None:
+    """Where the text begins and ends that is all `deltas` finds; None where it finds none or several."""
+    found = _SAID.search(data)
+    if found is None or _SAID.search(data, found.end()) is not None:
+        return None
+    return found.span(1)
