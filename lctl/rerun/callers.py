@@ -19,6 +19,7 @@ _THROUGH = (
     "demo",
     "cli",
     "session/wrapping.py",
+    "session/served.py",
     "session/tools.py",
     "session/toolruns.py",
     "session/traced.py",

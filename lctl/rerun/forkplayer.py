@@ -16,8 +16,8 @@ from lctl.rerun.tape import body_of
 from lctl.rerun.toolpolicy import ToolPolicy, approved, stand_in
 from lctl.rerun.tools import GatedServed, equal_call, served, wrapped
 from lctl.session.border import Live, WireRequest
+from lctl.session.served import Outcome, Rewritten, Served
 from lctl.session.toolcalls import ToolCall
-from lctl.session.wrapping import Outcome, Rewritten, Served
 
 if TYPE_CHECKING:
     from lctl.rerun.entries import Entry

@@ -22,7 +22,7 @@ from lctl.rerun.tape import Tape
 from lctl.rerun.tools import equal_call, made_up_id, served
 from lctl.rerun.turns import Turns
 from lctl.session.border import Live, RecordedError, WireRequest
-from lctl.session.wrapping import Served
+from lctl.session.served import Served
 
 if TYPE_CHECKING:
     from lctl.rerun.drawnids import DrawnIds
