@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.errors import RerunStopped
 from lctl.rerun.answers import RecordedAnswer
+from lctl.rerun.crossings import body_of
 from lctl.rerun.matching import Match
 from lctl.rerun.ordering import keys
 from lctl.rerun.player import TapePlayer
 from lctl.rerun.reads import Reads
 from lctl.rerun.rewording import EditedAnswer
 from lctl.rerun.rules import EditedResult, Place, Rules
-from lctl.rerun.tape import body_of
 from lctl.rerun.toolpolicy import ToolPolicy, approved, stand_in
 from lctl.rerun.tools import GatedServed, equal_call, served, wrapped
 from lctl.session.border import Live, WireRequest

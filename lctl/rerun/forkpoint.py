@@ -20,10 +20,11 @@ from lctl.errors import UsageError
 from lctl.events import Event
 from lctl.instrument.toolcalls import asked_in
 from lctl.patch import Edit
+from lctl.rerun.crossings import body_of
 from lctl.rerun.entries import Entry
 from lctl.rerun.repeating import inherited_edits
 from lctl.rerun.strand import Strand
-from lctl.rerun.tape import Tape, body_of
+from lctl.rerun.tape import Tape
 from lctl.state.model import MODEL_KINDS
 
 
