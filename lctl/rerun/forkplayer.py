@@ -157,7 +157,7 @@ class ForkPlayer(TapePlayer):
             if entry is not None and key is not None:
                 for part, _ in enumerate(entry.received, 1):
                     self.order.drop((*key, part))
-                self._skip(body_of(self.tape.data(entry)))
+                self.bodies.skip(body_of(self.tape.data(entry)))
             return self._edited_result(result, call, key)
         if entry is not None and entry.seq in self.fork.bodies:
             self._run_body(match, entry)
@@ -234,7 +234,7 @@ class ForkPlayer(TapePlayer):
         if found is None:
             return Served(wrapped(call, data.get("output")))
         made = Served(outcome=found.outcome)
-        made.placed, made.events = self._inside(found.outcome.inside)
+        made.placed, made.events = self.bodies.events(found.outcome.inside)
         return made
 
     def _sample(self, tool: str) -> Any:
