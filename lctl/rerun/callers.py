@@ -28,6 +28,7 @@ _THROUGH = (
     "session/processes.py",
     "session/lanes.py",
     "rerun/conductor.py",
+    "rerun/timekeeper.py",
     "rerun/virtualtime.py",
     "rerun/block.py",
     "rerun/waiting.py",
