@@ -10,7 +10,8 @@ from lctl.analysis.flow import Flow
 from lctl.analysis.log import Log
 from lctl.analysis.prices import Prices
 from lctl.analysis.spans import StepSpan
-from lctl.analysis.survey import Survey, survey
+from lctl.analysis.survey import Survey
+from lctl.analysis.surveying import survey
 from lctl.analysis.wording import percent, plain, seconds
 
 

@@ -9,7 +9,7 @@ import orjson
 
 from lctl.analysis.log import Log, number
 from lctl.analysis.prices import Prices
-from lctl.analysis.survey import survey
+from lctl.analysis.surveying import survey
 from lctl.state.model import Tokens
 
 

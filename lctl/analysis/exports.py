@@ -18,7 +18,8 @@ from lctl.analysis.describe import summary
 from lctl.analysis.failures import failures
 from lctl.analysis.log import Log
 from lctl.analysis.spans import StepSpan
-from lctl.analysis.survey import Survey, survey
+from lctl.analysis.survey import Survey
+from lctl.analysis.surveying import survey
 from lctl.analysis.timelanes import lanes
 from lctl.analysis.transcripts import transcript_text, transcripts
 from lctl.analysis.wording import compact, count, dollars, percent, plain, seconds

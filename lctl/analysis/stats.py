@@ -10,7 +10,8 @@ from lctl.analysis.intervals import length, percentile
 from lctl.analysis.log import Log
 from lctl.analysis.prices import Prices
 from lctl.analysis.spans import StepSpan, ToolSpan
-from lctl.analysis.survey import NAMELESS, Survey, survey
+from lctl.analysis.survey import NAMELESS, Survey
+from lctl.analysis.surveying import survey
 from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.state.model import Tokens
 

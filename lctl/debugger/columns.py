@@ -10,41 +10,23 @@ import threading
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
-import orjson
 
 from lctl.analysis.log import text
 from lctl.codec import Log
+from lctl.debugger.heads import Head, heads_from
 from lctl.state.model import MODEL_KINDS
 from lctl.state.times import millis
 
 #: Times are kept of every event of a log of up to this many, of every `_STRIDE`-th of a longer one.
 _EVERY = 200_000
 _STRIDE = 16
-_WINDOW = 1 << 20
-_ADVICE = 4  # madvise: do not keep these pages
 
 #: Kinds of an event beside its type: a model call begins; it tells of a failure.
 PLAIN, MODEL, FAILED = range(3)
 
-
-class _Data(msgspec.Struct, gc=False, frozen=True):
-    error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    outcome: Any = None
-    kind: Any = None
-
-
-class Head(msgspec.Struct, gc=False):
-    seq: int
-    type: str
-    timestamp: str = ""
-    agent: str = ""
-    data: _Data = _Data()
-
-
-_decode = msgspec.json.Decoder(list[Head]).decode
 _NOTHING = (b"null", b"false")
 _LOOKED_INTO = frozenset({"step_start", "step_end", "tool_call", "error", "checkpoint", "handoff"})
 _FAILURES = frozenset({"error", "failed", "failure", "aborted", "cancelled"})
@@ -151,9 +133,9 @@ class Columns:
 
     def read(self) -> Iterator[None]:
         """Read on to the end; gives way after every piece, and may be left there."""
-        for lines in _pieces(self._log, self.last + 1):
+        for heads in heads_from(self._log, self.last + 1):
             with self.lock:
-                self._take(lines)
+                self._take(heads)
             yield
         self.ended = True
 
@@ -317,72 +299,3 @@ class Columns:
         if b - a <= most:
             return list(seqs[a:b]), False
         return [seqs[a + (b - a) * n // most] for n in range(most)], True
-
-
-def _pieces(log: Log, start: int) -> Iterator[list[Head]]:
-    lines = log.buffer()
-    if lines is None or start > log.first_seq:
-        yield from _few(log, start)
-        return
-    data, at = lines.data, lines.begin
-    dropped = 0
-    while at < lines.end:
-        window = bytes(data[at : min(at + _WINDOW, lines.end)])
-        size = _WINDOW
-        while (cut := len(window) if at + len(window) >= lines.end else window.rfind(b"\n") + 1) == 0:
-            size *= 4
-            window = bytes(data[at : min(at + size, lines.end)])
-        at += cut
-        yield read_heads(window[:cut])
-        dropped = _let_go(data, dropped, at)
-
-
-def _let_go(data: Any, done: int, at: int) -> int:
-    """Read pages of a mapped file are not kept: they would count as ours."""
-    if not hasattr(data, "madvise"):
-        return done
-    upto = at - at % (1 << 16)
-    if upto > done:
-        data.madvise(_ADVICE, done, upto - done)
-    return upto
-
-
-def _few(log: Log, start: int) -> Iterator[list[Head]]:
-    """Line by line, of a log that has no lines in one piece, or of what was added to one."""
-    some: list[bytes] = []
-    for line in log.lines(start):
-        some.append(line)
-        if len(some) >= 2048:
-            yield read_heads(b",\n".join(some))
-            some = []
-    if some:
-        yield read_heads(b",\n".join(some))
-
-
-def read_heads(text: bytes) -> list[Head]:
-    """The envelopes of whole lines; what is no event is left out."""
-    try:
-        return _decode(b"[" + text.rstrip(b", \t\r\n") + b"]")
-    except (ValueError, RecursionError):
-        pass
-    found = []
-    for line in text.split(b"\n"):
-        head = _tolerant(line.strip(b", \t\r"))
-        if head is not None:
-            found.append(head)
-    return found
-
-
-def _tolerant(line: bytes) -> Head | None:
-    try:
-        raw = orjson.loads(line)
-    except ValueError:
-        return None
-    if not isinstance(raw, dict) or type(raw.get("seq")) is not int:
-        return None
-    data = raw.get("data")
-    data = data if isinstance(data, dict) else {}
-    error = data.get("error")
-    said = {key: text(raw.get(key)) for key in ("type", "timestamp", "agent")}
-    failed = msgspec.UNSET if error in (None, False) else msgspec.Raw(b"1")
-    return Head(raw["seq"], **said, data=_Data(failed, data.get("outcome"), data.get("kind")))

@@ -10,24 +10,26 @@ import os
 import threading
 import time
 from array import array
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from lctl.analysis.agentflow import AgentFlow
-from lctl.analysis.prices import Prices, Rates
+from lctl.analysis.prices import Prices
 from lctl.analysis.recordings import is_live
 from lctl.chain import Chain
 from lctl.codec import Log, open_log
 from lctl.debugger.building import EVERY, LONGEST, Building, What, longest_steps
 from lctl.debugger.columns import Columns
 from lctl.debugger.costing import Costing
+from lctl.debugger.depths import Depths
 from lctl.debugger.failing import Refused
+from lctl.debugger.kept import Kept
+from lctl.debugger.pricing import NO_PRICES
+from lctl.debugger.readers import Readers
 from lctl.errors import LogError
 from lctl.events import Event
-from lctl.state.model import Tokens
 from lctl.state.timeline import Timeline
 from lctl.state.times import millis
 
@@ -36,25 +38,8 @@ Value = TypeVar("Value")
 #: Events of a log beyond which it is a long one: its states have fewer keyframes and are on disk.
 LONG = 200_000
 _PAUSE = 0.05  # seconds between two looks at the file
-_KEPT = 24  # answers kept
 #: A request waits so long for columns that are being read.
 _PATIENCE = 0.15
-
-
-class _NoPrices(Prices):
-    """For an answer that is not the last."""
-
-    def cost(self, model: str | None, tokens: Tokens, **_: Any) -> float | None:
-        return None
-
-    def of_calls(self, model: str | None, tokens: Tokens, calls: int, **_: Any) -> float | None:
-        return None
-
-    def lasting(self, model: str | None, **_: Any) -> Rates | None:
-        return None
-
-
-_NO_PRICES = _NoPrices()
 
 
 class Opened:
@@ -77,10 +62,8 @@ class Opened:
         self.version = 0
         self.generation = 0
         self._lock = threading.RLock()
-        self._reading = threading.Lock()
-        self._kept: OrderedDict[Any, Any] = OrderedDict()
-        self._passing: OrderedDict[Any, Any] = OrderedDict()
-        self._depths: dict[int, int] = {}
+        self._readers = Readers(self, self._lock)
+        self._kept = Kept(self._lock)
         self._looked = 0.0
         self._fixed = log is not None
         self._helped = helped and log is None
@@ -120,11 +103,10 @@ class Opened:
         self.timeline = Timeline(log, every=EVERY if long else 64, shelved=long)
         self.columns = Columns(log)
         self.origin = _origin(log)
-        self._depths = {}
+        self._depths = Depths()
         self._flow: AgentFlow | None = None
         self._longest: array[int] | None = None
-        self._reader: threading.Thread | None = None
-        self._indexer: threading.Thread | None = None
+        self._readers.forget()
         if self.building is not None:
             self.building.stop()
             self.building = None
@@ -169,11 +151,10 @@ class Opened:
                 return self  # gone or being replaced: what was read is still there to see
             self.version += 1
             self._kept.clear()
-            self._passing.clear()
             if same_file and self._continues(log):
                 self.log = log
                 self.timeline.grow(log)
-                with self._reading:
+                with self._readers.reading:
                     self.columns.grow(log)
             else:
                 self.generation += 1
@@ -196,7 +177,7 @@ class Opened:
     def prices(self) -> Prices:
         """Those of the server; while a long log is being read, none are waited for."""
         if self.is_being_built and not getattr(self._prices, "ready", True):
-            return _NO_PRICES
+            return NO_PRICES
         return self._prices
 
     @property
@@ -231,12 +212,7 @@ class Opened:
             if self.building is not None and not self.building.columns.is_set():
                 self.building.columns.wait(patience)
                 return columns
-            deadline = time.monotonic() + patience
-            while not columns.ended and (left := deadline - time.monotonic()) > 0:
-                reader = self._reader
-                if reader is None:
-                    break
-                reader.join(left)
+            self._readers.wait(columns, patience)
         return columns
 
     def read_ahead(self) -> None:
@@ -245,53 +221,16 @@ class Opened:
             if self.building is not None and not self.building.columns.is_set():
                 self.building.start()
                 return
-            if self.columns.ended or (self._reader is not None and self._reader.is_alive()):
-                return
-            self._reader = threading.Thread(
-                target=self._read, args=(self.columns,), name="lctl-columns", daemon=True
-            )
-            self._reader.start()
-
-    def _read(self, columns: Columns) -> None:
-        with self._reading:
-            for _ in columns.read():
-                time.sleep(0)  # requests come first
+            self._readers.read(self.columns)
 
     def index_ahead(self) -> threading.Thread:
         """Read the states in the background, in steps, so that a request waits for a step at most."""
-        with self._lock:
-            if self._indexer is not None and self._indexer.is_alive():
-                return self._indexer
-            self._indexer = threading.Thread(
-                target=self._index, args=(self.timeline,), name="lctl-states", daemon=True
-            )
-            self._indexer.start()
-            return self._indexer
-
-    def _index(self, timeline: Timeline) -> None:
-        seq = timeline.known
-        while seq < timeline.source.last_seq and timeline is self.timeline:
-            seq = max(seq, self.log.first_seq) + 8192
-            timeline.read_to(min(seq, timeline.source.last_seq))
-            time.sleep(0)
+        return self._readers.index()
 
     def kept(self, name: Any, make: Callable[[], Value], *, passing: bool = False) -> Value:
         """The value of that name: made once for each version of the log, unless many others came since.
         `passing`: one of many that scrubbing goes through, which push only each other out."""
-        kept = self._passing if passing else self._kept
-        with self._lock:
-            if name in kept:
-                kept.move_to_end(name)
-                value: Value = kept[name]
-                return value
-            version = self.version
-        value = make()
-        with self._lock:
-            if version == self.version:
-                kept[name] = value
-                while len(kept) > _KEPT:
-                    kept.popitem(last=False)
-        return value
+        return self._kept.get(name, make, passing=passing)
 
     @property
     def flow(self) -> AgentFlow | None:
@@ -343,25 +282,7 @@ class Opened:
 
     def depth(self, step: int | None) -> int:
         """How many steps are around what happens in `step`, that one counted."""
-        way: list[int] = []
-        found = 0
-        while step is not None:
-            known = self._depths.get(step)
-            if known is not None:
-                found = known
-                break
-            if step in way or len(way) > 1000:
-                break
-            way.append(step)
-            start = next(iter(self.log.events(step, step + 1)), None)
-            parent = start.step if start is not None and start.type == "step_start" else None
-            step = parent if parent is not None and parent < way[-1] else None
-        if len(self._depths) > 100_000:
-            self._depths.clear()
-        for one in reversed(way):
-            found += 1
-            self._depths[one] = found
-        return found
+        return self._depths.of(self.log, step)
 
 
 def _origin(log: Log) -> float | None:

@@ -39,6 +39,22 @@ class _Said(msgspec.Struct, array_like=True):
     rates: list[float] | None
 
 
+class _NoPrices(Prices):
+    """For an answer that is not the last: nobody is asked, and nothing has a price."""
+
+    def cost(self, model: str | None, tokens: Tokens, **_: Any) -> float | None:
+        return None
+
+    def of_calls(self, model: str | None, tokens: Tokens, calls: int, **_: Any) -> float | None:
+        return None
+
+    def lasting(self, model: str | None, **_: Any) -> Rates | None:
+        return None
+
+
+NO_PRICES = _NoPrices()
+
+
 class AskedPrices(Prices):
     """As `Prices`, of another process. Safe to use from several threads."""
 

@@ -10,7 +10,8 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from typing import NamedTuple
 
-from lctl.debugger.columns import Columns, read_heads
+from lctl.debugger.columns import Columns
+from lctl.debugger.heads import read_heads
 from lctl.debugger.opened import Opened
 from lctl.debugger.shapes.events import Lane, Timeline
 

@@ -13,21 +13,20 @@ again in a little while.
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from lctl.rerun.handing import Handing
 from lctl.rerun.homes import Homes
 from lctl.rerun.pace import Pace
-from lctl.rerun.parties import Alarm, Awaiting, Blocked
+from lctl.rerun.parties import Awaiting, Blocked, running_loop
 from lctl.rerun.score import Score, Violation
 from lctl.rerun.stage import Stage
-from lctl.rerun.virtualtime import IdleLoop, VirtualTime, follows
+from lctl.rerun.timekeeper import Timekeeper
+from lctl.rerun.virtualtime import VirtualTime, follows
 from lctl.rerun.waiting import Key
-from lctl.session import lanes, turns
-from lctl.session.lanes import Lane
+from lctl.session import turns
 
 #: Deliveries in a row that a coroutine takes without giving its loop a turn.
 _ROW = 50
@@ -51,8 +50,8 @@ class Conductor:
         self._score = Score(moments)
         self._stage = Stage(self._score, self.pace)
         self._door = self._stage.door
-        self._clock = VirtualTime(self)
         self._handing = Handing(self._stage)
+        self._clock = VirtualTime(Timekeeper(self._stage, self._score, self._handing))
         self._homes = Homes(self._stage)
         self._row = 0
 
@@ -80,7 +79,7 @@ class Conductor:
 
     def wait(self, key: Key) -> None:
         """Return when it is this delivery's turn."""
-        loop = _running_loop()
+        loop = running_loop()
         with self._door:
             if loop is None:
                 self._handing.begin(key)
@@ -95,11 +94,11 @@ class Conductor:
                 return
             party = self._stage.waiting[place] = Blocked(place, None)
             self._stage.block(party)
-        self._wait_in(party)
+        self._stage.stand(party)
 
     async def wait_async(self, key: Key) -> None:
         """As `wait`, in a coroutine of asyncio, uvloop or trio."""
-        loop = _running_loop()
+        loop = running_loop()
         with self._door:
             place = self._score.place(key)
             if place is None:
@@ -125,14 +124,14 @@ class Conductor:
                 if not follows(loop):
                     self._stage.watch.soon()
         if party is not None:
-            self._wait_in(party)
+            self._stage.stand(party)
             return
         await self._wait_for(place, future)
 
     async def resume_async(self, key: Key) -> None:
         """Before `wait`, in a task that in the recording gave others of its loop their turns: if they are to
         go on first, their thread must not stand here."""
-        loop = _running_loop()
+        loop = running_loop()
         if loop is None:
             return
         with self._door:
@@ -167,7 +166,7 @@ class Conductor:
             self._stage.never.append(party)
             self._stage.block(party)
         try:
-            self._wait_in(party)
+            self._stage.stand(party)
         finally:
             self._stage.never.remove(party)
 
@@ -178,7 +177,7 @@ class Conductor:
             key: the recorded moment of the end. Of several calls cancelled at once each goes on in its turn:
                 a set of tasks is cancelled in the order of their addresses.
         """
-        loop = _running_loop()
+        loop = running_loop()
         if loop is None:
             from lctl.rerun.triowaiting import Suspended
 
@@ -194,18 +193,6 @@ class Conductor:
             raise
         finally:
             self._stage.hanging.pop(future, None)
-
-    def sleep(self, seconds: float) -> None:
-        """`time.sleep` on virtual time."""
-        with self._door:
-            until = self.pace.now + seconds * 1000
-            alone = _running_loop() is None and not self._stage.waiting and self._stage.is_alone()
-            if alone and not self._stage.is_outside():
-                self.pace.move(until)
-                return
-            party = Blocked(None, until)
-            self._stage.block(party)
-        self._wait_in(party)
 
     # -- what will not come --------------------------------------------------------------------
 
@@ -246,69 +233,7 @@ class Conductor:
         with self._door:
             self._stage.live -= 1
 
-    # -- for virtual time ------------------------------------------------------------------------
-
-    def idle(self, loop: IdleLoop) -> bool:
-        """The loop of this thread has nothing to do. Whether it has now; else to be undone by `awake`."""
-        with self._door:
-            self._stage.loops[loop.tid] = loop
-            self._stage.step()
-            return loop.tid not in self._stage.loops
-
-    def awake(self, loop: IdleLoop) -> None:
-        """Its wait was ended, by the conductor or by something of the world."""
-        with self._door:
-            self._stage.loops.pop(loop.tid, None)
-
-    def is_due(self, loop: IdleLoop, together: bool) -> bool:
-        """See `Upcoming.is_due`; a look without the lock, for each turn of the loop."""
-        return bool(self._stage.waiting) and self._stage.upcoming.is_due(loop, together)
-
-    def follows_in_turn(self, loop: IdleLoop, surely: bool) -> int | None:
-        """See `Upcoming.follows_in_turn`; likewise."""
-        return self._stage.upcoming.follows_in_turn(loop, surely) if self._stage.waiting else None
-
-    def ahead(self, place: int) -> int | None:
-        """How many callbacks of its turn ran before what comes at `place`; None if unknown."""
-        return self._score.ahead(place)
-
-    def is_waited_for(self) -> bool:
-        return bool(self._stage.waiting or self._stage.alarms)
-
-    def is_stranger(self) -> bool:
-        """Whether this thread is not the program's: real time is its."""
-        return threading.get_native_id() in self._stage.threads.strangers
-
-    def hold(self, loop: IdleLoop, job: Lane | None, make: Callable[[], Any]) -> Any:
-        """What `make` makes is handed to a loop by this thread, and kept back if its turn is known; None
-        if it is not. `job`: the one whose result it is, where that is known."""
-        if job is None and (threading.get_native_id() == loop.tid or lanes.current().tool is not None):
-            return None  # what a tool's body hands over is not among the wakes
-        with self._door:
-            return self._handing.hold(loop, job, make)
-
-    def add(self, seconds: float, ring: Callable[[], None]) -> Alarm:
-        """Have `ring` called when virtual time has gone on by `seconds`."""
-        with self._door:
-            alarm = Alarm(self.pace.now + seconds * 1000, ring)
-            self._stage.alarms.append(alarm)
-            self._stage.watch.soon()
-            return alarm
-
-    def remove(self, alarm: Alarm) -> None:
-        with self._door:
-            if alarm in self._stage.alarms:
-                self._stage.alarms.remove(alarm)
-
     # -- inside ------------------------------------------------------------------------------------
-
-    def _wait_in(self, party: Blocked) -> None:
-        try:
-            party.block()
-        except BaseException:
-            with self._door:
-                self._stage.unblock(party)
-            raise
 
     def _is_at_rest_but_here(self, loop: Any, place: int) -> bool:
         """Whether the running task may go on with this delivery at once, as if its loop had come to rest."""
@@ -325,10 +250,6 @@ class Conductor:
     def _note(self, loop: Any, place: int) -> None:
         if self._score.turn(place) is not None:
             self._clock.reached(loop)
-
-
-def _running_loop() -> Any:
-    return asyncio._get_running_loop()
 
 
 def _suspended() -> Any:

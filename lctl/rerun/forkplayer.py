@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.errors import RerunStopped
 from lctl.rerun.answers import RecordedAnswer
+from lctl.rerun.crossings import body_of
 from lctl.rerun.matching import Match
 from lctl.rerun.ordering import keys
 from lctl.rerun.player import TapePlayer
 from lctl.rerun.reads import Reads
 from lctl.rerun.rewording import EditedAnswer
 from lctl.rerun.rules import EditedResult, Place, Rules
-from lctl.rerun.tape import body_of
 from lctl.rerun.toolpolicy import ToolPolicy, approved, stand_in
 from lctl.rerun.tools import GatedServed, equal_call, served, wrapped
 from lctl.session.border import Live, WireRequest
+from lctl.session.served import Outcome, Rewritten, Served
 from lctl.session.toolcalls import ToolCall
-from lctl.session.wrapping import Outcome, Rewritten, Served
 
 if TYPE_CHECKING:
     from lctl.rerun.entries import Entry
@@ -157,7 +157,7 @@ class ForkPlayer(TapePlayer):
             if entry is not None and key is not None:
                 for part, _ in enumerate(entry.received, 1):
                     self.order.drop((*key, part))
-                self._skip(body_of(self.tape.data(entry)))
+                self.bodies.skip(body_of(self.tape.data(entry)))
             return self._edited_result(result, call, key)
         if entry is not None and entry.seq in self.fork.bodies:
             self._run_body(match, entry)
@@ -234,7 +234,7 @@ class ForkPlayer(TapePlayer):
         if found is None:
             return Served(wrapped(call, data.get("output")))
         made = Served(outcome=found.outcome)
-        made.placed, made.events = self._inside(found.outcome.inside)
+        made.placed, made.events = self.bodies.events(found.outcome.inside)
         return made
 
     def _sample(self, tool: str) -> Any:

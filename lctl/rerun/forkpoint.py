@@ -12,25 +12,24 @@ Everything up to and with event N is the tape's. Four events are no places to pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
 from lctl.errors import UsageError
-from lctl.events import Event
-from lctl.instrument.toolcalls import asked_in
 from lctl.patch import Edit
+from lctl.rerun.callindex import CallIndex
 from lctl.rerun.entries import Entry
 from lctl.rerun.repeating import inherited_edits
 from lctl.rerun.strand import Strand
-from lctl.rerun.tape import Tape, body_of
-from lctl.state.model import MODEL_KINDS
+from lctl.rerun.tape import Tape
 
 
 class ForkPoint:
     """One place in one recording.
 
     Attributes:
+        recorded: the recording's calls.
         asked: the event named by the user.
         at: the last event that is the tape's.
         call: seq of the crossing that event belongs to, which a result edit addresses too; None without.
@@ -55,11 +54,11 @@ class ForkPoint:
         self.all_live = all_live
         self.asked = asked
         self.notes: list[str] = []
-        self._read()
+        self.recorded = CallIndex(tape)
         asked = self._changed_around(asked)
         step = self._call_at(asked)
         self.at = self._settle(asked) if step is None else self._before(step)
-        self.call = self.call_of(asked) if self.at >= asked else None
+        self.call = self.recorded.call_of(asked) if self.at >= asked else None
         self.around = self._calls_around(asked)
         self.bodies = frozenset((*self.around, *self._paused_before()))
         self.batch = self._rest_of_batch()
@@ -85,7 +84,7 @@ class ForkPoint:
     def has_left(self, entry: Entry) -> bool:
         """Whether the request of a crossing behind the fork point was sent before it. A call sent again
         after a failure was not: the failure comes before it, and so does what its lane did until then."""
-        if entry.begins != entry.seq and entry.begins in self._crossings:
+        if entry.begins != entry.seq and entry.begins in self.recorded.crossings:
             return entry.begins < self.at and not self.follows(entry.lane, entry.seq)
         return entry.begins <= self.at
 
@@ -97,78 +96,25 @@ class ForkPoint:
         """Whether calls of that lane, or the recorded one of that event, follow from the forked one."""
         if self.strand is None:
             return False
-        entry = None if seq is None else self._crossings.get(seq)
+        entry = None if seq is None else self.recorded.crossings.get(seq)
         return self.strand.has(lane, None if entry is None else entry.begins)
-
-    def call_of(self, seq: int) -> int | None:
-        """The seq of the crossing an event belongs to: itself, or the exchange of its model call."""
-        event = self._events.get(seq)
-        if event is None:
-            return None
-        if seq in self._crossings:
-            return seq
-        step = seq if event.type == "step_start" else self._opened_by.get(seq, event.step)
-        inside = [entry.seq for entry in self._by_step.get(step, ()) if entry.kind == "exchange"]
-        if step not in self._calls or not inside:
-            return None
-        return max((one for one in inside if one <= seq), default=inside[-1])
 
     @property
     def prefix(self) -> int:
         """Up to this event the fork's log is the recording's to the byte."""
         if self.call is None or not any(self._changes(edit, self.call) for edit in self._edits):
             return self.at
-        return min(self.at, self._beginning(self.call) - 1)
-
-    def _beginning(self, call: int) -> int:
-        """The first event of a call: of a tool, what its body recorded stands before its own."""
-        return min([call, *(first for first, _ in body_of(self._events[call].data))])
-
-    # -- reading -----------------------------------------------------------------------------
-
-    def _read(self) -> None:
-        self._events: dict[int, Event] = {event.seq: event for event in self._tape.log.events()}
-        self._crossings = {entry.seq: entry for entry in self._tape.entries}
-        self._by_step: dict[int | None, list[Entry]] = {}
-        for entry in self._tape.entries:
-            self._by_step.setdefault(entry.step, []).append(entry)
-        for row in self._by_step.values():
-            row.sort(key=lambda entry: entry.seq)
-        self._calls = {
-            event.seq: event
-            for event in self._events.values()
-            if event.type == "step_start" and event.data.get("kind") in MODEL_KINDS
-        }
-        self._ends = {
-            event.step: event.seq
-            for event in self._events.values()
-            if event.type == "step_end" and event.step
-        }
-        self._opened_by = self._openings()
-
-    def _openings(self) -> dict[int, int]:
-        """Prompt messages and derived tool calls -> the model call they were written with."""
-        found: dict[int, int] = {}
-        for seq, start in self._calls.items():
-            at = seq - 1
-            while (event := self._events.get(at)) is not None and at not in found:
-                of_prompt = event.type in ("message", "blob") and event.data.get("sampled") is not True
-                of_prompt = of_prompt or (event.type == "tool_call" and event.data.get("derived") is True)
-                if not of_prompt or event.step != start.step or event.agent != start.agent:
-                    break
-                found[at] = seq
-                at -= 1
-        return found
+        return min(self.at, self.recorded.beginning(self.call) - 1)
 
     # -- settling ----------------------------------------------------------------------------
 
     def _call_at(self, seq: int) -> int | None:
         """The step of the model call which that event is inside or opens, so that it is asked anew."""
-        return self._opened_by.get(seq, seq if seq in self._calls else self._tried_again(seq))
+        return self.recorded.opened_by.get(seq, seq if seq in self.recorded.calls else self._tried_again(seq))
 
     def _before(self, step: int) -> int:
         """The last event before a model call."""
-        first = min([step, *(at for at, call in self._opened_by.items() if call == step)])
+        first = min([step, *(at for at, call in self.recorded.opened_by.items() if call == step)])
         where = "opens" if self._tried_again(self.asked) is None else "is between two attempts of"
         self.notes.append(
             f"event {self.asked} {where} the model call of step {step}; forked before it, at {first - 1}"
@@ -176,14 +122,14 @@ class ForkPoint:
         return first - 1
 
     def _settle(self, seq: int) -> int:
-        lane = self._lane_of(seq) if seq else None
-        for start, event in self._calls.items():
-            end = self._ends.get(start)
-            own = self._by_step.get(start, ())
+        lane = self.recorded.lane_of(seq) if seq else None
+        for start, event in self.recorded.calls.items():
+            end = self.recorded.ends.get(start)
+            own = self.recorded.by_step.get(start, ())
             if event.data.get("stream") is not True or end is None or not start < seq < end or not own:
                 continue
-            event_in = self._events[seq]
-            if own[-1].lane == lane and event_in.step != start and seq not in self._crossings:
+            event_in = self.recorded.events[seq]
+            if own[-1].lane == lane and event_in.step != start and seq not in self.recorded.crossings:
                 self.notes.append(
                     f"event {seq} is inside the stream of step {start}; forked at its end, {end}"
                 )
@@ -195,7 +141,7 @@ class ForkPoint:
         use then."""
         for entry in self._tape.entries:
             changed = any(self._changes(edit, entry.seq) for edit in self._edits)
-            if changed and entry.kind == "tool" and self._is_in_body(entry, asked):
+            if changed and entry.kind == "tool" and self.recorded.is_in_body(entry, asked):
                 self.notes.append(
                     f"event {asked} is inside the tool call of event {entry.seq}, whose result is changed; "
                     f"forked at {entry.seq}"
@@ -205,7 +151,7 @@ class ForkPoint:
 
     def _calls_around(self, asked: int) -> tuple[int, ...]:
         tools = [entry for entry in self._tape.entries if entry.kind == "tool" and entry.seq > self.at]
-        found = sorted(entry.seq for entry in tools if self._is_in_body(entry, asked))
+        found = sorted(entry.seq for entry in tools if self.recorded.is_in_body(entry, asked))
         for seq in found:
             body = "its body runs again, from the tape up to there"
             self.notes.append(f"event {self.asked} is inside the tool call of event {seq}: {body}")
@@ -213,25 +159,22 @@ class ForkPoint:
 
     def _paused_before(self) -> list[int]:
         def name(entry: Entry) -> tuple[Any, ...]:
-            return entry.name, self._events[entry.seq].data.get("call_id")
+            return entry.name, self.recorded.events[entry.seq].data.get("call_id")
 
-        names = {name(self._crossings[seq]) for seq in self.around}
+        names = {name(self.recorded.crossings[seq]) for seq in self.around}
         tools = [entry for entry in self._tape.entries if entry.kind == "tool" and entry.seq < self.at]
         return [
             entry.seq
             for entry in tools
-            if names and name(entry) in names and "paused" in self._events[entry.seq].data
+            if names and name(entry) in names and "paused" in self.recorded.events[entry.seq].data
         ]
-
-    def _is_in_body(self, entry: Entry, asked: int) -> bool:
-        return any(first <= asked <= last for first, last in body_of(self._events[entry.seq].data))
 
     def _tried_again(self, seq: int) -> int | None:
         """The step of the model call that failed at this event and was sent again, if a request changes."""
-        event = self._events.get(seq)
-        if event is None or event.type not in ("exchange", "error") or event.step not in self._calls:
+        event = self.recorded.events.get(seq)
+        if event is None or event.type not in ("exchange", "error") or event.step not in self.recorded.calls:
             return None
-        tries = [entry.seq for entry in self._by_step.get(event.step, ()) if entry.kind == "exchange"]
+        tries = [entry.seq for entry in self.recorded.by_step.get(event.step, ()) if entry.kind == "exchange"]
         if not tries or not tries[0] <= seq < tries[-1]:
             return None
         changes = any(edit.side == "request" and edit.scope.at is None for edit in self._edits)
@@ -239,10 +182,10 @@ class ForkPoint:
 
     def _rest_of_batch(self) -> frozenset[int]:
         """Tool calls behind `at` that the same answer asked for as one before it."""
-        for event in reversed(self._events.values()):
+        for event in reversed(self.recorded.events.values()):
             if event.seq > self.at or event.type != "message" or event.data.get("sampled") is not True:
                 continue
-            batch = self._batch(event)
+            batch = self.recorded.batch(event)
             done = [seq for seq in batch if seq <= self.at]
             rest = [seq for seq in batch if seq > self.at]
             if done and rest:
@@ -253,27 +196,14 @@ class ForkPoint:
                 return frozenset(rest)
         return frozenset()
 
-    def _batch(self, message: Event) -> list[int]:
-        """The seqs of the tool calls that answer what a sampled message asked for."""
-        found: list[int] = []
-        for asked in asked_in(dict(message.data)):
-            for entry in self._tape.entries:
-                if entry.kind != "tool" or entry.seq < message.seq or entry.seq in found:
-                    continue
-                data = self._events[entry.seq].data
-                if _answers(data, asked.id, asked.tool, asked.input):
-                    found.append(entry.seq)
-                    break
-        return found
-
     # -- lanes -------------------------------------------------------------------------------
 
     def _strand(self, step: int | None) -> Strand:
         """Of the model call of that step, where the fork is before one; else of the fork point."""
-        tries = [entry for entry in self._by_step.get(step, ()) if step and entry.kind == "exchange"]
-        lane = tries[0].lane if tries else self._lane_of(self.at)
+        tries = [entry for entry in self.recorded.by_step.get(step, ()) if step and entry.kind == "exchange"]
+        lane = tries[0].lane if tries else self.recorded.lane_of(self.at)
         until = tries[-1].seq if tries else self.at
-        around = [(self._crossings[seq].lane, seq) for seq in self.around]
+        around = [(self.recorded.crossings[seq].lane, seq) for seq in self.around]
         served = self._tape.inside_others(self.bodies)  # nobody asks for what their bodies asked for
         entries = [entry for entry in self._tape.entries if entry.seq not in served]
         return Strand(entries, lane, self.at, until, self.batch, around)
@@ -285,31 +215,6 @@ class ForkPoint:
             scope.agent is None and scope.at is None and not scope.everywhere for scope in scopes
         )
 
-    def _lane_of(self, seq: int) -> str:
-        """The lane an event happened in: of the crossing nearest to it in its step, or the steps around."""
-        event = self._events.get(seq)
-        if event is None:
-            return "0"
-        if seq in self._crossings:
-            return self._crossings[seq].lane
-        step: int | None = seq if event.type == "step_start" else event.step
-        while step is not None:
-            near = self._within(step)
-            if near:
-                before = [entry for entry in near if entry.seq <= seq]
-                return (before[-1] if before else near[0]).lane
-            around = self._events.get(step)
-            step = around.step if around is not None else None
-        return "0"
-
-    def _within(self, step: int) -> list[Entry]:
-        """The crossings of a step and of the model calls directly in it."""
-        found = list(self._by_step.get(step, ()))
-        for seq, event in self._calls.items():
-            if event.step == step:
-                found += self._by_step.get(seq, ())
-        return sorted(found, key=lambda entry: entry.seq)
-
     # -- edits -------------------------------------------------------------------------------
 
     def _check(self) -> None:
@@ -320,7 +225,7 @@ class ForkPoint:
             at = edit.scope.at
             if at is None:
                 continue
-            call = self.call_of(at)
+            call = self.recorded.call_of(at)
             if call is None:
                 raise UsageError(f"{edit}: event {at} is part of no model or tool call of this recording")
             if call <= self.at and not (edit.side == "result" and call == self.call):
@@ -330,11 +235,11 @@ class ForkPoint:
 
     def _changes(self, edit: Edit, call: int) -> bool:
         """Whether a result edit is about that recorded crossing."""
-        entry = self._crossings[call]
+        entry = self.recorded.crossings[call]
         if edit.side != "result" or (edit.scope.agent is not None and edit.scope.agent != entry.agent):
             return False
         if edit.scope.at is not None:
-            return self.call_of(edit.scope.at) == call
+            return self.recorded.call_of(edit.scope.at) == call
         if edit.scope.start is not None and call < edit.scope.start:
             return False
         if edit.root == "tool":
@@ -349,14 +254,3 @@ class ForkPoint:
             for entry in self._tape.entries
             if entry.kind == "exchange" and not entry.plain and self.is_after(entry)
         ]
-
-
-def _answers(data: Mapping[str, Any], id: str, tool: str, input: Any) -> bool:
-    if data.get("call_id") is not None:
-        return bool(data["call_id"] == id)
-    if data.get("tool") != tool:
-        return False
-    given = data.get("input")
-    if isinstance(input, dict) and isinstance(given, dict):
-        return all(name in given and given[name] == value for name, value in input.items())
-    return bool(given == input)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from _thread import allocate_lock
 from collections import deque
@@ -156,3 +157,8 @@ class Alarm:
     def __init__(self, until: float, ring: Callable[[], None]) -> None:
         self.until = until
         self.ring = ring
+
+
+def running_loop() -> Any:
+    """The event loop of asyncio's kind that runs in this thread; None without one."""
+    return asyncio._get_running_loop()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from lctl.errors import RerunStopped
 from lctl.instrument import traffic
 from lctl.rerun import misses
+from lctl.rerun.answermaking import answer_without_content, pending_answer, served_answer
 from lctl.rerun.answers import EndOfTape, RecordedAnswer
 from lctl.rerun.certificate import Tally
 from lctl.rerun.halting import Halt
@@ -18,11 +18,12 @@ from lctl.rerun.matching import Match, Matcher
 from lctl.rerun.ordering import START, keys
 from lctl.rerun.reads import Reads
 from lctl.rerun.repeating import Repeater, inherited_edits
+from lctl.rerun.skippedbodies import SkippedBodies
 from lctl.rerun.tape import Tape
 from lctl.rerun.tools import equal_call, made_up_id, served
 from lctl.rerun.turns import Turns
-from lctl.session.border import Live, RecordedError, WireRequest
-from lctl.session.wrapping import Served
+from lctl.session.border import Live, WireRequest
+from lctl.session.served import Served
 
 if TYPE_CHECKING:
     from lctl.rerun.drawnids import DrawnIds
@@ -43,6 +44,7 @@ class TapePlayer:
         ids: that this process draws where the recording has others.
         live: the lanes that have left the tape.
         reads: of clock, chance and environment.
+        bodies: of tools, that are not run.
         turns: in which the program goes on.
         equivalent: seqs of exchanges served as exact whose requests said the same in other bytes.
     """
@@ -61,9 +63,7 @@ class TapePlayer:
         self.turns = Turns(tape, order, self.live)
         self._matcher = Matcher(tape)
         self._repeater = Repeater(inherited_edits(tape))
-        #: Whether a recorded event of such a body is stored in its recorded place.
-        self.fills: Callable[[int], bool] = lambda seq: False
-        self._skipped: set[int] = set()  # events of bodies that were not run
+        self.bodies = SkippedBodies(tape, order)
 
     # -- exchanges -------------------------------------------------------------------------
 
@@ -139,12 +139,12 @@ class TapePlayer:
     def _unrecorded(self, request: WireRequest) -> RecordedAnswer | Live:
         """What no recording of this kind holds."""
         if request.kind == "telemetry":  # nobody reads what is answered; and nothing leaves in a rerun
-            return _without_content(self.order, 200)
+            return answer_without_content(self.order, 200)
         host = urlsplit(request.url).hostname or ""
         if self.settings.on_miss == "live" or host in self.settings.allow or "network" in self.settings.allow:
             return self._let_out()
         if traffic.is_news(request.url):
-            return _without_content(self.order, 404)
+            return answer_without_content(self.order, 404)
         self.tally.add("unmatched")
         raise self.halt.stop(misses.of_unrecorded(request, host))
 
@@ -163,7 +163,7 @@ class TapePlayer:
         if self.settings.on_miss == "live":
             return self._let_out()
         if request.provider is None and traffic.is_news(request.url):
-            return _without_content(self.order, 404)
+            return answer_without_content(self.order, 404)
         self.tally.add("unmatched")
         raise self.halt.stop(misses.of_exchange(self._matcher, match, request, policy))
 
@@ -181,23 +181,8 @@ class TapePlayer:
         self.tally.add(match.how)
         if match.how == "exact" and not (match.hash_equal and request.url == data.get("url")):
             self.equivalent.add(entry.seq)
-        error = data.get("error")
-        raised = RecordedError.of(error) if isinstance(error, dict) and not entry.cancelled else None
-        answer = RecordedAnswer(
-            self.order,
-            (self.tape.mark + entry.lane, "exchange", entry.number),
-            entry.status,
-            data.get("headers") or {},
-            raised,
-            lambda: [chunk for _, chunk in self.tape.chunks(entry)],
-            timed=entry.at is not None,
-            streamed=entry.times is not None,
-            endless=entry.cancelled,
-            lingering=entry.lingering,
-            match=None if match.how == "exact" else match.how,
-        )
-        answer.encoding = data.get("encoded")
-        answer.closed_early = bool(data.get("closed_early"))
+        answer = served_answer(self.tape, self.order, entry, data)
+        answer.match = None if match.how == "exact" else match.how
         answer.body, answer.url = request.body, request.url  # with recorded ids, and an earlier fork's edits
         return answer
 
@@ -214,8 +199,7 @@ class TapePlayer:
         self.tally.add("exact")
         if all(entry.used for entry in self.tape.entries if entry.kind == "exchange"):
             return EndOfTape(self.order, self._end_of_tape)
-        key = (self.tape.mark + lane.path, "exchange", match.number)
-        return RecordedAnswer(self.order, key, None, {}, None, list, streamed=False, endless=True, match=None)
+        return pending_answer(self.order, (self.tape.mark + lane.path, "exchange", match.number))
 
     # -- live --------------------------------------------------------------------------------
 
@@ -295,32 +279,11 @@ class TapePlayer:
         if found is not None:
             found.match = None if match.how == "exact" else match.how
             found.call_id = made_up_id(self.tape.data(entry), call, self.ids)
-            found.placed, found.events = self._inside(found.outcome.inside)
+            found.placed, found.events = self.bodies.events(found.outcome.inside)
         else:
             self.order.drop((self.tape.mark + entry.lane, "tool", entry.number, START))
             self.again.append(f"event {entry.seq}: {call.tool}: {self.tape.data(entry)['tape']['executed']}")
         return found
-
-    def _inside(self, ranges: Sequence[tuple[int, int]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """The events of a served tool's body, which does not run: nobody will ask for what it asked for.
-        First those that are recorded where they were."""
-        placed: list[dict[str, Any]] = []
-        events: list[dict[str, Any]] = []
-        for first, last in ranges:
-            for event in self.tape.log.events(first, last + 1):
-                (placed if self.fills(event.seq) else events).append(event.to_dict())
-        self._skip(ranges)
-        return placed, events
-
-    def _skip(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """Nobody will ask for what is recorded there."""
-        for first, last in ranges:
-            self._skipped.update(range(first, last + 1))
-        for entry in self.tape.entries if ranges else ():
-            if entry.seq in self._skipped and not entry.used:
-                entry.used = True
-                for key in keys(entry, self.tape.mark):
-                    self.order.drop(key)
 
     # -- the end -----------------------------------------------------------------------------
 
@@ -334,12 +297,4 @@ class TapePlayer:
     def unused(self) -> list[str]:
         """What was recorded and not asked for."""
         found = [f"event {entry.seq}: {entry.place}" for entry in self.tape.entries if not entry.used]
-        return found + self.reads.unused(self._skipped)
-
-
-def _without_content(order: Order, status: int) -> RecordedAnswer:
-    """What clients of telemetry expect (200), and who asks for news that nobody recorded (404)."""
-    head = {"content-type": "application/json"}
-    return RecordedAnswer(
-        order, ("", "", 0), status, head, None, lambda: [b"{}"], streamed=False, endless=False, match=None
-    )
+        return found + self.reads.unused(self.bodies.seqs)

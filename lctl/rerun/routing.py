@@ -12,7 +12,7 @@ from lctl.rerun.echo import EchoStore
 from lctl.rerun.player import TapePlayer
 from lctl.session.border import Answer, Live, WireRequest
 from lctl.session.default import get_session
-from lctl.session.wrapping import Served
+from lctl.session.served import Served
 
 if TYPE_CHECKING:
     from lctl.session.lanes import Lane

@@ -178,7 +178,7 @@ class Rules:
         if scope.agent is not None and scope.agent != (place.agent or _agent_here()):
             return False
         if scope.at is not None:
-            return place.seq is not None and place.seq == self._fork.call_of(scope.at)
+            return place.seq is not None and place.seq == self._fork.recorded.call_of(scope.at)
         here = side == "result" and place.seq is not None and place.seq == self._fork.call
         if not (place.after_fork or here):
             return False

@@ -131,7 +131,7 @@ class Rerun:
             player = self.player if first else self._player_of(tape)
             echo = EchoStore(path, made, tape, player.equivalent, durability=durability)
             echo.recorder = Filling
-            player.fills = echo.fills
+            player.bodies.fills = echo.fills
             self._players[echo] = player
             self._router.add(echo, player)
             echo.closing = self._closing

@@ -1,4 +1,4 @@
-"""Who is on stage, and who goes on next. Everything here is called with the door shut (`Stage.door`)."""
+"""Who is on stage, and who goes on next. All but `stand` is called with the door shut (`Stage.door`)."""
 
 from __future__ import annotations
 
@@ -79,6 +79,15 @@ class Stage:
             self.blocked.pop(party.tid, None)
             if party.place is not None:
                 self.waiting.pop(party.place, None)
+
+    def stand(self, party: Blocked) -> None:
+        """Wait here, with the door open, until it may go on."""
+        try:
+            party.block()
+        except BaseException:
+            with self.door:
+                self.unblock(party)
+            raise
 
     def is_alone(self) -> bool:
         """Whether nothing runs but this thread."""

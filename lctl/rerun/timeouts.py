@@ -10,35 +10,35 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lctl.rerun.conductor import Conductor
+    from lctl.rerun.timekeeper import Timekeeper
 
 
-def lock_factory(conductor: Conductor) -> Callable[[], TimedLock]:
+def lock_factory(keeper: Timekeeper) -> Callable[[], TimedLock]:
     """What stands for `threading._allocate_lock`."""
-    return lambda: TimedLock(conductor)
+    return lambda: TimedLock(keeper)
 
 
 class TimedLock:
     """A lock whose timeouts are the conductor's."""
 
-    __slots__ = ("_conductor", "_inner", "_lock", "_rung")
+    __slots__ = ("_inner", "_keeper", "_lock", "_rung")
 
-    def __init__(self, conductor: Conductor) -> None:
-        self._conductor = conductor
+    def __init__(self, keeper: Timekeeper) -> None:
+        self._keeper = keeper
         self._lock = allocate_lock()
         self._inner = allocate_lock()  # between who releases it and the alarm
         self._rung = False
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        if not blocking or timeout < 0 or self._conductor.is_stranger():
+        if not blocking or timeout < 0 or self._keeper.is_stranger():
             return self._lock.acquire(blocking, timeout)
         if self._lock.acquire(False):
             return True
-        alarm = self._conductor.add(timeout, self._ring)
+        alarm = self._keeper.add(timeout, self._ring)
         try:
             self._lock.acquire()
         finally:
-            self._conductor.remove(alarm)
+            self._keeper.remove(alarm)
         with self._inner:
             rung, self._rung = self._rung, False
         return not rung

@@ -13,8 +13,8 @@ from lctl.session import border, toolresults
 from lctl.session.border import Answer, Live, WireRequest
 from lctl.session.callids import with_id_of
 from lctl.session.lanes import Lane
+from lctl.session.served import Outcome, Served
 from lctl.session.toolcalls import ToolCall
-from lctl.session.wrapping import Outcome, Served
 from lctl.state.messages import tool_calls_of, tool_results_of
 
 Tools = Literal["recorded", "live", "dry-run"]

@@ -13,7 +13,7 @@ from lctl.rerun.ordering import START
 from lctl.session import receiving, toolresults, wrote
 from lctl.session.callids import with_id_of
 from lctl.session.faithful import Unfaithful
-from lctl.session.wrapping import Outcome, Served
+from lctl.session.served import Outcome, Served
 
 if TYPE_CHECKING:
     from lctl.rerun.drawnids import DrawnIds

@@ -22,8 +22,8 @@ from lctl.rerun.timeouts import lock_factory
 from lctl.session.turns import is_closing, job_in
 
 if TYPE_CHECKING:
-    from lctl.rerun.conductor import Conductor
     from lctl.rerun.parties import Awaiting, Held
+    from lctl.rerun.timekeeper import Timekeeper
 
 _real_sleep = time.sleep
 #: Turns of a loop without rest after which it is taken for one that polls.
@@ -34,8 +34,8 @@ _NOTHING = object()
 class VirtualTime:
     """Puts one conductor's time in place, and takes it out."""
 
-    def __init__(self, conductor: Conductor) -> None:
-        self._conductor = conductor
+    def __init__(self, keeper: Timekeeper) -> None:
+        self._keeper = keeper
         self._base = monotonic()
         self._undo: list[tuple[Any, str, Any]] = []
         self._attached: list[Any] = []
@@ -51,11 +51,11 @@ class VirtualTime:
         self._base = monotonic()
         self._replace(loop, "_run_once", self._following(loop._run_once))
         self._replace(loop, "call_soon_threadsafe", self._holding(loop.call_soon_threadsafe))
-        if self._conductor.pace.realtime:
+        if self._keeper.pace.realtime:
             return
         self._replace(loop, "time", self._time(loop.time))
         self._replace(time, "sleep", self._sleep)
-        self._replace(threading, "_allocate_lock", lock_factory(self._conductor))
+        self._replace(threading, "_allocate_lock", lock_factory(self._keeper))
         self._replace(threading, "_time", self.monotonic)
         import queue
         from concurrent.futures import _base
@@ -97,7 +97,7 @@ class VirtualTime:
         return idle is not None and idle.reached == idle.turn
 
     def monotonic(self) -> float:
-        return self._base + self._conductor.pace.read() / 1000
+        return self._base + self._keeper.pace.read() / 1000
 
     def reading(self, ms: float) -> float:
         """What `loop.time()` says at a virtual moment."""
@@ -115,18 +115,18 @@ class VirtualTime:
         def _run_once(loop: Any) -> None:
             if _idle_of(loop) is None:
                 self._attached = [idle for idle in self._attached if not idle.is_over()]
-                self._attached.append(IdleLoop(self, self._conductor, loop))
+                self._attached.append(IdleLoop(self, self._keeper, loop))
             run_once(loop)
 
         return _run_once
 
     def _holding(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        conductor = self._conductor
+        keeper = self._keeper
 
         def call_soon_threadsafe(loop: Any, callback: Any, *args: Any, context: Any = None) -> Any:
             idle = _idle_of(loop)
             if idle is not None and callback is not refuse and not (args and is_closing(args[0])):
-                held = conductor.hold(idle, job_in(args), lambda: Handle(callback, args, loop, context))
+                held = keeper.hold(idle, job_in(args), lambda: Handle(callback, args, loop, context))
                 if held is not None:
                     return held
             return real(loop, callback, *args, context=context)
@@ -145,10 +145,10 @@ class VirtualTime:
             frame = frame.f_back
         caller = "" if frame is None else frame.f_globals.get("__name__", "").partition(".")[0]
         ours = caller == "lctl" or (caller in sys.stdlib_module_names and caller != "__main__")
-        if ours or not seconds > 0 or self._conductor.is_stranger():
+        if ours or not seconds > 0 or self._keeper.is_stranger():
             _real_sleep(seconds)
         else:
-            self._conductor.sleep(seconds)
+            self._keeper.sleep(seconds)
 
 
 def follows(loop: Any) -> bool:
@@ -175,9 +175,9 @@ class IdleLoop:
         is_paused: it stands still though it has something to do.
     """
 
-    def __init__(self, clock: VirtualTime, conductor: Conductor, loop: Any) -> None:
+    def __init__(self, clock: VirtualTime, keeper: Timekeeper, loop: Any) -> None:
         self._clock = clock
-        self._conductor = conductor
+        self._keeper = keeper
         self._selector = loop._selector
         self._real: Callable[[float | None], Any] = self._selector.select
         self._turns = 0
@@ -221,20 +221,20 @@ class IdleLoop:
         """Begin a turn, with what is to reach the loop in it."""
         self.tid = threading.get_native_id()
         self.turn += 1
-        if self._conductor.pace.realtime:
+        if self._keeper.pace.realtime:
             events = self._rest(timeout)
         else:
             events = self._turn() if timeout is not None and timeout <= 0 else self._rest(timeout)
         given = self._give()
-        while self.loop._ready and self._conductor.is_due(self, given):
+        while self.loop._ready and self._keeper.is_due(self, given):
             events = [*events, *self._pause()]
             if not self._give():
                 break
             given = True
         # What it does itself may be followed in this turn, too: the start of a tool by another's result.
-        place = self._conductor.follows_in_turn(self, surely=False) if self.loop._ready else None
+        place = self._keeper.follows_in_turn(self, surely=False) if self.loop._ready else None
         if place is not None:
-            ready, ahead = self.loop._ready, self._conductor.ahead(place)
+            ready, ahead = self.loop._ready, self._keeper.ahead(place)
             here = Handle(self._go_on_in_turn, (given,), self.loop)
             ready.insert(len(ready) if ahead is None else ahead, here)
         return events
@@ -243,7 +243,7 @@ class IdleLoop:
         """What reached the loop in this turn has run: let threads go on that did so before the rest of it."""
         ready = self.loop._ready
         while given or self.reached == self.turn:
-            if self._conductor.follows_in_turn(self, surely=True) is None:
+            if self._keeper.follows_in_turn(self, surely=True) is None:
                 return
             self._pause()  # what it saw of files it will see again
             there = len(ready)
@@ -266,7 +266,7 @@ class IdleLoop:
     def _rest(self, timeout: float | None) -> Any:
         """There is nothing to do before `timeout` has passed."""
         self._turns = 0
-        realtime = self._conductor.pace.realtime
+        realtime = self._keeper.pace.realtime
         if realtime or self.has_traffic():
             events = self._real(0)
             if events or (timeout is not None and timeout <= 0):
@@ -274,23 +274,23 @@ class IdleLoop:
         self.until = None
         if timeout is not None and not realtime:
             self.until = self._clock.moment(self.loop._scheduled[0]._when)
-        if self._conductor.idle(self):
+        if self._keeper.idle(self):
             return self._real(0)
         try:
             return self._real(timeout if realtime else None)
         finally:
-            self._conductor.awake(self)
+            self._keeper.awake(self)
 
     def _turn(self) -> Any:
         """There is something to do; is the loop one that polls?"""
         self._turns += 1
-        if self._turns < _POLLS or not self._conductor.is_waited_for():
+        if self._turns < _POLLS or not self._keeper.is_waited_for():
             return self._real(0)
         self._turns = 0
         self._polls, self.until = True, None
         try:
-            if not self._conductor.idle(self):
-                self._conductor.awake(self)
+            if not self._keeper.idle(self):
+                self._keeper.awake(self)
         finally:
             self._polls = False
         return self._real(0)
@@ -300,11 +300,11 @@ class IdleLoop:
         self.loop._read_from_self()  # what woke it before in this turn would end the wait at once
         self.is_paused, self.until = True, None
         try:
-            if self._conductor.idle(self):
+            if self._keeper.idle(self):
                 return self._real(0)
             try:
                 return self._real(None)
             finally:
-                self._conductor.awake(self)
+                self._keeper.awake(self)
         finally:
             self.is_paused = False

@@ -15,8 +15,8 @@ from lctl.errors import RerunStopped
 if TYPE_CHECKING:
     from lctl.session.lanes import Lane
     from lctl.session.pooljobs import Ended
+    from lctl.session.served import Served
     from lctl.session.toolcalls import ToolCall
-    from lctl.session.wrapping import Served
 
 #: The source of times that libraries show (of log lines, messages, answers): a rerun may show others.
 LOGGED = "log"

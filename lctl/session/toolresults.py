@@ -29,7 +29,7 @@ from lctl.session.faithful import Decoder, Encoder, Given, Unfaithful, owners
 from lctl.session.faithful.coding import encode_parts
 from lctl.session.faithful.depths import Depth, all_written
 from lctl.session.receiving import messages
-from lctl.session.wrapping import Outcome, Served
+from lctl.session.served import Outcome, Served
 from lctl.session.wrote import pieces
 
 if TYPE_CHECKING:

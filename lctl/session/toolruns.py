@@ -20,11 +20,12 @@ from lctl.session.faithful.owners import owner_of
 from lctl.session.lanes import Lane
 from lctl.session.rebinding import rebound
 from lctl.session.receiving import Incoming
+from lctl.session.served import Outcome, Rewritten, Served
 from lctl.session.session import LCTLSession
 from lctl.session.toolcalls import Failure, Pause, ToolCall
 from lctl.session.toolevents import Change, ranges, with_body
 from lctl.session.toolresults import Items
-from lctl.session.wrapping import Outcome, Rewritten, Run, Served
+from lctl.session.wrapping import Run
 from lctl.session.wrote import Again, Body, streams
 
 #: Of a tape: what the call changed.

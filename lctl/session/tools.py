@@ -11,9 +11,10 @@ from lctl.session.default import get_session
 from lctl.session.faithful import Given
 from lctl.session.faithful.owners import owner_of
 from lctl.session.receiving import Incoming
+from lctl.session.served import Rewritten
 from lctl.session.toolcalls import ToolCall
 from lctl.session.toolruns import ToolRun, begin_tool, is_reported
-from lctl.session.wrapping import Rewritten, Run
+from lctl.session.wrapping import Run
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

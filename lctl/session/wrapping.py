@@ -6,102 +6,18 @@ What the function returns, yields and raises passes through as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import wraps
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-from lctl.errors import RerunStopped
 from lctl.guard import guard
 from lctl.session import context, lanes
 from lctl.session.lanes import Lane
-
-if TYPE_CHECKING:
-    from lctl.session.receiving import Message
-    from lctl.session.wrote import Piece
+from lctl.session.served import Rewritten, Served, items_of, items_of_async
 
 _COROUTINE, _GENERATOR, _ASYNC_GENERATOR = 0x80, 0x20, 0x200  # flags of code objects (see `inspect`)
 Begin = Callable[[tuple[Any, ...], dict[str, Any]], "Run | None"]
-
-
-class Outcome(NamedTuple):
-    """What a recorded run gave.
-
-    Attributes:
-        value: what it returned; of a generator, the list of its items.
-        error: what it raised, after the items.
-        returned: of a generator: the value of its StopIteration.
-        closed_early: of a generator: nobody asked for more than these items.
-        change: does to the arguments what the run did to them.
-        fields: of the recorded event: what it gave, as recorded.
-        inside: [first, last] seqs of the events recorded by its body.
-        gives: of a plain function that gave a generator or coroutine: which of them.
-        wrote: what it wrote to standard output and error.
-        received: what came from outside meanwhile.
-    """
-
-    value: Any = None
-    error: BaseException | None = None
-    returned: Any = None
-    closed_early: bool = False
-    change: Callable[[], None] | None = None
-    fields: Mapping[str, Any] | None = None
-    inside: Sequence[tuple[int, int]] = ()
-    gives: str | None = None
-    wrote: Sequence[Piece] = ()
-    received: Sequence[Message] = ()
-
-
-class Served:
-    """What a run gives instead of running: a value, or an exception to raise; when its turn has come.
-
-    Attributes:
-        outcome: all of it.
-        events: what the body of the recorded run recorded, whole events: recorded again.
-        placed: those of them that are recorded where they were.
-        match: how it was found, unless exactly; goes into the event.
-        call_id: of the recorded call, where it was made up for it and is another one now.
-    """
-
-    __slots__ = ("call_id", "events", "match", "outcome", "placed")
-
-    def __init__(
-        self, value: Any = None, error: BaseException | None = None, outcome: Outcome | None = None
-    ) -> None:
-        self.outcome = Outcome(value, error) if outcome is None else outcome
-        self.events: Sequence[Mapping[str, Any]] = ()
-        self.placed: Sequence[Mapping[str, Any]] = ()
-        self.match: str | None = None
-        self.call_id: str | None = None
-
-    def wait(self) -> None:
-        """Return when it is to be given."""
-
-    async def wait_async(self) -> None:
-        """The same, without holding up the event loop."""
-
-    def beyond(self) -> BaseException:
-        """What to raise where a generator is asked for more items than were ever asked for."""
-        return RerunStopped("a generator tool is asked for more items than the recording holds of it")
-
-    def get(self) -> Any:
-        """The value, or the exception raised; the arguments changed as they were."""
-        outcome = self.outcome
-        if outcome.change is not None:
-            outcome.change()
-        if outcome.error is not None:
-            raise outcome.error
-        return outcome.value
-
-
-class Rewritten(Served):
-    """Not served: the function runs, with these arguments by name in place of the caller's."""
-
-    __slots__ = ("input",)
-
-    def __init__(self, input: dict[str, Any]) -> None:
-        super().__init__()
-        self.input = input
 
 
 class Run:
@@ -255,9 +171,10 @@ def _generator(function: Any, begin: Begin) -> Any:
             return (yield from function(*args, **kwargs))
         if run.arguments is not None:
             args, kwargs = run.arguments
-        items = function(*args, **kwargs) if run.served is None else _again(run.served)
+        items = function(*args, **kwargs) if run.served is None else items_of(run.served)
         resume, value = items.send, None
         while True:
+            # Written out here and in `_async_generator`: as a `with` block it costs a fifth more per item.
             outer = context.raw()
             context.set_current(run.frame)
             lane = None if run.lane is None else lanes.enter(run.lane)
@@ -303,7 +220,7 @@ def _async_generator(function: Any, begin: Begin) -> Any:
             run.frame = context.raw()
         if run.arguments is not None:
             args, kwargs = run.arguments
-        items: Any = function(*args, **kwargs) if run.served is None else _again_async(run.served)
+        items: Any = function(*args, **kwargs) if run.served is None else items_of_async(run.served)
         resume, value = items.asend, None
         while True:
             outer = context.raw()
@@ -392,64 +309,6 @@ async def _inside_async(run: Run, function: Callable[[], Any]) -> None:
     finally:
         if lane is not None:
             lanes.leave(lane)
-
-
-def _again(served: Served) -> Any:
-    """The recorded items, whatever is sent in. What is thrown in ends it where it ended it then."""
-    served.wait()
-    outcome = served.outcome
-    thrown: Exception | None = None
-    items = _items(outcome)
-    for n, item in enumerate(items):
-        try:
-            yield item
-        except GeneratorExit:
-            if outcome.change is not None:
-                outcome.change()
-            raise
-        except Exception as error:
-            if n + 1 == len(items):
-                thrown = error
-    return _end(served, thrown)
-
-
-async def _again_async(served: Served) -> Any:
-    await served.wait_async()
-    outcome = served.outcome
-    thrown: Exception | None = None
-    items = _items(outcome)
-    for n, item in enumerate(items):
-        try:
-            yield item
-        except GeneratorExit:
-            if outcome.change is not None:
-                outcome.change()
-            raise
-        except Exception as error:
-            if n + 1 == len(items):
-                thrown = error
-    _end(served, thrown)
-
-
-def _items(outcome: Outcome) -> list[Any]:
-    value: Any = outcome.value
-    if value is None and (outcome.error is not None or outcome.fields is not None):
-        return []
-    return list(value or ())
-
-
-def _end(served: Served, thrown: Exception | None) -> Any:
-    """Ends a served generator as the recorded one ended."""
-    outcome = served.outcome
-    if outcome.closed_early:
-        raise served.beyond()
-    if outcome.change is not None:
-        outcome.change()
-    if thrown is not None and type(thrown) is type(outcome.error) and str(thrown) == str(outcome.error):
-        raise thrown
-    if outcome.error is not None:
-        raise outcome.error
-    return outcome.returned
 
 
 #: What a plain function may give -> its name; and by name, what follows it.

@@ -9,7 +9,7 @@ from lctl.analysis.critical import Segment as Stretch
 from lctl.analysis.log import Log, UpTo
 from lctl.analysis.prices import Prices
 from lctl.analysis.stats import Row, of_survey
-from lctl.analysis.survey import survey
+from lctl.analysis.surveying import survey
 from lctl.debugger.asking import OfRun
 from lctl.debugger.moments import moment
 from lctl.debugger.opened import Opened

@@ -6,16 +6,21 @@ that stands for one which was left (see `Turn`). Calls that failed are made agai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import orjson
 
 from lctl.errors import ToolInDoubt
+from lctl.session import jsonable
 from lctl.session.durable.writing import as_stored
+from lctl.session.tools import call_tool
 
 if TYPE_CHECKING:
     from lctl.session.durable.session import Session
+    from lctl.session.session import LCTLSession
+
+T = TypeVar("T")
 
 _TYPES = (b'"type":"tool_call"', b'"type":"step_start"')
 
@@ -126,3 +131,25 @@ class EarlierCalls:
             for step, data in self._begun
             if step not in ended and (data.get("tool"), data.get("call_id") or step) not in ended
         ]
+
+
+def call_once(
+    log: LCTLSession,
+    earlier: EarlierCalls | None,
+    name: str,
+    input: dict[str, Any],
+    run: Callable[[], T],
+    call_id: str | None,
+) -> T:
+    """As `Session.call_tool` with `once`: announced before it is made, and both in the log's store."""
+    if earlier is not None:
+        made = earlier.answer(name, input, call_id)
+        if made is not None:
+            return made.value  # type: ignore[no-any-return]
+        earlier.check(name, input, call_id)
+    told = {"tool": name, "input": jsonable.plain(input), "call_id": call_id, "once": True}
+    with log.step(intent=name, kind="tool", **{k: v for k, v in told.items() if v is not None}):
+        log.sync()
+        value = call_tool(name, input, run, call_id=call_id)
+    log.sync()
+    return value

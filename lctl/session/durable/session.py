@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-import orjson
-
 from lctl.conversation.ledger import RUNNING, Ledger
 from lctl.conversation.sessions import Sessions
-from lctl.conversation.updates import derive
 from lctl.errors import UsageError
-from lctl.record.recorder import Draft
 from lctl.session import jsonable
 from lctl.session.conversing import follower_of
 from lctl.session.durable import beginning
-from lctl.session.durable.calls import EarlierCalls
+from lctl.session.durable.calls import EarlierCalls, call_once
+from lctl.session.durable.numbering import drafts, fresh
+from lctl.session.durable.ownstate import OwnState, Reduce
 from lctl.session.durable.reading import Reading
 from lctl.session.durable.turn import Left, Turn
-from lctl.session.durable.writing import as_stored, captured, message_data, same_message
+from lctl.session.durable.writing import message_data
 from lctl.session.session import LCTLSession
 from lctl.session.steps import error_data
 from lctl.session.tools import call_tool
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from lctl.chain import Chain
 
 T = TypeVar("T")
-Reduce = Callable[[Any, Mapping[str, Any]], Any]
 
 
 class Session(Reading):
@@ -64,16 +61,12 @@ class Session(Reading):
         self._log = recording if live else None
         self.owns = False
         self._entered = 0
-        self._reduce: Reduce | None = None
-        self._version: Any = None
         self.turns: list[Turn] = []
-        self._base: Any = None
-        self._state: Any = None
-        self._noted = b""
+        self._own = OwnState(self)
         self._earlier: EarlierCalls | None = None
         if live:
-            self._keep(super().state)
-            self._version = super().state_version
+            self._own.keep(super().state)
+            self._own.version = super().state_version
         if live and self.start_seq and self._ledger.steps:
             self._take_up()
 
@@ -140,8 +133,9 @@ class Session(Reading):
                 recording.close()
             raise
         made = cls.live(recording, begun.id)
-        made.owns, made._reduce = owns, reduce
-        made._version = state_version if state_version is not None else made._version
+        made.owns, made._own.reduce = owns, reduce
+        if state_version is not None:
+            made._own.version = state_version
         return made
 
     @classmethod
@@ -218,73 +212,13 @@ class Session(Reading):
         """
         with self.writing:
             self.check_running()
-            fresh, done = self._fresh([{**message_data(one), **data} for one in messages], number)
-            if not fresh:
+            new, done = fresh(self, [{**message_data(one), **data} for one in messages], number)
+            if not new:
                 return done
             first = self.high_water + 1 if number is None else max(number, self.high_water + 1)
-            if not self.log.emit_many(lambda seq: self._drafts(fresh, first)):
+            if not self.log.emit_many(lambda seq: drafts(self, new, first)):
                 return 0
             return self.high_water
-
-    def _fresh(self, messages: list[dict[str, Any]], number: int | None) -> tuple[list[dict[str, Any]], int]:
-        """Those that are not there yet, and the number of the last one that is."""
-        fresh: list[dict[str, Any]] = []
-        done = 0
-        for offset, message in enumerate(messages):
-            there = None if fresh else self._there(message, None if number is None else number + offset)
-            if there is None:
-                fresh.append(message)
-            else:
-                done = there
-        return fresh, done
-
-    def _there(self, message: dict[str, Any], number: int | None) -> int | None:
-        if number is not None:
-            if number > self.high_water:
-                return None
-            known = self.between(number - 1, number)
-            if known and not same_message(known[0], _seen(as_stored(self.log, message))):
-                raise UsageError(
-                    f"message {number} of session {self.id} says something else; the next one is "
-                    f"{self.high_water + 1}"
-                )
-            return number
-        for turn in reversed(self.turns):
-            if turn.redelivery is not None:
-                n = turn.redelivery.take(_seen(message))
-                return None if n is None else turn.from_number + n + 1
-        return None
-
-    def _drafts(self, messages: list[dict[str, Any]], first: int) -> list[Draft]:
-        place, tip = self.log.frame(), self.tip
-        above = None if tip is None else tip.id
-        drafts: list[Draft] = []
-        for number, message in enumerate(messages, first):
-            seen = None if tip is None else captured(self.log, tip, message)
-            if seen is not None:
-                tip, above = seen, seen.id
-                drafts.append(("message", place.agent, self._claimed(seen.id, number), place.step))
-                continue
-            tip = None
-            placed = {
-                "message_id": f"{self.id}/{number}",
-                "parent_id": above,
-                "conversation_id": self.conversation,
-                "session_id": self.id,
-                "message_number": number,
-            }
-            drafts.append(("message", place.agent, {**placed, **message}, place.step))
-            above = str(drafts[-1][2]["message_id"])
-        return drafts
-
-    def _claimed(self, id: str, number: int) -> dict[str, Any]:
-        """A message that is in the log already: only whose it is."""
-        return {
-            "message_id": id,
-            "conversation_id": self.conversation,
-            "session_id": self.id,
-            "message_number": number,
-        }
 
     def step(self, intent: str | None = None, *, agent: str | None = None, **data: Any) -> Turn:
         """One step as a block: what is recorded in it is in the log before its end is. See `Turn`."""
@@ -315,18 +249,7 @@ class Session(Reading):
         """
         if not once or self._log is None:
             return call_tool(name, input, run, call_id=call_id)
-        log = self.log
-        if self._earlier is not None:
-            made = self._earlier.answer(name, input, call_id)
-            if made is not None:
-                return made.value  # type: ignore[no-any-return]
-            self._earlier.check(name, input, call_id)
-        told = {"tool": name, "input": jsonable.plain(input), "call_id": call_id, "once": True}
-        with log.step(intent=name, kind="tool", **{k: v for k, v in told.items() if v is not None}):
-            log.sync()
-            value = call_tool(name, input, run, call_id=call_id)
-        log.sync()
-        return value
+        return call_once(self._log, self._earlier, name, input, run, call_id)
 
     def settle(self, name: str, output: Any, *, call_id: str | None = None, input: Any = None) -> None:
         """Record what a call that is in doubt gave: it is taken as made then, and not made again."""
@@ -346,7 +269,7 @@ class Session(Reading):
         if step is None or self.log.is_open(step):
             return None
         before = Left(step, self.at(step).high_water)
-        self._base = self.at(step).state
+        self._own.base = self.at(step).state
         self.log.emit("step_end", {"outcome": "aborted", "session_id": self.id}, step=step)
         return before
 
@@ -356,40 +279,21 @@ class Session(Reading):
     def state(self) -> Any:
         """The program's own state: while recording to be changed, in place or as a whole. Recorded when it is
         set, and when a step ends that changed it."""
-        return super().state if self._log is None else self._state
+        return super().state if self._log is None else self._own.now
 
     @state.setter
     def state(self, value: Any) -> None:
         with self.writing:
             self.check_running()
-            self._state = jsonable.plain(value)
-            self._snapshot()
+            self._own.put(value)
+            self._own.record()
 
     def snapshot(self) -> None:
         """Record the state if it has changed; at the end of a step also what its tools report."""
-        if self._reduce is not None and self.turns:
-            turn = self.turns[-1]
-            found = derive(self.between(turn.from_number))
-            state = self._base if turn.repeats else orjson.loads(self._noted or b"null")
-            for update in found:
-                state = self._reduce(state, update)
-            self._state = jsonable.plain(state)
-            turn.update(updates=found)
-        self._snapshot()
-
-    def _snapshot(self) -> None:
-        text = _text(self._state)
-        if text == self._noted:
-            return
-        data = {"session_id": self.id, "state": self._state}
-        if self._version is not None:
-            data["state_version"] = self._version
-        if self.log.emit("checkpoint", data):
-            self._noted = text
-
-    def _keep(self, state: Any) -> None:
-        self._noted = _text(state)
-        self._state = orjson.loads(self._noted)
+        own = self._own
+        if own.reduce is not None and self.turns:
+            own.follow(own.reduce, self.turns[-1])
+        own.record()
 
     # -- ending ------------------------------------------------------------------------------
 
@@ -399,7 +303,7 @@ class Session(Reading):
         with self.writing:
             if self.status != RUNNING:
                 return
-            self._snapshot()
+            self._own.record()
             data: dict[str, Any] = {"session_id": self.id, "status": status}
             if error is not None:
                 said = error_data(error) if isinstance(error, BaseException) else None
@@ -435,14 +339,3 @@ class Session(Reading):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.__exit__(kind, error, trace)
-
-
-def _seen(message: Mapping[str, Any]) -> dict[str, Any]:
-    """A message as `messages` shows it."""
-    from lctl.conversation.hydrated import PLACE_KEYS
-
-    return {key: value for key, value in message.items() if key not in PLACE_KEYS}
-
-
-def _text(state: Any) -> bytes:
-    return orjson.dumps(state, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)

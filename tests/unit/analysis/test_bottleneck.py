@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lctl.analysis.advice import Advice
 from lctl.analysis.bottleneck import bottleneck, lines
 from lctl.analysis.intervals import length, shares
-from lctl.analysis.survey import survey
+from lctl.analysis.surveying import survey
 from tests.unit.analysis.chains import Script, spec_example
 
 

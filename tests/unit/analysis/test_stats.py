@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lctl.analysis.stats import lines, stats
-from lctl.analysis.survey import survey
+from lctl.analysis.surveying import survey
 from lctl.codec import open_log
 from lctl.state.model import Tokens
 from lctl.state.reducer import fold

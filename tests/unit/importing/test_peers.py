@@ -5,50 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lctl.chain import Chain
-from lctl.codec import validate, verify
 from lctl.errors import NotImportable
-from lctl.importing import Imported, convert
-from lctl.importing.source import Source
 from lctl.spans import conventions as names
 from lctl.spans import spans_of
-
-ASK = [{"role": "user", "content": "2+2?"}]
-
-
-def imported(value: Any, form: str = "auto") -> Imported:
-    data = value if isinstance(value, bytes) else json.dumps(value).encode()
-    found = convert(Source(data, "export"), form)
-    assert validate(found.log) == [] and verify(found.log).ok
-    return found
-
-
-def steps(found: Imported) -> list[tuple[Any, ...]]:
-    """(kind, intent, agent, parent's intent) of each step, in the order they began."""
-    named = {e.seq: e.data.get("intent") for e in found.log.events() if e.type == "step_start"}
-    return [
-        (e.data.get("kind"), e.data.get("intent"), e.agent, named.get(e.step or 0))
-        for e in found.log.events()
-        if e.type == "step_start"
-    ]
-
-
-def ends(found: Imported) -> dict[str, dict[str, Any]]:
-    named = {e.seq: e.data.get("intent", "") for e in found.log.events() if e.type == "step_start"}
-    return {named[e.step or 0]: e.data for e in found.log.events() if e.type == "step_end"}
-
-
-def tools(found: Imported) -> list[dict[str, Any]]:
-    return [event.data for event in found.log.events() if event.type == "tool_call"]
-
-
-def said(found: Imported) -> list[tuple[str, Any]]:
-    (leaf,) = Chain.of(found.log).tree.leaves
-    return [(one["role"], one["content"]) for one in Chain.of(found.log).transcript(leaf.id)]
+from tests.unit.importing.peers import ASK, ends, imported, said, steps, tools
 
 
 def test_langsmith_runs_as_langchain_traces_them() -> None:
@@ -258,254 +221,6 @@ def test_langfuse_observations_of_every_type() -> None:
     }
 
 
-@pytest.mark.parametrize("shape", ["api", "frame", "otlp"])
-def test_phoenix_spans_in_its_three_forms(shape: str) -> None:
-    """Pages of the API in its own form and in OTLP's, and a data frame as records."""
-    attributes = {
-        "llm.model_name": "gpt-4o",
-        "llm.provider": "openai",
-        "llm.token_count.prompt": 5,
-        "llm.token_count.completion": 1,
-        "llm.input_messages.0.message.role": "user",
-        "llm.input_messages.0.message.content": "2+2?",
-        "llm.output_messages.0.message.role": "assistant",
-        "llm.output_messages.0.message.content": "4",
-        "openinference.span.kind": "LLM",
-    }
-    start, end = "2026-01-01T00:00:01+00:00", "2026-01-01T00:00:02+00:00"
-    value: Any
-    span: dict[str, Any]
-    if shape == "api":
-        span = {
-            "id": "x",
-            "name": "call",
-            "context": {"trace_id": "t", "span_id": "s"},
-            "span_kind": "LLM",
-            "parent_id": None,
-            "start_time": start,
-            "end_time": end,
-            "status_code": "OK",
-            "status_message": "",
-            "attributes": attributes,
-            "events": [],
-        }
-        value = {"data": [span], "next_cursor": None}
-    elif shape == "frame":
-        value = [
-            {
-                "name": "call",
-                "span_kind": "LLM",
-                "parent_id": None,
-                "start_time": start,
-                "end_time": end,
-                "status_code": "OK",
-                "status_message": "",
-                "events": [],
-                "context.span_id": "s",
-                "context.trace_id": "t",
-                **{
-                    f"attributes.{key}": one
-                    for key, one in attributes.items()
-                    if not key.startswith(("llm.input", "llm.output"))
-                },
-                "attributes.llm.input_messages": [{"message.role": "user", "message.content": "2+2?"}],
-                "attributes.llm.output_messages": [{"message": {"role": "assistant", "content": "4"}}],
-            }
-        ]
-    else:
-        tagged = [
-            {
-                "key": key,
-                "value": {
-                    "int_value": one if isinstance(one, int) else None,
-                    "string_value": one if isinstance(one, str) else None,
-                },
-            }
-            for key, one in attributes.items()
-        ]
-        value = {
-            "data": [
-                {
-                    "name": "call",
-                    "trace_id": "t",
-                    "span_id": "s",
-                    "parent_span_id": None,
-                    "start_time_unix_nano": 1767225601 * 10**9,
-                    "end_time_unix_nano": 1767225602 * 10**9,
-                    "status": {"code": 1, "message": None},
-                    "attributes": tagged,
-                    "events": None,
-                }
-            ],
-            "next_cursor": "more",
-        }
-    found = imported(value)
-    assert found.form == "phoenix"
-    assert steps(found) == [("llm", "call", "assistant", None)]
-    end_of = ends(found)["call"]
-    assert (end_of["tokens"], end_of["model"], end_of["duration_ms"]) == (
-        {"input": 5, "output": 1},
-        "gpt-4o",
-        1000.0,
-    )
-    assert said(found) == [("user", "2+2?"), ("assistant", "4")]
-    assert ["pages" in loss.what for loss in found.lost] == ([True] if shape == "otlp" else [])
-
-
-def test_openllmetry_workflow_with_its_tool_and_messages_as_events() -> None:
-    """Traceloop's kinds and entities; a Strands-like call whose messages are events of its span."""
-
-    def span(
-        id: str, parent: str, name: str, at: int, *, events: Any = (), **attributes: Any
-    ) -> dict[str, Any]:
-        return {
-            "traceId": "t",
-            "spanId": id,
-            "parentSpanId": parent,
-            "name": name,
-            "startTimeUnixNano": str((1767225600 + at) * 10**9),
-            "endTimeUnixNano": str((1767225601 + at) * 10**9),
-            "events": list(events),
-            "attributes": [
-                {"key": key, "value": {"stringValue": value}} for key, value in attributes.items()
-            ],
-        }
-
-    def event(name: str, **attributes: str) -> dict[str, Any]:
-        tagged = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
-        return {"name": name, "timeUnixNano": "0", "attributes": tagged}
-
-    spans = [
-        span(
-            "1",
-            "",
-            "job.workflow",
-            0,
-            **{
-                "traceloop.span.kind": "workflow",
-                "traceloop.entity.name": "job",
-                "traceloop.entity.input": '{"inputs": {"q": 1}}',
-            },
-        ),
-        span(
-            "2",
-            "1",
-            "add.tool",
-            1,
-            **{
-                "traceloop.span.kind": "tool",
-                "traceloop.entity.name": "add",
-                "traceloop.entity.input": '{"a": 2}',
-                "traceloop.entity.output": "4",
-            },
-        ),
-        span(
-            "3",
-            "1",
-            "chat",
-            2,
-            events=[
-                event("gen_ai.user.message", content='"2+2?"'),
-                event("gen_ai.choice", message="4", finish_reason="end_turn"),
-            ],
-            **{
-                "gen_ai.operation.name": "chat",
-                "gen_ai.request.model": "m",
-                "gen_ai.system": "strands-agents",
-            },
-        ),
-    ]
-    found = imported({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]})
-    assert [one[:2] for one in steps(found)] == [("chain", "job.workflow"), ("llm", "chat")]
-    (ran,) = tools(found)
-    assert (ran["tool"], ran["input"], ran["output"]) == ("add", {"a": 2}, "4")
-    assert said(found) == [("user", "2+2?"), ("assistant", "4")]
-
-
-def test_logfire_agent_run_with_events_in_an_attribute() -> None:
-    """Pydantic AI's spans of before: an agent's run, a chat whose messages are JSON, a running tool."""
-    events = [
-        {"event.name": "gen_ai.user.message", "role": "user", "content": "2+2?"},
-        {"event.name": "gen_ai.choice", "index": 0, "message": {"role": "assistant", "content": "4"}},
-    ]
-
-    def span(id: str, parent: str | None, name: str, **attributes: Any) -> dict[str, Any]:
-        return {
-            "name": name,
-            "context": {"trace_id": "0x01", "span_id": f"0x0{id}"},
-            "parent_id": parent and f"0x0{parent}",
-            "start_time": f"2026-01-01T00:00:0{id}.000000Z",
-            "end_time": f"2026-01-01T00:00:0{id}.500000Z",
-            "status": {"status_code": "UNSET"},
-            "attributes": attributes,
-        }
-
-    found = imported(
-        [
-            span("1", None, "agent run", agent_name="adder", **{"gen_ai.operation.name": "invoke_agent"}),
-            span(
-                "2",
-                "1",
-                "chat gpt-4o",
-                events=json.dumps(events),
-                **{
-                    "gen_ai.request.model": "gpt-4o",
-                    "gen_ai.system": "openai",
-                    "gen_ai.usage.input_tokens": 5,
-                },
-            ),
-            span(
-                "3",
-                "1",
-                "running tool",
-                tool_arguments='{"a": 2}',
-                tool_response="4",
-                **{"gen_ai.tool.name": "add", "gen_ai.tool.call.id": "c1"},
-            ),
-        ]
-    )
-    assert steps(found) == [
-        ("agent", "agent run", "adder", None),
-        ("llm", "chat gpt-4o", "adder", "agent run"),
-    ]
-    (ran,) = tools(found)
-    assert (ran["tool"], ran["input"], ran["output"], ran["call_id"]) == ("add", {"a": 2}, "4", "c1")
-    assert said(found) == [("user", "2+2?"), ("assistant", "4")]
-
-
-def test_a_call_told_by_two_layers_counts_once() -> None:
-    """A framework's model span around its client's: one call; the other is a step without tokens."""
-    messages = {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.usage.input_tokens": 5,
-        "gen_ai.request.model": "m",
-        "gen_ai.input.messages": json.dumps([{"role": "user", "parts": [{"type": "text", "content": "q"}]}]),
-    }
-    outer = {"name": "chat m", "context": {"trace_id": "1", "span_id": "a"}, "attributes": messages}
-    inner = {
-        "name": "client",
-        "context": {"trace_id": "1", "span_id": "b"},
-        "parent_id": "a",
-        "attributes": messages,
-    }
-    found = imported([outer, inner])
-    assert [one[0] for one in steps(found)] == ["llm", "span"]
-    assert {name: data.get("tokens") for name, data in ends(found).items()} == {
-        "chat m": {"input": 5},
-        "client": None,
-    }
-    assert any(loss.what.startswith("model span inside another") for loss in found.lost)
-
-
-def test_spans_of_no_model_are_refused() -> None:
-    """A trace of a web service is no log of agents."""
-    span = {"traceId": "t", "spanId": "s", "name": "GET /", "attributes": []}
-    with pytest.raises(NotImportable, match="1 spans, none of a model"):
-        convert(Source(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).encode(), "x"))
-    with pytest.raises(NotImportable, match="no OTLP export request"):
-        convert(Source(b"\n\x12\xff\xff\xff\xffnonsense", "x"), "otlp")
-
-
 KEYS = st.sampled_from(
     [
         *sorted({name for several in names.READ.values() for name in several}),
@@ -514,15 +229,27 @@ KEYS = st.sampled_from(
         *("lctl.end", "lctl.data", "events", "role", "content", "parts", "kwargs", "messages", "generations"),
     ]
 )
+
+
 TEXTS = st.sampled_from(["", "x", "chat", "llm", "tool", "[1", '{"a": 1}', '[{"role": "user", "parts": {}}]'])
+
+
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=8,
 )
+
+
 IDS = st.sampled_from(["a", "b", None])
+
+
 TAGGED = st.lists(st.fixed_dictionaries({"key": KEYS, "value": st.fixed_dictionaries({"x": ANY})}))
+
+
 MARKS = st.sampled_from(["exception", "lctl.fact_added", "lctl.message", "gen_ai.choice"])
+
+
 SPAN = st.fixed_dictionaries(
     {"traceId": IDS, "spanId": IDS, "parentSpanId": IDS, "status": ANY, "startTimeUnixNano": ANY},
     optional={
@@ -530,12 +257,18 @@ SPAN = st.fixed_dictionaries(
         "events": st.lists(st.fixed_dictionaries({"name": MARKS, "attributes": TAGGED})),
     },
 )
+
+
 OTLP = st.builds(
     lambda spans: {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}, st.lists(SPAN, max_size=3)
 )
+
+
 RUNS = st.lists(
     st.fixed_dictionaries({"run_type": TEXTS, "inputs": ANY, "outputs": ANY, "id": IDS, "extra": ANY})
 )
+
+
 OBSERVED = st.lists(
     st.fixed_dictionaries({"traceId": IDS, "startTime": ANY, "id": IDS, "input": ANY, "output": ANY,
                            "type": st.sampled_from(["GENERATION", "TOOL", "AGENT", 5]), "usageDetails": ANY})

@@ -16,9 +16,9 @@ from lctl.errors import RerunStopped
 from lctl.session import LCTLSession, border, tool
 from lctl.session.border import Answer, Live, WireRequest
 from lctl.session.lanes import Lane
+from lctl.session.served import Served
 from lctl.session.toolcalls import ToolCall
 from lctl.session.tools import call_tool, call_tool_async
-from lctl.session.wrapping import Served
 from tests.unit.session.toolplayer import recorded, recording, serving
 
 Open = Callable[[str], LCTLSession]

@@ -12,8 +12,8 @@ from lctl.errors import RerunStopped
 from lctl.session import LCTLSession, border, lanes, toolresults
 from lctl.session.border import Answer, Live, WireRequest
 from lctl.session.lanes import Lane
+from lctl.session.served import Served
 from lctl.session.toolcalls import ToolCall
-from lctl.session.wrapping import Served
 
 
 class ToolPlayer(border.Player):

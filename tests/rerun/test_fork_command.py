@@ -1,0 +1,130 @@
+"""`lctl fork` as it is used: with a debugger, in a sweep, on a terminal, from Python, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import lctl
+from lctl.codec import open_log, verify
+from lctl.errors import UsageError
+from tests.rerun.forked import Agent
+from tests.rerun.harness import LCTL, run
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_debugger_at_the_point(agent: Agent) -> None:
+    """Look, change a value in the live frame, go on: the rest is the fork."""
+    tool = [e["seq"] for e in agent.first.events if e["type"] == "tool_call" and e["data"]["tool"] == "note"]
+    script = "up\n" * 6 + "p 'at', step\nmessages[0]['content'] = 'Sing.'\ncontinue\n"
+    done = agent.fork(tool[0], "--pdb", stdin=script)
+    assert "('at', 0)" in done.out + done.err, done.err
+    assert {one["messages"][0]["content"] for one in agent.asked} == {"Sing."}
+
+
+def test_a_sweep(agent: Agent) -> None:
+    at = agent.seqs("exchange")[1]
+    (agent.folder / "fork.lctl.json").unlink(missing_ok=True)
+    varied = ["--vary", "model=gpt-4.1-mini", "--vary", "model=gpt-4.1-nano", "--repeat", "2", "--yes"]
+    check = f"{sys.executable} -c \"import sys; sys.exit('noted' in sys.stdin.read())\""
+    command = [*LCTL, "fork", str(agent.first.log), "--at", str(at), *varied, "--json", "--check", check]
+    done = run(command, agent.folder, agent.environ, agent.first.log)
+    trials = [json.loads(line) for line in done.out.splitlines()]
+    assert (
+        sorted(trial["variant"][0] for trial in trials)
+        == ["model=gpt-4.1-mini"] * 2 + ["model=gpt-4.1-nano"] * 2
+    )
+    assert not any(trial["passed"] for trial in trials)  # every run says what the tape said before the point
+    assert done.code == 1
+    assert sorted(one["model"] for one in agent.asked) == ["gpt-4.1-mini"] * 2 + ["gpt-4.1-nano"] * 2
+    assert all(trial["calls"] == 1 and verify(open_log(trial["log"])).ok for trial in trials)
+    assert "4 runs, up to 4 model calls" in done.err
+    passing = [*command[:-1], f'{sys.executable} -c "pass"']
+    assert run(passing, agent.folder, agent.environ, agent.first.log).code == 0
+
+
+def test_what_cannot_begin_is_said_before_anything_runs(agent: Agent) -> None:
+    at = agent.seqs("exchange")[0]
+    keyless = {key: "" for key in agent.environ if key.endswith("KEY")}
+    done = agent.fork(at, **keyless)
+    assert (done.code, agent.asked) == (3, [])
+    assert "not set: OPENAI_API_KEY" in done.err
+    for words, why in (
+        (("--set", "modle=x"), "modle"),
+        (("--set", "@99999 model=x"), "99999"),
+        (("--tools", "live", "--pdb", "--repeat", "2"), "--pdb is for one run"),
+    ):
+        done = agent.fork(at, *words)
+        assert done.code == 2
+        assert why in done.err
+        assert "Traceback" not in done.err
+    beyond = agent.fork(99_999)
+    assert beyond.code == 2
+    assert "has events 1 to" in beyond.err
+    assert agent.asked == []
+
+
+def test_from_python(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    for key, value in agent.environ.items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.setenv("LCTL_DIR", str(agent.folder / "logs"))
+    chain = lctl.load(agent.first.log)
+    at = agent.seqs("exchange")[1]
+    made = lctl.fork(chain, at, set={"model": "gpt-4.1-mini"}, tools={"note": "dry-run"})
+    assert made.ok
+    assert made.chain.log.chain["parent"]["id"] == chain.id
+    assert [one["model"] for one in agent.asked] == ["gpt-4.1-mini"]
+    with pytest.raises(UsageError, match="an edit changed nothing"):
+        lctl.fork(agent.first.log, at, set={"message[9].content": "x"})
+
+
+@pytest.mark.parametrize(
+    ("answers", "noted"), [([b"y\n", b"n\n"], 1), ([b"a\n"], 2), ([b"v\n"], 0), ([b"\x04", b"y\n"], 1)]
+)
+def test_a_question_before_a_tool_on_a_terminal(agent: Agent, answers: list[bytes], noted: int) -> None:
+    pty = pytest.importorskip("pty")
+    at = agent.seqs("exchange")[1]
+    before = (agent.folder / "ledger").read_text().count("\n")
+    left = list(answers)
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("LCTL_")}
+    clean |= {**agent.environ, "LCTL_DIR": str(agent.folder / "logs"), "NO_COLOR": "1"}
+    main, other = pty.openpty()
+    with subprocess.Popen(
+        [*LCTL, "fork", str(agent.first.log), "--at", str(at)],
+        stdin=other,
+        stdout=other,
+        stderr=other,
+        env=clean,
+        cwd=agent.folder,
+        start_new_session=True,
+        preexec_fn=_take_terminal,
+    ) as process:
+        os.close(other)
+        said = b""
+        while True:
+            try:
+                block = os.read(main, 4096)
+            except OSError:  # nobody has the other end any more
+                break
+            if not block:
+                break
+            said += block
+            if block.rstrip().endswith(b"ne[v]er:"):
+                os.write(main, left.pop(0))
+        assert process.wait() == 0, said.decode()
+    os.close(main)
+    assert b"run note(" in said
+    assert left == []
+    assert (agent.folder / "ledger").read_text().count("\n") - before == noted
+
+
+def _take_terminal() -> None:
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
