@@ -61,7 +61,16 @@ def _tool_call(data: Data) -> str:
 def _error(data: Data) -> str:
     kind = "/".join(plain(text(data.get(key)), 40) for key in ("category", "type") if text(data.get(key)))
     message = plain(text(data.get("message")), 80)
-    return f" {kind}" * bool(kind) + f": {message}" * bool(message)
+    return f" {kind}" * bool(kind) + f": {message}" * bool(message) + _raised_at(data.get("context"))
+
+
+def _raised_at(context: Any) -> str:
+    """` (agent.py:14)`, the last place that an exception passed."""
+    places = context.get("traceback") if isinstance(context, dict) else None
+    if not isinstance(places, list) or not places:
+        return ""
+    place = text(places[-1]).rpartition(" in ")[0]
+    return _paren(plain(place.replace("\\", "/").rpartition("/")[2], 60))
 
 
 def _checkpoint(data: Data) -> str:

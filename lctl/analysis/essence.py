@@ -117,6 +117,7 @@ def _error(data: Data, calls: CallNames) -> None:
     context = data.get("context")
     if type(context) is dict:
         _drop(context, _VOLATILE)
+        context.pop("traceback", None)  # lines move as a program is worked on
     message = data.get("message")
     if isinstance(message, str):
         data["message"] = _MADE_UP.sub("…", message)

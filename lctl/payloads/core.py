@@ -205,8 +205,8 @@ class Error(Payload, frozen=True):
         type: timeout, rate_limited, tool_failure, ... within the category.
         recoverable: whether trying again, perhaps differently, can help.
         suggested_action: what to try, in a word.
-        context: what else is known; of a failed model call {status, attempt, exception}, of what the program
-            died of {exception, ends, traceback}.
+        context: what else is known; of a failed model call {status, attempt, exception}, of an exception that
+            left a step {exception, traceback}, of one that ended the program also {ends}.
     """
 
     category: str | None = None

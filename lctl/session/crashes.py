@@ -7,6 +7,7 @@ they did not come to the top of the program.
 
 from __future__ import annotations
 
+import os
 import sys
 from types import TracebackType
 from typing import Any, Literal
@@ -16,6 +17,12 @@ from lctl.session.steps import error_data
 #: Places of a traceback that are told, the last ones.
 _PLACES = 20
 _RUNPY = ("<frozen runpy>", "runpy.py")
+_LIBRARIES = (
+    "<frozen ",
+    os.path.dirname(os.__file__) + os.sep,  # noqa: PTH120
+    __file__.partition(f"session{os.sep}crashes")[0],  # lctl's own
+)
+_INSTALLED = f"-packages{os.sep}"
 
 
 def ending() -> BaseException | None:
@@ -28,18 +35,29 @@ def ending() -> BaseException | None:
     return error if is_main or frame.f_code.co_filename.endswith(_RUNPY) else None
 
 
-def data_of(error: BaseException, ends: Literal["program", "session", "thread"]) -> dict[str, Any]:
-    """Of the `error` event: `context.traceback` has `file:line in function` a place, the last raised."""
+def data_of(
+    error: BaseException, ends: Literal["program", "session", "thread"] | None = None
+) -> dict[str, Any]:
+    """Of the `error` event: `context.traceback` has `file:line in function` of each place in the program's
+    own files, and of the one that raised, which is last.
+
+    Args:
+        ends: what it ends, if not just a step.
+    """
     data = error_data(error)
-    places = _places(error.__traceback__)
-    return {**data, "context": {**data["context"], "ends": ends, "traceback": places[-_PLACES:]}}
+    context = data["context"] if ends is None else {**data["context"], "ends": ends}
+    return {**data, "context": {**context, "traceback": _places(error.__traceback__)}}
 
 
 def _places(trace: TracebackType | None) -> list[str]:
     places: list[str] = []
     while trace is not None:
-        code = trace.tb_frame.f_code
-        if not code.co_filename.endswith(_RUNPY):
+        code, below = trace.tb_frame.f_code, trace.tb_next
+        if below is None or not _is_library(code.co_filename):
             places.append(f"{code.co_filename}:{trace.tb_lineno} in {code.co_name}")
-        trace = trace.tb_next
-    return places
+        trace = below
+    return places[-_PLACES:]
+
+
+def _is_library(filename: str) -> bool:
+    return filename.startswith(_LIBRARIES) or _INSTALLED in filename

@@ -9,7 +9,7 @@ from lctl.clock import Clock
 from lctl.session import context
 from lctl.session.context import Frame
 from lctl.session.jsonable import name_text
-from lctl.session.steps import StepScope, error_data, mark_of, outcome_of, was_reported
+from lctl.session.steps import StepScope, mark_of, outcome_of, was_reported
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
@@ -136,7 +136,9 @@ class Stepping:
             _set_current(frame.parent)
         if error is not None and outcome_of(error) == "error":
             if not was_reported(error, frame.failed):
-                self._record("error", frame.agent, error_data(error), frame.step)
+                from lctl.session import crashes  # here: most programs end well
+
+                self._record("error", frame.agent, crashes.data_of(error), frame.step)
             if frame.parent is not None:  # the steps around this one need not say it again
                 frame.parent.failed = mark_of(error)
         data: dict[str, Any] = {"outcome": "success" if error is None else outcome_of(error)}
@@ -149,6 +151,10 @@ class Stepping:
         if self._watch is not None and self._is_watched():
             self._look(quiet=error is not None)
         return seq
+
+    def told(self, error: BaseException) -> None:
+        """`error` is about to leave the running code, and has been recorded: no `error` event need say so."""
+        self.frame().failed = mark_of(error)
 
     def end_steps(self, error: BaseException) -> None:
         """End the steps that the running code is in, which `error` has left."""

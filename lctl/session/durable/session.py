@@ -329,6 +329,8 @@ class Session(Reading):
             return
         if not self._log.closed:
             self.end("completed" if error is None else "failed", error)
+            if error is not None:
+                self._log.told(error)  # its end has
         if self.owns:
             self._log.__exit__(kind, error, trace)
 

@@ -26,6 +26,17 @@ def _line(type: str, agent: str = "a", /, **data: Any) -> str:
             {"kind": "llm", "intent": "messages", "model": "gpt-4o"},
             "step_start (messages) gpt-4o",
         ),
+        (
+            "error",
+            {
+                "category": "execution_error",
+                "type": "KeyError",
+                "message": "'x'",
+                "context": {"traceback": ["/p/a.py:3 in <module>", "/p/tools.py:9 in look"]},
+            },
+            "error execution_error/KeyError: 'x' (tools.py:9)",
+        ),
+        ("error", {"message": "m", "context": {"traceback": 3}}, "error: m"),
         ("step_end", {"outcome": "success", "duration_ms": 30000}, "step_end (success, 30.0s)"),
         (
             "step_end",

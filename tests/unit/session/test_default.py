@@ -286,3 +286,20 @@ def test_a_session_that_an_exception_leaves_says_so(folder: Path) -> None:
     (error,) = document["events"]
     assert (error["data"]["message"], error["data"]["context"]["ends"]) == ("out", "session")
     assert document["summary"]["outcome"] == "error"
+
+
+def test_the_error_of_a_step_says_where_it_came_from(folder: Path) -> None:
+    """The program's own lines, and the one that raised; nothing of the libraries between."""
+
+    def read() -> None:
+        json.loads("{")
+
+    session = LCTLSession("c", folder / "c.lctl.json")
+    with session, pytest.raises(ValueError), session.step("a"):
+        read()
+    (error,) = [e for e in json.loads((folder / "c.lctl.json").read_text())["events"] if e["type"] == "error"]
+    *own, last = error["data"]["context"]["traceback"]
+    assert [place.rpartition(" in ")[2] for place in own][-1] == "read"
+    assert last.endswith("raw_decode") and "decoder.py" in last
+    assert "decode" not in [place.rpartition(" in ")[2] for place in own]
+    assert "ends" not in error["data"]["context"]
