@@ -160,7 +160,11 @@ def _end_soon(running: Rerun) -> None:
 
 
 def _speak_of_stops() -> None:
-    """RerunStopped ends the program without a traceback: what is to say, the certificate says."""
+    """RerunStopped ends the program without a traceback: what is to say, the certificate says. Any other
+    exception's traceback is written in the name of whom it would be without us: the program."""
+    from lctl.instrument.ambient import callers
+
+    callers.between_writers.add(__file__)
     hook, thread_hook = sys.excepthook, threading.excepthook
 
     def say(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
