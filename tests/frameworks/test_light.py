@@ -124,6 +124,16 @@ class TestAgno(Light):
         """Who acted, for whom, through which tool; the tokens of each call are the wire's."""
         assert self.outline(recorded.events) == snapshot(
             [
+                "agent Answering: run",
+                '  llm Answering 51+29',
+                "  llm Answering 87+3",
+                '  tool Answering: weather{"city": "Atlantis"} (id) = ValueError',
+                '  tool Answering: weather{"city": "Rome"} (id) = "sunny in Rome"',
+                "agent Answering: run",
+                '  llm Answering 54+29',
+                '  llm Answering 90+3',
+                '  tool Answering: weather{"city": "Atlantis"} (id) = ValueError',
+                '  tool Answering: weather{"city": "Rome"} (id) = "sunny in Rome"',
                 "agent Crew: team",
                 "  llm Crew 526+3",
                 "agent Left: run",
