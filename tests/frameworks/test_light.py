@@ -125,13 +125,13 @@ class TestAgno(Light):
         assert self.outline(recorded.events) == snapshot(
             [
                 "agent Answering: run",
-                '  llm Answering 51+29',
+                "  llm Answering 51+29",
                 "  llm Answering 87+3",
                 '  tool Answering: weather{"city": "Atlantis"} (id) = ValueError',
                 '  tool Answering: weather{"city": "Rome"} (id) = "sunny in Rome"',
                 "agent Answering: run",
-                '  llm Answering 54+29',
-                '  llm Answering 90+3',
+                "  llm Answering 54+29",
+                "  llm Answering 90+3",
                 '  tool Answering: weather{"city": "Atlantis"} (id) = ValueError',
                 '  tool Answering: weather{"city": "Rome"} (id) = "sunny in Rome"',
                 "agent Crew: team",
