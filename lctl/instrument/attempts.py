@@ -222,8 +222,8 @@ class Attempt:
 
     @never_raises("the end of a stream that is not closed")
     def read_out(self) -> None:
-        """The host took what it wants of a stream, and neither reads on nor closes it: it goes on now, whenever
-        the collector of garbage closes it."""
+        """The host took what it wants of a stream, and neither reads on nor closes it: it goes on now,
+        whenever the collector of garbage closes it."""
         if not self.over:
             self.left = True
             self._over()

@@ -20,8 +20,8 @@ def stream_was_read(response_id: str | None = None) -> None:
     """The reader of a stream that was asked for in this lane has stopped: it is recorded.
 
     Args:
-        response_id: what the reader calls the answer; where it made that up itself or does not say it, a stream
-            that has come to its last event is meant.
+        response_id: what the reader calls the answer; where it made that up itself or does not say it, a
+            stream that has come to its last event is meant.
     """
     session = get_session()
     if session is None:
