@@ -16,6 +16,7 @@ from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
+from lctl_integrations import agno_ids
 from lctl_integrations.agno_runs import Delegation, continued_run_of, node_of, run_of, workflow_of
 
 _RUNS = ("_run", "_run_stream", "_arun", "_arun_stream")
@@ -43,6 +44,7 @@ class Agno:
     supported = ">=3,<4"
     modules = (
         "agno.agent._run",
+        "agno.models.base",
         "agno.team._run",
         "agno.tools.function",
         "agno.workflow.workflow",
@@ -53,6 +55,8 @@ class Agno:
         if module.__name__ == "agno.tools.function":
             patches.wrap(module, "FunctionCall.execute", _execute)
             patches.wrap(module, "FunctionCall.aexecute", _aexecute)
+        elif module.__name__ == "agno.models.base":
+            patches.wrap(module, "get_function_call_for_tool_call", agno_ids.called)
         elif module.__name__ == "agno.workflow.workflow":
             for name in _WORKFLOWS:
                 patches.wrap(module, name, around_step("an agno workflow", workflow_of))
@@ -97,7 +101,7 @@ def _recorded(call: Any) -> Any:
     entrypoint = call.function.entrypoint
     if entrypoint is None or (get_session() is None and border.player() is None):
         return None
-    name, given, call_id = str(call.function.name), dict(call.arguments or {}), call.call_id
+    name, given, call_id = str(call.function.name), dict(call.arguments or {}), agno_ids.of(call.call_id)
     made = copy(call.function)
 
     def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:

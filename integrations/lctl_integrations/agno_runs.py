@@ -7,6 +7,7 @@ from typing import Any
 
 from lctl.instrument.structure import Step
 from lctl.session import jsonable, wrapping
+from lctl_integrations import agno_ids
 
 #: How a run ended, by the state of its output and by the end of its last event's name.
 _OUTCOMES = {
@@ -84,7 +85,7 @@ def _asked(requirement: Any) -> dict[str, Any]:
     """A call that waits for somebody: which, and for what."""
     call = requirement.tool_execution
     made = {"tool": call.tool_name, "input": jsonable.plain(call.tool_args), "waits_for": _waits_for(call)}
-    return {**made, "call_id": call.tool_call_id} if call.tool_call_id else made
+    return {**made, "call_id": agno_ids.of(call.tool_call_id)} if call.tool_call_id else made
 
 
 def _waits_for(call: Any) -> str:

@@ -5,16 +5,20 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from lctl.instrument.patches import PatchSet, Wrapper
-from lctl.instrument.structure import Step, Tool, around_step, around_tool
+from lctl.instrument.structure import Step, Tool, around_step, around_tool, guarded
 from lctl.instrument.structure.around import DescribeTool
 from lctl.instrument.structure.subagents import around_subagent
 
 _TOOL = "a Haystack tool"
+#: [the tool that an agent is about to invoke, the model's call of it]; empty once it is invoked.
+_Called = list[Any]
+_called_now: ContextVar[_Called | None] = ContextVar("lctl_haystack_call", default=None)
 
 
 class Haystack:
@@ -24,6 +28,7 @@ class Haystack:
     supported = ">=2.10,<4"
     modules = (
         "haystack.components.agents.agent",
+        "haystack.components.agents.tool_calling",
         "haystack.core.pipeline.pipeline",
         "haystack.tools.tool",
     )
@@ -32,6 +37,9 @@ class Haystack:
         if module.__name__ == "haystack.tools.tool":
             _wrap(module, patches, ("Tool.invoke",), _called(_tool))
             _wrap(module, patches, ("Tool.invoke_async",), _called(_async_tool))
+        elif module.__name__.endswith("tool_calling"):
+            _wrap(module, patches, ("_make_context_bound_invoke",), _made)
+            _wrap(module, patches, ("_make_bounded_invoke_async",), _made_async)
         elif module.__name__.endswith("agent"):
             _wrap(module, patches, ("Agent.run", "Agent.run_async"), around_step("a Haystack agent", _agent))
         else:
@@ -46,7 +54,7 @@ def _wrap(module: ModuleType, patches: PatchSet, paths: tuple[str, ...], wrapper
     """What this version has of them."""
     for path in paths:
         name, _, method = path.partition(".")
-        if hasattr(getattr(module, name, None), method):
+        if hasattr(getattr(module, name, None), method or "__call__"):
             patches.wrap(module, path, wrapper)
 
 
@@ -78,13 +86,57 @@ def _called(describe: DescribeTool) -> Wrapper:
     return wrapper
 
 
+def _made(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What invokes a tool in the context that is current while it is made."""
+    token = _announced(args, kwargs)
+    try:
+        return wrapped(*args, **kwargs)
+    finally:
+        if token is not None:
+            _called_now.reset(token)
+
+
+def _made_async(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The same in the context in which it is awaited."""
+    invoke = wrapped(*args, **kwargs)
+
+    async def invoke_announced() -> Any:
+        token = _announced(args, kwargs)
+        try:
+            return await invoke()
+        finally:
+            if token is not None:
+                _called_now.reset(token)
+
+    return invoke_announced
+
+
+@guarded(_TOOL)
+def _announced(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Token[_Called | None]:
+    """Signatures: (tool, args, tool_call, ...) and (tool, args, semaphore, tool_call, ...)."""
+    tool = args[0] if args else kwargs["tool"]
+    given = (*args, *kwargs.values())
+    call = next(value for value in given if type(value).__name__ == "ToolCall")
+    return _called_now.set([tool, call])
+
+
+def _call_id_of(tool: Any) -> str | None:
+    """Of the model's call of this tool, if it is the agent that invokes it now."""
+    called = _called_now.get()
+    if not called or called[0] is not tool:
+        return None
+    _, call = called
+    called.clear()
+    return None if call.id is None else str(call.id)
+
+
 def _tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     """The agent's state, which it gives to those that ask for it, is no argument of the model's."""
     states = [_view(value) for value in kwargs.values() if type(value).__name__ == "State"]
     given = {name: value for name, value in kwargs.items() if not _is_agents_own(name, value)}
     shown = _said if type(tool).__name__ == "AgentTool" else None
     function = getattr(tool, "function", None) or getattr(tool, "async_function", None)
-    return Tool(str(tool.name), given, None, shown, None, tuple(states), function)
+    return Tool(str(tool.name), given, _call_id_of(tool), shown, None, tuple(states), function)
 
 
 @dataclass

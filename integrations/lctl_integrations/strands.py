@@ -12,6 +12,7 @@ from typing import Any
 
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet, Wrapper
+from lctl.instrument.readout import stream_was_read
 from lctl.instrument.structure import Failure, ModelCall, Step, Tool, around_step, around_tool, guarded
 from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, jsonable, wrapping
@@ -264,6 +265,7 @@ class _Asked(wrapping.Run):
         self._last = value
 
     def returned(self, value: Any) -> None:
+        stream_was_read()  # of the Responses API, Strands leaves it at its last event, and does not close it
         stop = self._last.get("stop") if isinstance(self._last, dict) else None
         if stop is None:
             self._call.end()

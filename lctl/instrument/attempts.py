@@ -222,10 +222,14 @@ class Attempt:
 
     @never_raises("the end of a stream that is not closed")
     def read_out(self) -> None:
-        """The host took what it wants of a stream, and neither reads on nor closes it."""
+        """The host took what it wants of a stream, and neither reads on nor closes it: it goes on now,
+        whenever the collector of garbage closes it."""
         if not self.over:
             self.left = True
             self._over()
+            returning, self.returning = self.returning, None
+            if returning is not None:
+                returning[0].end(*returning[1:])
 
     def _leave(self) -> None:
         """It is recorded when the session ends: the collector comes at another moment in each run."""

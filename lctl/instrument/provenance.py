@@ -24,7 +24,8 @@ _GIT = "LCTL_RUN_GIT"
 _RUN = "LCTL_RUN"
 #: Variables that change what libraries send; kept if set, whoever reads them.
 _SENT = re.compile(
-    r"\A(?:OPENAI_|ANTHROPIC_|AZURE_|AWS_(?:DEFAULT_)?REGION|OLLAMA_|.*_(?:BASE_URL|API_BASE|ENDPOINT|API_VERSION|HOST)\Z)"
+    r"\A(?:OPENAI_|ANTHROPIC_|AZURE_|AWS_(?:DEFAULT_)?REGION|AWS_ENDPOINT_URL|OLLAMA_"
+    r"|.*_(?:BASE_URL|API_BASE|API_URL|ENDPOINT|API_VERSION|HOST)\Z)"
 )
 #: Those that change how output looks.
 _LOOKS = re.compile(

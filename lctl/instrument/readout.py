@@ -13,15 +13,15 @@ from lctl.session import lanes
 from lctl.session.default import get_session
 
 #: In the last event of a stream, in dialects whose readers need not read on to the end of the body.
-_LAST = (b"[DONE]", b'"message_stop"')
+_LAST = (b"[DONE]", b'"message_stop"', b'"response.completed"', b'"response.incomplete"')
 
 
-def stream_was_read(response_id: str) -> None:
+def stream_was_read(response_id: str | None = None) -> None:
     """The reader of a stream that was asked for in this lane has stopped: it is recorded.
 
     Args:
-        response_id: what the reader calls the answer; where it made that up itself, a stream that has come to
-            its last event is meant.
+        response_id: what the reader calls the answer; where it made that up itself or does not say it, a
+            stream that has come to its last event is meant.
     """
     session = get_session()
     if session is None:
@@ -29,8 +29,8 @@ def stream_was_read(response_id: str) -> None:
     lane = lanes.current().path
     attempts = list(recording_of(session).open.values())
     streams = [attempt for attempt in attempts if attempt.is_stream and attempt.lane == lane]
-    id = response_id.encode()
-    found = next((one for one in streams if id in _said(one, slice(2))), None)
+    id = b"" if response_id is None else response_id.encode()
+    found = next((one for one in streams if id and id in _said(one, slice(2))), None)
     if found is None:
         found = next((one for one in streams if _is_at_end(one)), None)
     if found is not None:

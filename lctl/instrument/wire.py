@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 #: traffic (`record="full"`).
 Seen: TypeAlias = "tuple[LCTLSession, str, str, Codec | None, str]"
 
+#: The method of the start of a process that makes model calls itself: what it says is all there is of them,
+#: and kept in every recording.
+SPAWN = "SPAWN"
 
 #: The session that code running here records into: its context's, else the program's default, if
 #: `auto_instrument()` was called; that one opens at the first event.
@@ -95,7 +98,7 @@ def other(session: LCTLSession, method: str, url: str) -> Seen | None:
     call = current_call()
     if call is not None:
         call.saw_other_traffic = True
-    if not traffic.count(url) and settings.full:
+    if not traffic.count(url) and (settings.full or method == SPAWN):
         return session, method, url, None, ""
     return None
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Sources of reads that every recording has.
 _SAID = frozenset({"mcp", NAMED, SHOWN})
+#: Of processes that make model calls themselves, as of mcp: every recording holds what they say.
+_SPAWN = "SPAWN"
 
 
 class Tape:
@@ -233,7 +235,9 @@ class Tape:
         recorded = program.get("record") if isinstance(program, dict) else None
         if recorded is not None:
             return bool(recorded == "full")
-        return any(entry.plain for entry in self.entries) or self.has_ambient
+        if self.has_ambient:
+            return True
+        return any(entry.plain and self.data(entry).get("method") != _SPAWN for entry in self.entries)
 
 
 class _Lazily(Mapping[str, Mapping[str, Any]]):

@@ -32,9 +32,12 @@ _MACHINERY = frozenset(
         "concurrent",
         "contextlib",
         "contextvars",
+        "ddtrace",
         "functools",
         "importlib",
         "multiprocessing",
+        "opentelemetry",
+        "sentry_sdk",
         "subprocess",
         "threading",
         "trio",
@@ -87,6 +90,8 @@ _TRANSPORTS = (
 )
 #: Our own hooks stand between caller and called.
 _OURS = ("lctl.session.", "lctl.instrument.", "lctl.rerun.")
+#: And those of telemetry, around `Thread.start` (Strands puts OpenTelemetry's there).
+_AROUND = frozenset({"ddtrace", "opentelemetry", "sentry_sdk", "wrapt"})
 
 _MACHINE, _PROGRAM, _PLUMBER = range(3)
 _kinds: dict[str, int] = {}  # by file
@@ -135,11 +140,16 @@ def reserved() -> Lane:
 
 def child_thread() -> Lane:
     """The lane of a thread that is started now."""
-    caller = sys._getframe(3)  # of Thread.start, beneath our wrapper
-    name = caller.f_globals.get("__name__", "")
-    if name.partition(".")[0] in _POOLS:
+    caller: FrameType | None = sys._getframe(3)  # of Thread.start, beneath our wrapper
+    while caller is not None and _top(caller) in _AROUND:
+        caller = caller.f_back
+    if caller is not None and _top(caller) in _POOLS:
         return current().aside()
     return child()
+
+
+def _top(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def child_process() -> Lane:
@@ -163,7 +173,7 @@ def child_process() -> Lane:
 
 def _kind(frame: FrameType) -> int:
     name = str(frame.f_globals.get("__name__", ""))
-    top = name.partition(".")[0]
+    top = _top(frame)
     if top in _MACHINERY or name.startswith(_OURS):
         kind = _MACHINE
     elif top in _PLUMBING or name.startswith(_TRANSPORTS):

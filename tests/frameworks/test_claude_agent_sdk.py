@@ -45,6 +45,24 @@ def play(folder: Path, program: str, *words: str) -> tuple[Result, Result, Resul
     return plain, first, run([*LCTL, "rerun", str(log), "--output", str(again)], folder, environ, again)
 
 
+@pytest.mark.parametrize("program", ["claude_agents.py", "claude_many.py"])
+def test_a_recording_by_one_line_runs_again_without_the_process(program: str, folder: Path) -> None:
+    """Model calls are made in the process, so what it says is on the tape of every recording."""
+    environ = {"LCTL_DIR": str(folder / "runs")}
+    here = folder / program
+    here.write_text("import lctl\n\nlctl.auto_instrument()\n" + (PROGRAMS / program).read_text())
+    first = run([sys.executable, str(here)], folder, environ, folder)
+    (log,) = (folder / "runs").glob("*.lctl.json")
+    first, starts = first._replace(log=log), count(folder / "claude.starts")
+    assert not any(event["type"] == "output" for event in first.events)
+    (folder / "claude").rename(folder / "gone")
+    again = folder / "again.lctl.json"
+    second = run([*LCTL, "rerun", str(log), "--output", str(again)], folder, environ, again)
+    assert first.code == second.code == 0, (first.err, second.err)
+    assert (second.out, second.events) == (first.out, first.events)
+    assert count(folder / "claude.starts") == starts
+
+
 def count(path: Path) -> int:
     return path.read_text().count("\n") if path.exists() else 0
 

@@ -141,6 +141,46 @@ class TestStrands(Threaded):
         )
 
 
+class TestResponses(Threaded):
+    """Streams of which Strands takes the last event, and which it does not close."""
+
+    program = Path(__file__).parent / "programs" / "strands_responses.py"
+    integration = "strands"
+    requires = ("strands", "openai")
+
+    def answer(self, request: Request) -> Any:
+        if request.tool_results:
+            return f"After {len(request.tool_results)} results."
+        return Reply(tool_calls=[("weather", {"city": "Rome"}), ("weather", {"city": "Atlantis"})])
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        """Each call is in the step of the agent that asked, and ends in it."""
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "agent Left: run",
+                "  llm Left 101+4",
+                "  llm Left 59+29",
+                '  tool Left: weather{"city": "Atlantis"} (id) = LookupError',
+                '  tool Left: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "agent Right: run",
+                "  llm Right 101+4",
+                "  llm Right 59+29",
+                '  tool Right: weather{"city": "Atlantis"} (id) = LookupError',
+                '  tool Right: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "agent Solo: run",
+                "  llm Solo 101+4",
+                "  llm Solo 59+29",
+                '  tool Solo: weather{"city": "Atlantis"} (id) = LookupError',
+                '  tool Solo: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+                "agent Streamer: run",
+                "  llm Streamer 101+4",
+                "  llm Streamer 59+29",
+                '  tool Streamer: weather{"city": "Atlantis"} (id) = LookupError',
+                '  tool Streamer: weather{"city": "Rome"} (id) = "Sunny in Rome."',
+            ]
+        )
+
+
 def test_ids_of_calls_by_the_program_itself(tmp_path: Path) -> None:
     """Drawn from `random`, which a recording by `auto_instrument()` does not hold; the prompts have them."""
     if importlib.util.find_spec("strands") is None:

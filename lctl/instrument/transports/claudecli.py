@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 import orjson
 
 from lctl.guard import guard
-from lctl.instrument import serving, settings, suppress, wire
+from lctl.instrument import serving, suppress, wire
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.codecs.bodies import loads_or_none
 from lctl.instrument.patches import PatchSet
@@ -131,14 +131,14 @@ class Line:
         """Start the process, or take its place."""
         body = self._command()
         player = serving.player_here()
-        if player is not None and settings.full:
-            passage = serving.cross(player, HTTP, "SPAWN", URL, {}, body, editable=False)
+        if player is not None:
+            passage = serving.cross(player, HTTP, wire.SPAWN, URL, {}, body, editable=False)
             await serving.ready_async(passage)
             self._attempt = serving.begin(passage, HTTP, (), body)
             if passage.answer is not None:
                 self.served = RecordedProcess(passage.answer, self._ids, self)
-        elif settings.full:
-            seen = wire.recognise("SPAWN", URL, {})
+        else:
+            seen = wire.recognise(wire.SPAWN, URL, {})
             self._attempt = None if seen is None else wire.begin(seen, HTTP, (), body)
         try:
             if self.served is None:

@@ -5,7 +5,7 @@ import json
 import logging
 
 from agno.agent import Agent
-from agno.models.openai import OpenAIChat
+from agno.models.openai import OpenAIChat, OpenAIResponses
 from agno.team import Team
 from agno.utils.log import configure_agno_logging
 
@@ -48,7 +48,11 @@ def main():
     team = Team(
         name="Crew", members=[made("Writer", weather)], model=OpenAIChat(id="gpt-4.1"), telemetry=False
     )
-    return [*results, team.run("Say hello together").content]
+    results.append(team.run("Say hello together").content)
+    answering = Agent(name="Answering", model=OpenAIResponses(id="gpt-4.1"), tools=[weather], telemetry=False)
+    results.append(answering.run("Weather?").content)
+    pieces = answering.run("Weather in pieces?", stream=True)
+    return [*results, "".join(event.content or "" for event in pieces)]
 
 
 if __name__ == "__main__":

@@ -100,6 +100,20 @@ def test_says_it_as_json(lctl: Run, recorded: str) -> None:
     assert made["exact"] == 13
 
 
+def test_a_program_that_ends_by_an_exception_does_so_again(lctl: Run, tmp_path: Path) -> None:
+    """Its last words are its own, in a rerun too."""
+    (tmp_path / "agent.py").write_text(
+        PROGRAM.partition("print(ask")[0] + "ask(client, 'x')\nraise ValueError('no')\n"
+    )
+    with ModelServer() as server:
+        made = lctl("run", "-o", "run.lctl.json", "agent.py", **server.environ)
+    assert made.returncode == 1
+    again = lctl("rerun", "run.lctl.json")
+    assert again.returncode == 1
+    assert "log equal, output equal" in again.stderr, again.stderr
+    assert again.stderr.partition("lctl: ")[0] == made.stderr.partition("lctl: ")[0]
+
+
 def test_an_edited_program_stops_without_a_traceback(lctl: Run, recorded: str, tmp_path: Path) -> None:
     edited = PROGRAM.replace("thread {n}", "strand {n}")
     (tmp_path / "agent.py").write_text(edited)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lctl.codec import open_log
+from lctl.instrument import provenance
 from lctl.testing import ModelServer
 from tests.unit.rerun.commands import Run
 
@@ -60,3 +61,16 @@ def test_one_with_a_secret_in_it_is_not_kept_and_stands_as_it_is_now(
     assert open_log(log).chain["program"]["env"]["OPENAI_BASE_URL"] is None
     again = lctl("rerun", str(log))
     assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_REGION", "CO_API_URL", "OLLAMA_HOST"],
+)
+def test_where_clients_ask_is_kept(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """boto3 and Cohere take it from names of their own."""
+    monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_PROFILE", "mine")
+    kept = provenance.program(None, full=False)["env"]
+    assert kept[name] == "http://127.0.0.1:9"
+    assert "AWS_PROFILE" not in kept

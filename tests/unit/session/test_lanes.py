@@ -210,6 +210,31 @@ def test_what_http_libraries_start_is_not_counted() -> None:
     assert asyncio.run(main()) == ["0.1.0", "0.1.1"]
 
 
+def test_a_pools_threads_are_not_counted_beneath_hooks_of_telemetry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenTelemetry's stand around `Thread.start` and `submit` (Strands puts them there): when one more of a
+    pool's threads is started depends on who is idle."""
+    telemetry: dict[str, Any] = {"__name__": "opentelemetry.instrumentation.threading"}
+    code = "def around(call):\n    return lambda *args, **kwargs: call(*args, **kwargs)\n"
+    exec(compile(code, "opentelemetry/instrumentation/threading/__init__.py", "exec"), telemetry)
+    library: dict[str, Any] = {"__name__": "httpcore._pool", "pool": None}
+    exec(compile("def tend(what):\n    return pool.submit(what)\n", "httpcore/_tend.py", "exec"), library)
+
+    async def main() -> list[str]:
+        return [await asyncio.to_thread(here), await asyncio.create_task(here_later())]
+
+    with monkeypatch.context() as hooks:
+        hooks.setattr(threading.Thread, "start", telemetry["around"](threading.Thread.start))
+        hooks.setattr(ThreadPoolExecutor, "submit", telemetry["around"](ThreadPoolExecutor.submit))
+        assert asyncio.run(main()) == ["0.1.1", "0.1.2"]
+        with ThreadPoolExecutor(2) as pool:
+            library["pool"] = pool
+            seen = [pool.submit(here).result(), library["tend"](here).result(), pool.submit(here).result()]
+        thread = threading.Thread(target=lambda: seen.append(here()))
+        thread.start()
+        thread.join()
+    assert seen == ["0.2", "0.0", "0.3", "0.4"]
+
+
 def test_closing_a_client_that_was_thrown_away_is_not_counted() -> None:
     """Finalizers of model clients do it, when the collector of garbage comes by: in a loop, or with one of
     their own (Mistral's)."""
