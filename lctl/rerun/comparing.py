@@ -114,6 +114,9 @@ def essence(line: bytes) -> dict[str, Any]:
             data.pop(name, None)
         if event["type"] == "exchange":
             _timeless(data)
+        elif event["type"] == "output" and "hash" in data:
+            data.pop("size", None)  # the hash is of what counts: not of addresses, and places in tracebacks
+            data.pop("text", None)
         elif event["type"] == "error" and isinstance(data.get("context"), dict):
             data["context"].pop("traceback", None)  # lines move as a program is worked on
         elif isinstance(data.get("params"), dict):

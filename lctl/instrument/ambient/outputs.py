@@ -24,6 +24,7 @@ from weakref import WeakKeyDictionary
 from lctl.guard import guard
 from lctl.instrument import writing
 from lctl.instrument.ambient import callers
+from lctl.instrument.ambient.tracebacks import Tracebacks
 from lctl.session import border
 from lctl.session.wrote import streams
 
@@ -42,7 +43,7 @@ _LONGEST = len(" at 0x") + 16
 class Written:
     """What was written to one stream since somebody began to count; by libraries, if `by` says so."""
 
-    __slots__ = ("_begun", "_hash", "beginning", "by", "size")
+    __slots__ = ("_begun", "_hash", "_tracebacks", "beginning", "by", "size")
 
     def __init__(self, by: str | None = None) -> None:
         from hashlib import sha256
@@ -50,11 +51,12 @@ class Written:
         self.by = by
         self._hash = sha256()
         self._begun = b""
+        self._tracebacks = Tracebacks()
         self.size = 0
         self.beginning = bytearray()
 
     def add(self, data: bytes | memoryview) -> None:
-        left = self._begun + bytes(data)
+        left = self._begun + self._tracebacks.without_places(bytes(data))
         begun = _BEGUN.search(left, max(0, len(left) - _LONGEST))
         self._begun = b"" if begun is None else begun[0]
         self._hash.update(_ADDRESS.sub(b"0x", left[: len(left) - len(self._begun)]))

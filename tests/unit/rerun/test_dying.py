@@ -16,6 +16,11 @@ _CALLS = {
     "sys.excepthook = say\nrefuse()",
     "in a thread": "import threading\nlast = threading.Thread(target=refuse)\nlast.start()\nlast.join()",
 }
+_TOOLS = {
+    "dies of it": "use('tool')",
+    "prints it": "import traceback\ntry:\n    use('tool')\nexcept LookupError:\n    traceback.print_exc()\n"
+    "    print(traceback.format_exc())\nuse('door')",
+}
 _PROGRAM = """\
 import random, sys
 import lctl
@@ -94,3 +99,19 @@ def test_threads_that_die_beside_others(lctl: Run, tmp_path: Path) -> None:
     for _ in range(3):
         again = lctl("rerun", "run.lctl.json")
         assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize("how", _TOOLS)
+def test_what_a_tool_raises_ends_the_program_again(lctl: Run, tmp_path: Path, how: str) -> None:
+    """The tool's body does not run, so the traceback has not its lines; those do not count."""
+    (tmp_path / "agent.py").write_text(
+        _PROGRAM + "@lctl.tool\ndef use(name):\n    with open('ran', 'a') as ran:\n        ran.write('x')\n"
+        "    if name == 'tool':\n        raise LookupError(name)\n" + _TOOLS[how]
+    )
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert "LookupError: tool" in recorded.stderr
+    ran = (tmp_path / "ran").read_text()
+    again = lctl("rerun", "run.lctl.json")
+    assert "log equal, output equal" in again.stderr, again.stderr
+    assert (tmp_path / "ran").read_text() == ran
+    assert "LookupError: tool" in again.stderr
