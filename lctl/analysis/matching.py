@@ -18,7 +18,7 @@ from lctl.state.collection import paused
 _TOP = -1
 
 
-@paused()
+@paused(ageing=True)
 def match(left: Trace, right: Trace) -> tuple[Sequence[int], Sequence[int]]:
     """For each event of either side, the index of its counterpart or -1."""
     if left.keys == right.keys and left.owners == right.owners:

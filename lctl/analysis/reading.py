@@ -26,7 +26,7 @@ class _Line(msgspec.Struct, gc=False):
     data: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-@paused()
+@paused(ageing=True)
 def read(log: Log) -> Trace:
     """Read a log into columns."""
     trace = Trace(log)

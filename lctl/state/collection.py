@@ -11,11 +11,13 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def paused() -> Iterator[None]:
+def paused(*, ageing: bool = False) -> Iterator[None]:
     """No automatic collection inside; afterwards as before.
 
-    What was made inside counts as old then. Else all of it is young, and the next collection, which comes at
-    once, walks it after all.
+    Args:
+        ageing: what was made inside, and all else that is young, counts as old then. Without, the next
+            collection, which comes at once, walks it after all. For who reads a log, once: in a program that
+            works on, its garbage would wait for a full collection.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -23,7 +25,7 @@ def paused() -> Iterator[None]:
         yield
     finally:
         if was_on:
-            if gc.get_freeze_count() == 0:  # else somebody has frozen what has to stay so
+            if ageing and gc.get_freeze_count() == 0:  # else somebody has frozen what has to stay so
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

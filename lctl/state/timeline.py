@@ -153,7 +153,7 @@ class Timeline:
     def read_to(self, seq: int) -> None:
         """Read on, so that states up to `seq` are at hand. Only the first to ask pays."""
         if not self._reading.covers(seq):
-            with self._lock, collection.paused():
+            with self._lock, collection.paused(ageing=True):
                 self._read_to(seq)
 
     def grow(self, source: EventSource) -> None:
