@@ -9,6 +9,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_frozen = False
+
 
 @contextmanager
 def paused(*, ageing: bool = False) -> Iterator[None]:
@@ -25,7 +27,15 @@ def paused(*, ageing: bool = False) -> Iterator[None]:
         yield
     finally:
         if was_on:
-            if ageing and gc.get_freeze_count() == 0:  # else somebody has frozen what has to stay so
+            if ageing and not _somebody_froze():
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
+
+
+def _somebody_froze() -> bool:
+    """Whether there are frozen objects, which have to stay so. Asked until the first time that there are: the
+    answer takes as long as walking all of them."""
+    global _frozen
+    _frozen = _frozen or gc.get_freeze_count() > 0
+    return _frozen

@@ -28,7 +28,8 @@ def test_the_page_says_which_tests_there_are(rows: ModuleType, request: pytest.F
 
 
 def test_every_row_has_a_test(rows: ModuleType) -> None:
-    missing = [id for id in rows.ROWS if not rows.tests().get(id)]
+    tests = rows.tests()
+    missing = [id for id in rows.ROWS if not tests.get(id)]
     assert missing == []
 
 

@@ -73,7 +73,7 @@ def chains(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any], list[dict[s
     return {"id": draw(TEXT), **draw(EXTRA)}, header, events
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(chains())
 def test_unknown_keys_survive_every_round_trip(
     made: tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]],

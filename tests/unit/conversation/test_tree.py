@@ -310,7 +310,7 @@ def test_t14_a_complete_message_does_not_change() -> None:
     assert codes(tree) == ["stream_after_end", "msg_conflict"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_x2_at_any_seq_is_the_fold_up_to_there(r: random.Random) -> None:
     _check_every_seq(history(r, nested=0.05))
@@ -334,7 +334,7 @@ def _check_every_seq(events: Events) -> None:
         )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_x2_a_key_that_says_nothing_changes_nothing(r: random.Random) -> None:
     """Most messages are folded on a shorter way, which looks at the keys there are."""

@@ -15,6 +15,17 @@ Ran = subprocess.CompletedProcess[str]
 Run = Callable[..., Ran]
 Twice = Callable[..., tuple[Ran, Ran]]
 
+# A model call over plain HTTP: where no SDK is what a test is about, the second that importing one takes is
+# saved in each of its processes.
+ASKING = """
+import os, httpx
+client = httpx.Client(base_url=os.environ["OPENAI_BASE_URL"], headers={"authorization": "Bearer k"})
+
+def answer(messages):
+    asked = {"model": "gpt-4.1", "messages": messages}
+    return client.post("/chat/completions", json=asked).json()["choices"][0]["message"]["content"]
+"""
+
 
 @pytest.fixture
 def python(tmp_path: Path) -> Run:

@@ -11,16 +11,13 @@ import pytest
 from lctl.codec import open_log
 from lctl.rerun.drawnids import DrawnIds
 from lctl.testing.server import ModelServer
-from tests.unit.rerun.commands import Run, Twice
+from tests.unit.rerun.commands import ASKING, Run, Twice
 
-_ASK = """
+_ASK = f"""
 import sys, uuid
-from openai import OpenAI
-client = OpenAI(max_retries=0)
-
+{ASKING}
 def ask(text):
-    asked = [{"role": "user", "content": text}]
-    print(client.chat.completions.create(model="gpt-4.1", messages=asked).choices[0].message.content)
+    print(answer([{{"role": "user", "content": text}}]))
 """
 
 
@@ -73,26 +70,24 @@ def test_ids_in_a_recording_by_auto_instrument(
     assert list(open_log(tmp_path / "again.lctl.json").events()) == list(open_log(log).events())
 
 
-_TALK = """
+_TALK = f"""
 import uuid
-from openai import OpenAI
-client = OpenAI(max_retries=0)
-messages = [{"role": "user", "content": f"Ticket {uuid.uuid4()}"}]
+{ASKING}
+messages = [{{"role": "user", "content": f"Ticket {{uuid.uuid4()}}"}}]
 for _ in range(3):
-    said = client.chat.completions.create(model="gpt-4.1", messages=messages).choices[0].message.content
-    messages += [{"role": "assistant", "content": said}, {"role": "user", "content": "Go on."}]
+    said = answer(messages)
+    messages += [{{"role": "assistant", "content": said}}, {{"role": "user", "content": "Go on."}}]
 """
 
 
-_RETOLD = """
+_RETOLD = f"""
 import uuid
-from openai import OpenAI
-client = OpenAI(max_retries=0)
-messages = [{"role": "user", "content": "Hello"}]
+{ASKING}
+messages = [{{"role": "user", "content": "Hello"}}]
 for _ in range(3):
-    said = client.chat.completions.create(model="gpt-4.1", messages=messages).choices[0].message.content
-    messages.append({"role": "assistant", "content": [{"type": "text", "text": said}], "name": None})
-    messages.append({"role": "user", "content": f"Ticket {uuid.uuid4()}"})
+    said = answer(messages)
+    messages.append({{"role": "assistant", "content": [{{"type": "text", "text": said}}], "name": None}})
+    messages.append({{"role": "user", "content": f"Ticket {{uuid.uuid4()}}"}})
     print(said)
 """
 

@@ -326,7 +326,7 @@ def _wrap(shape: Any, value: Any) -> Any:
     return json.dumps({"text": filler, "inner": made})
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     kind=st.sampled_from(sorted(set(SECRETS) - {"private-key"})),
     before=_FILLER,
@@ -367,7 +367,7 @@ _BESIDE = ("basic", "private-key", "signature")
 _MET = [(kind, form) for kind, form in FORMATS if kind not in _BESIDE and "(?<=" not in form]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(data=st.data(), size=st.sampled_from([0, 400]))
 def test_the_shortest_of_every_form_is_suspected(data: st.DataObject, size: int) -> None:
     """In short lines and long ones, which are searched in other ways."""

@@ -40,7 +40,7 @@ def states(raw: Raw) -> dict[int, State]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(raw_events(), st.integers(0, 40))
 def test_a_fold_can_be_cut_anywhere(raw: Raw, cut: int) -> None:
     """fold(a + b) == fold(b, start=fold(a)), whatever is in a and b."""
@@ -48,7 +48,7 @@ def test_a_fold_can_be_cut_anywhere(raw: Raw, cut: int) -> None:
     same(fold(log[cut:], start=fold(log[:cut])), fold(log))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(raw_events())
 def test_a_block_at_once_is_the_events_one_by_one(raw: Raw) -> None:
     """fold == apply after apply."""
@@ -71,14 +71,14 @@ def visit(source: EventSource, wanted: dict[int, State], every: int, seed: int) 
 EVERY = st.sampled_from([1, 2, 3, 5, 64])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(raw_events(), EVERY, st.integers(0, 9))
 def test_a_timeline_is_the_fold_at_every_seq(raw: Raw, every: int, seed: int) -> None:
     """at(n) == fold of seq <= n, for every n, asked for in any order."""
     visit(MemorySource(raw, {"id": "c"}), states(raw), every, seed)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(raw_events(), EVERY, st.integers(0, 9))
 def test_a_timeline_of_lines_is_the_fold_of_their_events(raw: Raw, every: int, seed: int) -> None:
     """Reading lines straight into the intake says the same as decoding them first."""
@@ -101,7 +101,7 @@ def test_a_log_file_gives_the_same_states(raw: Raw) -> None:
         same(timeline.at(seq), fold(log.events(stop=seq + 1), start=initial("c")))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(raw_events(), st.integers(0, 40))
 def test_a_state_restored_from_json_folds_on(raw: Raw, cut: int) -> None:
     """A checkpoint's state is as good as the events before it."""

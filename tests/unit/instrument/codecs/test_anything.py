@@ -46,7 +46,7 @@ values = st.recursive(
 
 
 @pytest.mark.parametrize("path", PATHS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_answers_and_requests_of_any_shape(path: str, data: st.DataObject) -> None:
     """Random bytes, and random JSON made of the words that codecs look for."""
