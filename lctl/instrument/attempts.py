@@ -14,7 +14,7 @@ from time import monotonic_ns
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from lctl.guard import guard
-from lctl.instrument import bodies, collecting, settings
+from lctl.instrument import bodies, collecting, encodings, settings
 from lctl.instrument.codecs import aws
 from lctl.instrument.headers import all_headers, kept_headers, without_secrets
 from lctl.session import border, turns
@@ -277,7 +277,7 @@ class Attempt:
             if not encoding:
                 self._body = raw
                 return raw
-            decoded = bodies.decode_chunks(raw, encoding) if encoding else raw
+            decoded = encodings.decode_chunks(raw, encoding) if encoding else raw
             if encoding and decoded is not None:
                 self._encoding = self.headers.pop("content-encoding")
                 self.headers.pop("content-length", None)  # of the encoded body

@@ -27,7 +27,7 @@ import orjson
 
 from lctl.codec.journal import beside
 from lctl.guard import guard
-from lctl.instrument import bodies, concealment
+from lctl.instrument import concealment, encodings
 from lctl.instrument.codecs.sse import deltas, only_delta
 from lctl.record.writerlock import take
 
@@ -197,7 +197,7 @@ class Pieces(list[tuple[int, bytes]]):
     def _keep(self, chunk: bytes) -> None:
         try:
             if self._decode is None:
-                self._decode = bodies.decoder(self._attempt.headers.get("content-encoding", ""))
+                self._decode = encodings.decoder(self._attempt.headers.get("content-encoding", ""))
             data = self._decode(chunk)
             if self._streams.redactor is None:
                 self._add(data)
@@ -263,6 +263,6 @@ class Pieces(list[tuple[int, bytes]]):
         if count < self._due:
             return
         self._due = count + 1 if count < _EACH else count * 5 // 4
-        decode = bodies.decoder(self._attempt.headers.get("content-encoding", ""))
+        decode = encodings.decoder(self._attempt.headers.get("content-encoding", ""))
         chunks = [decode(chunk) for _, chunk in self[:count]]
         self._streams.replace(self._number, b"".join(concealment.conceal(redactor, chunks)))

@@ -6,7 +6,7 @@ collector; whoever knows that it has stopped tells it here.
 
 from __future__ import annotations
 
-from lctl.instrument import bodies
+from lctl.instrument import encodings
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.recordings import recording_of
 from lctl.session import lanes
@@ -46,7 +46,7 @@ def _said(attempt: Attempt, part: slice) -> bytes:
     chunks = [chunk for _, chunk in attempt.chunks]
     encoding = attempt.headers.get("content-encoding")
     if encoding:
-        chunks = bodies.decode_chunks(chunks, encoding) or []
+        chunks = encodings.decode_chunks(chunks, encoding) or []
     return b"".join(chunks[part])
 
 

@@ -20,7 +20,8 @@ with ModelServer(1) as server:
     headers = {"authorization": "Bearer sk-secret-of-mine-0123456789abcdef"}
     with httpx.Client(base_url=server.openai_url, headers=headers) as client:
         prompt = {"role": "user", "content": sys.argv[1]}
-        client.post("/chat/completions", json={"model": "gpt-4o-mini", "messages": [prompt]}).raise_for_status()
+        asked = {"model": "gpt-4o-mini", "messages": [prompt]}
+        client.post("/chat/completions", json=asked).raise_for_status()
     for word in sys.argv[2:]:
         subprocess.run([sys.executable, __file__, word], check=True)
 """
@@ -100,7 +101,9 @@ def test_options(agent: Path) -> None:
 
 def test_everything_else_on_demand(agent: Path) -> None:
     """--record full also keeps exchanges that are no model calls; otherwise they are counted for doctor."""
-    agent.write_text(AGENT.replace("    for word", '    httpx.get(server.openai_url + "/other")\n    for word'))
+    agent.write_text(
+        AGENT.replace("    for word", '    httpx.get(server.openai_url + "/other")\n    for word')
+    )
     process("run", "-o", "full.lctl.json", "--record", "full", "agent.py", "x", cwd=agent.parent)
     process("run", "-o", "calls.lctl.json", "--record", "calls", "agent.py", "x", cwd=agent.parent)
     assert [e.data["kind"] for e in open_log(agent.parent / "full.lctl.json").events() if "kind" in e.data][

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lctl.instrument.bodies import (
-    decode_chunks,
     rebuild_body,
     rebuild_chunks,
     store_body,
     store_chunk,
     store_chunks,
 )
+from lctl.instrument.encodings import decode_chunks
 
 LONG = 'The quick brown fox, "quoted" <b>&amp;</b> ünïcödé \n\\ 語 ' * 4
 

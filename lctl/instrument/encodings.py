@@ -1,0 +1,95 @@
+"""Content-encodings of response bodies, undone: gzip, deflate, br and zstd, as far as this process can."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+
+def decode_chunks(chunks: Sequence[bytes], encoding: str) -> list[bytes] | None:
+    """`chunks` with the content-encoding undone, each as far as it could be read when it came.
+
+    None when this process cannot undo it (an encoding without its library; then the host could not
+    either). A body cut short or damaged gives what came before the damage.
+    """
+    decoded: Iterable[bytes] = chunks
+    for name in reversed([part.strip().lower() for part in encoding.split(",")]):
+        if name in ("", "identity"):
+            continue
+        decompress = _decompressor(name)
+        if decompress is None:
+            return None
+        decoded = _each(decompress, decoded)
+    return list(decoded)
+
+
+def decoder(encoding: str) -> Callable[[bytes], bytes]:
+    """What undoes a content-encoding chunk by chunk; one nobody here can undo is left as it is."""
+    names = [name for part in reversed(encoding.split(",")) if (name := part.strip().lower())]
+    made = [_decompressor(name) for name in names if name != "identity"]
+    if not made:
+        return bytes
+
+    def decode(chunk: bytes) -> bytes:
+        for decompress in made:
+            chunk = chunk if decompress is None else decompress(chunk)
+        return chunk
+
+    return decode
+
+
+def _each(decompress: Callable[[bytes], bytes], chunks: Iterable[bytes]) -> Iterator[bytes]:
+    for chunk in chunks:
+        try:
+            yield decompress(chunk)
+        except Exception:  # each library has its own error class; the host gets its own, too
+            return
+
+
+def _decompressor(name: str) -> Callable[[bytes], bytes] | None:
+    if name in ("gzip", "x-gzip"):
+        return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress
+    if name == "deflate":
+        return _inflate()
+    if name == "br":
+        return _brotli()
+    if name == "zstd":
+        return _zstd()
+    return None
+
+
+def _inflate() -> Callable[[bytes], bytes]:
+    """Servers send "deflate" with and without the zlib header."""
+    state: dict[str, Any] = {}
+
+    def decompress(chunk: bytes) -> bytes:
+        if "stream" not in state:
+            state["stream"] = zlib.decompressobj()
+            try:
+                return state["stream"].decompress(chunk)  # type: ignore[no-any-return]
+            except zlib.error:
+                state["stream"] = zlib.decompressobj(-zlib.MAX_WBITS)
+        return state["stream"].decompress(chunk)  # type: ignore[no-any-return]
+
+    return decompress
+
+
+def _brotli() -> Callable[[bytes], bytes] | None:
+    for module in ("brotli", "brotlicffi"):
+        try:
+            return __import__(module).Decompressor().process  # type: ignore[no-any-return]
+        except ImportError:
+            continue
+    return None
+
+
+def _zstd() -> Callable[[bytes], bytes] | None:
+    try:
+        import zstandard
+    except ImportError:
+        return None
+    return zstandard.ZstdDecompressor().decompressobj().decompress
+
+
+__all__ = ["decode_chunks", "decoder"]
