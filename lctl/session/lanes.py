@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from itertools import count
 from threading import RLock, local
+from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
 from lctl.session import turns
@@ -249,12 +250,17 @@ class Moment:
 
 
 class UnderWay:
-    """The calls of one session that have begun and not ended, and the moment its recording began."""
+    """The calls of one session that have begun and not ended, and the moment its recording began.
 
-    __slots__ = ("_now", "_open", "origin_ns")
+    Attributes:
+        is_real: its moments are readings of `time.monotonic_ns`.
+    """
+
+    __slots__ = ("_now", "_open", "is_real", "origin_ns")
 
     def __init__(self, clock: Clock) -> None:
         self._now = clock.monotonic_ns
+        self.is_real = self._now is monotonic_ns
         self.origin_ns = clock.monotonic_ns()
         self._open: dict[Moment, None] = {}
 
