@@ -127,7 +127,7 @@ def _call_id_of(tool: Any) -> str | None:
         return None
     _, call = called
     called.clear()
-    return None if call.id is None else str(call.id)
+    return str(call.id) if call.id else None  # streamed from Google: an empty one
 
 
 def _tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
