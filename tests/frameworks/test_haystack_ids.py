@@ -1,4 +1,4 @@
-"""Haystack: a generator that gives tool calls without an id has an empty one for them where it streams (Google's)."""
+"""Haystack: of the ids that its generators give tool calls, the log has those of the messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from lctl.session import LCTLSession
 pytestmark = pytest.mark.frameworks
 
 
-def test_a_call_without_an_id_has_none(tmp_path: Path) -> None:
+def test_ids_of_calls(tmp_path: Path) -> None:
+    """Google's streamed calls have an empty one; those of the Responses API that of their item."""
     haystack = pytest.importorskip("haystack")
     agents = pytest.importorskip("haystack.components.agents")
     data = pytest.importorskip("haystack.dataclasses")
@@ -26,7 +27,10 @@ def test_a_call_without_an_id_has_none(tmp_path: Path) -> None:
         def run(self, messages: list[Any], tools: Any = None) -> dict[str, Any]:
             if messages[-1].tool_call_results:
                 return {"replies": [data.ChatMessage.from_assistant("Sunny.")]}
-            calls = [data.ToolCall("weather", {"city": city}, id="") for city in ("Rome", "Oslo")]
+            calls = [
+                data.ToolCall("weather", {"city": "Rome"}, id=""),
+                data.ToolCall("weather", {"city": "Oslo"}, id="fc_1", extra={"call_id": "call_1"}),
+            ]
             return {"replies": [data.ChatMessage.from_assistant(tool_calls=calls)]}
 
     def weather(city: str) -> str:
@@ -42,5 +46,5 @@ def test_a_call_without_an_id_has_none(tmp_path: Path) -> None:
     finally:
         uninstrument()
     calls = [event.data for event in open_log(log).events() if event.type == "tool_call"]
-    assert [call["input"]["city"] for call in calls] == ["Rome", "Oslo"]
-    assert not any("call_id" in call for call in calls)
+    ids = [(call["input"]["city"], call.get("call_id")) for call in calls]
+    assert ids == [("Rome", None), ("Oslo", "call_1")]
