@@ -127,7 +127,9 @@ def _call_id_of(tool: Any) -> str | None:
         return None
     _, call = called
     called.clear()
-    return None if call.id is None else str(call.id)
+    # That of the Responses API is of its item; the messages have the call's own.
+    paired = (getattr(call, "extra", None) or {}).get("call_id")
+    return str(paired or call.id or "") or None  # streamed from Google: an empty one
 
 
 def _tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:

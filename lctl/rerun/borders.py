@@ -74,8 +74,12 @@ def _crosses(event: dict[str, Any]) -> bool:
 
 def _border_of(event: dict[str, Any]) -> Any:
     """What keeps its order with this crossing: all others, but for a read of the surroundings only its own
-    lane, whose it is, and in a tool's body too, as it is recorded again together with the call."""
-    lane = event["data"].get("lane")
-    if event["type"] == "ambient" and event["data"].get("source") not in _RELEASED:
+    lane, whose it is, and in a tool's body too, as it is recorded again together with the call. What threads
+    hand to event loops keeps its order among itself: an SDK may do so after an answer, and before it returns,
+    which is when that is recorded (whether the one came before the other is known of their deliveries)."""
+    lane, source = event["data"].get("lane"), event["data"].get("source")
+    if event["type"] == "ambient" and source not in _RELEASED:
         return "reads", lane
+    if source == "wake":
+        return "wakes"
     return lane if isinstance(lane, str) and "/" in lane else "border"

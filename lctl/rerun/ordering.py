@@ -90,24 +90,29 @@ def deliveries(entries: list[Entry], mark: str = "", apart: Collection[int] = ()
             if start is None:
                 start = max(last, _wall(entry) - origin - entry.duration)
             moments += _moments(entry, start)
-        _follow_log([one for one in moments if one.entry.seq not in apart])
+        dated = [one for one in moments if one.entry.seq not in apart]
+        heads = _put_before_wakes(dated)
+        _follow_log(dated)
         moments.sort(key=lambda one: (one.at, one.seq is None, one.seq or 0, one.part))
         for one in moments:
             last = max(last, one.at)
             key = (mark + one.entry.lane, one.entry.kind, one.entry.number, one.part)
-            found.append(Delivery(last, key, _turn(one), one.entry.ahead))
+            turn = _turn(one, alone=one.entry.seq in heads)
+            found.append(Delivery(last, key, turn, one.entry.ahead))
     return found
 
 
-def _turn(one: _Moment) -> int | None:
+def _turn(one: _Moment, *, alone: bool) -> int | None:
     """Of the loop that it reached. When the head of a stream came nobody counted: it comes with the first
-    piece, which then follows it."""
+    piece, which then follows it, unless it is known to have come alone."""
     if one.part == START:
         return one.entry.began
     if one.part > 0 and one.entry.received:
         return one.entry.received[one.part - 1][1]
     turns = one.entry.turns
     if turns and one.part >= 0:
+        if alone and one.part < 2:
+            return turns[0] if one.part else None
         return turns[0] if one.part == 0 else 0 if one.part == 1 else turns[one.part - 1]
     known = one.seq is not None and one.part <= 0 and one.part not in (START, RESUMED)
     return one.entry.turn if known else None
@@ -156,6 +161,39 @@ def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
         yield _Moment(start + entry.duration + 2 * _AFTER, entry, END, entry.seq)
     if entry.resumed is not None:
         yield _Moment(max(entry.resumed, start + entry.duration) + 2 * _AFTER, entry, RESUMED, None)
+
+
+def _put_before_wakes(moments: list[_Moment]) -> set[int]:
+    """An answer is written when its SDK returns, which may hand it to threads first (mistralai does): what
+    these tell the loop of its call is in the log before it, and came after it; of a stream, after its head.
+    The seqs of the streams whose heads came before such."""
+    heads: set[int] = set()
+    wakes = _wakes(moments)
+    for one in moments if wakes else ():
+        entry = one.entry
+        if entry.kind != "exchange" or one.part not in (0, ENDED):
+            continue
+        is_head = one.part == 0 and bool(entry.times)
+        for wake in wakes.get(entry.lane, ()):
+            told = wake.seq or 0
+            if entry.begins < told < entry.seq and (wake.at < one.at) is is_head:
+                if is_head:
+                    heads.add(entry.seq)
+                    one.at = wake.at
+                one.seq = min(one.seq or told, told - 0.5)
+    return heads
+
+
+def _wakes(moments: list[_Moment]) -> dict[str, list[_Moment]]:
+    """By the lanes whose threads they are of."""
+    found: dict[str, list[_Moment]] = {}
+    for one in moments:
+        if one.entry.kind == "wake" and one.part == 0:
+            lane = one.entry.lane
+            while "." in lane:
+                lane = lane.rpartition(".")[0]
+                found.setdefault(lane, []).append(one)
+    return found
 
 
 def _follow_log(moments: list[_Moment]) -> None:

@@ -16,8 +16,10 @@ from lctl.session.lanes import Lane
 
 #: Coroutines of a loop's own end.
 _ENDINGS = frozenset({"shutdown_asyncgens", "shutdown_default_executor"})
-#: What the finalizers of model clients (openai, anthropic, Mistral) have done.
+#: What the finalizers of model clients have done: Mistral's, which is no `__del__`.
 _CLOSINGS = frozenset({"AsyncClient.aclose"})
+#: How far above the hook a finalizer stands that makes a task: behind what wraps it, and `create_task`.
+_ABOVE = 5
 
 
 def _create_task(original: Callable[..., Any], loop: Any, coroutine: Any, **options: Any) -> Any:
@@ -50,7 +52,20 @@ def _is_ending(coroutine: Any) -> bool:
     runs when the collector of garbage comes by."""
     if getattr(coroutine, "__name__", None) in _ENDINGS or turns.is_closing(coroutine):
         return True
-    return getattr(coroutine, "__qualname__", None) in _CLOSINGS
+    return getattr(coroutine, "__qualname__", None) in _CLOSINGS or _is_finalizing()
+
+
+def _is_finalizing() -> bool:
+    """Whether a `__del__` makes it, a few calls above (those of openai, anthropic and google-genai do)."""
+    frame = sys._getframe(2)
+    for _ in range(_ABOVE):
+        caller = frame.f_back
+        if caller is None:
+            return False
+        frame = caller
+        if frame.f_code.co_name == "__del__":
+            return True
+    return False
 
 
 def _spawn_trio(original: Callable[..., Any], runner: Any, *args: Any, **options: Any) -> Any:

@@ -1,4 +1,5 @@
-"""OpenAI chat completions: `POST /v1/chat/completions`."""
+"""OpenAI chat completions: `POST /v1/chat/completions`. Mistral's and Groq's clients get them as their own
+providers stream them: counts unasked, and of Mistral each tool call whole."""
 
 from __future__ import annotations
 
@@ -40,16 +41,30 @@ def stream(call: Call) -> Iterator[bytes]:
     options = call.request.body.get("stream_options")
     counted = isinstance(options, dict) and options.get("include_usage") is True
     extra = {"usage": None} if counted else {}
-    each = [_deltas(call, reply) for reply in call.replies]
+    client = _client(call)
+    each = [_deltas(call, reply, whole_calls=client == "mistral") for reply in call.replies]
     for deltas in zip_longest(*each):
         for index, found in enumerate(deltas):
             if found is not None:
                 delta, reason = found
                 choice = {"index": index, "delta": delta, "logprobs": None, "finish_reason": reason}
-                yield sse({**head, "choices": [choice], **extra})
+                told = _unasked(call, client) if reason else {}
+                yield sse({**head, "choices": [choice], **extra, **told})
     if counted:
         yield sse({**head, "choices": [], "usage": usage(call)})
     yield sse(b"[DONE]")
+
+
+def _client(call: Call) -> str:
+    agent = call.request.headers.get("user-agent", "")
+    return "mistral" if agent.startswith("mistral-client") else "groq" if "Groq/Python" in agent else ""
+
+
+def _unasked(call: Call, client: str) -> dict[str, Any]:
+    """Counts in the last piece of a stream, where it does not take `stream_options` to have them."""
+    if client == "mistral":
+        return {"usage": usage(call)}
+    return {"x_groq": {"id": call.ids.copy().make("req_", 26), "usage": usage(call)}} if client else {}
 
 
 def usage(call: Call) -> dict[str, Any]:
@@ -115,7 +130,7 @@ def _content(reply: Reply) -> str | None:
     return None if silent else reply.content
 
 
-def _deltas(call: Call, reply: Reply) -> Iterator[tuple[dict[str, Any], str | None]]:
+def _deltas(call: Call, reply: Reply, *, whole_calls: bool) -> Iterator[tuple[dict[str, Any], str | None]]:
     opening = {"role": "assistant", "content": "" if _content(reply) is not None else None, "refusal": None}
     if reply.refusal is not None:
         opening["refusal"] = ""
@@ -125,7 +140,12 @@ def _deltas(call: Call, reply: Reply) -> Iterator[tuple[dict[str, Any], str | No
             yield {"reasoning_content": piece}, None
     for piece in cut(reply.refusal) if reply.refusal is not None else pieces(reply):
         yield {"refusal" if reply.refusal is not None else "content": piece}, None
-    for index, tool in enumerate(reply.calls):
+    if whole_calls and reply.calls:
+        yield (
+            {"tool_calls": [_tool_call(call, tool) | {"index": n} for n, tool in enumerate(reply.calls)]},
+            None,
+        )
+    for index, tool in enumerate(() if whole_calls else reply.calls):
         whole = _tool_call(call, tool)
         start = {**whole, "index": index, "function": {"name": tool.name, "arguments": ""}}
         yield {"tool_calls": [start]}, None

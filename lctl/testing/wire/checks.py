@@ -28,7 +28,7 @@ def _chat(request: Request) -> str | None:
 def _responses(request: Request) -> str | None:
     if request.body.get("input") is None and request.body.get("prompt") is None:
         return "Missing required parameter: 'input'."
-    return _unanswered(request.turns)
+    return _unanswered(request.turns, apart=True)
 
 
 def _messages(request: Request) -> str | None:
@@ -46,16 +46,16 @@ def _embeddings(request: Request) -> str | None:
     return None if request.body.get("input") else "'input' is a required property"
 
 
-def _unanswered(turns: Sequence[Turn]) -> str | None:
-    """Every tool call is answered before the next message of another kind, and only calls are answered."""
+def _unanswered(turns: Sequence[Turn], *, apart: bool = False) -> str | None:
+    """Every tool call is answered, and only calls are; before the next message of another kind, unless they may
+    stand `apart` (in the Responses API each is an item, as is the text that the model said beside its calls)."""
     open_calls: dict[str, str] = {}
     for turn in turns:
         for call_id, _ in turn.results:
             if call_id not in open_calls:
                 return f"No tool call found for tool result with id {call_id!r}."
             del open_calls[call_id]
-        # Parallel calls of the Responses API are one item each, so a call may follow a call.
-        if open_calls and turn.role and not turn.results and not turn.calls:
+        if not apart and open_calls and turn.role and not turn.results and not turn.calls:
             return f"Tool calls must be followed by their results; missing: {_names(open_calls)}"
         open_calls |= {call_id: name for call_id, name, _ in turn.calls}
     return f"No tool output found for: {_names(open_calls)}" if open_calls else None

@@ -29,14 +29,17 @@ def complete(call: Call) -> dict[str, Any]:
 
 
 def stream(call: Call) -> Iterator[bytes]:
-    """The response as chunks, each with a piece of it; the counts so far in every one."""
+    """The response as chunks, each with a piece of it, calls together; the counts so far in every one."""
     tail = _tail(call)
     for n, reply in enumerate(call.replies):
-        said: list[dict[str, Any]] = []
+        said: list[list[dict[str, Any]]] = []
         for part in _parts(call, reply):
-            said += _pieces(part, reply)
-        for at, part in enumerate(said or [{"text": ""}]):
-            candidate: dict[str, Any] = {"content": {"parts": [part], "role": "model"}, "index": n}
+            if "functionCall" in part and said and "functionCall" in said[-1][0]:
+                said[-1].append(part)
+            else:
+                said += [[piece] for piece in _pieces(part, reply)]
+        for at, parts in enumerate(said or [[{"text": ""}]]):
+            candidate: dict[str, Any] = {"content": {"parts": parts, "role": "model"}, "index": n}
             if at == max(0, len(said) - 1):
                 candidate["finishReason"] = _reason(reply)
             yield sse({"candidates": [candidate], **tail})

@@ -1,5 +1,5 @@
 """Mistral's client, told to try again, where its server is busy at first: whole, streamed, async; and where it
-stays busy."""
+stays busy; several at once, whose answers the client hands to threads before it gives them."""
 
 import asyncio
 import json
@@ -23,6 +23,18 @@ async def without_waiting():
         return answer.choices[0].message.content
 
 
+async def one(client, text):
+    return (await client.chat.complete_async(**asked(text))).choices[0].message.content
+
+
+async def at_once():
+    async with Mistral(api_key="test", server_url=URL) as client:
+        told = await asyncio.gather(*(one(client, f"Call {number}") for number in range(6)))
+        pieces = [event.data async for event in await client.chat.stream_async(**asked("In pieces"))]
+        told.append("".join(piece.choices[0].delta.content or "" for piece in pieces))
+        return [*told, pieces[-1].usage.total_tokens]
+
+
 def main():
     told = []
     with Mistral(api_key="test", server_url=URL, retry_config=PATIENT) as client:
@@ -34,7 +46,7 @@ def main():
             client.chat.complete(**asked("Refuse"), retries=HASTY)
         except errors.SDKError as error:
             told.append(error.status_code)
-    return [*told, asyncio.run(without_waiting())]
+    return [*told, asyncio.run(without_waiting()), asyncio.run(at_once())]
 
 
 if __name__ == "__main__":

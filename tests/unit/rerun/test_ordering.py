@@ -54,3 +54,25 @@ def test_nothing_is_behind_what_has_the_times_of_another_run() -> None:
     later = entry("0.2", 31, 30.0, 5.0)
     assert parts(taken, later, apart=(15,))[:2] == [("0.2", START), ("0.2", 0)]
     assert parts(taken, later)[-2:] == [("0.2", START), ("0.2", 0)]
+
+
+def wake(lane: str, seq: int, at: float) -> Entry:
+    made = Entry("wake", lane, seq, seq)
+    made.number, made.at, made.turn = 1, at, 3
+    return made
+
+
+def test_what_a_thread_made_of_an_answer_comes_after_it_though_the_log_has_it_before() -> None:
+    """An SDK that hands answers to threads; what it gives is recorded when it returns."""
+    call = entry("0.1", 15, 0.0, 9.0)
+    assert parts(call, wake("0.1.4", 12, 10.0)) == [("0.1", START), ("0.1", 0), ("0.1.4", 0)]
+    other = wake("0.2.4", 12, 10.0)  # of another task: the log tells which came first
+    assert parts(call, other) == [("0.1", START), ("0.2.4", 0), ("0.1", 0)]
+
+
+def test_the_head_of_a_stream_comes_before_what_a_thread_made_of_it() -> None:
+    stream = entry("0.1", 15, 0.0, 9.0)
+    stream.times, stream.turns = [5.0, 6.0], [2, 1]
+    found = deliveries([stream, wake("0.1.4", 12, 4.0)])
+    seen = [(one.key[0], one.key[3], one.turn) for one in found if one.key[3] != START]
+    assert seen[:4] == [("0.1", 0, None), ("0.1.4", 0, 3), ("0.1", 1, 2), ("0.1", 2, 1)]

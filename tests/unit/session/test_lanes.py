@@ -246,8 +246,20 @@ def test_closing_a_client_that_was_thrown_away_is_not_counted() -> None:
         return [await asyncio.create_task(here_later())]
 
     assert asyncio.run(main()) == ["0.1.1"]
+
+    class Client:
+        async def close(self) -> None: ...
+
+        def __del__(self) -> None:
+            asyncio.get_running_loop().create_task(self.close())
+
+    async def thrown_away() -> str:
+        Client()
+        return await asyncio.create_task(here_later())
+
+    assert asyncio.run(thrown_away()) == "0.2.1"
     asyncio.run(httpx.AsyncClient().aclose())
-    assert asyncio.run(here_later()) == "0.2"
+    assert asyncio.run(here_later()) == "0.3"
 
 
 def test_anyio_groups_and_threads() -> None:
