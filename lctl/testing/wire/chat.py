@@ -39,6 +39,7 @@ def stream(call: Call) -> Iterator[bytes]:
     head = _head(call, "chat.completion.chunk") | {"service_tier": "default"} | _fingerprint(call)
     options = call.request.body.get("stream_options")
     counted = isinstance(options, dict) and options.get("include_usage") is True
+    always = {"usage": usage(call)} if _is_mistral(call) else {}
     extra = {"usage": None} if counted else {}
     each = [_deltas(call, reply) for reply in call.replies]
     for deltas in zip_longest(*each):
@@ -46,8 +47,8 @@ def stream(call: Call) -> Iterator[bytes]:
             if found is not None:
                 delta, reason = found
                 choice = {"index": index, "delta": delta, "logprobs": None, "finish_reason": reason}
-                yield sse({**head, "choices": [choice], **extra})
-    if counted:
+                yield sse({**head, "choices": [choice], **(always if reason and always else extra)})
+    if counted and not always:
         yield sse({**head, "choices": [], "usage": usage(call)})
     yield sse(b"[DONE]")
 
@@ -102,7 +103,8 @@ def _shows_reasoning(call: Call) -> bool:
 
 
 def _message(call: Call, reply: Reply) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": _content(reply), "refusal": reply.refusal}
+    content = _content(call, reply)
+    message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": reply.refusal}
     if reply.reasoning and _shows_reasoning(call):
         message["reasoning_content"] = reply.reasoning
     if reply.calls:
@@ -110,13 +112,21 @@ def _message(call: Call, reply: Reply) -> dict[str, Any]:
     return message | {"annotations": []}
 
 
-def _content(reply: Reply) -> str | None:
-    silent = reply.refusal is not None or (reply.tool_calls and not reply.content)
-    return None if silent else reply.content
+def _is_mistral(call: Call) -> bool:
+    """Whether Mistral's client asks. Beside tool calls Mistral says an empty text where OpenAI says null;
+    it streams each call whole, and always counts in the end."""
+    return call.request.headers.get("user-agent", "").startswith("mistral")
+
+
+def _content(call: Call, reply: Reply) -> str | None:
+    if reply.content:
+        return None if reply.refusal is not None else reply.content
+    silent = reply.refusal is not None or (reply.tool_calls and not _is_mistral(call))
+    return None if silent else ""
 
 
 def _deltas(call: Call, reply: Reply) -> Iterator[tuple[dict[str, Any], str | None]]:
-    opening = {"role": "assistant", "content": "" if _content(reply) is not None else None, "refusal": None}
+    opening = {"role": "assistant", "content": None if _content(call, reply) is None else "", "refusal": None}
     if reply.refusal is not None:
         opening["refusal"] = ""
     yield opening, None
@@ -127,6 +137,9 @@ def _deltas(call: Call, reply: Reply) -> Iterator[tuple[dict[str, Any], str | No
         yield {"refusal" if reply.refusal is not None else "content": piece}, None
     for index, tool in enumerate(reply.calls):
         whole = _tool_call(call, tool)
+        if _is_mistral(call):
+            yield {"content": "", "tool_calls": [{**whole, "index": index}]}, None
+            continue
         start = {**whole, "index": index, "function": {"name": tool.name, "arguments": ""}}
         yield {"tool_calls": [start]}, None
         for piece in cut_json(tool.json):
