@@ -12,8 +12,8 @@ from lctl.instrument.recordings import recording_of
 from lctl.session import lanes
 from lctl.session.default import get_session
 
-#: In the last event of a stream, in dialects whose readers need not read on to the end of the body.
-_LAST = (b"[DONE]", b'"message_stop"', b'"response.completed"', b'"response.incomplete"')
+#: In the last event that says something, in dialects whose readers need not read on to the end of the body.
+_LAST = (b"[DONE]", b'"message_delta"', b'"message_stop"', b'"response.completed"', b'"response.incomplete"')
 
 
 def stream_was_read(response_id: str | None = None) -> None:

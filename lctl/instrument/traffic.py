@@ -7,6 +7,7 @@ here anyway, and may be large.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from urllib.parse import urlsplit
 
@@ -51,6 +52,13 @@ _NEWS = (
     ("raw.githubusercontent.com", "/BerriAI/litellm/"),
 )
 
+#: Where a provider says what models it has and what one of them can do. Frameworks ask there before the first
+#: call (LlamaIndex asks Google when its client is made, and Ollama), so a recording cannot run again without.
+_MODELS = re.compile(
+    r"GET [^?#]*(?:/v\d\w*/(?:[^/?#]+/)*models(?:/[^/?#:]+)?|/api/(?:tags|ps|version))/?(?:[?#]|$)"
+    r"|POST [^?#]*/api/show/?(?:[?#]|$)"
+)
+
 #: Requests that passed a transport and were not recorded as model calls, by host; for doctor.
 passed: Counter[str] = Counter()
 telemetry: Counter[str] = Counter()
@@ -64,6 +72,11 @@ def is_telemetry(url: str) -> bool:
     if path.endswith(_TELEMETRY_PATHS):
         return True
     return any(host == name or host.endswith("." + name) for name in _TELEMETRY_HOSTS)
+
+
+def is_about_models(method: str, url: str) -> bool:
+    """Whether a provider is asked what models it has, or what one of them is: kept in every recording."""
+    return _MODELS.match(f"{method} {url}") is not None
 
 
 def is_news(url: str) -> bool:

@@ -98,7 +98,9 @@ def other(session: LCTLSession, method: str, url: str) -> Seen | None:
     call = current_call()
     if call is not None:
         call.saw_other_traffic = True
-    if not traffic.count(url) and (settings.full or method == SPAWN):
+    if traffic.count(url):
+        return None
+    if settings.full or method == SPAWN or traffic.is_about_models(method, url):
         return session, method, url, None, ""
     return None
 

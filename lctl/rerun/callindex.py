@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from lctl.events import Event
-from lctl.instrument.toolcalls import asked_in
+from lctl.instrument.nameless import BY_NAME
+from lctl.instrument.toolcalls import Asked, asked_in
 from lctl.rerun.crossings import body_of
 from lctl.rerun.entries import Entry
 from lctl.rerun.tape import Tape
@@ -86,7 +87,7 @@ class CallIndex:
                 if entry.kind != "tool" or entry.seq < message.seq or entry.seq in found:
                     continue
                 data = self.events[entry.seq].data
-                if _answers(data, asked.id, asked.tool, asked.input):
+                if _answers(data, asked):
                     found.append(entry.seq)
                     break
         return found
@@ -117,12 +118,13 @@ class CallIndex:
         return sorted(found, key=lambda entry: entry.seq)
 
 
-def _answers(data: Mapping[str, Any], id: str, tool: str, input: Any) -> bool:
-    if data.get("call_id") is not None:
-        return bool(data["call_id"] == id)
-    if data.get("tool") != tool:
+def _answers(data: Mapping[str, Any], asked: Asked) -> bool:
+    # To a call that the model gave no id frameworks give one of their own, or the tool's name.
+    if data.get("call_id") is not None and not asked.id.startswith(BY_NAME):
+        return bool(data["call_id"] == asked.id)
+    if data.get("tool") != asked.tool:
         return False
-    given = data.get("input")
+    input, given = asked.input, data.get("input")
     if isinstance(input, dict) and isinstance(given, dict):
         return all(name in given and given[name] == value for name, value in input.items())
     return bool(given == input)

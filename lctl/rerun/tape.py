@@ -15,6 +15,7 @@ import orjson
 
 from lctl.codec import Log, open_log
 from lctl.errors import RerunError
+from lctl.instrument import traffic
 from lctl.instrument.bodies import rebuild_body, rebuild_chunks
 from lctl.rerun.crossings import inside
 from lctl.rerun.firstpass import FirstPass
@@ -237,7 +238,13 @@ class Tape:
             return bool(recorded == "full")
         if self.has_ambient:
             return True
-        return any(entry.plain and self.data(entry).get("method") != _SPAWN for entry in self.entries)
+        return any(entry.plain and not _always_kept(self.data(entry)) for entry in self.entries)
+
+
+def _always_kept(data: Mapping[str, Any]) -> bool:
+    """Whether any recording holds an exchange like this one, which is no model call."""
+    method = str(data.get("method"))
+    return method == _SPAWN or traffic.is_about_models(method, str(data.get("url")))
 
 
 class _Lazily(Mapping[str, Mapping[str, Any]]):

@@ -98,8 +98,8 @@ class PoolJobs:
                 self._ended.append(Ended(lane.path, self._under_way.now(), self._seq()))
         else:
             recorded = player.ended(lane)
-            if recorded is not None:
-                self._ended.append(recorded)
+            if recorded is not None:  # the new log tells of its own times
+                self._ended.append(recorded._replace(at=self._under_way.now()))
         forget(job)
 
     def see(self, seen: Seen) -> None:

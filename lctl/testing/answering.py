@@ -39,7 +39,7 @@ _OPERATIONS = (
     (re.compile(r"/model/[^/]+/invoke(-with-response-stream)?$"), "invoke_model"),
     (re.compile(r"/api/chat$"), "ollama.chat"),
     (re.compile(r"/v2/chat$"), "cohere.chat"),
-    (re.compile(r"/models(/[^/]+)?$"), "models"),
+    (re.compile(r"/models(/[^/]+)?$|/api/(show|tags)$"), "models"),
 )
 _WIRES: Mapping[str, Any] = {
     "chat.completions": chat,

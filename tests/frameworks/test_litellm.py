@@ -43,8 +43,8 @@ class TestLiteLLM(Threaded):
             e["seq"] for e in recorded.events if e["type"] == "step_start" and e["data"].get("stream") is True
         }
         left = [e["step"] for e in recorded.events if e["type"] == "exchange" and e["data"].get("left")]
-        assert len(streamed) == 5
-        assert len(left) == 3  # of Anthropic's too
+        assert len(streamed) == 6
+        assert len(left) == 4  # of Anthropic's too
         for step in left:
             assert step in streamed
             after = [
@@ -60,6 +60,7 @@ class TestLiteLLM(Threaded):
                 "llm main 10+20",
                 "llm main 8+3",
                 "llm main 8+3",
+                "llm main 9+3",
                 "llm main 9+3",
                 "llm main 9+3",
                 "llm main 9+3",

@@ -19,6 +19,7 @@ import urllib3
 from lctl import LCTLSession
 from lctl.codec import open_log
 from lctl.errors import RerunStopped
+from lctl.instrument.structure import call_tool
 from lctl.rerun.block import rerun
 from lctl.rerun.forking import fork_block
 from lctl.testing import ModelServer
@@ -311,3 +312,22 @@ def test_an_edit_without_its_place_says_why(bench: Bench) -> None:
         "del tools.find: no tool find is offered; there are: read_file",
         "message[assistant].content=x: there is no message of role assistant",
     )
+
+
+@pytest.mark.parametrize("ask", [google, ollama])
+def test_another_result_for_one_of_two_calls_without_ids(bench: Bench, ask: Callable[[str], Said]) -> None:
+    """Though the framework gives them an id: the other one's comes from the tape."""
+    bench.server.reset()
+    bench.server.reply(tool_calls=[("read_file", {"path": path}) for path in ("a", "b")], times=None)
+
+    def program(url: str) -> list[str]:
+        return [
+            call_tool(name, given, partial(str.upper, given["path"]), call_id=name)
+            for name, given in ask(url)[1]
+        ]
+
+    assert bench.record(program) == ["A", "B"]
+    events = open_log(bench.folder / "recording.lctl.json").events()
+    first = next(event.seq for event in events if event.type == "tool_call")
+    said, _ = bench.fork(program, first, result=["tool:read_file=Gone."])
+    assert said == ["Gone.", "B"]

@@ -137,9 +137,12 @@ class TestOneCall:
         assert len(log.of("message")) == 3
 
     def test_other_requests_are_not_calls(self, client: Any, log: Any) -> None:
-        """Listing models records nothing."""
+        """Listing models is no model call; what is said is kept for a rerun. Of other requests nothing is."""
         client.models.list()
-        assert log.types == []
+        client.get("/files", cast_to=object)
+        assert log.types == ["exchange"]
+        [said] = log.of("exchange")
+        assert (said["kind"], said["method"], said["url"].endswith("/v1/models")) == ("http", "GET", True)
 
     def test_embeddings(self, client: Any, server: Any, make: Any, log: Any) -> None:
         """An embedding is a step of its own kind."""

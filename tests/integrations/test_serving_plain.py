@@ -137,6 +137,24 @@ class TestEveryLibrary:
         rerun(lambda url: fetch("PUT", url + "/x", b"some text"), server.url, full=True)
         assert events(rerun.tape)[0]["data"]["request"]["body"] == "some text"
 
+    @pytest.mark.parametrize(
+        "asked", ["GET /v1beta/models/gemini-2.5-flash", "GET /v1/models?limit=5", "POST /api/show"]
+    )
+    def test_what_models_there_are(
+        self, fetch: Fetch, asked: str, server: Any, make: Any, rerun: Rerun
+    ) -> None:
+        """Clients of frameworks ask a provider before their first call: any recording holds the answer."""
+        method, path = asked.split()
+        server.replies = [make.Reply({"inputTokenLimit": 1000}), make.Reply({"no": "model's"})]
+
+        with recording(rerun.tape):
+            first = fetch(method, server.url + path)
+            fetch("GET", server.url + "/v1/models/gemini-2.5-flash/files")
+        assert [event["data"]["url"] for event in events(rerun.tape)] == [server.url + path]
+        with playing(rerun.tape, rerun.log) as player:
+            assert fetch(method, server.url + path)[2] == first[2]
+        assert player.unused == 0
+
     def test_telemetry_is_asked_for_and_not_recorded(self, fetch: Fetch, server: Any, tmp_path: Path) -> None:
         """What a recording never holds is asked for all the same, with no number."""
         tape, log = tmp_path / "tape", tmp_path / "log"

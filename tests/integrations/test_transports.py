@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import lctl
 from lctl.instrument import ensure_installed, settings, traffic, uninstrument
 from lctl.instrument.bodies import rebuild_body
 from lctl.instrument.suppress import suppress
@@ -272,6 +273,28 @@ class TestStreams:
         [(_, end)] = log.steps()
         assert end["outcome"] == "error"
         assert log.of("error")[0]["type"] == "connection_lost"
+
+    def test_aiohttp_in_a_tool(self, server: Any, make: Any, log: Any) -> None:
+        """What a tool asks is its own, though its answer comes over a connection that others opened."""
+        aiohttp = pytest.importorskip("aiohttp")
+        server.replies = [make.Reply(chunks=make.chat_chunks(), pause=0.005) for _ in range(2)]
+
+        async def asks(session: Any) -> str:
+            async with session.post(server.url + PATH, json={**ASK, "stream": True}) as response:
+                return str(await response.text())
+
+        async def look(session: Any) -> int:
+            return len(await asks(session))
+
+        async def main() -> None:
+            async with aiohttp.ClientSession() as session:
+                await asks(session)
+                await lctl.tool(look)(session)
+
+        asyncio.run(main())
+        kinds = {event["seq"]: event["type"] for event in log.events}
+        [(first, last)] = log.of("tool_call")[0]["tape"]["inside"]
+        assert [kinds[n] for n in range(first, last + 1)] == ["step_start", "exchange", "message", "step_end"]
 
     def test_aiohttp_raise_for_status(self, server: Any, make: Any, log: Any) -> None:
         """A session that raises for statuses still leaves the status in the log."""

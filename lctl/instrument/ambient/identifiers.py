@@ -24,8 +24,8 @@ ag2 agents agno autogen autogen_agentchat autogen_core crewai dspy google haysta
 langchain_anthropic langchain_community langchain_core langchain_openai langgraph litellm llama_index mcp
 pydantic_ai semantic_kernel smolagents strands workflows
 """
-#: LangChain draws its ids of runs and messages by the second.
-_MODULES = ("uuid", "uuid_utils.compat", "pydantic_ai._uuid")
+#: LangChain draws its ids of runs and messages by the second, LiteLLM its ids of calls by the last.
+_MODULES = ("uuid", "uuid_utils.compat", "pydantic_ai._uuid", "fastuuid")
 _framework_names = frozenset(_FRAMEWORKS.split())
 _hooks: list[Hook] = []
 _watching: list[Hook] = []
@@ -86,12 +86,15 @@ def _replace_uuid(module: ModuleType) -> None:
     for name in ("uuid1", "uuid4", "uuid6", "uuid7", "uuid8"):
         original = getattr(module, name, None)
         if original is not None:
-            slots.replace(module, name, _identifier(name, original))
+            slots.replace(module, name, _identifier(name, original, _class_in(module)))
 
 
-def _identifier(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-    from uuid import UUID
+def _class_in(module: ModuleType) -> Any:
+    """What the module's ids are: fastuuid has a class of its own."""
+    return sys.modules["uuid" if module.__name__ != "fastuuid" else "fastuuid"].UUID
 
+
+def _identifier(name: str, original: Callable[..., Any], UUID: Any) -> Callable[..., Any]:
     def identifier(*args: Any, **kwargs: Any) -> Any:
         caller = _getframe(1)
         frame = own(caller)

@@ -150,7 +150,8 @@ def _read_events(status: int, events: list[dict[str, Any]]) -> ModelAnswer:
     failure = stream_error(events)
     if failure is not None:
         answer.error = read_error(status, failure)
-    answer.complete = ended
+    # LiteLLM reads until it knows why the model stopped; what is left says that it is over.
+    answer.complete = ended or whole.get("stop_reason") is not None
     answer.events = len(events)
     return answer
 

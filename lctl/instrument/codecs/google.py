@@ -24,6 +24,11 @@ _OPERATIONS = {
     ":batchEmbedContents": "embed_content",
 }
 _NOT_PARAMS = frozenset({"contents", "model", "tools", "systemInstruction", "system_instruction"})
+#: Fields of a part as clients in Python may write them.
+_SNAKE = {
+    "function_call", "function_response", "thought_signature", "inline_data", "file_data", "executable_code",
+    "code_execution_result", "video_metadata",
+}  # fmt: skip
 _COUNTS = {
     "input": ("promptTokenCount", "toolUsePromptTokenCount"),
     "output": ("candidatesTokenCount", "thoughtsTokenCount"),
@@ -145,7 +150,7 @@ def _grouped(contents: list[Any]) -> tuple[list[dict[str, Any]], list[int]]:
     messages: list[dict[str, Any]] = []
     spans: list[int] = []
     for content in contents:
-        message = content if isinstance(content, dict) else {"parts": [{"text": str(content)}]}
+        message = _spelt(content) if isinstance(content, dict) else {"parts": [{"text": str(content)}]}
         message = message if isinstance(message.get("role"), str) else {**message, "role": "user"}
         if messages and message["role"] == "model" == messages[-1]["role"]:
             parts = [*objects(messages[-1].get("parts")), *objects(message.get("parts"))]
@@ -155,6 +160,31 @@ def _grouped(contents: list[Any]) -> tuple[list[dict[str, Any]], list[int]]:
             messages.append(message)
             spans.append(1)
     return messages, spans
+
+
+def _spelt(content: dict[str, Any]) -> dict[str, Any]:
+    """With the names that answers have. The API takes those with underscores, too, as LiteLLM sends them:
+    the call that a model asked for and the one in the next prompt are the same."""
+    parts = content.get("parts")
+    if not isinstance(parts, list) or not any(
+        isinstance(part, dict) and _SNAKE & part.keys() for part in parts
+    ):
+        return content
+    return {**content, "parts": [_named(part) if isinstance(part, dict) else part for part in parts]}
+
+
+def _named(part: dict[str, Any]) -> dict[str, Any]:
+    named: dict[str, Any] = {}
+    for name, value in part.items():
+        if name in ("inline_data", "file_data") and isinstance(value, dict):
+            value = {_camel(key): one for key, one in value.items()}
+        named[_camel(name) if name in _SNAKE else name] = value
+    return named
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
 
 
 def joined(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -33,8 +33,18 @@ def revive(error: RecordedError, base: type[BaseException] = Exception, **attrib
             pass
     made = _saying(made, error.message)
     if error.cause is not None:
-        made.__cause__ = revive(error.cause)
+        made.__cause__ = _raised(revive(error.cause))
     return made
+
+
+def _raised(error: BaseException) -> BaseException:
+    """With a traceback: one that has none is printed without the line that begins them."""
+    context = error.__context__
+    try:
+        raise error
+    except BaseException:
+        error.__context__ = context
+        return error
 
 
 def class_of(error: RecordedError) -> type[BaseException] | None:

@@ -21,6 +21,7 @@ from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.callevents import is_cancellation
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.serving.aiohttp import Served, without_framing
+from lctl.session import lanes
 
 if TYPE_CHECKING:
     from lctl.session.border import Player
@@ -50,7 +51,9 @@ class _Tees:
         # The readers being recorded. A reader has slots, so it cannot carry its attempt itself.
         self._attempts: dict[int, Attempt] = {}
         self._served: dict[int, Served] = {}  # what feeds them in a rerun
-        attempts = self._attempts
+        # Who feeds a reader runs where its connection was opened, by whichever request came first.
+        self._lanes: dict[int, lanes.Lane] = {}
+        attempts, made_in = self._attempts, self._lanes
 
         class RecordedReader(reader):  # type: ignore[misc]
             __slots__ = ()
@@ -74,10 +77,14 @@ class _Tees:
                 if attempt is None:
                     return
                 self.__class__ = reader
-                if error is None:
-                    attempt.end()
-                else:
-                    attempt.failed(error if isinstance(error, BaseException) else error())
+                token = lanes.enter(made_in.pop(id(self)))
+                try:
+                    if error is None:
+                        attempt.end()
+                    else:
+                        attempt.failed(error if isinstance(error, BaseException) else error())
+                finally:
+                    lanes.leave(token)
 
         self._recorded_class = RecordedReader
 
@@ -209,6 +216,7 @@ class _Tees:
             attempt.end()
         else:
             self._attempts[id(content)] = attempt
+            self._lanes[id(content)] = lanes.current()
             content.__class__ = self._recorded_class
             # Neither read to its end nor closed: the response is collected.
             weakref.finalize(response, self._lost, id(content), attempt).atexit = False
@@ -216,7 +224,7 @@ class _Tees:
     def _lost(self, reader: int, attempt: Attempt) -> None:
         self._finished(reader)
         if self._attempts.get(reader) is attempt:
-            del self._attempts[reader]
+            del self._attempts[reader], self._lanes[reader]
         attempt.abandoned()
 
     def close(self, wrapped: Any, response: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -233,6 +241,7 @@ class _Tees:
         self._finished(id(content))
         attempt = self._attempts.pop(id(content), None)
         if attempt is not None:
+            del self._lanes[id(content)]
             content.__class__ = self._reader_class
         return attempt
 

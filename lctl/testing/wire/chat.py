@@ -50,7 +50,7 @@ def stream(call: Call) -> Iterator[bytes]:
                 choice = {"index": index, "delta": delta, "logprobs": None, "finish_reason": reason}
                 told = _unasked(call, client) if reason else {}
                 yield sse({**head, "choices": [choice], **extra, **told})
-    if counted:
+    if counted and client != "mistral":
         yield sse({**head, "choices": [], "usage": usage(call)})
     yield sse(b"[DONE]")
 
@@ -117,7 +117,8 @@ def _shows_reasoning(call: Call) -> bool:
 
 
 def _message(call: Call, reply: Reply) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": _content(reply), "refusal": reply.refusal}
+    content = _content(call, reply)
+    message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": reply.refusal}
     if reply.reasoning and _shows_reasoning(call):
         message["reasoning_content"] = reply.reasoning
     if reply.calls:
@@ -125,13 +126,16 @@ def _message(call: Call, reply: Reply) -> dict[str, Any]:
     return message | {"annotations": []}
 
 
-def _content(reply: Reply) -> str | None:
-    silent = reply.refusal is not None or (reply.tool_calls and not reply.content)
-    return None if silent else reply.content
+def _content(call: Call, reply: Reply) -> str | None:
+    """Beside tool calls alone Mistral says an empty text where OpenAI says null."""
+    if reply.content:
+        return None if reply.refusal is not None else reply.content
+    silent = reply.refusal is not None or (reply.tool_calls and _client(call) != "mistral")
+    return None if silent else ""
 
 
 def _deltas(call: Call, reply: Reply, *, whole_calls: bool) -> Iterator[tuple[dict[str, Any], str | None]]:
-    opening = {"role": "assistant", "content": "" if _content(reply) is not None else None, "refusal": None}
+    opening = {"role": "assistant", "content": None if _content(call, reply) is None else "", "refusal": None}
     if reply.refusal is not None:
         opening["refusal"] = ""
     yield opening, None
@@ -141,10 +145,8 @@ def _deltas(call: Call, reply: Reply, *, whole_calls: bool) -> Iterator[tuple[di
     for piece in cut(reply.refusal) if reply.refusal is not None else pieces(reply):
         yield {"refusal" if reply.refusal is not None else "content": piece}, None
     if whole_calls and reply.calls:
-        yield (
-            {"tool_calls": [_tool_call(call, tool) | {"index": n} for n, tool in enumerate(reply.calls)]},
-            None,
-        )
+        calls = [{**_tool_call(call, tool), "index": n} for n, tool in enumerate(reply.calls)]
+        yield {"content": "", "tool_calls": calls}, None
     for index, tool in enumerate(() if whole_calls else reply.calls):
         whole = _tool_call(call, tool)
         start = {**whole, "index": index, "function": {"name": tool.name, "arguments": ""}}

@@ -1,4 +1,4 @@
-"""OpenAI's smaller operations: completions, embeddings, the list of models (Anthropic's too)."""
+"""OpenAI's smaller operations: completions, embeddings, the list of models (of others, too)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _DIMENSIONS = {"text-embedding-3-large": 3072}
 MODELS = {
     "openai": ("gpt-4.1", "gpt-4.1-mini", "gpt-5", "o4-mini", "text-embedding-3-small"),
     "anthropic": ("claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-4-5"),
+    "google": ("gemini-2.5-pro", "gemini-2.5-flash"),
 }
+_TAGS = ("llama3.1:latest", "qwen3:latest")
 
 
 def complete(call: Call) -> dict[str, Any]:
@@ -79,18 +81,45 @@ def _inputs(given: Any) -> list[str]:
 
 
 def models(request: Request, created: int) -> dict[str, Any]:
-    """The answer of `GET /v1/models` (or of one of them)."""
-    known = MODELS[request.provider]
-    wanted = request.path.partition("?")[0].rstrip("/").rpartition("/")[2]
+    """What models there are, or what the one is that the path names (Ollama's `show`: the body)."""
+    path = request.path.partition("?")[0].rstrip("/")
+    if "/api/" in path:
+        return _ollama(request) if path.endswith("/show") else {"models": [_tag(name) for name in _TAGS]}
+    provider = "google" if _is_google(request) else request.provider
+    known = MODELS[provider]
+    wanted = path.rpartition("/")[2]
     if wanted != "models":
-        return _model(request.provider, wanted, created)
-    data = [_model(request.provider, name, created) for name in known]
-    if request.provider == "anthropic":
+        return _model(provider, wanted, created)
+    data = [_model(provider, name, created) for name in known]
+    if provider == "google":
+        return {"models": data}
+    if provider == "anthropic":
         return {"data": data, "has_more": False, "first_id": known[0], "last_id": known[-1]}
     return {"object": "list", "data": data}
 
 
+def _is_google(request: Request) -> bool:
+    return "x-goog-api-key" in request.headers or request.path.startswith("/v1beta/models")
+
+
 def _model(provider: str, name: str, created: int) -> dict[str, Any]:
+    if provider == "google":
+        can = {"supportedGenerationMethods": ["generateContent", "countTokens"]}
+        limits = {"inputTokenLimit": 1_048_576, "outputTokenLimit": 65_536}
+        return {"name": f"models/{name}", "version": "001", "displayName": name, **limits, **can}
     if provider == "anthropic":
         return {"type": "model", "id": name, "display_name": name, "created_at": "2026-01-01T00:00:00Z"}
     return {"id": name, "object": "model", "created": created, "owned_by": "system"}
+
+
+def _ollama(request: Request) -> dict[str, Any]:
+    told = {"general.architecture": "llama", "llama.context_length": 131_072}
+    can = ["completion", "tools", "thinking"]
+    details = _tag(request.model)["details"]
+    return {"template": "{{ .Prompt }}", "details": details, "model_info": told, "capabilities": can}
+
+
+def _tag(name: str) -> dict[str, Any]:
+    details = {"format": "gguf", "family": "llama", "parameter_size": "8B", "quantization_level": "Q4_K_M"}
+    at = "2026-01-01T00:00:00Z"
+    return {"name": name, "model": name, "modified_at": at, "size": 4_900_000_000, "details": details}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
@@ -18,6 +19,8 @@ PROVIDERS = {
     "ollama.chat": "ollama",
     "cohere.chat": "cohere",
 }
+
+_CAPITAL = re.compile("[A-Z]")
 
 #: role, text, calls (id, name, arguments), results (id, text), images
 Parts = tuple[str, str, list[tuple[str, str, Any]], list[tuple[str, str]], int]
@@ -46,8 +49,8 @@ def schemas(operation: str, body: Mapping[str, Any]) -> Iterator[tuple[str, Mapp
             yield str(spec.get("name")), (spec.get("inputSchema") or {}).get("json") or {}
         return
     for tool in body.get("tools") or ():
-        for function in tool.get("functionDeclarations") or ():
-            given = function.get("parametersJsonSchema") or _lower(function.get("parameters") or {})
+        for function in said(tool, "functionDeclarations") or ():
+            given = said(function, "parametersJsonSchema") or _lower(function.get("parameters") or {})
             yield str(function.get("name")), given
 
 
@@ -83,23 +86,29 @@ def _converse(body: Mapping[str, Any]) -> Iterator[Parts]:
 
 
 def _google(body: Mapping[str, Any]) -> Iterator[Parts]:
-    body = {**body, **(body.get("generateContentRequest") or {})}
-    system = body.get("systemInstruction") or {}
+    body = {**body, **(said(body, "generateContentRequest") or {})}
+    system = said(body, "systemInstruction") or {}
     if system:
-        said = [str(part.get("text")) for part in system.get("parts") or ()]
-        yield "system", "\n".join(said), [], [], 0
+        texts = [str(part.get("text")) for part in system.get("parts") or ()]
+        yield "system", "\n".join(texts), [], [], 0
     for content in body.get("contents") or ():
         parts = [part for part in content.get("parts") or () if isinstance(part, dict)]
-        calls = [part["functionCall"] for part in parts if "functionCall" in part]
-        results = [part["functionResponse"] for part in parts if "functionResponse" in part]
+        calls = [call for part in parts if (call := said(part, "functionCall")) is not None]
+        results = [one for part in parts if (one := said(part, "functionResponse")) is not None]
         role = "assistant" if content.get("role") == "model" else "user"
         yield (
             "tool" if results else role,
             "\n".join(str(p["text"]) for p in parts if "text" in p and not p.get("thought")),
             [(str(c.get("id") or c.get("name")), str(c.get("name")), c.get("args")) for c in calls],
             [(str(r.get("id") or r.get("name")), _said(r.get("response"))) for r in results],
-            sum("inlineData" in part or "fileData" in part for part in parts),
+            sum(bool(said(part, "inlineData") or said(part, "fileData")) for part in parts),
         )
+
+
+def said(of: Mapping[str, Any], name: str) -> Any:
+    """A field of Google's by its name in camel case; its API takes the one with underscores, too."""
+    value = of.get(name)
+    return of.get(_CAPITAL.sub(lambda found: "_" + found[0].lower(), name)) if value is None else value
 
 
 def _said(value: Any) -> str:

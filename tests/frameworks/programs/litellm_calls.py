@@ -29,7 +29,7 @@ def told(answer):
 
 def in_turn():
     found = [told(completion(messages=say("Sync"), **options)) for options in (openai, claude)]
-    for options in (openai, groq):
+    for options in (openai, groq, claude):
         for chunk in completion(messages=say("Stream"), stream=True, **options):
             found.append(chunk.choices[0].delta.content)
     found.append(told(completion(messages=say("Retry"), num_retries=1, **openai)))

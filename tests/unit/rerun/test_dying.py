@@ -63,6 +63,18 @@ def test_what_a_program_dies_of_is_the_same(lctl: Run, tmp_path: Path, how: str)
     assert error["context"]["ends"] == ("thread" if "thread" in how else "program")
 
 
+def test_nobody_answers(lctl: Run, tmp_path: Path) -> None:
+    """What the client's error was raised from has a traceback, too, as every one that was raised."""
+    (tmp_path / "agent.py").write_text(
+        "from openai import OpenAI\n"
+        "OpenAI(api_key='x', base_url='http://127.0.0.1:9', max_retries=0).models.list()\n"
+    )
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.returncode == 1 and "ConnectError" in recorded.stderr
+    again = lctl("rerun", "run.lctl.json")
+    assert again.returncode == 1 and "output equal" in again.stderr, again.stderr
+
+
 def test_lines_that_moved_change_nothing(lctl: Run, python: Run, tmp_path: Path) -> None:
     """A comment more in a program that one line records: it dies of the same at another place."""
     program = (

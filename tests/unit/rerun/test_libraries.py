@@ -34,9 +34,9 @@ _IDS = """\
 import sys
 sys.path.insert(0, "site-packages")
 import uuid
-import crewai
+import crewai, litellm
 print(crewai.Crew().id, crewai.made().id, crewai.drawn(), uuid.uuid4())
-print(crewai.made().copied().id)
+print(crewai.made().copied().id, *litellm.calls())
 """
 
 _FRAMEWORK = """\
@@ -53,6 +53,28 @@ def made():
 
 def drawn():
     return uuid.uuid4()
+"""
+
+_CALLS = """\
+import fastuuid
+
+def calls():
+    made = fastuuid.uuid4()
+    assert type(made) is fastuuid.UUID
+    return f"call_{made.hex[:28]}", fastuuid.uuid4()
+"""
+
+_FASTUUID = """\
+import os
+
+class UUID:
+    def __init__(self, hex=None, int=None):
+        self.hex = hex or f"{int:032x}"
+    def __str__(self):
+        return self.hex
+
+def uuid4():
+    return UUID(os.urandom(16).hex())
 """
 
 
@@ -79,12 +101,14 @@ def test_ids_that_models_of_frameworks_draw_by_default_are_the_same_again(tmp_pa
     package = tmp_path / "site-packages" / "crewai"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(_FRAMEWORK)
+    (tmp_path / "site-packages" / "litellm.py").write_text(_CALLS)
+    (tmp_path / "site-packages" / "fastuuid.py").write_text(_FASTUUID)
     recorded = _lctl(tmp_path, "-m", "lctl", "run", "-o", "run.lctl.json", "agent.py")
     again = _lctl(tmp_path, "-m", "lctl", "rerun", "run.lctl.json")
     assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
     assert "output equal" in again.stderr
     ids = recorded.stdout.split()
-    assert len(set(ids)) == len(ids) == 5
+    assert len(set(ids)) == len(ids) == 7
 
 
 _TRACKER = """\

@@ -55,6 +55,12 @@ def ends(reason: str = "end_turn", **usage: Any) -> tuple[dict[str, Any], dict[s
 
 
 class TestStreams:
+    def test_a_reader_that_stops_where_the_model_did(self) -> None:
+        """What comes after the reason why it stopped says nothing more (LiteLLM does not read it)."""
+        said = [start(), block(0, type="text", text=""), delta(0, "text_delta", text="Hi")]
+        assert read(named(*said, ends()[0])).complete
+        assert not read(named(*said)).complete
+
     def test_text_and_final_usage(self) -> None:
         """message_delta's usage replaces the start's, for input too; nothing is added up."""
         answer = read(

@@ -70,6 +70,22 @@ def test_google_pieces_that_a_chat_sends_back_are_one_message() -> None:
     assert request.spans == [1, 2, 1]
 
 
+def test_google_names_with_underscores_are_the_answers_names() -> None:
+    """As LiteLLM writes them: the call in a prompt is the one that the model asked for."""
+    picture = {"mime_type": "image/png", "data": "AA=="}
+    told = {"name": "f", "response": {"some_key": 1}}
+    called = {"function_call": {"name": "f", "args": {"a_b": 1}}, "thought_signature": "s"}
+    contents = [
+        {"role": "model", "parts": [called]},
+        {"role": "user", "parts": [{"function_response": told}, {"inline_data": picture}]},
+    ]
+    request = asked(f"{GOOGLE}:generateContent", {"contents": contents})
+    assert [message["parts"] for message in request.messages] == [
+        [{"functionCall": {"name": "f", "args": {"a_b": 1}}, "thoughtSignature": "s"}],
+        [{"functionResponse": told}, {"inlineData": {"mimeType": "image/png", "data": "AA=="}}],
+    ]
+
+
 def test_google_stream_is_what_the_whole_would_be() -> None:
     """Thoughts and words each put together; the last usage stands, thoughts are output."""
     usage = {"promptTokenCount": 9, "candidatesTokenCount": 4, "thoughtsTokenCount": 6, "totalTokenCount": 19}
