@@ -18,12 +18,13 @@ def test_ids_of_calls(tmp_path: Path) -> None:
     """Google's streamed calls have an empty one; those of the Responses API that of their item."""
     haystack = pytest.importorskip("haystack")
     agents = pytest.importorskip("haystack.components.agents")
-    data = pytest.importorskip("haystack.dataclasses")
+    data: Any = pytest.importorskip("haystack.dataclasses")
+    replies: Any = list[data.ChatMessage]
     tools = pytest.importorskip("haystack.tools")
 
     @haystack.component  # type: ignore[untyped-decorator, unused-ignore]
     class Asking:
-        @haystack.component.output_types(replies=list[data.ChatMessage])  # type: ignore[untyped-decorator, unused-ignore]
+        @haystack.component.output_types(replies=replies)  # type: ignore[untyped-decorator, unused-ignore]
         def run(self, messages: list[Any], tools: Any = None) -> dict[str, Any]:
             if messages[-1].tool_call_results:
                 return {"replies": [data.ChatMessage.from_assistant("Sunny.")]}
