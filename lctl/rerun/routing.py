@@ -83,6 +83,9 @@ class Router:
     def is_live(self, lane: Lane) -> bool:
         return lane in self._here().live
 
+    def has_left(self, seq: int) -> bool:
+        return self._here().has_left(seq)
+
     def ended(self, lane: Lane) -> Ended | None:
         return self._here().turns.ended(lane)
 

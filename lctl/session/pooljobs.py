@@ -99,7 +99,9 @@ class PoolJobs:
         else:
             recorded = player.ended(lane)
             if recorded is not None:
-                self._ended.append(recorded)
+                left = player.has_left(recorded.seq)
+                now = Ended(recorded.lane, self._under_way.now(), self._seq()) if left else recorded
+                self._ended.append(now)
         forget(job)
 
     def see(self, seen: Seen) -> None:
