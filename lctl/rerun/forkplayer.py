@@ -57,10 +57,6 @@ class ForkPlayer(TapePlayer):
         self._tools = ToolPolicy.parse(settings.tools)
         self._approvals: dict[str, bool] = {}
 
-    def has_left(self, seq: int) -> bool:
-        """See `lctl.session.border.Player.has_left`."""
-        return seq > self.fork.prefix
-
     # -- model calls -----------------------------------------------------------------------
 
     def _ruled(self, match: Match, entry: Entry, request: WireRequest) -> RecordedAnswer | Live | None:

@@ -82,10 +82,6 @@ class TapePlayer:
             return None
         return self.order.until((self.tape.mark + lane.path, entry.kind, entry.number, START))
 
-    def has_left(self, seq: int) -> bool:
-        """See `border.Player.has_left`."""
-        return False
-
     def _as_recorded(self, request: WireRequest) -> WireRequest:
         """With the recorded ids in the place of those that stand for them."""
         if self.ids is None or request.body is None or not request.editable:

@@ -7,9 +7,9 @@ the same program, or in a rerun, which has no network:
 - what HTTP clients and SDKs start themselves (openai asks for the platform in a thread, once a process),
   and modules that ask the system what it is by running its commands;
 - a pool's own threads and processes: when one more is started depends on who is idle;
-- what only waits for others (Strands for pieces of Bedrock, only where none is there yet), or tidies up once they
-  have gone (streams of LangGraph and OpenAI Agents), and
-  LangGraph's saving of what a node wrote: the graph's thread starts it, or the node's, whoever comes first;
+- what only waits for others (Strands for pieces of Bedrock, where none is there yet), or tidies up once they
+  have gone (streams of LangGraph and OpenAI Agents), and LangGraph's saving of what a node wrote: the graph's
+  thread starts it, or the node's, whoever comes first;
 - litellm's thread that asks for its prices again where it got none;
 - an event loop's own end.
 

@@ -23,7 +23,7 @@ def test_ids_of_calls(tmp_path: Path) -> None:
 
     @haystack.component  # type: ignore[untyped-decorator, unused-ignore]
     class Asking:
-        @haystack.component.output_types(replies=list[data.ChatMessage])  # type: ignore[untyped-decorator, unused-ignore]
+        @haystack.component.output_types(replies=list[Any])  # type: ignore[untyped-decorator, unused-ignore]
         def run(self, messages: list[Any], tools: Any = None) -> dict[str, Any]:
             if messages[-1].tool_call_results:
                 return {"replies": [data.ChatMessage.from_assistant("Sunny.")]}

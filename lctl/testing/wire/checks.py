@@ -47,8 +47,8 @@ def _embeddings(request: Request) -> str | None:
 
 
 def _unanswered(turns: Sequence[Turn], *, apart: bool = False) -> str | None:
-    """Every tool call is answered, and only calls are; before the next message of another kind, unless they may
-    stand `apart` (in the Responses API each is an item, as is the text that the model said beside its calls)."""
+    """Every tool call is answered, and only calls are; before the next message of another kind, unless they
+    may stand `apart` (in the Responses API each is an item, as is what the model said beside its calls)."""
     open_calls: dict[str, str] = {}
     for turn in turns:
         for call_id, _ in turn.results:
