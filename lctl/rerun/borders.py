@@ -76,8 +76,11 @@ def _border_of(event: dict[str, Any]) -> Any:
     """What keeps its order with this crossing: all others, but for a read of the surroundings only its own
     lane, whose it is, and in a tool's body too, as it is recorded again together with the call. What threads
     hand to event loops keeps its order among itself: an SDK may do so after an answer, and before it returns,
-    which is when that is recorded (whether the one came before the other is known of their deliveries)."""
+    which is when that is recorded (whether the one came before the other is known of their deliveries). A
+    stream that nobody read on has no end that waits for its turn."""
     lane, source = event["data"].get("lane"), event["data"].get("source")
+    if event["data"].get("left"):
+        return "left", lane
     if event["type"] == "ambient" and source not in _RELEASED:
         return "reads", lane
     if source == "wake":

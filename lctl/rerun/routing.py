@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from lctl.errors import RerunStopped
 from lctl.rerun import auditing
 from lctl.rerun.echo import EchoStore
+from lctl.rerun.forkplayer import ForkPlayer
 from lctl.rerun.player import TapePlayer
 from lctl.session.border import Answer, Live, WireRequest
 from lctl.session.default import get_session
@@ -82,6 +83,10 @@ class Router:
 
     def is_live(self, lane: Lane) -> bool:
         return lane in self._here().live
+
+    def has_left(self, seq: int) -> bool:
+        here = self._here()
+        return isinstance(here, ForkPlayer) and seq > here.fork.prefix
 
     def ended(self, lane: Lane) -> Ended | None:
         return self._here().turns.ended(lane)

@@ -208,6 +208,10 @@ class Player(Protocol):
         """Return when the pool job in `lane` ended; at once and None where that was not noted."""
         return None
 
+    def has_left(self, seq: int) -> bool:
+        """Whether the log of this run is the recording no more behind event `seq`, and has its own times."""
+        return False
+
     def seen(self, key: str, of: str, lane: Lane) -> list[int] | None:
         """What the program saw next of such pool jobs (see `lctl.session.pooljobs.Seen`); None: look."""
         return None

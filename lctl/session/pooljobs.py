@@ -98,8 +98,10 @@ class PoolJobs:
                 self._ended.append(Ended(lane.path, self._under_way.now(), self._seq()))
         else:
             recorded = player.ended(lane)
-            if recorded is not None:  # the new log tells of its own times
-                self._ended.append(recorded._replace(at=self._under_way.now()))
+            if recorded is not None:
+                left = player.has_left(recorded.seq)
+                now = Ended(recorded.lane, self._under_way.now(), self._seq()) if left else recorded
+                self._ended.append(now)
         forget(job)
 
     def see(self, seen: Seen) -> None:

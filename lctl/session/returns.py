@@ -60,8 +60,8 @@ class Returns:
         if player is not None:
             del self._open[returning]
             at = player.resumed(seq, returning.lane) if seq and lanes.current().inside is None else None
-            if at is not None:  # the new log tells of its own times
-                self._resumed.append((self._under_way.now(), seq))
+            if at is not None:
+                self._resumed.append((self._under_way.now() if player.has_left(seq) else at, seq))
             return
         # In a tool's body nobody goes on in a rerun that serves the call.
         if seq and not returning.alone and lanes.current().inside is None:

@@ -7,8 +7,9 @@ the same program, or in a rerun, which has no network:
 - what HTTP clients and SDKs start themselves (openai asks for the platform in a thread, once a process),
   and modules that ask the system what it is by running its commands;
 - a pool's own threads and processes: when one more is started depends on who is idle;
-- what only waits for others, or tidies up once they have gone (streams of LangGraph and OpenAI Agents), and
-  LangGraph's saving of what a node wrote: the graph's thread starts it, or the node's, whoever comes first;
+- what only waits for others (Strands for pieces of Bedrock, where none is there yet), or tidies up once they
+  have gone (streams of LangGraph and OpenAI Agents), and LangGraph's saving of what a node wrote: the graph's
+  thread starts it, or the node's, whoever comes first;
 - litellm's thread that asks for its prices again where it got none;
 - an event loop's own end.
 
@@ -76,6 +77,7 @@ _WAITERS = {
     "get_waiter": "langgraph.pregel",
     "put_writes": "langgraph.pregel",
     "_start_model_provider_cleanup": "agents.result",
+    "_next_stream_event": "strands.models.bedrock",
 }
 _PASSAGES = {"submit": ("langchain_core.runnables", "langgraph.pregel")}
 #: Modules that start threads to have them at hand.

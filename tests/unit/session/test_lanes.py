@@ -262,6 +262,20 @@ def test_closing_a_client_that_was_thrown_away_is_not_counted() -> None:
     assert asyncio.run(here_later()) == "0.3"
 
 
+def test_waits_for_pieces_are_not_counted() -> None:
+    """Strands makes a task for the next piece of Bedrock's stream where none is there yet."""
+    strands: dict[str, Any] = {"__name__": "strands.models.bedrock", "asyncio": asyncio}
+    code = "async def _next_stream_event(queue):\n    return await asyncio.ensure_future(queue.get())\n"
+    exec(compile(code, "strands/models/bedrock.py", "exec"), strands)
+
+    async def main() -> list[str]:
+        queue: asyncio.Queue[str] = asyncio.Queue()
+        queue.put_nowait("piece")
+        return [await strands["_next_stream_event"](queue), await asyncio.create_task(here_later())]
+
+    assert asyncio.run(main()) == ["piece", "0.1.1"]
+
+
 def test_anyio_groups_and_threads() -> None:
     anyio = pytest.importorskip("anyio")
     to_thread = pytest.importorskip("anyio.to_thread")

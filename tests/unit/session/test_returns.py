@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from lctl.clock import system_clock
-from lctl.session import border
 from lctl.session.lanes import UnderWay
 from lctl.session.returns import Returns
 
@@ -37,22 +34,3 @@ def test_what_was_not_written_is_not_kept() -> None:
     data = returns.data()
     assert data is not None
     assert [seq for seq, _ in data["value"]] == [5]
-
-
-class Tape:
-    """Says of every crossing that the recorded program went on with it after an hour."""
-
-    def resumed(self, seq: int, lane: str) -> float | None:
-        return 3_600_000.0
-
-
-def test_a_rerun_tells_of_its_own_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the other events of its log do: what is live behind it (in a fork) comes after it."""
-    monkeypatch.setattr(border, "playing", Tape())
-    under_way = UnderWay(system_clock)
-    returns = Returns(under_way)
-    returns.end(returns.begin(), 3)
-    data = returns.data()
-    assert data is not None
-    [[seq, at]] = data["value"]
-    assert (seq, at <= under_way.now() < 3_600_000) == (3, True)
