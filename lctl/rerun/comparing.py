@@ -14,6 +14,7 @@ from lctl.rerun.certificate import Difference, differing
 from lctl.rerun.entries import is_cancellation
 from lctl.rerun.requests import settled
 from lctl.rerun.settings import DUMMY_KEY
+from lctl.session import returns
 
 if TYPE_CHECKING:
     from lctl.rerun.drawnids import DrawnIds
@@ -117,6 +118,8 @@ def essence(line: bytes) -> dict[str, Any]:
         elif event["type"] == "output" and "hash" in data:
             data.pop("size", None)  # the hash is of what counts: not of addresses, and places in tracebacks
             data.pop("text", None)
+        elif event["type"] == "ambient" and data.get("source") == returns.SOURCE:
+            data["value"] = sorted(seq for seq, _ in data.get("value") or ())  # with what, and not when
         elif event["type"] == "error" and isinstance(data.get("context"), dict):
             data["context"].pop("traceback", None)  # lines move as a program is worked on
         elif isinstance(data.get("params"), dict):

@@ -22,6 +22,7 @@ _PLACES: dict[str, tuple[tuple[str, str | None], ...]] = {
     "reasoning": (
         ("completion_tokens_details", "reasoning_tokens"),
         ("output_tokens_details", "reasoning_tokens"),
+        ("output_tokens_details", "thinking_tokens"),
     ),
     "total": (("total_tokens", None),),
 }

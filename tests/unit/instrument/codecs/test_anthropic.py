@@ -71,13 +71,19 @@ class TestStreams:
                 delta(0, "text_delta", text="Hé"),
                 delta(0, "text_delta", text="llo"),
                 {"type": "content_block_stop", "index": 0},
-                *ends(input_tokens=100, output_tokens=7, cache_creation_input_tokens=None),
+                *ends(
+                    input_tokens=100,
+                    output_tokens=7,
+                    cache_creation_input_tokens=None,
+                    output_tokens_details={"thinking_tokens": 2},
+                ),
             )
         )
         assert answer.messages == [{"role": "assistant", "content": [{"type": "text", "text": "Héllo"}]}]
         assert (answer.response_id, answer.model, answer.finish_reason) == ("msg", "m", "end_turn")
-        assert answer.tokens == {"input": 105, "output": 7, "cache_read": 5}
-        assert answer.usage == {"input_tokens": 100, "cache_read_input_tokens": 5, "output_tokens": 7}
+        assert answer.tokens == {"input": 105, "output": 7, "cache_read": 5, "reasoning": 2}
+        counted = {"input_tokens": 100, "cache_read_input_tokens": 5, "output_tokens": 7}
+        assert answer.usage == {**counted, "output_tokens_details": {"thinking_tokens": 2}}
         assert (answer.events, answer.complete) == (7, True)
 
     def test_thinking_tools_and_citations(self) -> None:
