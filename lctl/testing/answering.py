@@ -38,6 +38,7 @@ _OPERATIONS = (
     (re.compile(r"/model/[^/]+/converse(-stream)?$"), "converse"),
     (re.compile(r"/model/[^/]+/invoke(-with-response-stream)?$"), "invoke_model"),
     (re.compile(r"/api/chat$"), "ollama.chat"),
+    (re.compile(r"/api/generate$"), "ollama.generate"),
     (re.compile(r"/v2/chat$"), "cohere.chat"),
     (re.compile(r"/models(/[^/]+)?$|/api/(show|tags)$"), "models"),
 )
@@ -50,6 +51,7 @@ _WIRES: Mapping[str, Any] = {
     "converse": bedrock,
     "invoke_model": invoke,
     "ollama.chat": ollama,
+    "ollama.generate": ollama,
     "cohere.chat": cohere,
 }
 

@@ -144,10 +144,11 @@ def read_turns(operation: str, body: Mapping[str, Any]) -> Iterator[Turn]:
         )
         return
     anthropic = operation.startswith("messages") or "anthropic_version" in body
-    head = body.get("system") if anthropic else body.get("instructions")
+    prompted = operation == "ollama.generate"
+    head = body.get("system") if anthropic or prompted else body.get("instructions")
     if head:
         yield _turn("system", head)
-    if operation == "completions" or (operation == "invoke_model" and "prompt" in body):
+    if operation == "completions" or prompted or (operation == "invoke_model" and "prompt" in body):
         yield _turn("user", body.get("prompt"))
     elif operation == "responses" and isinstance(body.get("input"), str):
         yield _turn("user", body["input"])

@@ -1,4 +1,4 @@
-"""Ollama's chat: one JSON object, or a line of JSON for each piece."""
+"""Ollama's chat and generate: one JSON object, or a line of JSON for each piece."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CREATED = "2026-01-01T00:00:00Z"
 
 def complete(call: Call) -> dict[str, Any]:
     """The whole answer."""
-    return {**_head(call), "message": _message(call), **_end(call)}
+    return {**_head(call), **_said(call, _message(call)), **_end(call)}
 
 
 def stream(call: Call) -> Iterator[bytes]:
@@ -27,12 +27,19 @@ def stream(call: Call) -> Iterator[bytes]:
         yield _line(call, {"role": "assistant", "content": piece})
     if "tool_calls" in whole:
         yield _line(call, {"role": "assistant", "content": "", "tool_calls": whole["tool_calls"]})
-    last = {**_head(call), "message": {"role": "assistant", "content": ""}, **_end(call)}
+    last = {**_head(call), **_said(call, {"role": "assistant", "content": ""}), **_end(call)}
     yield orjson.dumps(last) + b"\n"
 
 
 def _line(call: Call, message: dict[str, Any]) -> bytes:
-    return orjson.dumps({**_head(call), "message": message, "done": False}) + b"\n"
+    return orjson.dumps({**_head(call), **_said(call, message), "done": False}) + b"\n"
+
+
+def _said(call: Call, message: dict[str, Any]) -> dict[str, Any]:
+    if call.request.operation == "ollama.chat":
+        return {"message": message}
+    thinking = {"thinking": message["thinking"]} if "thinking" in message else {}
+    return {"response": message["content"], **thinking}
 
 
 def _head(call: Call) -> dict[str, Any]:

@@ -17,6 +17,7 @@ PROVIDERS = {
     "converse": "bedrock",
     "invoke_model": "bedrock",
     "ollama.chat": "ollama",
+    "ollama.generate": "ollama",
     "cohere.chat": "cohere",
 }
 
@@ -36,7 +37,7 @@ def model_of(operation: str, path: str) -> str:
 
 def is_stream(operation: str, path: str, body: Mapping[str, Any]) -> bool:
     path = path.partition("?")[0]
-    if operation == "ollama.chat":
+    if operation.startswith("ollama."):
         return body.get("stream") is not False
     return path.endswith((":streamGenerateContent", "-stream")) or body.get("stream") is True
 

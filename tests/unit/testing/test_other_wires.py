@@ -70,3 +70,17 @@ def test_mistral_says_an_empty_text_beside_tool_calls(server: ModelServer) -> No
         answer = ask(f"{server.url}/v1/chat/completions", body, {"user-agent": agent})
         said.append(answer["choices"][0]["message"]["content"])
     assert said == ["", None]
+
+
+def test_what_ollama_generates(server: ModelServer) -> None:
+    """A prompt and no messages (LiteLLM's `ollama/`), whole and in pieces."""
+    server.reply(Reply("So it is."), times=2)
+    body = {"model": "llama3.1", "system": "Be brief.", "prompt": "Is it so?"}
+    whole = ask(f"{server.url}/api/generate", {**body, "stream": False})
+    assert (whole["response"], whole["done"], whole["done_reason"]) == ("So it is.", True, "stop")
+    with urlopen(Request(f"{server.url}/api/generate", json.dumps(body).encode())) as answer:
+        lines = [json.loads(line) for line in answer.read().splitlines()]
+    assert "".join(line["response"] for line in lines) == "So it is."
+    assert [line["done"] for line in lines] == [False, False, False, True]
+    assert lines[-1]["eval_count"] == whole["eval_count"] > 0
+    assert (server.requests[0].system, server.requests[0].last_text) == ("Be brief.", "Is it so?")
