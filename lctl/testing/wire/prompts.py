@@ -47,7 +47,8 @@ def schemas(operation: str, body: Mapping[str, Any]) -> Iterator[tuple[str, Mapp
         return
     for tool in body.get("tools") or ():
         for function in tool.get("functionDeclarations") or ():
-            given = function.get("parametersJsonSchema") or _lower(function.get("parameters") or {})
+            given = function.get("parametersJsonSchema") or function.get("parameters_json_schema")
+            given = given or _lower(function.get("parameters") or {})
             yield str(function.get("name")), given
 
 
