@@ -25,7 +25,8 @@ langchain_anthropic langchain_community langchain_core langchain_openai langgrap
 pydantic_ai semantic_kernel smolagents strands workflows
 """
 #: LangChain draws its ids of runs and messages by the second.
-_MODULES = ("uuid", "uuid_utils.compat", "pydantic_ai._uuid")
+#: LiteLLM draws by `fastuuid`.
+_MODULES = ("uuid", "uuid_utils.compat", "pydantic_ai._uuid", "fastuuid")
 _framework_names = frozenset(_FRAMEWORKS.split())
 _hooks: list[Hook] = []
 _watching: list[Hook] = []
@@ -86,24 +87,28 @@ def _replace_uuid(module: ModuleType) -> None:
     for name in ("uuid1", "uuid4", "uuid6", "uuid7", "uuid8"):
         original = getattr(module, name, None)
         if original is not None:
-            slots.replace(module, name, _identifier(name, original))
+            kind = module.UUID if module.__name__ == "fastuuid" else None  # a class of its own
+            slots.replace(module, name, _identifier(name, original, kind))
 
 
-def _identifier(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+def _identifier(
+    name: str, original: Callable[..., Any], kind: Callable[[str], Any] | None
+) -> Callable[..., Any]:
     from uuid import UUID
 
     def identifier(*args: Any, **kwargs: Any) -> Any:
         caller = _getframe(1)
         frame = own(caller)
         if frame is not None:
-            drawn = reads.read("uuid", name, frame, lambda: original(*args, **kwargs), str, UUID)
+            drawn = reads.read("uuid", name, frame, lambda: original(*args, **kwargs), str, kind or UUID)
         elif (
             name in _DERIVED
             and reads.active()
             and not (args or kwargs)
             and (maker := _framework(caller)) is not None
         ):
-            return UUID(int=_DERIVED[name](f"{name} {maker.f_code.co_qualname}"))
+            derived = UUID(int=_DERIVED[name](f"{name} {maker.f_code.co_qualname}"))
+            return derived if kind is None else kind(str(derived))
         else:
             drawn = original(*args, **kwargs)
         if _drew is not None:

@@ -45,10 +45,9 @@ def schemas(operation: str, body: Mapping[str, Any]) -> Iterator[tuple[str, Mapp
             spec = tool.get("toolSpec") or {}
             yield str(spec.get("name")), (spec.get("inputSchema") or {}).get("json") or {}
         return
-    for tool in body.get("tools") or ():
+    for tool in _camel(body.get("tools")) or ():
         for function in tool.get("functionDeclarations") or ():
-            given = function.get("parametersJsonSchema") or function.get("parameters_json_schema")
-            given = given or _lower(function.get("parameters") or {})
+            given = function.get("parametersJsonSchema") or _lower(function.get("parameters") or {})
             yield str(function.get("name")), given
 
 
@@ -83,7 +82,31 @@ def _converse(body: Mapping[str, Any]) -> Iterator[Parts]:
         )
 
 
+#: Google takes names in snake case, too (LiteLLM writes them so).
+_NAMES = {
+    "file_data": "fileData",
+    "function_call": "functionCall",
+    "function_declarations": "functionDeclarations",
+    "function_response": "functionResponse",
+    "inline_data": "inlineData",
+    "parameters_json_schema": "parametersJsonSchema",
+    "system_instruction": "systemInstruction",
+}
+#: What is the program's own.
+_VALUES = frozenset({"args", "response", "parameters", "parametersJsonSchema"})
+
+
+def _camel(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_camel(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    named = {_NAMES.get(key, key): one for key, one in value.items()}
+    return {key: one if key in _VALUES else _camel(one) for key, one in named.items()}
+
+
 def _google(body: Mapping[str, Any]) -> Iterator[Parts]:
+    body = _camel(dict(body))
     body = {**body, **(body.get("generateContentRequest") or {})}
     system = body.get("systemInstruction") or {}
     if system:
