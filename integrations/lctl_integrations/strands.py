@@ -18,6 +18,7 @@ from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, jsonable, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
+from lctl_integrations import strands_ids
 
 _AGENT = "an agent of Strands"
 _TEAM = "a graph or swarm of Strands"
@@ -46,6 +47,7 @@ class Strands:
         "strands.agent.agent",
         "strands.agent._agent_as_tool",
         "strands.event_loop.event_loop",
+        strands_ids.MODULE,
         "strands.multiagent.graph",
         "strands.multiagent.swarm",
         "strands.tools.decorator",
@@ -54,6 +56,9 @@ class Strands:
     )
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
+        if module.__name__ == strands_ids.MODULE:
+            strands_ids.patch(module, patches)
+            return
         for path, wrapper in _HOOKS[module.__name__.removeprefix("strands.")].items():
             patches.wrap(module, path, wrapper)
 

@@ -146,7 +146,7 @@ class TestResponses(Threaded):
 
     program = Path(__file__).parent / "programs" / "strands_responses.py"
     integration = "strands"
-    requires = ("strands", "openai")
+    requires = ("strands", "openai", "google.genai")
 
     def answer(self, request: Request) -> Any:
         if request.tool_results:
@@ -157,6 +157,11 @@ class TestResponses(Threaded):
         """Each call is in the step of the agent that asked, and ends in it."""
         assert self.outline(recorded.events) == snapshot(
             [
+                "agent Google: run",
+                "  llm Google 110+4",
+                "  llm Google 64+29",
+                '  tool Google: weather{"city": "Atlantis"} (id) = LookupError',
+                '  tool Google: weather{"city": "Rome"} (id) = "Sunny in Rome."',
                 "agent Left: run",
                 "  llm Left 101+4",
                 "  llm Left 59+29",

@@ -42,7 +42,6 @@ class Served:
 
         What needs no waiting comes with the head; the rest in its own time, read or not.
         """
-        await self._written()
         head, framed = _head(self._answer, self._request.method)
         self._chunked = framed or b"\r\ntransfer-encoding:" in head
         self._protocol.data_received(head)
@@ -50,8 +49,9 @@ class Served:
         await asyncio.sleep(0)
         return framed
 
-    async def _written(self) -> None:
-        """Until the request has been written: aiohttp cancels the writing of one that is answered."""
+    async def written(self) -> None:
+        """Until the request has been written: aiohttp cancels the writing of one that is answered. To be
+        awaited before the answer's turn, in which those are answered that came together."""
         request: Any = self._request
         if request._continue is not None and not request._continue.done():
             request._continue.set_result(True)

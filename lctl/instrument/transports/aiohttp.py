@@ -172,6 +172,7 @@ class _Tees:
             return await wrapped(*args, **kwargs)
         framed = False
         if call.served is not None:
+            await _within(call, call.served.written, (), {})
             try:
                 await call.served.wait()
                 token = suppress.silence(suppress.REPORTED)

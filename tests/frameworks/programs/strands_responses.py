@@ -1,9 +1,11 @@
-"""Strands on the Responses API, whose streams it leaves at their last event: sync, streamed, several at once."""
+"""Strands on the Responses API, whose streams it leaves at their last event: sync, streamed, several at once. And on Google,
+whose calls Strands gives ids of its own."""
 
 import asyncio
 import json
 
 from strands import Agent, tool
+from strands.models.gemini import GeminiModel
 from strands.models.openai_responses import OpenAIResponsesModel
 
 
@@ -15,8 +17,8 @@ def weather(city: str) -> str:
     return f"Sunny in {city}."
 
 
-def made(name):
-    model = OpenAIResponsesModel(model_id="gpt-4.1-mini")
+def made(name, model=None):
+    model = model or OpenAIResponsesModel(model_id="gpt-4.1-mini")
     return Agent(name=name, model=model, tools=[weather], callback_handler=None)
 
 
@@ -27,7 +29,8 @@ async def at_once():
 
 
 def main():
-    return [str(made("Solo")("Scout.")), asyncio.run(at_once())]
+    google = made("Google", GeminiModel(model_id="gemini-2.5-flash"))
+    return [str(made("Solo")("Scout.")), str(google("Scout.")), asyncio.run(at_once())]
 
 
 if __name__ == "__main__":
