@@ -77,12 +77,18 @@ def _imported(entry: Any) -> None:
             try:
                 import_module(name)
             except ModuleNotFoundError as error:
-                if error.name is None or not name.startswith(error.name):
+                if error.name is not None and name.startswith(error.name):
+                    entry.missing.append(name)  # of another version of the library
+                elif error.name is None or _root(error.name) == _root(name):
                     raise
-                entry.missing.append(name)  # of another version of the library
+                # else it is for another library, which is not here: nobody can use it
     except Exception as error:  # a broken library must not end the doctor's visit
         entry.state = "failed"
         entry.failure = f"cannot be imported ({type(error).__name__}: {error})"
+
+
+def _root(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def recording(log: Log) -> dict[str, Any]:
