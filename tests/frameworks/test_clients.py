@@ -145,7 +145,7 @@ class TestGoogleGenAI(Clients):
                 "llm generate_content streamed",
                 "  httpx2 200",
                 "  model: Answer to And the weather of Atlantis? (2)",
-                "/ success STOP input 257 output 11",
+                "/ success STOP input 253 output 11",
                 "embedding embed_content",
                 "  httpx2 200",
                 "/ success",
