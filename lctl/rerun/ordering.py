@@ -6,6 +6,7 @@ began after it. So crossings without `at` part the file into stretches, inside w
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from heapq import heappop, heappush
@@ -174,9 +175,12 @@ def _put_before_wakes(moments: list[_Moment]) -> set[int]:
         if entry.kind != "exchange" or one.part not in (0, ENDED):
             continue
         is_head = one.part == 0 and bool(entry.times)
-        for wake in wakes.get(entry.lane, ()):
-            told = wake.seq or 0
-            if entry.begins < told < entry.seq and (wake.at < one.at) is is_head:
+        there = wakes.get(entry.lane, [])
+        for wake in there[bisect_right(there, float(entry.begins), key=_seq) :]:
+            told = _seq(wake)
+            if told >= entry.seq:
+                break
+            if (wake.at < one.at) is is_head:
                 if is_head:
                     heads.add(entry.seq)
                     one.at = wake.at
@@ -185,15 +189,18 @@ def _put_before_wakes(moments: list[_Moment]) -> set[int]:
 
 
 def _wakes(moments: list[_Moment]) -> dict[str, list[_Moment]]:
-    """By the lanes whose threads they are of."""
+    """By the lanes whose threads they are of, in the log's order."""
     found: dict[str, list[_Moment]] = {}
-    for one in moments:
-        if one.entry.kind == "wake" and one.part == 0:
-            lane = one.entry.lane
-            while "." in lane:
-                lane = lane.rpartition(".")[0]
-                found.setdefault(lane, []).append(one)
+    for one in sorted((one for one in moments if one.entry.kind == "wake" and one.part == 0), key=_seq):
+        lane = one.entry.lane
+        while "." in lane:
+            lane = lane.rpartition(".")[0]
+            found.setdefault(lane, []).append(one)
     return found
+
+
+def _seq(one: _Moment) -> float:
+    return one.seq or 0
 
 
 def _follow_log(moments: list[_Moment]) -> None:

@@ -13,14 +13,16 @@ from lctl.session import LCTLSession
 
 pytestmark = pytest.mark.frameworks
 
+_NEEDED = "needs: pip install haystack-ai"
+
 
 def test_ids_of_calls(tmp_path: Path) -> None:
     """Google's streamed calls have an empty one; those of the Responses API that of their item."""
-    haystack = pytest.importorskip("haystack")
-    agents = pytest.importorskip("haystack.components.agents")
-    data: Any = pytest.importorskip("haystack.dataclasses")
+    haystack = pytest.importorskip("haystack", reason=_NEEDED)
+    agents = pytest.importorskip("haystack.components.agents", reason=_NEEDED)
+    data: Any = pytest.importorskip("haystack.dataclasses", reason=_NEEDED)
     replies: Any = list[data.ChatMessage]
-    tools = pytest.importorskip("haystack.tools")
+    tools = pytest.importorskip("haystack.tools", reason=_NEEDED)
 
     @haystack.component  # type: ignore[untyped-decorator, unused-ignore]
     class Asking:

@@ -276,7 +276,7 @@ class TestStreams:
 
     def test_aiohttp_in_a_tool(self, server: Any, make: Any, log: Any) -> None:
         """What a tool asks is its own, though its answer comes over a connection that others opened."""
-        aiohttp = pytest.importorskip("aiohttp")
+        aiohttp = pytest.importorskip("aiohttp", reason="needs: pip install aiohttp")
         server.replies = [make.Reply(chunks=make.chat_chunks(), pause=0.005) for _ in range(2)]
 
         async def asks(session: Any) -> str:

@@ -31,10 +31,9 @@ def test_ends_of_pool_jobs_that_stay_on_the_tape(lctl: Run, tmp_path: Path) -> N
     (tmp_path / "agent.py").write_text(PROGRAM)
     assert lctl("run", "-o", "run.lctl.json", "agent.py").returncode == 0
     at = next(e.seq for e in open_log(tmp_path / "run.lctl.json").events() if e.type == "tool_call")
-    assert min(_ends(tmp_path / "run.lctl.json")) > 800
     forked = lctl("fork", "run.lctl.json", "--at", str(at), "--result", "tool:look=5", "-o", "fork.lctl.json")
     assert forked.returncode == 0, forked.stderr
-    assert max(_ends(tmp_path / "fork.lctl.json")) < 800
+    assert not set(_ends(tmp_path / "fork.lctl.json")) & set(_ends(tmp_path / "run.lctl.json"))
     again = lctl("rerun", "fork.lctl.json")
     assert "rerun exact" in again.stderr, again.stderr
 

@@ -200,23 +200,11 @@ def test_requests_the_provider_would_refuse_are_refused(gpt: openai.OpenAI, mess
     assert said in caught.value.message and caught.value.type == "invalid_request_error"
 
 
-@pytest.mark.parametrize(
-    ("agent", "place"), [("mistral-client-python/3.7.0", "usage"), ("AsyncGroq/Python 1.7.0", "x_groq")]
-)
-def test_other_clients_get_streams_as_their_providers_write_them(
-    server: ModelServer, gpt: openai.OpenAI, agent: str, place: str
-) -> None:
-    """Counts that nobody asked for; Mistral's client takes whole calls only."""
+def test_groqs_client_gets_counts_that_nobody_asked_for(server: ModelServer, gpt: openai.OpenAI) -> None:
     server.reply(tool_calls=[("grep", {"pattern": "exec" * 9}), ("grep", {"pattern": "eval"})])
-    asked = gpt.with_options(default_headers={"user-agent": agent}).chat.completions
+    asked = gpt.with_options(default_headers={"user-agent": "AsyncGroq/Python 1.7.0"}).chat.completions
     chunks: list[Any] = [c.to_dict() for c in asked.create(model=MODEL, messages=USER, stream=True)]
     last = chunks[-1]
-    counts = last["usage"] if place == "usage" else last["x_groq"]["usage"]
-    assert last["choices"][0]["finish_reason"] == "tool_calls" and counts["prompt_tokens"] == 13
-    calls = [
-        c["choices"][0]["delta"]["tool_calls"] for c in chunks if "tool_calls" in c["choices"][0]["delta"]
-    ]
-    if place == "usage":
-        assert [one["function"]["name"] for one in calls[0]] == ["grep", "grep"] and len(calls) == 1
-    else:
-        assert len(calls) > 2
+    assert last["choices"][0]["finish_reason"] == "tool_calls"
+    assert last["x_groq"]["usage"]["prompt_tokens"] == 13
+    assert sum("tool_calls" in c["choices"][0]["delta"] for c in chunks) > 2
