@@ -20,6 +20,7 @@ from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, context, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
+from lctl_integrations import crewai_files, crewai_handlers, crewai_memories
 
 _EVENT = "an event of CrewAI"
 _TOOL = "a tool call of CrewAI"
@@ -61,16 +62,27 @@ class CrewAI:
         "crewai.agents.agent_executor",
         "crewai.agents.step_executor",
         "crewai.agent.core",
+        *crewai_files.MODULES,
+        *crewai_memories.MODULES,
     )
 
     def __init__(self) -> None:
         self._bus = _Bus()
+        self._files = crewai_files.Files()
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         # A module's own `__name__` may be another's: some take over all that another one holds.
-        match next((name for name in self.modules if sys.modules.get(name) is module), "").rpartition(".")[2]:
+        name = next((name for name in self.modules if sys.modules.get(name) is module), "")
+        if name in crewai_files.MODULES:
+            self._files.patch(module, name, patches)
+            return
+        if name in crewai_memories.MODULES:
+            crewai_memories.patch(module, name, patches)
+            return
+        match name.rpartition(".")[2]:
             case "event_bus":
                 patches.wrap(module, "CrewAIEventsBus._prepare_event", self._bus.prepared)
+                patches.wrap(module, "CrewAIEventsBus.flush", crewai_handlers.flushed)
             case "base_tool":
                 for path in ("BaseTool.run", "Tool.run", "BaseTool.arun", "Tool.arun"):
                     patches.wrap(module, path, _tool(_keywords))

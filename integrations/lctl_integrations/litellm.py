@@ -3,7 +3,8 @@
 All others are read on the wire, whichever client makes them. Streams of its own clients it leaves open at
 their end, so it is asked when that was. The prices that it fetches when it is imported are read as any
 request of `lctl run`; how often it asks again in a thread of its own hangs on how long the program lives, so
-that is no part of a recording, and a rerun does without.
+that is no part of a recording, and a rerun does without. Which ids it draws for tool calls is kept
+(`litellm_ids`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from lctl.instrument.structure import ModelCall
 from lctl.session import border, wrapping
 from lctl.session.default import get_session
 from lctl.session.silence import REPORTED, end_silence, silence
+from lctl_integrations import litellm_ids
 
 _MOCK = "a mocked call of litellm"
 _STREAM = "the end of a stream of litellm"
@@ -30,11 +32,13 @@ class LiteLLM:
 
     name = "litellm"
     supported = ">=1.106,<2"
-    modules = ("litellm.main", "litellm.litellm_core_utils.streaming_handler", _PRICES)
+    modules = ("litellm.main", "litellm.litellm_core_utils.streaming_handler", _PRICES, *litellm_ids.MODULES)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == "litellm.main":
             patches.wrap(module, "mock_completion", _mocked)
+        elif module.__name__ in litellm_ids.MODULES:
+            litellm_ids.patch(module, patches)
         elif module.__name__ == _PRICES:
             if hasattr(module, "_retry_remote_fetch_in_background"):  # versions before asked once
                 patches.wrap(module, "_retry_remote_fetch_in_background", _asked_again)

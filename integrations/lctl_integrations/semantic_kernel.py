@@ -6,6 +6,7 @@ not run. Model calls are the wire's; of a service that has none, the whole reque
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from contextlib import suppress
 from contextvars import ContextVar
@@ -40,6 +41,9 @@ _CLASSES = {
 _CHATS = {"group_chat.agent_group_chat": "AgentGroupChat"}
 #: Arguments that the kernel gives of its own.
 _OWN = ("kernel", "service", "execution_settings", "arguments")
+
+#: What parts a plugin's name from its function's, here in one way and there in another.
+_SIGNS = re.compile(r"[\W_]")
 
 #: Names that the kernel made up for prompts without one, until such a prompt runs.
 _made_up: deque[str] = deque(maxlen=256)
@@ -141,7 +145,14 @@ async def _asked_for(wrapped: Any, kernel: Any, args: tuple[Any, ...], kwargs: d
 @guarded(_FUNCTION)
 def _id_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     call = args[0] if args else kwargs["function_call"]
-    return None if call.id is None else str(call.id)
+    return None if call.id is None or _is_place(str(call.id), str(call.name)) else str(call.id)
+
+
+def _is_place(id: str, name: str) -> bool:
+    """Whether it says the function and which part of the answer asks for it, as of Google's calls, which have
+    no id: so it is the same in every answer."""
+    function, _, number = id.rpartition("_")
+    return number.isdigit() and _SIGNS.sub("", function) == _SIGNS.sub("", name)
 
 
 def _called(wrapped: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -68,8 +68,9 @@ _MESSAGE = _VOLATILE | {
     "id",
     "item_id",
 }
-_AMBIENT = _VOLATILE | {"value", "values", "steps", "order", "result", "count", "at", "turn", "ahead"}
-_TOOL_CALL = _VOLATILE | {"nested", "at", "turn", "began", "match"}
+_WHEN = frozenset({"at", "turn", "behind"})
+_AMBIENT = _VOLATILE | _WHEN | {"value", "values", "steps", "order", "result", "count", "ahead"}
+_TOOL_CALL = _VOLATILE | _WHEN | {"nested", "began", "match"}
 #: Of a tool's tape: seqs, and places in what the program wrote.
 _PLACES = frozenset({"inside", "wrote"})
 _PART = frozenset({"id", "item_id", "call_id", "signature", "encrypted_content", "created_by"})

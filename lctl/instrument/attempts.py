@@ -20,9 +20,9 @@ from lctl.instrument.headers import all_headers, kept_headers, without_secrets
 from lctl.session import border, turns
 
 if TYPE_CHECKING:
-    from lctl.session.lanes import UnderWay
     from lctl.session.redact import Redactor
     from lctl.session.returns import Returning, Returns
+    from lctl.session.underway import UnderWay
 
 # By name, because anyio, trio and asyncio each have their own and none may be imported here.
 CANCELLATIONS = frozenset({"CancelledError", "Cancelled", "KeyboardInterrupt", "SystemExit"})
@@ -50,8 +50,13 @@ def never_raises(place: str) -> Callable[[Callable[P, R]], Callable[P, R | None]
     return wrap
 
 
-#: Parts of content types that are read as they come, beside text/event-stream: AWS's, JSON lines.
-_STREAMS = ("amazon.eventstream", "ndjson", "jsonl", "json-seq")
+#: Parts of content types that are read as they come: server-sent events, AWS's, JSON lines.
+_STREAMS = ("event-stream", "amazon.eventstream", "ndjson", "jsonl", "json-seq")
+
+
+def is_stream(kind: str) -> bool:
+    """Whether a body of this content type is a stream of events."""
+    return any(name in kind for name in _STREAMS)
 
 
 class Owner(Protocol):
@@ -76,6 +81,7 @@ class Attempt:
         error: what the transport raised, before or in the middle of the body.
         is_stream: the body is a stream of events, whose chunks and times are kept; known when answered.
         turns: of an event loop that each chunk reached, counted from what reached that before.
+        head: when the head of a stream came (monotonic ns), and as `turns`.
         closed_early: the host closed the response before its end was read.
         left: of a stream: it did not even that. It was collected, or open when the session ended.
         upload: pieces of a request's body that is known only when it has been sent; kept by transports.
@@ -102,6 +108,7 @@ class Attempt:
     ended_ns = 0
     is_stream = False
     turns: list[int] | None = None
+    head: tuple[int, int | None] | None = None
     _body: list[bytes] | None = None
     _encoding: str | None = None
 
@@ -131,17 +138,23 @@ class Attempt:
 
     # -- told by the transport -------------------------------------------------------------
 
-    def answered(self, status: int, headers: Iterable[tuple[Any, Any]]) -> None:
-        """Status and headers came. `headers` are (name, value) pairs, text or bytes."""
+    def answered(
+        self, status: int, headers: Iterable[tuple[Any, Any]], head: tuple[int, int | None] | None = None
+    ) -> None:
+        """Status and headers came. `headers` are (name, value) pairs, text or bytes; `head` is given where
+        they came before now."""
         self.status = status
         try:
             self.headers = kept = all_headers(headers) if settings.full else kept_headers(headers)
             kind = kept.get("content-type", "")
             if kind != "application/json":
-                self.is_stream = "event-stream" in kind or any(name in kind for name in _STREAMS)
+                self.is_stream = is_stream(kind)
                 if self.is_stream and not self._watched:
                     self._watched = True
                     collecting.watch()
+                if self.is_stream:
+                    turn = turns.since() if turns.counting and head is None else None
+                    self.head = head or (monotonic_ns(), turn)
                 if self.is_stream and status == 200:
                     chunks = self.owner.keeps(self)
                     self.chunks = self.chunks if chunks is None else chunks
@@ -150,9 +163,11 @@ class Attempt:
                 raise
             guard.failed("the head of a response", error)
 
-    def passed(self) -> None:
-        """A chunk goes on to the program, in its event loop. Told only where turns are counted."""
-        turn = turns.since() if self.is_stream else None
+    def passed(self, turn: int | None = None) -> None:
+        """A chunk goes on to the program, in its event loop; in this turn, if it did not before (`turn`, as
+        of `turns.since`). Told only where turns are counted."""
+        if turn is None and self.is_stream:
+            turn = turns.since()
         if turn is None:
             return
         if self.turns is None:
@@ -342,6 +357,11 @@ class Attempt:
         moment = self._moment
         if moment.lane != "0" or not moment.alone or settings.full:
             data.update(self._under_way.fields(moment, settings.full))
+            if self.head is not None:
+                ns, turn = self.head
+                data["head_ms"] = (ns - self.started_ns) // 1000 / 1000
+                if turn is not None:
+                    data["head_turn"] = turn
         if self.match is not None:
             data["match"] = self.match
         return data

@@ -16,13 +16,14 @@ from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
 from lctl.guard import guard
-from lctl.instrument import codecs, told
+from lctl.instrument import codecs
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.callevents import start_data
 from lctl.instrument.concluding import Concluding
 from lctl.instrument.headers import sent_headers
 from lctl.instrument.recordings import recording_of
 from lctl.record.recorder import Draft
+from lctl.session import told
 
 if TYPE_CHECKING:
     from lctl.instrument.codecs.model import Codec, ModelRequest

@@ -38,6 +38,7 @@ class PlainExchange:
         frame = session.frame()
         self._agent, self._step = frame.agent, frame.step
         self._headers: dict[str, str] = {}  # as sent
+        self._is_shared = False
 
     def begin(self, http: str, method: str, url: str, headers: Any, body: bytes | None) -> Attempt:
         sent = sent_headers(headers)
@@ -49,10 +50,11 @@ class PlainExchange:
             sent["content-type"] = settled(b"", sent["content-type"])[1]
         if sent:
             request["headers"] = sent
-        is_news = traffic.is_news(url)
-        if is_news:
+        lane = traffic.lane(method, url)
+        if lane is not None:
             self._agent, self._step = self._session.agent, None
-        token = lanes.enter(lanes.LIBRARIES if is_news else lanes.current())
+        self._is_shared = lane is lanes.SHARED
+        token = lanes.enter(lane or lanes.current())
         try:
             attempt = Attempt(self, 1, http, method, url, request, self._session.under_way)
         finally:
@@ -83,6 +85,9 @@ class PlainExchange:
         if isinstance(attempt.chunks, Bounded) and attempt.chunks.dropped:
             data["dropped"] = attempt.chunks.dropped
         body = b"" if attempt.is_stream else b"".join(attempt.body)
+        asked = attempt.url, attempt.request.get("hash"), attempt.status, body
+        if self._is_shared and not recording.is_new(asked):
+            return
         blob = _blob(body, attempt.headers.get("content-type")) if len(body) > _INLINE else None
         if blob is not None:
             data["body"] = {"blob": blob["hash"]}

@@ -56,8 +56,9 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
         "executable": sys.executable,
         "keys": secret_names(),
     }
+    seed = os.environ.get("PYTHONHASHSEED", "random")
     if full or _RUN in os.environ:
-        found["hashseed"] = os.environ.get("PYTHONHASHSEED", "random")
+        found["hashseed"] = seed
         found["git"] = git(os.environ.get(_GIT))
         found["packages"] = packages()
         from lctl.instrument.ambient import inputs
@@ -68,6 +69,7 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
             found["tools"] = list(wrapped.named)
         found["env"] = _environment(redactor, _reread)
     else:
+        found["hashseed"] = seed if seed.isdigit() else None  # which one Python drew, nobody can tell
         found["env"] = _environment(redactor, steers_libraries)
     return {name: value for name, value in found.items() if value is not None}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ class Recording:
             in memory.
     """
 
-    __slots__ = ("conversations", "digests", "forks", "open", "streams")
+    __slots__ = ("_shared", "conversations", "digests", "forks", "open", "streams")
 
     def __init__(self, session: LCTLSession) -> None:
         self.conversations = Conversations(session.clock, session.graphs)
@@ -43,6 +44,7 @@ class Recording:
         self.digests = BodyDigests()
         self.forks = processes.forks
         self.open: dict[int, Attempt] = {}
+        self._shared: set[Hashable] = set()
         store = session.store if opening.redirect is None else None
         self.streams = OpenStreams(store.place, session.redactor) if isinstance(store, JournalStore) else None
 
@@ -53,6 +55,12 @@ class Recording:
         if session.follower is not None:
             session.on_follow(session.tree)
         session.on_close = self.close
+
+    def is_new(self, shared: Hashable) -> bool:
+        """Whether this question with this answer is the first of its kind (see `traffic.is_shared`)."""
+        before = len(self._shared)
+        self._shared.add(shared)
+        return len(self._shared) > before
 
     def keeps_left(self) -> bool:
         """Whether one more stream that was collected may wait for the end of the session."""

@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from urllib.parse import urlsplit
 
+from lctl.session import lanes
+
 #: Host suffixes to which only telemetry goes.
 _TELEMETRY_HOSTS = (
     "smith.langchain.com",
@@ -59,6 +61,9 @@ _MODELS = re.compile(
     r"|POST [^?#]*/api/show/?(?:[?#]|$)"
 )
 
+#: What libraries ask there once a process, and keep: Ollama for a model (litellm, in the thread of any call).
+_SHARED = re.compile(r"POST [^?#]*/api/show/?(?:[?#]|$)")
+
 #: Requests that passed a transport and were not recorded as model calls, by host; for doctor.
 passed: Counter[str] = Counter()
 telemetry: Counter[str] = Counter()
@@ -77,6 +82,19 @@ def is_telemetry(url: str) -> bool:
 def is_about_models(method: str, url: str) -> bool:
     """Whether a provider is asked what models it has, or what one of them is: kept in every recording."""
     return _MODELS.match(f"{method} {url}") is not None
+
+
+def is_shared(method: str, url: str) -> bool:
+    """Whether a library asks this for the whole process, and keeps the answer: in whichever thread comes
+    first, or in several at once. It is recorded once, in no lane of the program's."""
+    return _SHARED.match(f"{method} {url}") is not None
+
+
+def lane(method: str, url: str) -> lanes.Lane | None:
+    """The lane in which that counts, whoever asks; None of what counts where it is asked."""
+    if is_news(url):
+        return lanes.LIBRARIES
+    return lanes.SHARED if is_shared(method, url) else None
 
 
 def is_news(url: str) -> bool:

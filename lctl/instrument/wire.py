@@ -35,10 +35,14 @@ SPAWN = "SPAWN"
 session_here = get_session
 
 
-def open_call_here() -> tuple[Call, Token[Call | None]] | None:
-    """For those above an SDK's retries: open a call, or None where nothing is recorded."""
+def open_call_here(address: object = None) -> tuple[Call, Token[Call | None]] | None:
+    """For those above an SDK's retries: open a call, or None where nothing is recorded.
+
+    Args:
+        address: as of `recognise`, where the first request's is known.
+    """
     try:
-        if silenced():
+        if silenced() or (address is not None and running() is None and traffic.is_telemetry(str(address))):
             return None
         session = session_here()
         if session is None:

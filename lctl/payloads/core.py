@@ -167,6 +167,7 @@ class ToolCall(Payload, frozen=True):
         output: what it gave; absent when it failed.
         error: why it failed, text or an object.
         call_id: id of the model's tool call it answers.
+        asked: the input its model asked for, where a fork ran it with another, which is `input`.
         derived: read from the messages of a later request, not reported by the tool's own code.
         message_id: with `nested`: the message that asked for it.
         nested: first messages of the conversations it began, of a sub-agent.
@@ -175,6 +176,7 @@ class ToolCall(Payload, frozen=True):
         lane: as in an exchange.
         at: as in an exchange.
         turn: as in an exchange.
+        behind: as in an exchange.
         began: as `turn`, of its start; only outside other tools' bodies.
         match: as in an exchange.
     """
@@ -185,6 +187,7 @@ class ToolCall(Payload, frozen=True):
     error: Any = None
     duration_ms: Milliseconds | None = None
     call_id: str | None = None
+    asked: Any = None
     derived: bool | None = None
     message_id: str | None = None
     nested: tuple[str, ...] | None = None
@@ -193,6 +196,7 @@ class ToolCall(Payload, frozen=True):
     lane: str | None = None
     at: Milliseconds | None = None
     turn: Count | None = None
+    behind: Count | None = None
     began: Count | None = None
     match: str | None = None
 

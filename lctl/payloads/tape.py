@@ -63,7 +63,10 @@ class Exchange(Payload, frozen=True):
             nothing else was under way.
         turn: where its end reached an event loop, how many turns of that after what reached it before;
             99 of more. Absent elsewhere, and of streams without `turns`.
+        behind: how many of the program's own callbacks ran behind it in that turn; absent for none.
         turns: of each of `chunks`, as `turn`.
+        head_ms: from the request's leaving to the head of a stream, where `at` or `lane` is given.
+        head_turn: of that, as `turn`.
         match: in a rerun or fork, how it was answered: drift, moved or live; absent where exact.
     """
 
@@ -87,7 +90,10 @@ class Exchange(Payload, frozen=True):
     lane: str | None = None
     at: Milliseconds | None = None
     turn: Count | None = None
+    behind: Count | None = None
     turns: list[Count] | None = None
+    head_ms: Milliseconds | None = None
+    head_turn: Count | None = None
     match: str | None = None
 
 
@@ -111,7 +117,8 @@ class Ambient(Payload, frozen=True):
         lane: as in an exchange.
         at: as in an exchange.
         turn: as in an exchange, of a sleep or wake.
-        ahead: of a wake: how many callbacks of the loop's turn ran before it; absent if it was alone.
+        ahead: of a wake, in older logs: how many callbacks of the loop's turn ran before it.
+        behind: as in an exchange.
         match: as in an exchange.
     """
 
@@ -129,6 +136,7 @@ class Ambient(Payload, frozen=True):
     at: Milliseconds | None = None
     turn: Count | None = None
     ahead: Count | None = None
+    behind: Count | None = None
     match: str | None = None
 
 

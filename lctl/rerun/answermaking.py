@@ -36,6 +36,15 @@ def served_answer(tape: Tape, order: Order, entry: Entry, data: Mapping[str, Any
     return answer
 
 
+def shared_answer(tape: Tape, order: Order, entry: Entry, again: bool) -> RecordedAnswer:
+    """To what is asked for the whole process. `again`: by another one, who waits for nobody; it is not
+    recorded."""
+    answer = served_answer(tape, order, entry, tape.data(entry))
+    if again:
+        answer.be_repeated()
+    return answer
+
+
 def pending_answer(order: Order, key: tuple[str, str, int]) -> RecordedAnswer:
     """To a call that never got one."""
     return RecordedAnswer(order, key, None, {}, None, list, streamed=False, endless=True, match=None)

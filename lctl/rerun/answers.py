@@ -19,6 +19,7 @@ class RecordedAnswer:
     """Gives head and chunks, each when its turn in the recorded order has come.
 
     Attributes:
+        again: it was given before, and is not recorded another time.
         match: drift or moved, for the log of the rerun; None where exact.
         body: of the request it answers, where that is not the program's own: a fork's edits changed it.
         encoding: the content-encoding that the program undid itself.
@@ -36,6 +37,7 @@ class RecordedAnswer:
         "_key",
         "_make",
         "_order",
+        "again",
         "body",
         "closed_early",
         "encoding",
@@ -66,7 +68,7 @@ class RecordedAnswer:
         lingering: bool = False,
     ) -> None:
         self._order = order
-        self._key = key
+        self._key: tuple[str, str, int] = key
         self._make = make
         self._chunks: list[bytes] | None = None
         self._given = 0
@@ -83,6 +85,12 @@ class RecordedAnswer:
         self.closed_early = False
         self.lingering = lingering
         self.match = match
+        self.again = False
+
+    def be_repeated(self) -> None:
+        """It has been given once: nobody waits for it, and it is not recorded."""
+        self._key = self._key[0], self._key[1], 0
+        self.timed, self.again = False, True
 
     def start(self) -> None:
         """Return when the request may be made."""

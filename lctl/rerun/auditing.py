@@ -134,6 +134,15 @@ class Guard:
         else:
             self._allowed[kind].add(what)
 
+    def aside(self, path: str) -> str | None:
+        """See `lctl.session.border.Player.aside`."""
+        real = absolute(path)
+        if self.scratch is None or "write" in self._all or self._is_in_folders(real):
+            return None
+        place = self.scratch / "aside" / real.lstrip(os.sep).replace(":", "")
+        place.mkdir(parents=True, exist_ok=True)
+        return str(place)
+
     # -- asked by the hook -------------------------------------------------------------------
 
     def check(self, event: str, args: tuple[Any, ...], frame: FrameType | None) -> None:
@@ -157,15 +166,14 @@ class Guard:
             return True
         if effect.kind == "write":
             path = effect.target
-            return (
-                is_bytecode(path)
-                or is_device(path)
-                or any(path == folder or path.startswith(folder + os.sep) for folder in self._folders)
-            )
+            return is_bytecode(path) or is_device(path) or self._is_in_folders(path)
         if effect.kind == "network":
             return effect.target in self._allowed["network"] or self._is_address(effect.target)
         command = effect.target.split(" ")[0]
         return bool({effect.target, command, Path(command).name} & self._allowed["subprocess"])
+
+    def _is_in_folders(self, path: str) -> bool:
+        return any(path == folder or path.startswith(folder + os.sep) for folder in self._folders)
 
     def _is_address(self, address: str) -> bool:
         """Whether an allowed host has this address."""

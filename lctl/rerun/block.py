@@ -104,6 +104,7 @@ class Block:
         if self._frame is not None:
             context.leave(self._frame)
         self._running.end()
+        self._running.order.let_go()
         halt = self._running.halt
         return error is not None and error is halt.why and halt.reached  # it was to stop there
 

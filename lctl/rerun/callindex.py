@@ -92,6 +92,15 @@ class CallIndex:
                     break
         return found
 
+    def asking(self, call: Event) -> Event | None:
+        """The sampled message that asked for a tool call."""
+        for event in reversed(self.events.values()):
+            if event.seq > call.seq or event.type != "message" or event.data.get("sampled") is not True:
+                continue
+            if any(_answers(call.data, asked) for asked in asked_in(dict(event.data))):
+                return event
+        return None
+
     def lane_of(self, seq: int) -> str:
         """The lane an event happened in: of the crossing nearest to it in its step, or the steps around."""
         event = self.events.get(seq)

@@ -25,7 +25,10 @@ _VOLATILE = (
     "at",
     "turn",
     "turns",
+    "head_ms",
+    "head_turn",
     "ahead",
+    "behind",
     "began",
     "checkpoint_id",
     "parent_checkpoint_id",
@@ -37,7 +40,9 @@ _INTERRUPT = re.compile(r"[0-9a-f]{32}")
 _FIELDS = 8
 _TIMESTAMP = b'"timestamp":"'
 _DURATION = b'"duration_ms":'
-_TIMES = re.compile(rb'"(?:duration_ms|first_chunk_ms|at|turn|ahead|began)":[^,}]*,?')
+_TIMES = re.compile(
+    rb'"(?:duration_ms|first_chunk_ms|head_ms|at|turn|head_turn|ahead|behind|began)":[^,}]*,?'
+)
 _TIME = len("2024-01-15T10:30:00.123456Z")
 
 

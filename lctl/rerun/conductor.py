@@ -19,6 +19,8 @@ from typing import Any
 
 from lctl.rerun.handing import Handing
 from lctl.rerun.homes import Homes
+from lctl.rerun.leaving import let_go, never
+from lctl.rerun.ordering import RESUMED
 from lctl.rerun.pace import Pace
 from lctl.rerun.parties import Awaiting, Blocked, running_loop
 from lctl.rerun.score import Score, Violation
@@ -59,16 +61,22 @@ class Conductor:
         """Event loops, `time.sleep` and timeouts of locks follow virtual time from here on."""
         self.pace.start()
         turns.on_job.append(self._handing.begin_job)
+        turns.on_apart.append(self._handing.begin_apart)
         turns.on_submit.append(self._stage.upcoming.note_job)
         self._clock.install()
 
     def uninstall(self) -> None:
         self._clock.uninstall()
         turns.on_job.remove(self._handing.begin_job)
+        turns.on_apart.remove(self._handing.begin_apart)
         turns.on_submit.remove(self._stage.upcoming.note_job)
         self._stage.watch.stop()
         with self._stage.door.lock:  # it may be looking at them still, as may other threads
             self._stage.threads.close()
+
+    def let_go(self) -> None:
+        """Behind `uninstall`, where the program goes on: nobody waits here any more."""
+        let_go(self._stage)
 
     @property
     def violations(self) -> list[Violation]:
@@ -87,6 +95,9 @@ class Conductor:
             if place is None:
                 return
             self._homes.settle(key[0], loop)
+            if loop is not None and key[3] == RESUMED and self._homes.keeps_own(place, loop):
+                self._score.play(place)
+                return
             if loop is not None:
                 self._note(loop, place)
             elif place == self._score.head and not self._stage.waiting and self._stage.is_alone():
@@ -162,6 +173,8 @@ class Conductor:
             RerunStopped: nothing else can.
         """
         with self._door:
+            if self._stage.over:
+                raise never()
             party = Blocked(None, None)
             self._stage.never.append(party)
             self._stage.block(party)
@@ -183,6 +196,8 @@ class Conductor:
 
             await Suspended()
             return
+        if self._stage.over:
+            raise never()
         future = loop.create_future()
         self._stage.hanging[future] = loop
         try:

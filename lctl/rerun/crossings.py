@@ -26,6 +26,7 @@ def exchange(event: dict[str, Any], data: dict[str, Any], begins: int) -> Entry:
     entry.timestamp = str(event.get("timestamp") or "")
     entry.status = data.get("status")
     entry.turn = _count(data.get("turn"))
+    entry.behind = _count(data.get("behind"))
     if isinstance(error, dict):
         entry.cancelled = is_cancellation(str(error.get("type")))
     entry.whole = entry.status == 200 and data.get("complete") is True and error is None
@@ -33,6 +34,8 @@ def exchange(event: dict[str, Any], data: dict[str, Any], begins: int) -> Entry:
     if isinstance(chunks, list):
         entry.times = [float(chunk[0]) for chunk in chunks]
         entry.turns = _counts(data.get("turns"), len(chunks))
+        entry.head = _number(data.get("head_ms"))
+        entry.head_turn = _count(data.get("head_turn"))
     return entry
 
 
@@ -54,6 +57,7 @@ def waited(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry.cancelled = data.get("cancelled") is True
     entry.used = entry.kind != "sleep"  # nobody asks for it, or as for what is read
     entry.turn = _count(data.get("turn"))
+    entry.behind = _count(data.get("behind"))
     entry.ahead = _count(data.get("ahead"))
     entry.step = event.get("step")
     entry.agent = str(event.get("agent") or "")
@@ -85,6 +89,7 @@ def tool(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry.agent = str(event.get("agent") or "")
     entry.name = str(data.get("tool"))
     entry.turn = _count(data.get("turn"))
+    entry.behind = _count(data.get("behind"))
     entry.began = _count(data.get("began"))
     tape = data.get("tape")
     if isinstance(tape, dict) and "executed" not in tape:

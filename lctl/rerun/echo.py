@@ -44,6 +44,7 @@ class EchoStore(JournalStore):
         closing: gives the `rerun` part of the tail.
         recorder: what numbers its events.
         ids: that the process draws where the recording has others.
+        moment: how far the tape has come, in milliseconds from the recording's beginning.
         halt: once the rerun has reached its end, what its program still does is not stored.
     """
 
@@ -69,6 +70,7 @@ class EchoStore(JournalStore):
         self.recorder: type[Recorder] = Recorder
         self.halt: Halt | None = None
         self.ids: DrawnIds | None = None
+        self.moment: Callable[[], float] | None = None
         self.stored = 0
         self._equivalent = equivalent
         self._names = Names()

@@ -32,9 +32,12 @@ class Entry:
         times: of each chunk of a stream, in milliseconds since the start; None of any other response.
         cancelled: the program ended it before its answer was there.
         turn: of an event loop, counted from what reached that before its end.
-        ahead: of a wake: how many callbacks of that turn ran before it; None if unknown.
+        ahead: of a wake, in older logs: how many callbacks of that turn ran before it; None if unknown.
+        behind: how many of the program's own ran in that turn after its end or wake; None for none.
         began: as `turn`, of a tool call's start.
         turns: as `turn`, of each chunk of a stream; None if unknown.
+        head: milliseconds from its start to the head of a stream; None if unknown.
+        head_turn: as `turn`, of the head.
         received: of what came from outside during a tool call, beside its result: milliseconds since the
             start (None: before it) and `turn`.
         lingering: the program ended the call when the whole answer was there, before it took it.
@@ -53,9 +56,12 @@ class Entry:
         "at",
         "began",
         "begins",
+        "behind",
         "cancelled",
         "duration",
         "hash",
+        "head",
+        "head_turn",
         "kind",
         "lane",
         "left",
@@ -87,7 +93,10 @@ class Entry:
         self.step: int | None = None
         self.turn: int | None = None
         self.turns: list[int] | None = None
+        self.head: float | None = None
+        self.head_turn: int | None = None
         self.ahead: int | None = None
+        self.behind: int | None = None
         self.began: int | None = None
         self.agent = ""
         self.name = ""

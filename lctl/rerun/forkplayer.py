@@ -140,6 +140,10 @@ class ForkPlayer(TapePlayer):
     def tool(self, call: ToolCall, lane: Lane, number: int) -> Served | None:
         """Raises RerunStopped where the tape does not hold it before the fork point."""
         self.halt.check()
+        if call.agent and not super().gives_agent(call, lane):
+            place = self._place_of(None, lane, live=lane in self.live)
+            given = self.rules.result(None, call, place)
+            return self._edited_result(given, call, None) if isinstance(given, EditedResult) else None
         if lane in self.live:
             return self._beyond(call, lane, None)
         clean = self._matcher.comparer.clean
@@ -171,6 +175,22 @@ class ForkPlayer(TapePlayer):
             return self._beyond(call, lane, entry)
         finally:
             self._take(match)
+
+    def gives_agent(self, call: ToolCall, lane: Lane) -> bool:
+        if super().gives_agent(call, lane):
+            return True
+        place = self._of_agent(lane)
+        return place is not None and self.rules.gives(call, place)
+
+    def agent_input(self, call: ToolCall, lane: Lane) -> dict[str, Any] | None:
+        known = super().agent_input(call, lane)
+        place = self._of_agent(lane) if known is None else None
+        return known if place is None else self.rules.tool_input(call, place)
+
+    def _of_agent(self, lane: Lane) -> Place | None:
+        """Of an agent's call behind the fork point; None where that may be in what the agent does."""
+        live = lane in self.live
+        return None if not live and self._in_prefix(None) else self._place_of(None, lane, live=live)
 
     def _run_body(self, match: Match, entry: Entry) -> None:
         """A tool with the fork point in its body: what that asks for comes from the tape up to there."""

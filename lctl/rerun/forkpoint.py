@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from lctl.errors import UsageError
+from lctl.events import Event
 from lctl.patch import Edit
 from lctl.rerun.callindex import CallIndex
 from lctl.rerun.entries import Entry
@@ -55,7 +56,8 @@ class ForkPoint:
         self.asked = asked
         self.notes: list[str] = []
         self.recorded = CallIndex(tape)
-        asked = self._changed_around(asked)
+        self._message: Event | None = None  # that asked for an agent whose result is changed
+        asked = self._before_agent(self._changed_around(asked))
         step = self._call_at(asked)
         self.at = self._settle(asked) if step is None else self._before(step)
         self.call = self.recorded.call_of(asked) if self.at >= asked else None
@@ -149,6 +151,22 @@ class ForkPoint:
                 return entry.seq
         return asked
 
+    def _before_agent(self, asked: int) -> int:
+        """That event; or of the call of a tool that is an agent, and whose result is changed, the end of the
+        model call that asked for it: the agent's own calls come before its event, and are of no use then."""
+        event = self.recorded.events.get(asked)
+        if event is None or event.type != "tool_call" or not event.data.get("subagent"):
+            return asked
+        tool = event.data.get("tool")
+        changed = (e.side == "result" and e.root == "tool" and e.path[0] == tool for e in self._edits)
+        message = self.recorded.asking(event) if any(changed) else None
+        if message is None or message.step not in self.recorded.ends:
+            return asked
+        self._message, end = message, self.recorded.ends[message.step]
+        what = f"event {asked} is an agent's call, whose result is changed"
+        self.notes.append(f"{what}; forked before it, at {end}")
+        return end
+
     def _calls_around(self, asked: int) -> tuple[int, ...]:
         tools = [entry for entry in self._tape.entries if entry.kind == "tool" and entry.seq > self.at]
         found = sorted(entry.seq for entry in tools if self.recorded.is_in_body(entry, asked))
@@ -182,6 +200,8 @@ class ForkPoint:
 
     def _rest_of_batch(self) -> frozenset[int]:
         """Tool calls behind `at` that the same answer asked for as one before it."""
+        if self._message is not None:
+            return frozenset(self.recorded.batch(self._message))
         for event in reversed(self.recorded.events.values()):
             if event.seq > self.at or event.type != "message" or event.data.get("sampled") is not True:
                 continue

@@ -15,7 +15,7 @@ from lctl.rerun.parties import Held
 from lctl.rerun.stage import Stage
 from lctl.rerun.virtualtime import IdleLoop
 from lctl.rerun.waiting import Key
-from lctl.session.lanes import Lane
+from lctl.session.lanes import SHARED, Lane
 
 #: What a thread asks for: after it, what it hands to a loop is an answer (see `turns.crossing`).
 _CALLS = frozenset({"exchange", "tool", "sleep"})
@@ -40,10 +40,21 @@ class Handing:
         else:
             self._crossed.pop(threading.get_native_id(), None)
 
+    def lane_here(self) -> str | None:
+        """Of this thread's job or last call, until it wakes a loop."""
+        lane = self._crossed.get(threading.get_native_id())
+        return None if lane is None else lane.rpartition(":")[2]
+
+    def begin_apart(self) -> Callable[[], object]:
+        """See `turns.on_apart`."""
+        mine = threading.get_native_id()
+        lane = self._crossed.pop(mine, None)
+        return lambda: None if lane is None else self._crossed.setdefault(mine, lane)
+
     def begin(self, key: Key) -> None:
         """This thread, in no loop, asks for a delivery. Pieces of a stream are of a call that has begun; a
-        step that begins or ends is none."""
-        if key[1] in _CALLS and key[3] in (START, 0):
+        step that begins or ends is none, nor is what others may have asked instead."""
+        if key[1] in _CALLS and key[3] in (START, 0) and key[0].rpartition(":")[2] != SHARED.path:
             self._crossed[threading.get_native_id()] = key[0]
 
     def hold(self, loop: IdleLoop, job: Lane | None, make: Callable[[], Any]) -> Any:

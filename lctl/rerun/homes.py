@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from lctl.rerun.ordering import START
-from lctl.rerun.parties import Blocked
+from lctl.rerun.parties import Awaiting, Blocked
 from lctl.rerun.stage import Stage
 from lctl.rerun.upcoming import AHEAD
 from lctl.rerun.waiting import Key
@@ -48,6 +48,16 @@ class Homes:
             (score.key(one)[0] == key[0] and one not in waiting) or self._is_elsewhere(one, loop)
             for one in before
         )
+
+    def keeps_own(self, place: int, loop: Any) -> bool:
+        """Whether something before it is for a coroutine of this loop, which cannot hear of it while its
+        thread stands here. By the clocks that came before, but nobody had looked."""
+        score, waiting = self._score, self._stage.waiting
+        for one in range(score.head, place):
+            party = None if score.is_over(one) else waiting.get(one)
+            if isinstance(party, Awaiting) and party.loop is loop:
+                return True
+        return False
 
     def is_behind_own(self, place: int, lane: str, loop: Any) -> bool:
         """Whether something of another lane of this loop comes first."""

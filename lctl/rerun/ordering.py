@@ -6,14 +6,17 @@ began after it. So crossings without `at` part the file into stretches, inside w
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from heapq import heappop, heappush
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from lctl.rerun.entries import Entry
+from lctl.rerun.spots import LAST, Spot
 from lctl.session import pooljobs
+from lctl.session.lanes import is_aside
 
 if TYPE_CHECKING:
     from lctl.rerun.tape import Tape
@@ -38,13 +41,13 @@ class Delivery(NamedTuple):
         key: (lane, kind, number, part); part 0 is an answer or the head of one, 1, 2, ... the chunks of
             a stream, or what came while a tool call was under way.
         turn: of an event loop that it reached, counted from what reached that before; None if unknown.
-        ahead: how many callbacks of that turn ran before it; None if unknown.
+        spot: its place in that turn.
     """
 
     at_ms: float
     key: tuple[str, str, int, int]
     turn: int | None = None
-    ahead: int | None = None
+    spot: Spot = LAST
 
 
 def keys(entry: Entry, mark: str) -> list[tuple[str, str, int, int]]:
@@ -92,31 +95,44 @@ def deliveries(entries: list[Entry], mark: str = "", apart: Collection[int] = ()
                 start = max(last, _wall(entry) - origin - entry.duration)
             moments += _moments(entry, start)
         dated = [one for one in moments if one.entry.seq not in apart]
-        heads = _put_before_wakes(dated)
+        heads = _put_before_wakes(dated) | _put_before_calls(dated)
         _follow_log(dated)
         moments.sort(key=lambda one: (one.at, one.seq is None, one.seq or 0, one.part))
         for one in moments:
             last = max(last, one.at)
             key = (mark + one.entry.lane, one.entry.kind, one.entry.number, one.part)
             turn = _turn(one, alone=one.entry.seq in heads)
-            found.append(Delivery(last, key, turn, one.entry.ahead))
+            found.append(Delivery(last, key, turn, _spot(one)))
     return found
 
 
 def _turn(one: _Moment, *, alone: bool) -> int | None:
-    """Of the loop that it reached. When the head of a stream came nobody counted: it comes with the first
-    piece, which then follows it, unless it is known to have come alone."""
+    """Of the loop that it reached. In older logs nobody counted when the head of a stream came: it comes with
+    the first piece, which then follows it, unless it is known to have come alone."""
     if one.part == START:
         return one.entry.began
     if one.part > 0 and one.entry.received:
         return one.entry.received[one.part - 1][1]
     turns = one.entry.turns
+    if one.entry.head is not None and (one.entry.times or one.entry.cancelled) and one.part >= 0:
+        return one.entry.head_turn if one.part == 0 else turns[one.part - 1] if turns else None
     if turns and one.part >= 0:
         if alone and one.part < 2:
             return turns[0] if one.part else None
         return turns[0] if one.part == 0 else 0 if one.part == 1 else turns[one.part - 1]
-    known = one.seq is not None and one.part <= 0 and one.part not in (START, RESUMED)
-    return one.entry.turn if known else None
+    return one.entry.turn if _is_end(one) else None
+
+
+def _is_end(one: _Moment) -> bool:
+    return one.seq is not None and one.part <= 0 and one.part not in (START, RESUMED)
+
+
+def _spot(one: _Moment) -> Spot:
+    """What of a stream comes before its end has none: it comes behind all that is there."""
+    entry = one.entry
+    if not _is_end(one) or (entry.ahead is None and entry.behind is None):
+        return LAST
+    return Spot(entry.ahead, entry.behind or 0)
 
 
 class _Moment:
@@ -145,7 +161,7 @@ def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
         if ms is not None:
             yield _Moment(start + ms, entry, part, None)
     if entry.times:
-        yield _Moment(start + entry.times[0], entry, 0, None)
+        yield _Moment(start + (entry.times[0] if entry.head is None else entry.head), entry, 0, None)
         for part, ms in enumerate(entry.times, 1):
             yield _Moment(start + ms, entry, part, None)
         if not entry.cancelled and not entry.left:
@@ -157,7 +173,7 @@ def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
     elif not entry.cancelled:
         yield _Moment(start + entry.duration, entry, 0, entry.seq)
     elif entry.status is not None:  # the head came, and no more of it: some time before the end
-        yield _Moment(start + _AFTER, entry, 0, None)
+        yield _Moment(start + (entry.head or _AFTER), entry, 0, None)
     if entry.cancelled or entry.lingering:
         yield _Moment(start + entry.duration + 2 * _AFTER, entry, END, entry.seq)
     if entry.resumed is not None:
@@ -175,6 +191,8 @@ def _put_before_wakes(moments: list[_Moment]) -> set[int]:
         if entry.kind != "exchange" or one.part not in (0, ENDED):
             continue
         is_head = one.part == 0 and bool(entry.times)
+        if is_head and entry.head is not None:
+            continue
         there = wakes.get(entry.lane, [])
         for wake in there[bisect_right(there, float(entry.begins), key=_seq) :]:
             told = _seq(wake)
@@ -185,6 +203,29 @@ def _put_before_wakes(moments: list[_Moment]) -> set[int]:
                     heads.add(entry.seq)
                     one.at = wake.at
                 one.seq = min(one.seq or told, told - 0.5)
+    return heads
+
+
+def _put_before_calls(moments: list[_Moment]) -> set[int]:
+    """When the head of a stream came is not in older logs: it is taken to come with the first piece. Where
+    its lane made another call before that, the head had come before: litellm asks Ollama for the model upon
+    the first head of all, and never again. The seqs of such streams."""
+    heads: set[int] = set()
+    calls: dict[str, list[float]] = {}
+    for one in moments:
+        if one.part == START:
+            insort(calls.setdefault(one.entry.lane, []), one.at)
+    for one in moments:
+        entry = one.entry
+        if one.part != 0 or not entry.times or entry.head is not None or entry.at is None:
+            continue
+        if is_aside(entry.lane):
+            continue
+        there = calls[entry.lane]
+        after = bisect_right(there, entry.at)
+        if after < len(there) and there[after] < one.at:
+            one.at = there[after] - _AFTER
+            heads.add(entry.seq)
     return heads
 
 
@@ -206,15 +247,22 @@ def _seq(one: _Moment) -> float:
 def _follow_log(moments: list[_Moment]) -> None:
     """Let the moments that have an event be in its order; the chunks of a stream stay behind its start, and
     the program's going on behind the end. What is behind the first event of a lane that went on is behind
-    its going on."""
+    its going on. A request may leave long after the event that it has, where its thread was kept from it: it
+    is not later than what the log has behind that."""
     last = 0.0
     starts: dict[int, float] = {}
     resumed = {id(one.entry): one for one in moments if one.part == RESUMED}
     gone_on: list[tuple[int, float]] = []  # first event of a lane after its going on, and when that was
     for one in resumed.values():
         _tell(gone_on, one)
-    for one in sorted((one for one in moments if one.seq is not None), key=lambda one: one.seq or 0):
-        while gone_on and gone_on[0][0] <= (one.seq or 0):
+    told = sorted((one for one in moments if one.seq is not None), key=_seq)
+    soonest = inf
+    for one in reversed(told):
+        if one.part == START:
+            one.at = min(one.at, soonest)
+        soonest = min(soonest, one.at)
+    for one in told:
+        while gone_on and gone_on[0][0] <= _seq(one):
             last = max(last, heappop(gone_on)[1] + _AFTER)
         last = one.at = max(last, one.at)
         if one.part == START:

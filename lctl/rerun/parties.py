@@ -82,9 +82,18 @@ class Awaiting:
         self.tid = threading.get_native_id()
         self._future = future
 
-    def give(self, ahead: int | None) -> None:
-        """In its loop's own thread."""
+    def give(self, at: int) -> int:
+        """In its loop's own thread, at that place among what is ready; the place behind it."""
+        ready = self.loop._ready
+        there = len(ready)
         _give(self._future)
+        for mine in range(there, len(ready)):  # other threads may have handed in more
+            handle = ready[mine]
+            if handle._args and handle._args[0] is self._future:
+                del ready[mine]
+                ready.insert(at, handle)
+                return at + 1
+        return at
 
     def wake(self) -> None:
         """In whatever thread, where its loop is none of ours."""
@@ -123,19 +132,19 @@ class Held:
             return False
         return True
 
-    def give(self, ahead: int | None) -> None:
-        """`ahead`: how many callbacks run before it in its turn; None: all that are there."""
+    def give(self, at: int) -> int:
+        """In its loop's own thread, at that place among what is ready; the place behind it."""
         self._given = True
         ready = self.loop._ready
-        at = len(ready) if ahead is None else ahead
         ready.insert(at, self._handle)
         while self._following:
             try:
                 handle = self._following.popleft()
             except IndexError:
-                return
+                break
             at += 1
             ready.insert(at, handle)
+        return at + 1
 
 
 def _give(future: Any) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from lctl.errors import RerunStopped
 from lctl.instrument import traffic
 from lctl.rerun import misses
-from lctl.rerun.answermaking import answer_without_content, pending_answer, served_answer
+from lctl.rerun.agenttools import AgentTools
+from lctl.rerun.answermaking import answer_without_content, pending_answer, served_answer, shared_answer
 from lctl.rerun.answers import EndOfTape, RecordedAnswer
 from lctl.rerun.certificate import Tally
 from lctl.rerun.halting import Halt
@@ -18,12 +19,13 @@ from lctl.rerun.matching import Match, Matcher
 from lctl.rerun.ordering import START, keys
 from lctl.rerun.reads import Reads
 from lctl.rerun.repeating import Repeater, inherited_edits
+from lctl.rerun.sharing import Shared
 from lctl.rerun.skippedbodies import SkippedBodies
 from lctl.rerun.tape import Tape
 from lctl.rerun.tools import equal_call, made_up_id, served
 from lctl.rerun.turns import Turns
 from lctl.session.border import Live, WireRequest
-from lctl.session.served import Served
+from lctl.session.served import Rewritten, Served
 
 if TYPE_CHECKING:
     from lctl.rerun.drawnids import DrawnIds
@@ -62,6 +64,8 @@ class TapePlayer:
         self.reads = Reads(tape, settings, self.tally, halt, self.live)
         self.turns = Turns(tape, order, self.live)
         self._matcher = Matcher(tape)
+        self._shared = Shared(self._matcher)
+        self._agents = AgentTools(tape, self._matcher)
         self._repeater = Repeater(inherited_edits(tape))
         self.bodies = SkippedBodies(tape, order)
 
@@ -98,6 +102,11 @@ class TapePlayer:
             return self._unrecorded(request)
         if lane in self.live:
             return self._diverged(None, request)
+        if request.provider is None and traffic.is_shared(request.method, request.url):
+            kept = self._shared.find(request)
+            if kept is not None:
+                self.tally.add("exact")
+                return shared_answer(self.tape, self.order, *kept)
         hash = request.hash() if request.provider is not None else None
         match = self._matcher.exchange(request, hash)
         if match.how != "exact":
@@ -265,10 +274,19 @@ class TapePlayer:
         self.tally.add("executed")
         return None
 
+    def gives_agent(self, call: ToolCall, lane: Lane) -> bool:
+        """See `border.Player.gives_agent`: of a fork's recording, what it put there."""
+        return lane not in self.live and self._agents.is_given(call, lane, self.ids)
+
+    def agent_input(self, call: ToolCall, lane: Lane) -> dict[str, Any] | None:
+        """See `border.Player.agent_input`: of a fork's recording, what it put there."""
+        return None if lane in self.live else self._agents.arguments(call, self.ids)
+
     def _serve_tool(self, match: Match, entry: Entry, call: ToolCall) -> Served | None:
         self._take(match)
+        data = self.tape.data(entry)
         found = served(
-            self.tape.data(entry),
+            data,
             call,
             self.order,
             (self.tape.mark + entry.lane, "tool", entry.number),
@@ -278,11 +296,14 @@ class TapePlayer:
         self.tally.add("executed" if found is None else match.how)
         if found is not None:
             found.match = None if match.how == "exact" else match.how
-            found.call_id = made_up_id(self.tape.data(entry), call, self.ids)
+            found.call_id = made_up_id(data, call, self.ids)
+            found.ran = data["input"] if "asked" in data else None
             found.placed, found.events = self.bodies.events(found.outcome.inside)
         else:
             self.order.drop((self.tape.mark + entry.lane, "tool", entry.number, START))
-            self.again.append(f"event {entry.seq}: {call.tool}: {self.tape.data(entry)['tape']['executed']}")
+            self.again.append(f"event {entry.seq}: {call.tool}: {data['tape']['executed']}")
+            if "asked" in data:
+                return Rewritten(data["input"])
         return found
 
     # -- the end -----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -26,11 +26,9 @@ class Router:
 
     Attributes:
         first: of the first session, and of code outside any.
-        moment: how far the tape has come, in milliseconds from the recording's origin.
     """
 
     compares_stderr = True
-    moment: Callable[[], float] | None = None
 
     def __init__(self, first: TapePlayer) -> None:
         self.first = first
@@ -44,15 +42,16 @@ class Router:
         guard = auditing.active()
         if isinstance(answer, Live) and guard is not None:
             guard.permit(urlsplit(request.url).hostname or "")
-        if isinstance(answer, Live):
-            self._catch_up()
         return answer
 
     def tool(self, call: ToolCall, lane: Lane, number: int) -> Served | None:
-        found = self._here().tool(call, lane, number)
-        if found is None:
-            self._catch_up()
-        return found
+        return self._here().tool(call, lane, number)
+
+    def gives_agent(self, call: ToolCall, lane: Lane) -> bool:
+        return self._here().gives_agent(call, lane)
+
+    def agent_input(self, call: ToolCall, lane: Lane) -> dict[str, Any] | None:
+        return self._here().agent_input(call, lane)
 
     def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
         return self._here().reads.ambient(source, key, lane)
@@ -97,15 +96,12 @@ class Router:
     def jobs(self) -> dict[str, Any] | None:
         return self._here().reads.jobs()
 
+    def aside(self, path: str) -> str | None:
+        guard = auditing.active()
+        return None if guard is None else guard.aside(path)
+
     async def resumes_async(self, seq: int, lane: str) -> None:
         await self._here().turns.resumes_async(lane, *_recorded(seq))
-
-    def _catch_up(self) -> None:
-        """What happens now comes after what was served, also in the times that the new log says of it: a
-        tape goes by faster than its recording did."""
-        session = get_session()
-        if session is not None and self.moment is not None:
-            session.under_way.reach(self.moment())
 
     def _here(self) -> TapePlayer:
         if len(self._by_store) > 1:

@@ -133,6 +133,13 @@ class Rules:
         tools = [n for n in chosen if self._edits[n].root == "tool" and self._edits[n].path[0] == call.tool]
         return self._tool_result(tools, entry, call) if tools else None
 
+    def gives(self, call: ToolCall, place: Place) -> bool:
+        """Whether an edit puts another result in the place of a tool's."""
+        return any(
+            edit.root == "tool" and edit.path[0] == call.tool
+            for edit in (self._edits[n] for n in self._addressing("result", place))
+        )
+
     def tool_input(self, call: ToolCall, place: Place, *, count: bool = True) -> dict[str, Any] | None:
         """The arguments a tool is to be called with instead; None where no edit addresses the call."""
         value: dict[str, Any] = {"input": call.input}

@@ -60,7 +60,7 @@ class Rerun:
         self._ids = self.player.ids = DrawnIds()
         self.on_reached: Callable[[], None] | None = None
         self._router = Router(self.player)
-        self._router.moment = lambda: conductor.pace.now
+        self._pace = conductor.pace
         self.guard = Guard(settings.allow)
         self.guard.is_live = lambda: lanes.current() in self.player.live
         self._echoes: list[EchoStore] = []
@@ -137,6 +137,7 @@ class Rerun:
             echo.closing = self._closing
             echo.halt = self.halt
             echo.ids = self._ids
+            echo.moment = lambda: self._pace.now
             if self.fork is not None:
                 echo.shared = self.fork.prefix if tape is self.tape else 0
             if tape is not None and tape.log.open:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from lctl.rerun.spots import LAST, Spot
 from lctl.rerun.waiting import Key
 from lctl.session import pooljobs
 from lctl.session.turns import FAR
@@ -32,12 +33,12 @@ class Score:
     """
 
     def __init__(self, moments: Iterable[Any]) -> None:
-        """Of (milliseconds, key), (milliseconds, key, turn) or (milliseconds, key, turn, ahead)."""
+        """Of (milliseconds, key), (milliseconds, key, turn) or (milliseconds, key, turn, spot)."""
         self._moments: list[tuple[float, Key, int | None]] = []
-        self._ahead: list[int | None] = []
+        self._spots: list[Spot] = []
         for one in moments:
             self._moments.append((one[0], one[1], one[2] if len(one) > 2 else None))
-            self._ahead.append(one[3] if len(one) > 3 else None)
+            self._spots.append(one[3] if len(one) > 3 else LAST)
         self._places = {moment[1]: place for place, moment in enumerate(self._moments)}
         self._over = bytearray(len(self._moments))  # played, given up, or passed over
         self._late: set[int] = set()
@@ -50,6 +51,10 @@ class Score:
         if place is None or (self._over[place] and place not in self._late):
             return None
         return place
+
+    def close(self) -> None:
+        """No delivery has a place any more."""
+        self._places = {}
 
     def lanes(self) -> set[str]:
         return {key[0] for key in self._places}
@@ -65,9 +70,9 @@ class Score:
         """Of its event loop, counted from what reached that before; None if unknown."""
         return self._moments[place][2]
 
-    def ahead(self, place: int) -> int | None:
-        """How many callbacks of that turn ran before it; None if unknown."""
-        return self._ahead[place]
+    def spot(self, place: int) -> Spot:
+        """Its place in that turn."""
+        return self._spots[place]
 
     def is_end(self, place: int) -> bool:
         """Whether it is the end of a pool job: that keeps an order, but delivers nothing."""

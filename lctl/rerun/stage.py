@@ -47,6 +47,7 @@ class Stage:
         hanging: futures of coroutines that wait for ever, with their loops; `never`: such threads.
         live: how many real calls are in flight.
         last: what was delivered last.
+        over: the rerun has ended, and nobody waits (`lctl.rerun.leaving`).
     """
 
     def __init__(self, score: Score, pace: Pace) -> None:
@@ -65,6 +66,7 @@ class Stage:
         self.watch = Watch(self._look)
         self.violations: list[Violation] = []
         self.last: Key | None = None
+        self.over = False
         self._stalled: tuple[int, float] | None = None
         self._ending: float | None = None
         self._computing: tuple[float, float] | None = None  # processor time and real time of its beginning
@@ -231,7 +233,7 @@ class Stage:
             return
         loop = self.loops.pop(party.tid, None)
         if loop is not None:
-            loop.grant(party, self.score.turn(place) is not None, self.score.ahead(place))
+            loop.grant(party, self.score.turn(place) is not None, self.score.spot(place))
         elif isinstance(party, Awaiting):
             party.wake()
 

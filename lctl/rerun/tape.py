@@ -20,14 +20,14 @@ from lctl.instrument.bodies import rebuild_body, rebuild_chunks
 from lctl.rerun.crossings import inside
 from lctl.rerun.firstpass import FirstPass
 from lctl.rerun.ordering import Delivery, deliveries, in_order
-from lctl.session.border import NAMED, SHOWN
+from lctl.session.border import NAMED, SETTINGS, SHOWN
 
 if TYPE_CHECKING:
     from lctl.conversation.tree import Tree
     from lctl.rerun.entries import Entry
 
 #: Sources of reads that every recording has.
-_SAID = frozenset({"mcp", NAMED, SHOWN})
+_SAID = frozenset({"mcp", NAMED, SETTINGS, SHOWN})
 #: Of processes that make model calls themselves, as of mcp: every recording holds what they say.
 _SPAWN = "SPAWN"
 

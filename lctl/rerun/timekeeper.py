@@ -12,6 +12,7 @@ from lctl.session import lanes
 if TYPE_CHECKING:
     from lctl.rerun.handing import Handing
     from lctl.rerun.score import Score
+    from lctl.rerun.spots import Spot
     from lctl.rerun.stage import Stage
     from lctl.rerun.virtualtime import IdleLoop
     from lctl.session.lanes import Lane
@@ -34,6 +35,8 @@ class Timekeeper:
     def sleep(self, seconds: float) -> None:
         """`time.sleep` on virtual time."""
         with self._door:
+            if self._stage.over:
+                return
             until = self.pace.now + seconds * 1000
             alone = running_loop() is None and not self._stage.waiting and self._stage.is_alone()
             if alone and not self._stage.is_outside():
@@ -46,6 +49,8 @@ class Timekeeper:
     def idle(self, loop: IdleLoop) -> bool:
         """The loop of this thread has nothing to do. Whether it has now; else to be undone by `awake`."""
         with self._door:
+            if self._stage.over:
+                return True
             self._stage.loops[loop.tid] = loop
             self._stage.step()
             return loop.tid not in self._stage.loops
@@ -63,9 +68,9 @@ class Timekeeper:
         """See `Upcoming.follows_in_turn`; likewise."""
         return self._stage.upcoming.follows_in_turn(loop, surely) if self._stage.waiting else None
 
-    def ahead(self, place: int) -> int | None:
-        """How many callbacks of its turn ran before what comes at `place`; None if unknown."""
-        return self._score.ahead(place)
+    def spot(self, place: int) -> Spot:
+        """That of what comes at `place`, in its turn."""
+        return self._score.spot(place)
 
     def is_waited_for(self) -> bool:
         return bool(self._stage.waiting or self._stage.alarms)
@@ -77,7 +82,9 @@ class Timekeeper:
     def hold(self, loop: IdleLoop, job: Lane | None, make: Callable[[], Any]) -> Any:
         """What `make` makes is handed to a loop by this thread, and kept back if its turn is known; None
         if it is not. `job`: the one whose result it is, where that is known."""
-        if job is None and (threading.get_native_id() == loop.tid or lanes.current().tool is not None):
+        if job is None and (
+            threading.get_native_id() == loop.tid or lanes.in_body(self._handing.lane_here())
+        ):
             return None  # what a tool's body hands over is not among the wakes
         with self._door:
             return self._handing.hold(loop, job, make)
@@ -86,6 +93,9 @@ class Timekeeper:
         """Have `ring` called when virtual time has gone on by `seconds`."""
         with self._door:
             alarm = Alarm(self.pace.now + seconds * 1000, ring)
+            if self._stage.over:
+                ring()
+                return alarm
             self._stage.alarms.append(alarm)
             self._stage.watch.soon()
             return alarm

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.libraryclocks import LibraryClocks
 from lctl.rerun.parties import refuse
+from lctl.rerun.spots import Spot
 from lctl.rerun.timeouts import lock_factory
 from lctl.session.turns import is_closing, job_in
 
@@ -182,7 +183,8 @@ class IdleLoop:
         self._real: Callable[[float | None], Any] = self._selector.select
         self._turns = 0
         self._polls = False
-        self._granted: list[tuple[Awaiting | Held, bool, int | None]] = []
+        self._granted: list[tuple[Awaiting | Held, bool, Spot]] = []
+        self._next = 0  # among what is ready: behind what has been given in this turn
         self.is_paused = False
         self.turn = 0
         self.reached: int | None = None
@@ -212,15 +214,16 @@ class IdleLoop:
         if threading.get_native_id() != self.tid:
             self.loop._write_to_self()
 
-    def grant(self, party: Awaiting | Held, counts: bool, ahead: int | None) -> None:
-        """Let `party` have what it waits for. `counts`: its turn was recorded; `ahead`: its place there."""
-        self._granted.append((party, counts, ahead))
+    def grant(self, party: Awaiting | Held, counts: bool, spot: Spot) -> None:
+        """Let `party` have what it waits for. `counts`: its turn was recorded; `spot`: its place there."""
+        self._granted.append((party, counts, spot))
         self.wake()
 
     def _select(self, timeout: float | None = None) -> Any:
         """Begin a turn, with what is to reach the loop in it."""
         self.tid = threading.get_native_id()
         self.turn += 1
+        self._next = 0
         if self._keeper.pace.realtime:
             events = self._rest(timeout)
         else:
@@ -234,9 +237,9 @@ class IdleLoop:
         # What it does itself may be followed in this turn, too: the start of a tool by another's result.
         place = self._keeper.follows_in_turn(self, surely=False) if self.loop._ready else None
         if place is not None:
-            ready, ahead = self.loop._ready, self._keeper.ahead(place)
+            ready, spot = self.loop._ready, self._keeper.spot(place)
             here = Handle(self._go_on_in_turn, (given,), self.loop)
-            ready.insert(len(ready) if ahead is None else ahead, here)
+            ready.insert(spot.place(ready), here)
         return events
 
     def _go_on_in_turn(self, given: bool) -> None:
@@ -256,8 +259,10 @@ class IdleLoop:
     def _give(self, at_once: bool = False) -> bool:
         """Whether anything reached the loop. `at_once`: it is to stand behind all that is there."""
         given = bool(self._granted)
-        for party, counts, ahead in self._granted:
-            party.give(None if at_once else ahead)
+        ready = self.loop._ready
+        for party, counts, spot in self._granted:
+            at = len(ready) if at_once else max(spot.place(ready), self._next)
+            self._next = party.give(at)
             if counts:
                 self.reached = self.turn
         self._granted.clear()

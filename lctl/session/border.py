@@ -27,6 +27,9 @@ SHOWN = "traceback"
 #: The source of ids that a framework makes and its tools show to models, which ask by them. Likewise.
 NAMED = "id"
 
+#: The source of what a library knew of the user when it was imported. Likewise.
+SETTINGS = "settings"
+
 
 class WireRequest(NamedTuple):
     """A request about to leave; one attempt, as its transport sees it.
@@ -162,6 +165,15 @@ class Player(Protocol):
         """None: run the tool."""
         ...
 
+    def gives_agent(self, call: ToolCall, lane: Lane) -> bool:
+        """Whether there is a result for the call of a tool whose body is an agent, so that `tool` is to be
+        asked: a fork puts one in its place. Otherwise the agent works, on recorded answers."""
+        return False
+
+    def agent_input(self, call: ToolCall, lane: Lane) -> dict[str, Any] | None:
+        """The arguments that it works with in place of those it is called with; None: with those."""
+        return None
+
     def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
         """The recorded value in a tuple; None: read it."""
         ...
@@ -218,6 +230,11 @@ class Player(Protocol):
 
     def jobs(self) -> dict[str, Any] | None:
         """The data of the event that says all of this, empty if there was none; None: what was noted."""
+        return None
+
+    def aside(self, path: str) -> str | None:
+        """A folder for what a library keeps for itself at `path`, empty at first and gone with this run;
+        None: it may write there."""
         return None
 
     async def resumes_async(self, seq: int, lane: str) -> None:

@@ -71,7 +71,7 @@ def header(redactor: Redactor | None) -> dict[str, Any]:
 
 
 def opened(session: LCTLSession) -> None:
-    for hook in on_open:
+    for hook in list(on_open):  # one that is for the first log alone takes itself away
         with guard("the beginning of a recording"):
             hook(session)
 

@@ -12,13 +12,9 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from itertools import count
 from threading import RLock, local
-from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
-from lctl.session import turns
-
 if TYPE_CHECKING:
-    from lctl.clock import Clock
     from lctl.session.wrote import Sink
 
 
@@ -97,6 +93,12 @@ class Lane:
         lane.is_live = self.is_live
         return lane
 
+    def apart(self) -> Lane:
+        """As `aside`, of what no two runs have in common: all that is started there stays there."""
+        lane = _Apart(f"{self.path}.0", self)
+        lane.is_live = self.is_live
+        return lane
+
     def body(self, number: int, tool: str, input: Mapping[str, Any] | None = None) -> Lane:
         """The lane of the body of this one's `number`th tool call: a rerun that serves the call has no
         such lane, and its going missing moves nothing in this one."""
@@ -122,8 +124,21 @@ class Lane:
         return 0 if counter is None else int(repr(counter)[6:-1]) - 1  # count(3)
 
 
+class _Apart(Lane):
+    __slots__ = ()
+
+    def spawn(self) -> Lane:
+        return self
+
+    def aside(self) -> Lane:
+        return self
+
+
 #: Of what a library does for the whole process, in whichever lane it comes to it first.
 LIBRARIES = Lane("0.0")
+
+#: Of what it asks for the whole process, and keeps: in whichever lanes come to it before it has the answer.
+SHARED = Lane("0.0.0")
 
 _counters = RLock()  # held while a counter is made
 
@@ -145,9 +160,21 @@ def is_body(path: str) -> bool:
     return path.rpartition("/")[2].removeprefix("t").isdigit()
 
 
-_current: ContextVar[Lane] = ContextVar("lctl_lane", default=MAIN)
-#: What the context variable holds: the current lane, where `thread.lane` is None.
-raw = _current.get
+def is_aside(path: str) -> bool:
+    """Whether the lane of that path is of what libraries start for themselves: several of those share it."""
+    return ".0." in f"{path}."
+
+
+def in_body(at: str | None) -> bool:
+    """Whether the running code is of a tool's body. A library's worker thread that was started in one takes
+    up others' jobs, too: `at` is the lane of its job, or of its last call, if it has any."""
+    here = current()
+    return here.tool is not None and (at is None or here.path.startswith((at + "/", at + ".")))
+
+
+#: Holds the current lane, where `thread.lane` is None.
+variable: ContextVar[Lane] = ContextVar("lctl_lane", default=MAIN)
+raw = variable.get
 
 
 #: Whether a thread has ever had a lane of its own; until then `raw` says it all.
@@ -217,95 +244,12 @@ def _in_loop() -> bool:
 
 
 #: Put the running code into a lane; a token for `leave`.
-enter = _current.set
+enter = variable.set
 
 
 def leave(token: Token[Lane]) -> None:
     """Undo `enter`; harmless in another context than the one entered."""
     try:
-        _current.reset(token)
+        variable.reset(token)
     except ValueError:
         pass
-
-
-class Moment:
-    """When and where one call was made.
-
-    Attributes:
-        ns: the reading of the session's clock.
-        alone: nothing else was under way from its start on.
-        turn: of its end: see `lctl.session.turns.since`.
-    """
-
-    lane: str
-    ns: int
-    alone = True
-    turn: int | None = None
-
-    @classmethod
-    def of(cls, lane: str, ns: int) -> Moment:
-        made = cls()
-        made.lane, made.ns = lane, ns
-        return made
-
-
-class UnderWay:
-    """The calls of one session that have begun and not ended, and the moment its recording began.
-
-    Attributes:
-        is_real: its moments are readings of `time.monotonic_ns`.
-    """
-
-    __slots__ = ("_now", "_open", "is_real", "origin_ns")
-
-    def __init__(self, clock: Clock) -> None:
-        self._now = clock.monotonic_ns
-        self.is_real = self._now is monotonic_ns
-        self.origin_ns = clock.monotonic_ns()
-        self._open: dict[Moment, None] = {}
-
-    def begin(self) -> Moment:
-        """A call begins, in the current lane. Tell `end` of it."""
-        lane = current() if owning else raw()
-        moment = Moment()  # made without a call of ours: every model call has one
-        moment.lane = lane.path
-        moment.ns = self._now()
-        if turns.active:
-            turns.crossing(lane)
-        calls = self._open
-        calls[moment] = None  # before looking: of two that begin at once, one sees both
-        if len(calls) > 1:
-            for other in list(calls):
-                other.alone = False
-            turns.together()
-        return moment
-
-    def end(self, moment: Moment, delivers: bool = True) -> None:
-        """It has ended. Not `delivers`: nothing reached the program then (a stream's pieces had before)."""
-        if turns.counting and delivers and moment in self._open:
-            moment.turn = turns.since()
-        self._open.pop(moment, None)
-
-    def now(self) -> float:
-        """Milliseconds from the beginning of the recording."""
-        return (self._now() - self.origin_ns) // 1000 / 1000
-
-    def reach(self, at: float) -> None:
-        """Let it be at least `at` milliseconds now: so long the recording had taken to come here."""
-        self.origin_ns = min(self.origin_ns, self._now() - round(at * 1e6))
-
-    def since(self, moment: Moment) -> float:
-        """Milliseconds from the beginning of a call until now."""
-        return (self._now() - moment.ns) // 1000 / 1000
-
-    def fields(self, moment: Moment, always: bool) -> dict[str, Any]:
-        """`lane` and `at` of its event; none where file order says it all, unless `always`."""
-        made: dict[str, Any] = {}
-        if moment.lane != "0":
-            made["lane"] = moment.lane
-        elif moment.alone and not always:
-            return made
-        made["at"] = (moment.ns - self.origin_ns) // 1000 / 1000
-        if moment.turn is not None:
-            made["turn"] = moment.turn
-        return made

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from lctl.session import turns
@@ -90,7 +91,12 @@ def by_lane(members: Iterable[Any]) -> OrderedSet:
 
 def _place(one: Any) -> tuple[int, ...]:
     lane = getattr(one, turns.LANE, None)
-    return () if lane is None else tuple(int(number) for number in _NUMBER.findall(lane.path))
+    return () if lane is None else _numbers(lane.path)
+
+
+@lru_cache(4096)  # who waits in a loop asks again for most of them
+def _numbers(path: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in _NUMBER.findall(path))
 
 
 def _made_group(original: Callable[..., Any], group: Any, *args: Any, **options: Any) -> None:
@@ -103,11 +109,6 @@ def _made_group(original: Callable[..., Any], group: Any, *args: Any, **options:
                 setattr(group, name, OrderedSet(members))
 
 
-async def _waited(original: Callable[..., Any], futures: Any, *args: Any, **options: Any) -> Any:
-    done, pending = await original(futures, *args, **options)
-    return (by_lane(done), by_lane(pending)) if turns.active else (done, pending)
-
-
 def _all_tasks(original: Callable[..., Any], *args: Any, **options: Any) -> Any:
     found = original(*args, **options)
     return by_lane(found) if turns.active else found
@@ -118,8 +119,6 @@ HOOKS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
     ("asyncio.taskgroups", "TaskGroup", "__init__", _made_group),
     ("anyio._backends._asyncio", "TaskGroup", "__init__", _made_group),
     ("anyio._backends._asyncio", "CancelScope", "__init__", _made_group),
-    ("asyncio.tasks", "", "wait", _waited),
-    ("asyncio", "", "wait", _waited),
     ("asyncio.tasks", "", "all_tasks", _all_tasks),
     ("asyncio", "", "all_tasks", _all_tasks),
 )

@@ -15,7 +15,7 @@ from lctl.session import border
 from lctl.session.lanes import Lane
 
 if TYPE_CHECKING:
-    from lctl.session.lanes import UnderWay
+    from lctl.session.underway import UnderWay
 
 #: Source of the `ambient` event that says it.
 SOURCE = "jobs"
@@ -34,13 +34,14 @@ class Ended(NamedTuple):
 class Seen(NamedTuple):
     """What was seen in `lane` by the function `key`, of the jobs `of`: their numbers.
 
-    Where it is seen one after the other (`as_completed`), there are more and more.
+    Where it is seen one after the other (`as_completed`), there are more and more. Where it is seen of all
+    that there are (`flush`, of CrewAI's handlers), their lanes.
     """
 
     lane: str
     key: str
     of: str
-    jobs: list[int]
+    jobs: list[Any]
 
 
 class Job:

@@ -19,10 +19,10 @@ def _waited(
     return_when: str = "ALL_COMPLETED",
 ) -> Any:
     members = list(by_lane(fs))
-    if not _are_jobs(members):
+    if not are_jobs(members):
         return original(members, timeout, return_when)
     open_end = len(members) > 1 and (timeout is not None or return_when != "ALL_COMPLETED")
-    seen = _known("wait", _of(members)) if open_end else None
+    seen = recorded("wait", look_of(members)) if open_end else None
     if seen is not None:
         known = [members[number] for number in seen if number < len(members)]
         original(known)
@@ -30,8 +30,8 @@ def _waited(
     else:
         found = original(members, timeout, return_when)[0]
         done = OrderedSet(one for one in members if one in found)
-        if open_end:
-            _note("wait", _of(members), [number for number, one in enumerate(members) if one in done])
+    if open_end:
+        keep("wait", look_of(members), [number for number, one in enumerate(members) if one in done])
     kind = sys.modules["concurrent.futures._base"].DoneAndNotDoneFutures
     return kind(done, OrderedSet(one for one in members if one not in done))
 
@@ -40,25 +40,27 @@ def _completed(
     original: Callable[..., Any], fs: Any, timeout: float | None = None
 ) -> Generator[Any, None, None]:
     members = list(by_lane(fs))
-    if len(members) < 2 or not _are_jobs(members):
+    if len(members) < 2 or not are_jobs(members):
         yield from original(members, timeout)
         return
     left, count = dict(enumerate(members)), len(members)
-    of, jobs = _of(members), list[int]()
-    seen = _known("as_completed", of) or ()
-    kept = bool(seen)
+    of, jobs = look_of(members), list[int]()
+    seen = recorded("as_completed", of) or ()
+    kept = False
     del fs, members  # nothing here keeps what the program is done with
     wait = sys.modules["concurrent.futures"].wait
     for number in seen:
         if number in left:
             wait([left[number]])
+            jobs.append(number)
+            kept = kept or keep("as_completed", of, jobs)
             yield left.pop(number)
     numbers = {id(one): number for number, one in left.items()}
     try:
         for one in _by_end(original, list(left.values()), timeout):
             number = numbers[id(one)]
             jobs.append(number)
-            kept = kept or _note("as_completed", of, jobs)  # a job's first call may open the log
+            kept = kept or keep("as_completed", of, jobs)  # a job's first call may open the log
             del left[number]
             yield one
     except TimeoutError:  # which does not know of those that were given before
@@ -78,24 +80,26 @@ def _by_end(
     yield from completed
 
 
-def _are_jobs(members: list[Any]) -> bool:
+def are_jobs(members: list[Any]) -> bool:
     """Whether each has a place of its own among what the program started."""
-    return all(getattr(one, turns.LANE, None) is not None for one in members)
+    lanes_of = (getattr(one, turns.LANE, None) for one in members)
+    return all(lane is not None and lane.index for lane in lanes_of)
 
 
-def _of(members: list[Any]) -> str:
+def look_of(members: list[Any]) -> str:
     """What tells a look at some jobs from one at others: how many, and the lane of the first."""
     return f"{len(members)} from {getattr(members[0], turns.LANE).path}"
 
 
-def _known(key: str, of: str) -> list[int] | None:
+def recorded(key: str, of: str) -> list[int] | None:
     """What the recording has; None where nothing is served, or it has nothing of the kind."""
     player = border.playing
     return None if player is None else player.seen(key, of, lanes.current())
 
 
-def _note(key: str, of: str, jobs: list[int]) -> bool:
-    """Keep what is seen, if anything is recorded yet: `jobs` itself, which may grow. Whether it is kept."""
+def keep(key: str, of: str, jobs: list[Any]) -> bool:
+    """Keep what is seen, if anything is recorded yet: `jobs` itself, which may grow. Whether it is kept. What
+    a recording says is kept, too: a fork's log has it from nowhere else."""
     from lctl.session import default  # which needs this module
 
     session = default.running()

@@ -13,7 +13,7 @@ from lctl.session import turns
 
 if TYPE_CHECKING:
     from lctl.clock import Clock
-    from lctl.session.lanes import Moment
+    from lctl.session.underway import Moment
 
 
 #: Messages of one call that are kept.

@@ -31,8 +31,7 @@ def stamped(session: LCTLSession, data: dict[str, Any]) -> dict[str, Any]:
     player = border.player()
     if player is not None:
         player.event(lane, number)
-    at = (session.clock.monotonic_ns() - session.origin_ns) // 1000 / 1000
-    return {**data, "lane": lane.path, "at": at}
+    return {**data, "lane": lane.path, "at": session.under_way.now()}
 
 
 def _is_full() -> bool:

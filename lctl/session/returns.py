@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.session import border, lanes
 
 if TYPE_CHECKING:
-    from lctl.session.lanes import UnderWay
+    from lctl.session.underway import UnderWay
 
 #: Source of the `ambient` event of a session's end whose value is [[seq, ms], ...]: when the program went
 #: on with what event `seq` brought, in milliseconds from the beginning of the recording, in that order.

@@ -49,9 +49,10 @@ class Served:
         placed: those of them that are recorded where they were.
         match: how it was found, unless exactly; goes into the event.
         call_id: of the recorded call, where it was made up for it and is another one now.
+        ran: the arguments that a fork ran the recorded call with, in place of those it was called with.
     """
 
-    __slots__ = ("call_id", "events", "match", "outcome", "placed")
+    __slots__ = ("call_id", "events", "match", "outcome", "placed", "ran")
 
     def __init__(
         self, value: Any = None, error: BaseException | None = None, outcome: Outcome | None = None
@@ -61,6 +62,7 @@ class Served:
         self.placed: Sequence[Mapping[str, Any]] = ()
         self.match: str | None = None
         self.call_id: str | None = None
+        self.ran: Any = None
 
     def wait(self) -> None:
         """Return when it is to be given."""

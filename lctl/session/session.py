@@ -29,7 +29,7 @@ from lctl.session import (
 )
 from lctl.session.context import Frame
 from lctl.session.forked import ClosedRecorder, UnopenedRecorder
-from lctl.session.lanes import Lane, UnderWay
+from lctl.session.lanes import Lane
 from lctl.session.llm import Prompts
 from lctl.session.pooljobs import PoolJobs
 from lctl.session.redact import Redactor
@@ -37,6 +37,7 @@ from lctl.session.returns import Returns
 from lctl.session.scrub import MAX_STRING, Scrubber
 from lctl.session.stepping import Stepping
 from lctl.session.trusting import Trusting
+from lctl.session.underway import UnderWay
 from lctl.session.verbs import Verbs
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ class LCTLSession(Trusting, Stepping, Verbs):
         self._root = Frame(self, None, agent, None)
         self._entered: list[tuple[Frame, Token[Frame | None], Token[Lane], list[hooks.Undo]]] = []
         self.under_way = UnderWay(clock)
+        self._keep_behind_tape()
         self.returns = Returns(self.under_way)
         self.pool_jobs = PoolJobs(self.under_way, lambda: self.last_seq)
         self.changes = 0
@@ -172,6 +174,11 @@ class LCTLSession(Trusting, Stepping, Verbs):
             scrub=scrubber.scrub,
             passes=scrubber.passes,
         )
+
+    def _keep_behind_tape(self) -> None:
+        moment: Callable[[], float] | None = getattr(self._store, "moment", None)  # of a rerun
+        if moment is not None:
+            self.under_way.follow(moment)
 
     @property
     def chain_id(self) -> str:
@@ -422,6 +429,7 @@ class LCTLSession(Trusting, Stepping, Verbs):
         path = naming.with_suffix(self._store.path, str(pid))
         self._store = opening.child_store(path, chain, self._durability, self._to)
         self._recorder = recorder = self._recorder_of(self._store)
+        self._keep_behind_tape()
         self._checkpoints = ending.Checkpoints()
         self._watch = self._facts = None  # of facts asked for before the log was there
         processes.refresh(self)

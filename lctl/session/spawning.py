@@ -10,7 +10,8 @@ the same program, or in a rerun, which has no network:
 - what only waits for others (Strands for pieces of Bedrock, where none is there yet), or tidies up once they
   have gone (streams of LangGraph and OpenAI Agents), and LangGraph's saving of what a node wrote: the graph's
   thread starts it, or the node's, whoever comes first;
-- litellm's thread that asks for its prices again where it got none;
+- litellm's thread that asks for its prices again where it got none, and the one for handlers of CrewAI's
+  events, which whoever is first to tell of something starts;
 - an event loop's own end.
 
 `asyncio.wait_for` makes a task up to Python 3.11 and none after: it stays in the caller's lane in both.
@@ -77,6 +78,7 @@ _WAITERS = {
     "get_waiter": "langgraph.pregel",
     "put_writes": "langgraph.pregel",
     "_start_model_provider_cleanup": "agents.result",
+    "_ensure_executor_initialized": "crewai.events.event_bus",
     "_next_stream_event": "strands.models.bedrock",
 }
 _PASSAGES = {"submit": ("langchain_core.runnables", "langgraph.pregel")}

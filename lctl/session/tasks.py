@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from contextvars import Context
 from typing import Any
 
-from lctl.session import lanes, ordered, poolwaits, spawning, turns
+from lctl.session import lanes, ordered, poolwaits, spawning, taskwaits, turns
 from lctl.session.lanes import Lane
 
 #: Coroutines of a loop's own end.
@@ -39,11 +39,10 @@ def _create_task(original: Callable[..., Any], loop: Any, coroutine: Any, **opti
 
 
 def _marked(task: Any, lane: Lane) -> Any:
-    if turns.active:
-        try:
-            setattr(task, turns.LANE, lane)
-        except AttributeError:  # of a task factory's own kind
-            pass
+    try:
+        setattr(task, turns.LANE, lane)
+    except AttributeError:  # of a task factory's own kind
+        pass
     return task
 
 
@@ -133,6 +132,7 @@ HOOKS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
     ("asyncio", "", "as_completed", _as_completed),
     *ordered.HOOKS,
     *poolwaits.HOOKS,
+    *taskwaits.HOOKS,
 )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lctl.guard import guard
-from lctl.session import context, lanes, pooljobs, processes, spawning, tasks, turns
+from lctl.session import context, lanes, pooljobs, processes, spawning, tasks, told, turns
 from lctl.session.lanes import Lane
 
 _users = 0
@@ -72,11 +72,13 @@ def after_fork() -> None:
 def carry(function: Callable[..., Any], lane: Lane | None = None) -> Callable[..., Any]:
     """`function`, running in the step that is current now and in `lane` (the current one if None)."""
     frame = context.current()
+    call = told.current.get()
     there = lanes.current() if lane is None else lane
     ordered = lane is not None and lane.index > 0 and lane.tool is None
 
     def carried(*args: Any, **kwargs: Any) -> Any:
         token = context.enter(frame)
+        was = told.current.set(call)
         place = lanes.enter(there)
         before = lanes.own(there)
         if turns.active:
@@ -91,6 +93,7 @@ def carry(function: Callable[..., Any], lane: Lane | None = None) -> Callable[..
             finally:
                 lanes.own(before)
                 lanes.leave(place)
+                told.current.reset(was)
                 context.leave(token)
 
     return carried
@@ -113,7 +116,7 @@ def _end(job: pooljobs.Job, lane: Lane) -> None:
 
 
 def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
-    frame = context.current()
+    frame, call = context.current(), told.current.get()
     lane = spawning.child_thread()
     run = thread.run
     own = thread.__dict__.get("run", _NONE)
@@ -121,6 +124,7 @@ def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
     def run_in_place() -> None:
         _give_back(thread, own)
         context.set_current(frame)
+        told.current.set(call)
         lanes.enter(lane)
         lanes.own(lane)
         if turns.active:
@@ -169,11 +173,20 @@ def _submit(original: Callable[..., Any], pool: Any, function: Any, /, *args: An
     return future
 
 
+def _in_worker(original: Callable[..., Any], function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A job of one of anyio's threads, whose queue is no executor's."""
+    lane = spawning.child()
+    if turns.active:
+        turns.submitted(lane)
+    return original(carry(function, lane), *args, **kwargs)
+
+
 def _reach() -> None:
     if not _users:
         return
     wanted: list[tuple[str, str, str, Callable[..., Any]]] = [
         ("concurrent.futures.thread", "ThreadPoolExecutor", "submit", _submit),
+        ("anyio._backends._asyncio", "AsyncIOBackend", "run_sync_in_worker_thread", _in_worker),
         *tasks.HOOKS,
         *processes.HOOKS,
     ]
@@ -197,5 +210,6 @@ def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
         return wrapper(original, *args, **kwargs)
 
     before = owner.__dict__.get(name, _NONE)
-    setattr(owner, name, ours)
-    _undo.append((owner, name, before, ours))
+    made: Any = staticmethod(ours) if isinstance(before, classmethod) else ours  # `original` has its class
+    setattr(owner, name, made)
+    _undo.append((owner, name, before, made))

@@ -20,6 +20,7 @@ class ToolCall(NamedTuple):
         incoming: what comes from outside while it is under way, beside its result.
         wraps: makes of a result that a fork puts in its place the value that the function would give, where
             that is a framework's wrapping of it; None where it is the result itself.
+        agent: its body is an agent, which runs in a rerun, too (see `border.Player.gives_agent`).
     """
 
     tool: str
@@ -29,6 +30,7 @@ class ToolCall(NamedTuple):
     owner: Owner | None = None
     incoming: Incoming | None = None
     wraps: Callable[[Any], Any] | None = None
+    agent: bool = False
 
 
 class Failure(NamedTuple):

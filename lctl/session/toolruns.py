@@ -44,6 +44,7 @@ def begin_tool(
     incoming: Incoming | None = None,
     wraps: Callable[[Any], Any] | None = None,
     rebind: Callable[[dict[str, Any]], None] | None = None,
+    agent: bool = False,
 ) -> ToolRun | None:
     """A call of the tool `name` begins, for `wrapping.wrap`. None where it is reported already: a call made
     in the body of another of the same name, with its input, is that call seen a layer below.
@@ -57,13 +58,21 @@ def begin_tool(
         wraps: the way back from what `shown` gives: see `ToolCall`.
         rebind: is told the arguments that a fork puts in place of `input`, before the tool runs with them. If
             there is none, they are put where they are found among those of the wrapped function.
+        agent: see `ToolCall`.
     """
     plain = jsonable.plain(input)
     if is_reported(name, plain):
         return None
     owner = owner_of(function)
-    call = ToolCall(name, plain, call_id, Given(input.values(), beside), owner, incoming, wraps)
+    call = ToolCall(name, plain, call_id, Given(input.values(), beside), owner, incoming, wraps, agent)
     return ToolRun(call, shown, paused, rebind)
+
+
+def cannot_rewrite(tool: str, input: dict[str, Any]) -> str:
+    return (
+        f"the arguments of the tool {tool} cannot be changed to {input}: nothing known of "
+        f"its call holds them by name. Put in another result: --result 'tool:{tool}=...'"
+    )
 
 
 def is_reported(name: str, input: Mapping[str, Any]) -> bool:
@@ -151,11 +160,7 @@ class ToolRun(Run):
             self.arguments = rebound(args, kwargs, self._call.input, input)
             player = border.player()
             if self.arguments is None and player is not None:
-                tool = self._call.tool
-                raise player.stopped(
-                    f"the arguments of the tool {tool} cannot be changed to {input}: nothing known of "
-                    f"its call holds them by name. Put in another result: --result 'tool:{tool}=...'"
-                )
+                raise player.stopped(cannot_rewrite(self._call.tool, input))
         self.rewrite(input)
 
     def rewrite(self, input: dict[str, Any]) -> None:
@@ -206,7 +211,8 @@ class ToolRun(Run):
         seen = session.changes
 
         def draft(result: Mapping[str, Any]) -> Draft:
-            head = {"tool": self._call.tool, "input": self._call.input}
+            ran = None if served is None else served.ran
+            head = {"tool": self._call.tool, "input": self._call.input if ran is None else ran}
             return "tool_call", self._agent, {**head, **result, **more}, self._step
 
         if served is not None and is_same:
@@ -237,6 +243,8 @@ class ToolRun(Run):
         made: dict[str, Any] = {"duration_ms": round(taken / 1e6, 3)}
         if self._asked is not None:
             made["asked"] = self._asked
+        elif self.served is not None and self.served.ran is not None:
+            made["asked"] = self._call.input
         call_id = self._call.call_id
         if self.served is not None and self.served.call_id is not None:
             call_id = self.served.call_id

@@ -11,7 +11,8 @@ from __future__ import annotations
 import functools
 import sys
 from _thread import get_ident
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ counting = False
 
 #: Whether they are to be, as soon as that tells anything.
 wanted = False
+
+#: Called in a thread that begins what is not the program's (see `apart`); gives what to call at its end.
+on_apart: list[Callable[[], Callable[[], object]]] = []
 
 _undo: list[Callable[[], None]] = []
 
@@ -102,17 +106,6 @@ def since(ago: int = 0) -> int | None:
     return FAR if last is None else min(turn - last, FAR)
 
 
-def ahead() -> int | None:
-    """How many callbacks have run before this one in the turn that runs in this thread; None where it is the
-    only one of its turn, or where that cannot be told."""
-    frame = sys._getframe(1).f_back
-    while frame is not None and frame.f_code.co_name != "_run_once":
-        frame = frame.f_back
-    counted = {} if frame is None else frame.f_locals  # asyncio's: `i` of `ntodo`
-    many, at = counted.get("ntodo"), counted.get("i")
-    return at if isinstance(many, int) and many > 1 and isinstance(at, int) else None
-
-
 def crossing(lane: Lane) -> None:
     """A call is made in `lane`."""
     if running() is None:
@@ -134,6 +127,21 @@ def submitted(lane: Lane) -> None:
     """A pool job is handed in by this thread, and will run in `lane`."""
     for told in on_submit:
         told(lane)
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """What this thread hands to loops in the block comes of no job or call of the program's."""
+    mine = get_ident()
+    before = crossed.pop(mine, None)
+    ends = [begun() for begun in on_apart]
+    try:
+        yield
+    finally:
+        if before is not None:
+            crossed[mine] = before
+        for end in ends:
+            end()
 
 
 def job_in(args: tuple[Any, ...]) -> Lane | None:

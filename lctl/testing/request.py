@@ -126,7 +126,7 @@ class Request:
 
 def tool_schemas(body: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """(name, JSON schema of the arguments) of each function tool offered, whatever the dialect."""
-    yield from prompts.schemas("converse" if "toolConfig" in body else "generate_content", body)
+    yield from prompts.schemas("generate_content" if "contents" in body else "converse", body)
     for tool in body.get("tools") or ():
         inner = tool.get("function", tool) if isinstance(tool, dict) else {}
         name = inner.get("name")

@@ -3,6 +3,7 @@ which is read while one looks at it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -170,10 +171,17 @@ def test_a_log_that_is_still_being_read_says_so(browser: Browser, tmp_path: Path
         expect(page.get_by_role("region", name="Critical path")).to_be_visible(timeout=4 * PATIENCE_MS)
         running.show(page, panel="state", seq=150_000)
         expect(page.get_by_text("The log is still being read")).to_have_count(0, timeout=4 * PATIENCE_MS)
-        more = page.get_by_role("region", name="Facts").get_by_role("button", name="more")
+        facts = page.get_by_role("region", name="Facts")
+        more = facts.get_by_role("button", name="more")
         first = page.locator(".fact").count()
+        page.route("**/api/facts?*", lambda route: route.abort())
         more.press("Enter")  # not where it is just now: what is above it is being drawn anew
+        expect(facts.get_by_role("alert")).to_contain_text("no longer answers")
+        expect(more).to_have_text(re.compile("^Try again: [0-9,]+ more$"))
+        page.unroute("**/api/facts?*")
+        more.press("Enter")
         expect(page.locator(".fact").nth(first + 50)).to_be_attached()
+        expect(facts.get_by_role("alert")).to_have_count(0)
         running.show(page, panel="flow", seq=150_000)
         expect(page.locator(".edge").first).to_be_attached()
         running.show(page, panel="fork", seq=150_000)

@@ -2,17 +2,58 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from inline_snapshot import snapshot
 
-from lctl.testing import Reply, Request
+from lctl.testing import ModelServer, Reply, Request
 from lctl.testing.integration_suite import Recorded
 from tests.frameworks.homes import AtHome
+from tests.rerun.harness import LCTL, run
 
 pytestmark = pytest.mark.frameworks
+
+
+HOUSE = """
+import os
+if os.environ.get("AUTO"):
+    import lctl
+    lctl.auto_instrument()
+from crewai import LLM, Agent, Crew, Task
+
+def crew(name):
+    agent = Agent(role=name, goal="Answer.", backstory="-", llm=LLM(model="openai/gpt-4.1-mini"))
+    return Crew(agents=[agent], tasks=[Task(description="Go.", expected_output="a word", agent=agent)])
+
+print([crew(name).kickoff().raw for name in ("Ann", "Bob")])
+"""
+
+
+@pytest.mark.parametrize("way", ["run", "auto_instrument"])
+def test_a_rerun_leaves_what_crewai_keeps_at_home(way: str, tmp_path: Path) -> None:
+    """Its database, its settings, and that it has asked the user for consent, which the first run on a machine
+    does: a rerun has places of its own for them, and asks again."""
+    pytest.importorskip("crewai", reason="crewai is not installed")
+    (tmp_path / "house.py").write_text(HOUSE)
+    home = tmp_path / "home"
+    home.mkdir()
+    with ModelServer(seed=1) as server:
+        environ = {**server.environ, "OTEL_SDK_DISABLED": "true", "HOME": str(home), "LCTL_DIR": "logs"}
+        if way == "auto_instrument":
+            first = run([sys.executable, "house.py"], tmp_path, {**environ, "AUTO": "1"}, tmp_path / "x")
+            first = first._replace(log=next((tmp_path / "logs").glob("*.lctl.json")))
+        else:
+            log = tmp_path / "run.lctl.json"
+            first = run([*LCTL, "run", "--output", str(log), "house.py"], tmp_path, environ, log)
+    assert first.code == 0, first.err
+    kept = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    assert {".crewai_user.json", "latest_kickoff_task_outputs.db"} <= {path.name for path in kept}
+    again = run([*LCTL, "rerun", str(first.log)], tmp_path, environ, first.log)
+    assert (again.code, again.out) == (0, first.out), again.err
+    assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == kept
 
 
 class TestCrewAI(AtHome):

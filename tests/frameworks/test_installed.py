@@ -20,8 +20,16 @@ pytestmark = pytest.mark.frameworks
 PROGRAM = Path(__file__).parent / "programs" / "surroundings.py"
 
 
-def told(key: str, when: str, folder: Path) -> dict[str, Any]:
-    command = [sys.executable, str(PROGRAM), key, when]
+def is_installed(key: str) -> bool:
+    try:
+        return importlib.util.find_spec(key) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def told(when: str, folder: Path) -> dict[str, Any]:
+    """Of all that are installed, in one process: as in a program that has them all."""
+    command = [sys.executable, str(PROGRAM), when, *filter(is_installed, OURS)]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LCTL_")}
     environ = {**kept, "LCTL_DIR": str(folder), "LCTL_QUIET": "1", "HOME": str(folder)}
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=200, check=False)
@@ -30,18 +38,17 @@ def told(key: str, when: str, folder: Path) -> dict[str, Any]:
     return made
 
 
-def is_installed(key: str) -> bool:
-    try:
-        return importlib.util.find_spec(key) is not None
-    except ModuleNotFoundError:
-        return False
+@pytest.fixture(scope="module")
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("surroundings")
+    return told("before", folder), told("after", folder)
 
 
 @pytest.mark.parametrize("key", OURS)
-def test_classes_are_as_before(key: str, tmp_path: Path) -> None:
+def test_classes_are_as_before(key: str, surroundings: tuple[dict[str, Any], dict[str, Any]]) -> None:
     if not is_installed(key):
         pytest.skip(f"{key} is not installed")
-    before, after = told(key, "before", tmp_path), told(key, "after", tmp_path)
+    before, after = (one[key] for one in surroundings)
     for one in (before, after):
         assert (one["state"], one["missing"]) == ("patched", [])
         assert one["points"] > 0

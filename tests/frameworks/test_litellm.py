@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,7 +13,8 @@ from typing import Any, ClassVar
 import pytest
 from inline_snapshot import snapshot
 
-from lctl.testing import Fault, Request
+import lctl
+from lctl.testing import Fault, ModelServer, Reply, Request
 from lctl.testing.integration_suite import Recorded
 from tests.frameworks.homes import AtHome, Threaded
 
@@ -81,6 +86,37 @@ class TestLiteLLM(Threaded):
                 "  error main: invalid_format: The request was not valid.",
             ]
         )
+
+
+def test_drawn_ids_of_tool_calls_are_those_of_the_recording(tmp_path: Path) -> None:
+    """The results are told in their order: with others the next request is another one."""
+    if find_spec("litellm") is None:
+        pytest.skip("litellm is not installed")
+
+    def answer(request: Request) -> Reply:
+        if "Which" in request.last_text:
+            return Reply(tool_calls=[("look", {"city": city}) for city in "ABCDEF"])
+        return Reply(text=f"Told: {request.last_text}")
+
+    with ModelServer() as server:
+        server.reply(answer, times=None)
+        environ = {**os.environ, **TestLiteLLM.environ, **server.environ}
+        environ |= {"OLLAMA_API_BASE": server.environ["OLLAMA_HOST"], "LCTL_DIR": str(tmp_path)}
+        program = Path(__file__).parent / "programs" / "litellm_drawn_ids.py"
+        done = subprocess.run(
+            [sys.executable, str(program)],
+            cwd=tmp_path,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "True True ()\n", done.stdout
+    events = [event.to_dict() for event in lctl.Chain.load(tmp_path / "recorded.lctl.json").events]
+    kept = [event["data"]["value"] for event in events if event["data"].get("source") == "id"]
+    assert len(set(kept)) == 24
 
 
 class TestBeneathCrewAI(AtHome):

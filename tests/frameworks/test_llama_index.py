@@ -144,6 +144,37 @@ def test_what_tools_do_to_the_store_is_done_again(way: str, tmp_path: Path) -> N
         assert again.events == first.events
 
 
+@pytest.mark.parametrize("way", ["run", "auto_instrument"])
+def test_tools_of_agents_at_once(way: str, tmp_path: Path) -> None:
+    """How many of its tools were done when a workflow went on, decides what it starts next. Recordings by
+    `auto_instrument()` do not say which agent's threads were first to let it ask: its order may be another one."""
+    for name in TestLlamaIndex.requires:
+        if importlib.util.find_spec(name.partition(".")[0]) is None:
+            pytest.skip(f"{name} is not installed")
+    with ModelServer(seed=1) as server:
+        server.reply(_three_tools, times=None)
+        environ = {**server.environ, "AUTO": "1"} if way == "auto_instrument" else server.environ
+        program = Path(__file__).parent / "programs" / "llama_tools_at_once.py"
+        first = _recorded(way, program, tmp_path, environ)
+    assert first.code == 0, first.err
+    assert first.out.count("3 EUR") == 6
+    log = tmp_path / "again.lctl.json"
+    again = run([*LCTL, "rerun", str(first.log), "--output", str(log)], tmp_path, environ, log)
+    assert again.out == first.out, again.err
+    assert len(again.events) == len(first.events)
+    assert " 27 exact" in again.err  # nine calls of models and eighteen of tools, none of them missing
+    if way == "run":
+        assert again.code == 0, again.err
+        assert again.events == first.events
+
+
+def _three_tools(request: Request) -> Any:
+    done = len(request.tool_results)
+    if done >= 6:
+        return "Done."
+    return Reply(tool_calls=[(name, {"name": f"item {done}"}) for name in ("lookup", "price", "stock")])
+
+
 def _stored(request: Request) -> Any:
     asked, done = request.last_text, request.tool_results
     if "Add rice" in request.text:

@@ -135,3 +135,26 @@ class TestSemanticKernel(Threaded):
                 'tool main: math-Add{"amount": 22, "input": 20} = 42.0',
             ]
         )
+
+
+class TestServices(Threaded):
+    """Each model call once, though Bedrock's is made in a thread that knows nothing of the request."""
+
+    program = Path(__file__).parent / "programs" / "semantic_kernel_services.py"
+    integration = "semantic_kernel"
+    requires = ("semantic_kernel", "boto3", "google.genai", "ollama")
+
+    def answer(self, request: Request) -> Any:
+        done = request.tool_results
+        if done:
+            return f"After {len(done)} results."
+        count, order = request.tools  # each service writes their names in its own way
+        return Reply(tool_calls=[(count, {"item": "pears"}), (order, {"item": "figs", "number": 2})])
+
+    def test_its_calls(self, recorded: Recorded) -> None:
+        """No model call but those of the wire; a call's id is the model's, and Google and Ollama give none."""
+        starts = [e["data"] for e in recorded.events if e["type"] == "step_start"]
+        models = [data.get("operation") for data in starts if data["kind"] == "llm"]
+        assert models == ["converse"] * 4 + ["generate_content"] * 4 + ["ollama.chat"] * 4
+        calls = [e["data"] for e in recorded.events if e["type"] == "tool_call"]
+        assert ["call_id" in data for data in calls] == [True] * 4 + [False] * 8

@@ -142,7 +142,7 @@ def _by_start(exchanges: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return ordered
 
 
-_VOLATILE = frozenset({"timestamp", "duration_ms", "first_chunk_ms", "at"})
+_VOLATILE = frozenset({"timestamp", "duration_ms", "first_chunk_ms", "head_ms", "at"})
 
 
 def stripped(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -144,6 +145,41 @@ def test_a_fork_of_a_fork_and_its_rerun_offline(server: ModelServer, tmp_path: P
     assert server.count == sent
     calls = [stats(open_log(one)) for one in (second, tmp_path / "third.lctl.json")]
     assert [(one.llm_calls, one.inherited_calls) for one in calls] == [(2, 1), (2, 2)]
+
+
+@lctl.tool
+def open_door(number: int) -> Any:
+    paid.append(f"door {number}")
+    return threading.Lock()  # no tape can give it again: a rerun runs the tool
+
+
+def doors(server: ModelServer) -> str:
+    with openai.OpenAI(base_url=server.openai_url, api_key="test", max_retries=0) as client:
+        told = f"{pay(1)} {type(open_door(1)).__name__}"
+        asked: Any = [{"role": "user", "content": told}]
+        return (
+            client.chat.completions.create(model="gpt-4.1", messages=asked).choices[0].message.content or ""
+        )
+
+
+def test_a_rerun_of_a_fork_with_other_arguments(server: ModelServer, tmp_path: Path) -> None:
+    """Says what the fork ran the tool with, and what it was asked for; and runs it with that, if it must."""
+    path = recorded(server, tmp_path / "recording.lctl.json", doors)
+    forked, again = tmp_path / "forked.lctl.json", tmp_path / "again.lctl.json"
+    changed = ["tool:pay.input.amount=5", "tool:open_door.input.number=7"]
+    with fork_block(path, 0, set=changed, output=forked, tools=["live"]), LCTLSession("again"):
+        said = doors(server)
+    paid.clear()
+    sent = server.count
+    with rerun(forked, output=again) as block, LCTLSession("again"):
+        assert doors(server) == said
+    assert (paid, server.count) == (["door 7"], sent)
+    assert block.certificate.log_equal
+    calls = [event.data for event in open_log(again).events() if event.type == "tool_call"]
+    assert [(call["input"], call["asked"]) for call in calls] == [
+        ({"amount": 5}, {"amount": 1}),
+        ({"number": 7}, {"number": 1}),
+    ]
 
 
 def test_inherited_usage_is_counted_apart(server: ModelServer, tmp_path: Path) -> None:

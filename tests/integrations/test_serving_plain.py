@@ -138,7 +138,7 @@ class TestEveryLibrary:
         assert events(rerun.tape)[0]["data"]["request"]["body"] == "some text"
 
     @pytest.mark.parametrize(
-        "asked", ["GET /v1beta/models/gemini-2.5-flash", "GET /v1/models?limit=5", "POST /api/show"]
+        "asked", ["GET /v1beta/models/gemini-2.5-flash", "GET /v1/models?limit=5", "GET /api/tags"]
     )
     def test_what_models_there_are(
         self, fetch: Fetch, asked: str, server: Any, make: Any, rerun: Rerun

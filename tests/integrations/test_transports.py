@@ -151,6 +151,18 @@ class TestEveryLibrary:
         assert json.loads(exchange["body"]) == {"ok": True}
         assert exchange["complete"] is True
 
+    def test_telemetry_alone(
+        self, library: Library, server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It opens no log: exporters send at exit, when the program's is closed, and `last` is that one."""
+        monkeypatch.setenv("LCTL_DIR", str(tmp_path))
+        lctl.auto_instrument()
+        try:
+            library(server.url + "/v1/traces", {"resourceSpans": []})
+            assert list(tmp_path.iterdir()) == []
+        finally:
+            lctl.uninstrument()
+
     def test_suppressed(self, library: Library, server: Any, log: Any) -> None:
         """Within suppress() nothing is recorded."""
         with suppress():

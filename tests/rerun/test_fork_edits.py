@@ -140,3 +140,17 @@ print(ask().content)
     assert said[-1]["tool_call_id"] == said[-2]["tool_calls"][0]["id"]
     again = rerun(done.log, tmp_path)
     assert again.code == 0, again.err
+
+
+def test_what_happens_behind_the_point_is_later_than_what_came_from_the_recording(tmp_path: Path) -> None:
+    """Also a tool that runs with other arguments: a recording goes by faster than it was made."""
+    with ModelServer(latency=(0.5, 0.5)) as models:
+        models.reply("Page p0.", times=None)
+        agent = Agent(tmp_path, models)
+        edit = 'tool:read_page.input.name="p9"'
+        done = agent.fork(agent.seqs("step_end")[0], "--set", edit, "--tools", "live")
+    assert done.code == 0, done.err
+    given = next(event for event in done.events if event["data"].get("tool") == "read_page")
+    before = next(event for event in done.events if event["type"] == "exchange")
+    assert given["data"]["input"] == {"name": "p9"}
+    assert given["data"]["at"] > before["data"]["at"] + before["data"]["duration_ms"]

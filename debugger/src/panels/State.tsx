@@ -2,15 +2,15 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { api } from "../api/client";
-import type { Change, Fact, StateAnswer } from "../api/shapes";
+import type { Change, StateAnswer } from "../api/shapes";
 import { useFollow } from "../store/follow";
 import { state } from "../store/now";
 import { seq, setWords, word } from "../store/route";
-import { clamp, firstSeq, goTo, lastSeq, run, session } from "../store/run";
-import { confidence, cost, count, duration, line, short } from "../ui/format";
-import { Spark } from "./Confidence";
+import { clamp, firstSeq, goTo, lastSeq, run } from "../store/run";
+import { cost, count, duration, line, short } from "../ui/format";
 import { Unhurried } from "../ui/Unhurried";
 import { Waiting } from "../ui/Waiting";
+import { Facts } from "./Facts";
 import "./state.css";
 
 export function State() {
@@ -166,81 +166,6 @@ function Against() {
         </div>
       ) : null}
     </section>
-  );
-}
-
-/** More than these nobody scrolls through: search finds the others. */
-const MOST_FACTS = 1000;
-
-function Facts({ now }: { now: StateAnswer }) {
-  const more = useSignal<{ at: number; facts: Fact[]; next: number | null } | null>(null);
-  const loaded = more.value?.at === now.seq ? more.value : null;
-  const facts = loaded ? [...now.facts, ...loaded.facts] : now.facts;
-  const left = now.fact_count - facts.length;
-  const load = async () => {
-    const key = run.value?.key;
-    if (!key) return;
-    const { facts: some } = await api.facts(key, now.seq, facts.length);
-    const known = new Set(facts.map((one) => one.id));
-    const fresh = some.filter((one) => !known.has(one.id));
-    more.value = { at: now.seq, facts: [...(loaded?.facts ?? []), ...fresh], next: fresh.length ? facts.length + fresh.length : null };
-  };
-  return (
-    <section class="section" aria-label="Facts">
-      <h2>
-        Facts <span class="num">{count(now.fact_count)}</span>
-      </h2>
-      {facts.length === 0 ? <p class="dim">None at this event.</p> : null}
-      <ul class="fact-list">
-        {facts.map((fact, n) => (
-          <FactView key={n} fact={fact} at={now.seq} />
-        ))}
-      </ul>
-      {left > 0 && facts.length < MOST_FACTS && loaded?.next !== null && now.since == null && !session.value?.static ? (
-        <button type="button" class="button" onClick={() => void load()}>
-          {count(left)} more
-        </button>
-      ) : null}
-      {left > 0 && (facts.length >= MOST_FACTS || loaded?.next === null) ? (
-        <p class="dim">The {count(facts.length)} that changed last, of {count(now.fact_count)}. Search fact:ID, or SQL, finds every other.</p>
-      ) : null}
-    </section>
-  );
-}
-
-const GATES: Record<string, string> = { proceed: "good", verify: "warn", block: "error", stop: "error" };
-
-/** By place and not by id: while one scrubs nearly all are others, and elements are dearer to make than to change. */
-function FactView({ fact, at: now }: { fact: Fact; at: number }) {
-  return (
-    <li class={`fact ${fact.changed ? "changed" : ""}`}>
-      <div class="fact-sure">
-        <b class="num">{confidence(fact.confidence)}</b>
-        <span class="bar k-fact" aria-hidden="true">
-          <i style={{ width: `${Math.max(0, Math.min(1, fact.confidence ?? 0)) * 100}%` }} />
-        </span>
-      </div>
-      <div class="grow">
-        <p class="row">
-          <b class="mono">{fact.id}</b>
-          {fact.changed ? <span class="tag accent">changed here</span> : null}
-          {fact.gate ? <span class={`tag ${GATES[fact.gate] ?? ""}`}>{fact.gate}</span> : null}
-          <span class="dim ellipsis">
-            {fact.agent}
-            {fact.source ? ` · ${fact.source}` : ""}
-          </span>
-        </p>
-        <p class="plain">{fact.text}</p>
-        <p class="row dim num history">
-          {fact.history.slice(-8).map(([at, value, reason], n) => (
-            <button key={n} type="button" class="link" title={reason ?? ""} onClick={() => goTo(at)}>
-              #{at} {confidence(value)}
-            </button>
-          ))}
-        </p>
-      </div>
-      <Spark history={fact.history} upTo={now} />
-    </li>
   );
 }
 

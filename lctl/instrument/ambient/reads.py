@@ -104,9 +104,7 @@ def read(
     try:
         session = session_here()
         if session is not None:
-            log = _logs.get(session)
-            if log is None:
-                log = _log(session)
+            log = _logs.get(session) or _log(session)
             code = frame.f_code
             log.add(
                 lane.path,
@@ -118,6 +116,29 @@ def read(
     return value
 
 
+def early(source: str, key: str, frame: FrameType, real: Callable[[], Any]) -> Any:
+    """As `read`, of what a library reads as it is imported, for the whole process and in every recording. It
+    opens no log: it is written when one is opened."""
+    lane, player = lanes.LIBRARIES, border.player()
+    served = None
+    if player is not None:
+        served = player.ambient(source, key, lane, lane.number(f"ambient:{source}"))
+    value = real() if served is None else served[0]
+    what = (source, key, frame.f_code.co_filename, frame.f_lineno)
+
+    def tell(session: LCTLSession) -> None:
+        if tell in hooks.on_open:
+            hooks.on_open.remove(tell)
+        _log(session).add(lane.path, what, value)
+
+    session = default.running()
+    if session is None:
+        hooks.on_open.append(tell)
+    else:
+        tell(session)
+    return value
+
+
 def failed(place: str, error: Exception) -> None:
     if guard.policy == "raise":
         raise error
@@ -125,6 +146,9 @@ def failed(place: str, error: Exception) -> None:
 
 
 def _log(session: LCTLSession) -> Log:
+    log = _logs.get(session)
+    if log is not None:
+        return log
     log = _logs[session] = Log(session)
     session.before_event = log.before_event
     session.body_ended = log.body_ended

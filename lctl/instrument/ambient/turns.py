@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.instrument.ambient import reads, slots
 from lctl.session import lanes, turns
-from lctl.session.lanes import Lane, Moment
+from lctl.session.lanes import Lane
+from lctl.session.underway import Moment
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession
@@ -48,9 +49,11 @@ def _noting(real: Callable[..., Any]) -> Callable[..., Any]:
             return real(loop, callback, *args, **options)
         # Within a tool's body it orders nothing that a rerun does: the call is served as a whole.
         lane = turns.job_in(args)
-        if turns.running() is not loop and (lane is not None or lanes.current().tool is None):
-            crossed = turns.crossed.pop(get_ident(), None)
-            lane = lane or crossed
+        if turns.running() is not loop:
+            crossed = turns.crossed.get(get_ident())
+            if lane is not None or not lanes.in_body(None if crossed is None else crossed.path):
+                turns.crossed.pop(get_ident(), None)
+                lane = lane or crossed
         if lane is not None and lane.tool is None and reads.active():
             callback = _noted(callback, lane)
         return real(loop, callback, *args, **options)
@@ -73,12 +76,10 @@ def _noted(callback: Callable[..., Any], lane: Lane) -> Callable[..., Any]:
 def _note(session: LCTLSession, lane: Lane) -> None:
     place = lanes.enter(lane)  # of a tool's body it is part of: a rerun that serves the tool has none
     try:
-        moment = Moment.of(lane.path, session.clock.monotonic_ns())
-        moment.turn = turns.since()
+        moment = Moment.of(lane.path, session.under_way.reading())
+        moment.arrive()
         made: dict[str, Any] = {"source": SOURCE, "key": "call_soon_threadsafe"}
         made |= session.under_way.fields(moment, True)
-        if (ahead := turns.ahead()) is not None:
-            made["ahead"] = ahead
         session.record_read(session.agent, made, None)  # of no step: whose the thread was by then is chance
     except Exception as error:
         reads.failed("a thread's result", error)

@@ -69,7 +69,7 @@ def cross(
         if kind is None:
             found = _model_call(method, url, headers, body)
             seen, told = _recorded(found, method, url)
-    lane = lanes.LIBRARIES if found is None and traffic.is_news(url) else lanes.current()
+    lane = (traffic.lane(method, url) if found is None else None) or lanes.current()
     said = player.exchange(
         border.WireRequest(
             http,
@@ -88,6 +88,8 @@ def cross(
     other = getattr(said, "url", None)
     if seen is not None and other:
         seen = seen[0], seen[1], other, seen[3], seen[4]
+    if getattr(said, "again", False):
+        seen = None
     if isinstance(said, border.Live):
         return Passage(None, said.body, said.match, seen, other)
     return Passage(said, None, getattr(said, "match", None), seen)

@@ -38,15 +38,24 @@ class Served:
             raise self._error()
 
     async def begin(self) -> bool:
-        """Give the protocol the head and what comes with it; True if it was told a framing of ours.
+        """Until the head's turn; True if the protocol was told a framing of ours. Raises the recorded error
+        where there is no response.
 
-        What needs no waiting comes with the head; the rest in its own time, read or not.
+        As with a network, somebody else waits: what came with the head, or after it in the same turn, is
+        there when the program goes on in its next one. What needs no waiting comes with the head; the rest
+        in its own time, read or not.
         """
         head, framed = _head(self._answer, self._request.method)
         self._chunked = framed or b"\r\ntransfer-encoding:" in head
-        self._protocol.data_received(head)
-        self._feeder = self._loop.create_task(self._feed())
-        await asyncio.sleep(0)
+        came = self._loop.create_future()
+        self._feeder = self._loop.create_task(self._feed(head, came))
+        try:
+            await came
+        except asyncio.CancelledError:
+            if not came.done() or came.cancelled():
+                self._feeder.cancel()
+                await asyncio.wait([self._feeder])
+            raise
         return framed
 
     async def written(self) -> None:
@@ -59,7 +68,21 @@ class Served:
         if writer is not None:
             await asyncio.wait([writer])
 
-    async def _feed(self) -> None:
+    async def _feed(self, head: bytes, came: asyncio.Future[None]) -> None:
+        try:
+            await self.wait()
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # the recorded one, or the player's: for whoever asked
+            if not came.done():
+                came.set_exception(error)
+            return
+        self._protocol.data_received(head)
+        if not came.done():
+            came.set_result(None)
+        await self._feed_body()
+
+    async def _feed_body(self) -> None:
         answer, protocol = self._answer, self._protocol
         payload = protocol._payload
         try:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lctl.instrument import told
 from lctl.instrument.suppress import silenced
-from lctl.session import context
+from lctl.session import context, told
 from lctl.session.context import Frame
 from lctl.session.default import get_session
 from lctl.session.jsonable import text_of_error

@@ -12,9 +12,12 @@ from typing import Any
 from lctl.guard import guard
 from lctl.instrument.patches import Wrapper
 from lctl.instrument.structure.around import DescribeTool, Tool
-from lctl.session import jsonable, reported, wrapping
+from lctl.session import border, jsonable, lanes, reported, wrapping
 from lctl.session.default import get_session
-from lctl.session.toolcalls import Failure, Pause
+from lctl.session.rebinding import rebound
+from lctl.session.served import Rewritten
+from lctl.session.toolcalls import Failure, Pause, ToolCall
+from lctl.session.toolruns import begin_tool, cannot_rewrite
 
 
 def around_subagent(place: str, describe: DescribeTool) -> Wrapper:
@@ -34,7 +37,25 @@ def around_subagent(place: str, describe: DescribeTool) -> Wrapper:
 
 
 def begin_subagent(tool: Tool) -> wrapping.Run | None:
-    """A call begins, for `wrapping.wrap`; None where nothing is recorded."""
+    """A call begins, for `wrapping.wrap`; None where nothing is recorded.
+
+    A fork may put another result in its place: it is the call of a tool like any then.
+    """
+    player = border.player()
+    if player is not None:
+        call = ToolCall(tool.name, jsonable.plain(tool.input), tool.call_id, agent=True)
+        if player.gives_agent(call, lanes.current()):
+            return begin_tool(
+                tool.name,
+                tool.input,
+                call_id=tool.call_id,
+                shown=tool.shown,
+                wraps=tool.wraps,
+                agent=True,
+            )
+        input = player.agent_input(call, lanes.current())
+        if input is not None and get_session() is not None:
+            return _Run(tool, Rewritten(input))
     return None if get_session() is None else _Run(tool)
 
 
@@ -43,7 +64,7 @@ class _Run(wrapping.Run):
 
     follows = True
 
-    def __init__(self, tool: Tool) -> None:
+    def __init__(self, tool: Tool, served: Rewritten | None = None) -> None:
         session = get_session()
         assert session is not None
         self._session = session
@@ -51,6 +72,19 @@ class _Run(wrapping.Run):
         self._place = session.frame()
         self._started = session.clock.monotonic_ns()
         self._items: list[Any] | None = None
+        self._asked: dict[str, Any] | None = None
+        self.served = served
+
+    def rewritten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Raises RerunStopped where it is not known how this agent is called with other arguments."""
+        assert isinstance(self.served, Rewritten)
+        self._asked, input = self._tool.input, self.served.input
+        self.arguments = rebound(args, kwargs, self._asked, input)
+        player = border.player()
+        if self.arguments is None and player is not None:
+            raise player.stopped(cannot_rewrite(self._tool.name, input))
+        self.served = None
+        self._tool = self._tool._replace(input=jsonable.plain(input))
 
     def yielded(self, value: Any) -> None:
         self._items = [*(self._items or ()), value][-1:]  # what the agent said on its way is recorded there
@@ -77,5 +111,7 @@ class _Run(wrapping.Run):
         data["duration_ms"] = round(ns / 1e6, 3)
         if self._tool.call_id is not None:
             data["call_id"] = self._tool.call_id
+        if self._asked is not None:
+            data["asked"] = self._asked
         data = reported.stamped(self._session, {**data, "subagent": True})
         self._session.emit("tool_call", data, agent=self._place.agent, step=self._place.step)

@@ -21,7 +21,8 @@ from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.callevents import is_cancellation
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.serving.aiohttp import Served, without_framing
-from lctl.session import lanes
+from lctl.instrument.transports.arrivals import Arrivals
+from lctl.session import lanes, turns
 
 if TYPE_CHECKING:
     from lctl.session.border import Player
@@ -38,6 +39,8 @@ class Aiohttp:
         tees = _Tees(module)
         patches.wrap(module, "ClientSession._request", tees.request)
         patches.wrap(sys.modules["aiohttp.connector"], "BaseConnector.connect", tees.connect)
+        protocols = sys.modules["aiohttp.client_proto"]
+        patches.wrap(protocols, "ResponseHandler.data_received", tees.arrivals.received)
         patches.wrap(module, "ClientRequest.send", tees.send)
         patches.wrap(module, "ClientResponse.start", tees.start)
         patches.wrap(module, "ClientResponse.close", tees.close)
@@ -53,6 +56,7 @@ class _Tees:
         self._served: dict[int, Served] = {}  # what feeds them in a rerun
         # Who feeds a reader runs where its connection was opened, by whichever request came first.
         self._lanes: dict[int, lanes.Lane] = {}
+        self.arrivals = Arrivals()
         attempts, made_in = self._attempts, self._lanes
 
         class RecordedReader(reader):  # type: ignore[misc]
@@ -62,6 +66,8 @@ class _Tees:
                 attempt = attempts.get(id(self))
                 if attempt is not None and data:
                     attempt.chunks.append((monotonic_ns(), bytes(data)))
+                    if turns.counting:
+                        attempt.passed()
                 return super().feed_data(data, *rest)
 
             def feed_eof(self) -> None:
@@ -91,7 +97,8 @@ class _Tees:
     async def request(self, wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """One call, over as many attempts and redirects as it takes."""
         call = _Requesting(_decompresses(session, kwargs))
-        opened = wire.open_call_here() if calls.current_call() is None else None
+        address = args[1] if len(args) > 1 else kwargs.get("str_or_url")
+        opened = wire.open_call_here(address) if calls.current_call() is None else None
         mark = _requesting.set(call)
         try:
             response = await wrapped(*args, **kwargs)
@@ -160,9 +167,15 @@ class _Tees:
         call = _requesting.get()
         if call is None or call.request is not request:  # that of a tunnel through a proxy
             return await wrapped(*args, **kwargs)
+        connection = args[0] if args else kwargs["conn"]
         if call.attempt is not None:
             call.attempt.unsent = False
-        call.response = response = await _within(call, wrapped, args, kwargs)
+            self.arrivals.expect(connection.protocol)
+        try:
+            call.response = response = await _within(call, wrapped, args, kwargs)
+        except BaseException:
+            self.arrivals.take(connection.protocol)
+            raise
         return response
 
     async def start(self, wrapped: Any, response: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -170,33 +183,40 @@ class _Tees:
         call = _requesting.get()
         if call is None or call.response is not response:
             return await wrapped(*args, **kwargs)
+        protocol = (args[0] if args else kwargs["connection"]).protocol
+        try:
+            return await self._head(wrapped, call, response, protocol, args, kwargs)
+        finally:
+            self.arrivals.take(protocol)
+
+    async def _head(
+        self,
+        wrapped: Any,
+        call: _Requesting,
+        response: Any,
+        protocol: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
         framed = False
         if call.served is not None:
             await _within(call, call.served.written, (), {})
-            try:
-                await call.served.wait()
-                token = suppress.silence(suppress.REPORTED)
-                try:
-                    framed = await call.served.begin()
-                finally:
-                    suppress.end_silence(token)
-            except BaseException as error:
-                _failed(call, error)
-                raise
+            framed = await _within(call, call.served.begin, (), {})
         result = await _within(call, wrapped, args, kwargs)
         if call.served is not None:
             call.served.begun()
             if framed:
                 without_framing(response)
         if call.attempt is not None:
-            self._received(call.attempt, response, call.decompresses)
+            self._received(call.attempt, response, call.decompresses, protocol)
             if call.served is not None and id(response.content) in self._attempts:
                 self._served[id(response.content)] = call.served
         return result
 
     @never_raises("a response")
-    def _received(self, attempt: Attempt, response: Any, decompresses: bool) -> None:
-        attempt.answered(response.status, response.raw_headers)
+    def _received(self, attempt: Attempt, response: Any, decompresses: bool, protocol: Any) -> None:
+        came = self.arrivals.take(protocol)
+        attempt.answered(response.status, response.raw_headers, came[0] if came else None)
         content = response.content
         attempt.raw = not decompresses
         if decompresses:
@@ -208,8 +228,11 @@ class _Tees:
                 attempt.chunks.append((monotonic_ns(), raw))
             attempt.end()
             return
-        for piece in content._buffer:
-            attempt.chunks.append((monotonic_ns(), bytes(piece)))
+        for at, piece in enumerate(content._buffer, 1):
+            ns, turn = came[at] if at < len(came) else (monotonic_ns(), None)
+            attempt.chunks.append((ns, bytes(piece)))
+            if turns.counting:
+                attempt.passed(turn)
         error = content.exception()
         if error is not None:
             attempt.failed(error)

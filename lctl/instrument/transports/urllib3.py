@@ -67,11 +67,13 @@ class Urllib3:
 
 
 def _send(wrapped: Any, adapter: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return _grouped("requests", wrapped, args, kwargs)
+    request = args[0] if args else kwargs.get("request")
+    return _grouped("requests", getattr(request, "url", None), wrapped, args, kwargs)
 
 
 def _urlopen(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return _grouped("urllib3", wrapped, args, kwargs)
+    path = args[1] if len(args) > 1 else kwargs.get("url")
+    return _grouped("urllib3", f"{pool.scheme}://{pool.host}{path}", wrapped, args, kwargs)
 
 
 def _prepare_proxy(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -87,10 +89,12 @@ def _prepare_proxy(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[
         del conn.connect
 
 
-def _grouped(library: str, wrapped: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _grouped(
+    library: str, address: str | None, wrapped: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """Make all attempts within `wrapped` one call, unless one is open above."""
     outermost = _library.get() is None and calls.current_call() is None
-    opened = wire.open_call_here() if outermost else None
+    opened = wire.open_call_here(address) if outermost else None
     if opened is None:
         return wrapped(*args, **kwargs)
     call, token = opened

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from agents import (
     Agent,
     OpenAIResponsesModel,
+    RunHooks,
     Runner,
     RunState,
     function_tool,
@@ -99,6 +100,16 @@ def people(client):
     return clerk, cashier, boss, waiter
 
 
+class Impatience(RunHooks):
+    """Who has called a tool does not wait long for it."""
+
+    def __init__(self, limit):
+        self.limit = limit
+
+    async def on_tool_start(self, context, agent, tool):
+        self.limit.reschedule(asyncio.get_running_loop().time() + 1)
+
+
 async def run():
     client = AsyncOpenAI()
     clerk, cashier, boss, waiter = people(client)
@@ -114,8 +125,8 @@ async def run():
         told.append([event.type async for event in streamed.stream_events()])
         told.append(streamed.final_output)
     try:
-        async with asyncio.timeout(8):
-            await Runner.run(waiter, "Wait", context=shop)
+        async with asyncio.timeout(None) as limit:
+            await Runner.run(waiter, "Wait", context=shop, hooks=Impatience(limit))
     except TimeoutError:
         told.append("no longer")
     await client.close()

@@ -1,6 +1,6 @@
-"""What the modules and classes that an integration patches are: INTEGRATION WHEN, as JSON on standard output.
+"""What the modules and classes that integrations patch are: WHEN INTEGRATION..., as JSON on standard output.
 
-WHEN: lctl comes "before" the library's import or "after" it, twice, and then it is not there any more.
+WHEN: lctl comes "before" the libraries' imports or "after" them, twice, and then it is not there any more.
 """
 
 import json
@@ -40,22 +40,30 @@ def imported(key):
             continue
 
 
-def main(key, when):
+def main(when, *keys):
     if when == "before":
         auto_instrument()
         auto_instrument()
-    modules = list(imported(key))
-    before = surroundings(modules)
+    modules = {key: list(imported(key)) for key in keys}
+    before = {key: surroundings(modules[key]) for key in keys}
     if when == "after":
         auto_instrument()
         auto_instrument()
-    entry = registry.entries[key]
-    told = {"state": entry.state, "missing": entry.missing, "points": len(entry.points), "changed": []}
+    entries = registry.entries
+    told = {
+        key: {
+            "state": entries[key].state,
+            "missing": entries[key].missing,
+            "points": len(entries[key].points),
+        }
+        for key in keys
+    }
     uninstrument()
-    now = surroundings(modules)
-    if when == "after":  # then it was not there yet
-        told["changed"] = [name for name in before.keys() | now if before.get(name) is not now.get(name)]
-    told["described"] = {name: described(value) for name, value in now.items()}
+    for key in keys:
+        now, was = surroundings(modules[key]), before[key]
+        changed = [name for name in was.keys() | now if was.get(name) is not now.get(name)]
+        told[key]["changed"] = changed if when == "after" else []  # else it was not there yet
+        told[key]["described"] = {name: described(value) for name, value in now.items()}
     print(json.dumps(told))
 
 

@@ -12,6 +12,8 @@ if "auto" in sys.argv:
 
 import litellm
 
+litellm.Usage()  # built when it is first asked for, which threads at once do not survive
+
 options = {"model": "openai/gpt-4.1-mini", "api_base": os.environ["OPENAI_BASE_URL"], "api_key": "test"}
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,18 +23,26 @@ pytestmark = pytest.mark.slow
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture
-def lctl(tmp_path: Path) -> Run:
-    """`lctl` in a folder in which the demo was recorded as `run.lctl.json`."""
+def run_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI", "ANTHROPIC", "LCTL"))}
+    command = [sys.executable, "-m", "lctl", *words]
+    return subprocess.run(command, cwd=folder, env=clean, capture_output=True, text=True, timeout=120)
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "lctl", *words]
-        return subprocess.run(command, cwd=tmp_path, env=clean, capture_output=True, text=True, timeout=120)
 
-    made = run("demo", "-o", "run.lctl.json")
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the demo was recorded as `run.lctl.json`, for all tests."""
+    folder = tmp_path_factory.mktemp("demo")
+    made = run_in(folder, "demo", "-o", "run.lctl.json")
     assert made.returncode == 0, made.stderr
-    return run
+    return folder
+
+
+@pytest.fixture
+def lctl(tmp_path: Path, recorded: Path) -> Run:
+    """`lctl` in a folder with a copy of that recording."""
+    shutil.copytree(recorded, tmp_path, dirs_exist_ok=True)
+    return partial(run_in, tmp_path)
 
 
 def test_a_rerun_of_the_demo_is_exact(lctl: Run) -> None:
@@ -43,10 +53,11 @@ def test_a_rerun_of_the_demo_is_exact(lctl: Run) -> None:
     assert "log equal" in made.stderr
 
 
-def test_last_is_no_rerun_for_a_rerun(lctl: Run, tmp_path: Path) -> None:
+def test_last_is_no_rerun_for_a_rerun(tmp_path: Path) -> None:
     """A rerun that was stopped on the way does not take its recording's place."""
-    (tmp_path / ".lctl").mkdir()
-    (tmp_path / "run.lctl.json").rename(tmp_path / ".lctl" / "20260101-100000-run.lctl.json")
+    lctl = partial(run_in, tmp_path)  # of its own: reruns are kept where the recording was made
+    made = lctl("demo", "-o", ".lctl/20260101-100000-run.lctl.json")
+    assert made.returncode == 0, made.stderr
     assert lctl("rerun", "last", "--to", "30").returncode == 0
     assert lctl("rerun", "last", "--to", "40").returncode == 0
     assert "State at seq 30" in lctl("replay", "last~1", "--to-seq", "30").stdout

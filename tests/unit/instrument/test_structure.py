@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
@@ -14,11 +15,10 @@ from typing import Any
 import pytest
 
 from lctl.guard import guard
-from lctl.instrument import told
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.registry import Registry
 from lctl.instrument.structure import Failure, ModelCall, Runs, Step, Tool, around_step, around_tool
-from lctl.session import LCTLSession, tool
+from lctl.session import LCTLSession, told, tool
 from tests.unit.session.toolplayer import serving
 
 
@@ -230,6 +230,29 @@ def test_a_told_model_call_stands_only_where_no_exchange_was_seen(tmp_path: Path
         ("step_start", None),
         ("step_end", "error"),
     ]
+
+
+def test_a_call_that_is_made_in_a_thread_is_the_told_one(tmp_path: Path) -> None:
+    """Of a pool or not: asyncio's executors do not copy context variables."""
+    with session_at(tmp_path) as session, ThreadPoolExecutor(1) as pool:
+        calls = []
+        for in_pool in (True, False):
+            calls.append(ModelCall.begin("gpt", "hello"))
+            pool.submit(told.seen).result() if in_pool else _in_thread(told.seen)
+            assert calls[-1].end("answer") == 0
+        outside = ModelCall.begin("fake", "hello")
+        outside.end("answer")
+        pool.submit(told.seen).result()
+        assert [call.seen for call in (*calls, outside)] == [True, True, False]
+    assert [e["data"]["model"] for e in map(json.loads, session.lines()) if e["type"] == "step_start"] == [
+        "fake"
+    ]
+
+
+def _in_thread(function: Callable[[], None]) -> None:
+    thread = threading.Thread(target=function)
+    thread.start()
+    thread.join()
 
 
 def test_what_fails_in_a_hook_is_counted_and_the_function_runs(

@@ -13,8 +13,11 @@ from asyncio.base_events import BaseEventLoop
 from collections.abc import Callable
 from typing import Any
 
+from lctl.clock import system_clock
 from lctl.rerun.conductor import Conductor
-from lctl.session import lanes, threads, turns
+from lctl.rerun.spots import LAST, Spot
+from lctl.session import lanes, threads, turnplaces, turns
+from lctl.session.underway import UnderWay, busy_lanes
 
 Program = Callable[["World"], None]
 
@@ -32,13 +35,15 @@ class World:
     def __init__(self, conductor: Conductor | None = None) -> None:
         self.conductor = conductor
         self.trace: list[Any] = []
-        self.moments: list[tuple[float, tuple[str, str, int, int], int | None, int | None]] = []
+        self.moments: list[tuple[float, tuple[str, str, int, int], int | None, Spot]] = []
+        self._under_way = UnderWay(system_clock)
         self._chance = random.Random()
         self._started = time.perf_counter()
         self._lock = threading.Lock()
 
     def ask(self, what: Any) -> Any:
         key = self._key()
+        moment = self._under_way.begin()
         if self.conductor is not None:
             self.conductor.wait(key)
             self.trace.append(what)
@@ -46,6 +51,7 @@ class World:
             turns.crossing(lanes.current())
             _sleep(self._delay())
             self.note(key, what)
+        self._under_way.end(moment, delivers=False)
         return what
 
     def tell(self, what: Any) -> None:
@@ -60,20 +66,23 @@ class World:
 
     async def ask_async(self, what: Any) -> Any:
         key = self._key()
+        moment = self._under_way.begin()
         if self.conductor is not None:
             await self.conductor.wait_async(key)
             self.trace.append(what)
         else:
             await asyncio.sleep(self._delay())
             self.note(key, what)
+        self._under_way.end(moment, delivers=False)
         return what
 
-    def note(self, key: tuple[str, str, int, int], *traced: Any, ahead: int | None = None) -> None:
+    def note(self, key: tuple[str, str, int, int], *traced: Any) -> None:
         """Something reaches the program. What that traces at once is one with it: no other thread's comes
         between."""
-        turn = turns.since()
+        turn, behind = turns.since(), turnplaces.behind(busy_lanes)
         with self._lock:
-            self.moments.append(((time.perf_counter() - self._started) * 1000, key, turn, ahead))
+            at = (time.perf_counter() - self._started) * 1000
+            self.moments.append((at, key, turn, LAST if behind is None else Spot(None, behind)))
             self.trace += traced
 
     def _delay(self) -> float:
@@ -101,7 +110,7 @@ def record(program: Program) -> World:
             return call(loop, callback, *args, **options)
 
         def woken(*args: Any) -> None:
-            world.note((lane.path, "wake", lane.number("wake"), 0), ahead=turns.ahead())
+            world.note((lane.path, "wake", lane.number("wake"), 0))
             callback(*args)
 
         return call(loop, woken, *args, **options)

@@ -17,8 +17,8 @@ import pytest
 
 from lctl.errors import RerunStopped
 from lctl.rerun.conductor import Conductor
+from lctl.rerun.spots import LAST
 from lctl.rerun.watching import has_children
-from lctl.session import lanes
 from tests.unit.rerun.concurrency import Program, World, conduct, record
 
 
@@ -269,7 +269,7 @@ def test_what_reached_a_loop_in_one_turn_does_so_again_though_a_thread_went_on_b
     recorded = record(program)
     whats = [what for what in recorded.trace if what > 0]
     keys = {what: key for what, (_, key, *_) in zip(whats, recorded.moments, strict=True)}
-    recorded.moments = [(10.0, keys[1], 99, None), (11.0, keys[3], None, None), (12.0, keys[2], 0, None)]
+    recorded.moments = [(10.0, keys[1], 99, LAST), (11.0, keys[3], None, LAST), (12.0, keys[2], 0, LAST)]
     for _ in range(10):
         assert conduct(program, recorded).trace == [1, 3, 2, -1, -2]
 
@@ -394,61 +394,6 @@ def test_unknown_deliveries_come_at_once(conductor: Conductor) -> None:
     conductor.wait(("0.7", "exchange", 3, 2))
     asyncio.run(conductor.wait_async(("0.7", "exchange", 3, 2)))
     assert conductor.violations == []
-
-
-# -- loops of other makers --------------------------------------------------------------------------
-
-
-def test_uvloop_gets_its_answers_in_the_recorded_order() -> None:
-    uvloop = pytest.importorskip("uvloop")
-
-    def program(world: World) -> None:
-        async def one(n: int) -> None:
-            for _ in range(3):
-                await world.ask_async(n)
-
-        async def main() -> None:
-            await asyncio.gather(*[one(n) for n in range(6)])
-
-        uvloop.run(main())
-
-    recorded = record(program)
-    for _ in range(3):
-        assert conduct(program, recorded).trace == recorded.trace
-
-
-def test_trio_gets_its_answers_in_the_recorded_order() -> None:
-    trio = pytest.importorskip("trio")
-    keys = [(f"0.{n}", "exchange", 1, 0) for n in (3, 1, 2)]
-    made = Conductor([(10.0 * n, key) for n, key in enumerate(keys)])
-    made.install()
-    seen: list[str] = []
-
-    async def ask(key: Any) -> None:
-        await made.wait_async(key)
-        seen.append(key[0])
-
-    async def main() -> None:
-        async with trio.open_nursery() as nursery:
-            for key in sorted(keys):
-                nursery.start_soon(ask, key)
-
-    trio.run(main)
-    made.uninstall()
-    assert seen == ["0.3", "0.1", "0.2"]
-
-
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="eager tasks came with Python 3.12")
-def test_eager_tasks() -> None:
-    def program(world: World) -> None:
-        async def main() -> None:
-            asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)  # type: ignore[attr-defined,unused-ignore]
-            await asyncio.gather(*[world.ask_async((n, lanes.current().path)) for n in range(6)])
-
-        asyncio.run(main())
-
-    recorded = record(program)
-    assert conduct(program, recorded).trace == recorded.trace
 
 
 def _threads(run: Any, each: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from lctl.rerun.spots import LAST, Spot
 from tests.unit.rerun.concurrency import Program, World, conduct, record
 
 #: The loop has had its first answer.
@@ -72,12 +73,12 @@ def test_a_loop_stands_still_for_a_wake_though_another_job_has_yet_to_ask() -> N
     keys = keys_of(recorded)
     wake = "wake", keys["quick"][0]
     recorded.moments = [
-        (10.0, keys["first"], 99, None),
-        (11.0, keys["quick"], None, None),
-        (12.0, keys["late"], None, None),
-        (13.0, keys[(*wake, 1)], 4, None),
-        (14.0, keys[(*wake, 2)], 99, None),
-        (15.0, keys["wake", keys["late"][0], 1], 99, None),
+        (10.0, keys["first"], 99, LAST),
+        (11.0, keys["quick"], None, LAST),
+        (12.0, keys["late"], None, LAST),
+        (13.0, keys[(*wake, 1)], 4, LAST),
+        (14.0, keys[(*wake, 2)], 99, LAST),
+        (15.0, keys["wake", keys["late"][0], 1], 99, LAST),
     ]
     for _ in range(5):
         trace = conduct(program, recorded).trace
@@ -86,18 +87,26 @@ def test_a_loop_stands_still_for_a_wake_though_another_job_has_yet_to_ask() -> N
 
 
 @pytest.mark.parametrize(
-    ("ahead", "next_to"), [(0, ("y", 2)), (1, ("x", 3)), (2, ("y", 3)), (None, ("y", 3))]
+    ("spot", "next_to"),
+    [
+        (Spot(0), ("y", 2)),
+        (Spot(1), ("x", 3)),
+        (Spot(2), ("y", 3)),
+        (Spot(None, 2), ("y", 2)),
+        (Spot(None, 1), ("x", 3)),
+        (LAST, ("y", 3)),
+    ],
 )
-def test_what_a_thread_hands_to_a_loop_has_its_recorded_place_in_the_turn(ahead: Any, next_to: Any) -> None:
+def test_what_a_thread_hands_to_a_loop_has_its_recorded_place_in_the_turn(spot: Spot, next_to: Any) -> None:
     program = with_jobs(ask_and_hand)
     recorded = record(program)
     keys = keys_of(recorded)
     wake = "wake", keys["quick"][0]
     recorded.moments = [
-        (10.0, keys["first"], 99, None),
-        (11.0, keys["quick"], None, None),
-        (13.0, keys[(*wake, 1)], 4, ahead),
-        (14.0, keys[(*wake, 2)], 99, None),
+        (10.0, keys["first"], 99, LAST),
+        (11.0, keys["quick"], None, LAST),
+        (13.0, keys[(*wake, 1)], 4, spot),
+        (14.0, keys[(*wake, 2)], 99, LAST),
     ]
     for _ in range(5):
         assert before_handed(conduct(program, recorded).trace) == next_to
@@ -116,10 +125,10 @@ def test_what_a_thread_hands_over_behind_what_is_kept_back_comes_behind_it() -> 
     keys = keys_of(recorded)
     wake = "wake", keys["quick"][0]
     recorded.moments = [
-        (10.0, keys["first"], 99, None),
-        (11.0, keys["quick"], None, None),
-        (13.0, keys[(*wake, 1)], 4, None),
-        (14.0, keys[(*wake, 2)], 99, None),
+        (10.0, keys["first"], 99, LAST),
+        (11.0, keys["quick"], None, LAST),
+        (13.0, keys[(*wake, 1)], 4, LAST),
+        (14.0, keys[(*wake, 2)], 99, LAST),
     ]
     for _ in range(5):
         trace = conduct(program, recorded).trace
@@ -127,7 +136,7 @@ def test_what_a_thread_hands_over_behind_what_is_kept_back_comes_behind_it() -> 
 
 
 def test_the_place_is_recorded() -> None:
-    """One callback of the turn has run, another has yet to, when the thread's does."""
+    """One callback of the turn has run, two have yet to, when the thread's does."""
 
     def program(world: World) -> None:
         async def main() -> None:
@@ -144,7 +153,7 @@ def test_the_place_is_recorded() -> None:
                 executor.submit(hand).result()
                 loop.call_soon(world.trace.append, "after")
                 await asyncio.sleep(0)
-                assert [one[3] for one in world.moments[before:] if one[1][1] == "wake"] == [1]
+                assert [one[3] for one in world.moments[before:] if one[1][1] == "wake"] == [Spot(None, 2)]
 
         asyncio.run(main())
 

@@ -41,6 +41,15 @@ def test_what_the_log_has_behind_the_first_word_of_who_went_on_stays_there() -> 
     assert parts(first, second, third)[-3:] == [("0.2", RESUMED), ("0.3", START), ("0.3", 0)]
 
 
+def test_a_request_that_left_late_keeps_its_place_in_the_log_and_nobody_back() -> None:
+    """Its step began, and its thread was kept from sending it while others went on."""
+    late = entry("0.1", 51, 30.0, 5.0, begins=11)
+    others = entry("0.2", 21, 1.0, 9.0, resumed=10.5), entry("0.3", 31, 2.0, 10.0)
+    found = parts(late, *others)
+    assert found.index(("0.1", START)) < found.index(("0.2", 0))
+    assert found[-4:] == [("0.2", 0), ("0.2", RESUMED), ("0.3", 0), ("0.1", 0)]
+
+
 def test_the_head_of_a_call_that_was_cancelled_then_does_not_wait_for_the_end() -> None:
     """What cancelled it came before; a head that came with that would find nobody."""
     cancelled = entry("0.1", 21, 0.0, 20.0, cancelled=True)
@@ -76,3 +85,28 @@ def test_the_head_of_a_stream_comes_before_what_a_thread_made_of_it() -> None:
     found = deliveries([stream, wake("0.1.4", 12, 4.0)])
     seen = [(one.key[0], one.key[3], one.turn) for one in found if one.key[3] != START]
     assert seen[:4] == [("0.1", 0, None), ("0.1.4", 0, 3), ("0.1", 1, 2), ("0.1", 2, 1)]
+
+
+def test_the_head_of_a_stream_comes_before_what_its_lane_asks_next() -> None:
+    """Of two streams the first head of all makes its task ask for something; its pieces came later."""
+    first, second = entry("0.1", 15, 0.0, 9.0), entry("0.2", 16, 0.0, 9.0)
+    first.times, first.turns = [4.0, 5.0], [2, 1]
+    second.times, second.turns = [7.0, 8.0], [1, 1]
+    asked = entry("0.2", 14, 2.0, 1.0)
+    asked.number, asked.plain = 2, True
+    found = deliveries([first, second, asked])
+    seen = [(*one.key[::2], one.key[3], one.turn) for one in found if one.key[0] == "0.2"]
+    assert seen[:5] == [
+        ("0.2", 1, START, None),
+        ("0.2", 1, 0, None),
+        ("0.2", 2, START, None),
+        ("0.2", 2, 0, None),
+        ("0.2", 1, 1, 1),
+    ]
+    head = ("0.2", "exchange", 1, 0)
+    assert [one.key for one in found].index(head) < [one.key for one in found].index(
+        ("0.1", "exchange", 1, 0)
+    )
+    aside = [entry(f"{one.lane}.0", one.seq, one.at or 0.0, one.duration) for one in (second, asked)]
+    aside[0].times, aside[0].turns = second.times, second.turns
+    assert [part for _, part in parts(*aside)][:3] == [START, START, 0]  # of many who share that lane

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any
 
+from lctl.rerun.conductor import Conductor
 from lctl.rerun.entries import Entry
+from lctl.rerun.ordering import RESUMED
 from lctl.rerun.resumption import Resumptions
 
 
@@ -41,3 +44,30 @@ def test_what_has_not_been_served_does_not_go_on() -> None:
     made = resumptions(("0.1", 5, 1.0))
     made._by_seq[5][0].used = False
     assert made.take("0.1", 9, False) is None
+
+
+def test_who_goes_on_does_not_wait_for_another_of_its_own_loop() -> None:
+    """By the clocks the other's answer had come before, but nobody had looked, nor could look now."""
+    answer, end, on = ("0.1", "exchange", 1, 0), ("0.2", "tool", 1, 0), ("0.2", "tool", 1, RESUMED)
+    conductor = Conductor([(1.0, end, 0), (1.0, answer, 0), (2.0, on)])
+    order: list[str] = []
+
+    async def answered() -> None:
+        await conductor.wait_async(answer)
+        order.append("answered")
+
+    async def ended() -> None:
+        await conductor.wait_async(end)
+        conductor.wait(on)
+        order.append("went on")
+
+    async def main() -> None:
+        await asyncio.wait_for(asyncio.gather(answered(), ended()), 30)
+
+    conductor.install()
+    try:
+        asyncio.run(main())
+    finally:
+        conductor.uninstall()
+    assert order == ["went on", "answered"]
+    assert conductor.violations == []

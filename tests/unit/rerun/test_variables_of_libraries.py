@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,35 @@ def test_one_with_a_secret_in_it_is_not_kept_and_stands_as_it_is_now(
     (log,) = (tmp_path / ".lctl").glob("*.lctl.json")
     assert "hunter2" not in log.read_text()
     assert open_log(log).chain["program"]["env"]["OPENAI_BASE_URL"] is None
+    again = lctl("rerun", str(log))
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+
+
+ORDER = """
+import lctl
+lctl.auto_instrument()
+from openai import OpenAI
+
+words = " ".join({f"word{n}" for n in range(50)})
+with OpenAI() as client:
+    asked = [{"role": "user", "content": words}]
+    print(client.chat.completions.create(model="gpt-4.1", messages=asked).choices[0].message.content)
+"""
+
+
+def test_a_hash_seed_that_was_set_is_kept(tmp_path: Path, lctl: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A set that gets into a prompt has the recorded order again."""
+    (tmp_path / "agent.py").write_text(ORDER)
+    monkeypatch.setenv("OPENAI_API_KEY", "test")
+    with ModelServer() as server, monkeypatch.context() as outer:
+        outer.setenv("OPENAI_BASE_URL", server.openai_url)
+        outer.setenv("PYTHONHASHSEED", "5")
+        outer.delenv("LCTL_DIR", raising=False)
+        command = [sys.executable, "agent.py"]
+        recorded = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert recorded.returncode == 0, recorded.stderr
+    (log,) = (tmp_path / ".lctl").glob("*.lctl.json")
+    assert open_log(log).chain["program"]["hashseed"] == "5"
     again = lctl("rerun", str(log))
     assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
 

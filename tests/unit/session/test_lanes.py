@@ -293,7 +293,7 @@ def test_anyio_groups_and_threads() -> None:
         seen.append(await asyncio.create_task(here_later()))
         return seen
 
-    assert anyio.run(main) == ["0.1.3", "0.1.2", "0.1.1", "0.1", "0.1.4"]
+    assert anyio.run(main) == ["0.1.3", "0.1.2", "0.1.1", "0.1.4", "0.1.5"]
 
 
 def test_uvloop() -> None:

@@ -46,6 +46,20 @@ def test_a_prompt_of_googles_with_underscores(server: ModelServer) -> None:
     assert request.tool_results == ['{"b":2}']
 
 
+def test_tools_of_googles_of_which_some_may_be_called(server: ModelServer) -> None:
+    """`toolConfig` is a word of Bedrock's, too, for other things."""
+    function = {"name": "count", "parameters": {"type": "OBJECT", "properties": {"item": {"type": "STRING"}}}}
+    body = {
+        "contents": [{"role": "user", "parts": [{"text": "How many?"}]}],
+        "tools": [{"functionDeclarations": [function]}],
+        "toolConfig": {"functionCallingConfig": {"mode": "AUTO"}},
+    }
+    ask(f"{server.url}/v1beta/models/gemini-2.5-flash:generateContent", body)
+    assert server.requests[-1].schemas == {
+        "count": {"type": "object", "properties": {"item": {"type": "string"}}}
+    }
+
+
 def test_mistral_streams_each_call_whole(server: ModelServer) -> None:
     """And counts in the last chunk, asked or not."""
     body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Hi"}]}

@@ -1,0 +1,20 @@
+"""Where in a turn of its loop a result came: which tasks had gone on before, and which did after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.rerun.harness import record, rerun
+
+
+def test_a_tool_that_ends_before_other_tasks_go_on_does_so_again(tmp_path: Path) -> None:
+    first = record("ends_before_others.py", tmp_path, {})
+    assert first.code == 0, first.err
+    assert "b2 got 3 a3" in first.out
+    assert "a6 got 6 b6" in first.out
+    assert "b8 got 8 a9" in first.out
+    behind = [event["data"].get("behind") for event in first.events if event["type"] == "tool_call"]
+    assert behind == [2, 1, None]
+    again = rerun(first.log, tmp_path)
+    assert again.code == 0, again.err
+    assert again.out == first.out
