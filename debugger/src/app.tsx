@@ -37,9 +37,12 @@ const PANELS: Record<Panel, () => preact.JSX.Element | null> = {
 };
 
 export function App() {
-  useLayoutEffect(keepAddress, []); // with the first drawing: an address chosen before the next frame counts
+  useLayoutEffect(() => {
+    const stops = [keepAddress(), listenToKeys()]; // with the first drawing: what is chosen before the next frame counts
+    return () => stops.forEach((stop) => stop());
+  }, []);
   useEffect(() => {
-    const stops = [listenToKeys(), followSeq(), followWindow(), followRun()];
+    const stops = [followSeq(), followWindow(), followRun()];
     return () => stops.forEach((stop) => stop());
   }, []);
   const title = run.value?.id;

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from lctl.errors import RecordingError
 from lctl.guard import guard
+from lctl.record.bell import Bell
 
 if TYPE_CHECKING:
     from lctl.record.journal import JournalStore
@@ -30,10 +31,8 @@ class Flusher:
     """
 
     def __init__(self, store: JournalStore) -> None:
-        self._store = weakref.ref(store)
-        self._wanted = threading.Event()
-        self._ending = threading.Event()
-        self._stopped = False
+        self._store = weakref.ref(store, self._end)
+        self._stopped = self._paused = False
         self._begin()
         _stores.add(store)
         _flushers.add(self)
@@ -41,19 +40,21 @@ class Flusher:
         _watch_forks()
 
     def _begin(self) -> None:
-        self._ending.clear()
-        self._thread = threading.Thread(target=self._run, name="lctl-flusher", daemon=True)
+        self._wanted, self._over = Bell(), Bell()
+        self._thread = threading.Thread(
+            target=self._run, args=(self._wanted, self._over), name="lctl-flusher", daemon=True
+        )
         self._thread.start()
+        self._paused = False
 
     def wake(self) -> None:
-        if self._ending.is_set() and not self._stopped:
+        if self._paused and not self._stopped:
             self._begin()  # the first event after a fork
-        self._wanted.set()
+        self._wanted.ring()
 
     def stop(self) -> None:
         self._stopped = True
-        self._ending.set()
-        self._wanted.set()
+        self._end()
         store = self._store()
         if store is not None:
             _stores.discard(store)
@@ -73,17 +74,18 @@ class Flusher:
                 guard.failed("events", error)
             finally:
                 store.lock.release()
-        self._ending.set()
-        self._wanted.set()
+        self._paused = True
+        self._end()
         self._thread.join(0.5)
 
-    def _run(self) -> None:
+    def _end(self, _: object = None) -> None:
+        self._over.ring()
+        self._wanted.ring()
+
+    def _run(self, wanted: Bell, over: Bell) -> None:
         while True:
-            self._wanted.wait()
-            if self._ending.is_set():
-                return
-            self._wanted.clear()
-            if self._ending.wait(_PAUSE):
+            wanted.wait()
+            if over.wait(_PAUSE):
                 return
             store = self._store()
             if store is None:
@@ -92,7 +94,7 @@ class Flusher:
                 store.flush()
             except RecordingError as error:
                 guard.failed("events", error)
-                self._wanted.set()  # what is kept is tried again
+                wanted.ring()  # what is kept is tried again
             del store
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.errors import ChainConflict, LctlError, StoreAway, StoreError
 from lctl.guard import guard
+from lctl.record.bell import Bell
 from lctl.stores import outbox
 from lctl.stores.address import Address
 from lctl.stores.copying import branch, check, meet
@@ -33,6 +34,12 @@ _RETRY, _LONGEST = 0.2, 15.0
 _PATIENCE, _LONGEST_END = 10.0, 60.0
 #: The same where it was away just now.
 _LAST_TRY = 1.0
+
+
+class _Shift:
+    """One thread's time; `ending` is set by others, without a lock that an interrupt could leave taken."""
+
+    ending = False
 
 
 class Delivery:
@@ -52,9 +59,11 @@ class Delivery:
         self._position = 0
         self._store: ChainStore | None = None
         self._tail: dict[str, Any] | None = None
-        self._news = threading.Condition()
-        self._wanted = threading.Event()
-        self._stopping = threading.Event()  # of the thread there is now
+        # Taken by itself, not through the condition: an interrupt in its `__enter__` would leave it taken.
+        self._lock = threading.Lock()
+        self._news = threading.Condition(self._lock)
+        self._wanted = Bell()
+        self._shift = _Shift()  # of the thread there is now
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
         self._swept = False  # whether what others left in the outbox has been looked for
@@ -75,26 +84,26 @@ class Delivery:
             StoreAway: it does not, after `timeout` seconds.
         """
         self._revive()
-        self._wanted.set()
-        with self._news:
+        self._wanted.ring()
+        with self._lock:
             if not self._news.wait_for(lambda: self.delivered >= seq, timeout):
                 reason = self.away or f"it did not take them within {timeout:g} s"
                 raise StoreAway(f"{self._address.shown}: events up to {seq} are not stored: {reason}")
 
     def finish(self, tail: dict[str, Any]) -> None:
         """Deliver the rest and the chain's end, as long as the store answers."""
-        with self._news:
+        with self._lock:
             patience = _LAST_TRY if self.away else _PATIENCE
             self._tail, self.away = tail, ""
         self._revive()
-        self._wanted.set()
+        self._wanted.ring()
         self._await_end(patience)
         self.stop()
 
     def _await_end(self, patience: float) -> None:
         """Return when all is there, when the store is away, or when it has taken nothing for that long."""
         until = time.monotonic() + _LONGEST_END
-        with self._news:
+        with self._lock:
             while not self.done and not self.away and time.monotonic() < until:
                 seen, self._seen = self.delivered, self.delivered
                 self._news.wait_for(self._has_come_on, patience)
@@ -115,8 +124,8 @@ class Delivery:
     def _end(self, patience: float) -> None:
         with self._starting:
             thread = self._thread
-            self._stopping.set()
-        self._wanted.set()
+            self._shift.ending = True
+        self._wanted.ring()
         if thread is not None and thread is not threading.current_thread():
             thread.join(patience)
 
@@ -124,11 +133,11 @@ class Delivery:
         """Have a thread that is not about to end."""
         with self._starting:
             before = self._thread
-            if before is not None and before.is_alive() and not self._stopping.is_set():
+            if before is not None and before.is_alive() and not self._shift.ending:
                 return
-            self._stopping = threading.Event()
+            self._shift = _Shift()
             thread = threading.Thread(
-                target=self._run, args=(self._stopping, before), name="lctl-delivery", daemon=True
+                target=self._run, args=(self._shift, before), name="lctl-delivery", daemon=True
             )
             thread.start()
             self._thread = thread
@@ -137,13 +146,13 @@ class Delivery:
 
     # -- the thread's side -------------------------------------------------------------------
 
-    def _run(self, stopping: threading.Event, before: threading.Thread | None) -> None:
+    def _run(self, shift: _Shift, before: threading.Thread | None) -> None:
         if before is not None:
             before.join()
         retry = _RETRY
-        while not stopping.is_set():
+        while not shift.ending:
             try:
-                busy = self._deliver_some(stopping)
+                busy = self._deliver_some(shift)
                 retry = _RETRY
                 self._tell(away="")
             except ChainConflict as error:
@@ -151,9 +160,10 @@ class Delivery:
                 continue
             except StoreAway as error:
                 self._tell(away=str(error))
-                self._store, busy = None, False
+                self._store = None
                 self._wanted.wait(retry)
                 retry = min(retry * 2, _LONGEST)
+                continue
             except Exception as error:
                 known = isinstance(error, LctlError)
                 self._tell(away=str(error) if known else f"{type(error).__name__}: {error}")
@@ -162,13 +172,12 @@ class Delivery:
             if self.done:
                 return
             self._wanted.wait(_PAUSE if busy else _QUIET)
-            self._wanted.clear()
 
-    def _deliver_some(self, stopping: threading.Event) -> bool:
+    def _deliver_some(self, shift: _Shift) -> bool:
         """Bring the store as far as the journal is now; whether there was anything to do."""
         journal = self._journal()
         if journal is None:
-            stopping.set()
+            shift.ending = True
             return False
         if self._store is None:
             self._store = self._begun(journal)
@@ -176,7 +185,7 @@ class Delivery:
         for first, lines, position in journal.news(self._position):
             self._tell(delivered=self._store.append(self.stored_as, first, lines))
             self._position, busy = position, True
-            if stopping.is_set() and self._tail is None:
+            if shift.ending and self._tail is None:
                 return busy
         if not self._swept:
             self._swept = True
@@ -213,7 +222,7 @@ class Delivery:
         guard.failed(f"under chain {error.chain_id}", told)
 
     def _tell(self, delivered: int | None = None, away: str | None = None) -> None:
-        with self._news:
+        with self._lock:
             self.delivered = self.delivered if delivered is None else delivered
             self.away = self.away if away is None else away
             self._news.notify_all()

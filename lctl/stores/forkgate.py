@@ -22,7 +22,9 @@ class ForkGate:
             os.register_at_fork(before=self._shut, after_in_parent=self._open, after_in_child=self._begin)
 
     def _begin(self) -> None:
-        self._changed = threading.Condition()
+        # Taken by itself, not through the condition: an interrupt in its `__enter__` would leave it taken.
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._inside = 0
         self._forking = 0
         self._own = threading.local()
@@ -32,7 +34,7 @@ class ForkGate:
         self._own.depth = depth + 1
         if depth:
             return
-        with self._changed:
+        with self._lock:
             if self._forking:
                 self._changed.wait_for(lambda: not self._forking, 2 * _PATIENCE)
             self._inside += 1
@@ -41,18 +43,18 @@ class ForkGate:
         self._own.depth -= 1
         if self._own.depth:
             return
-        with self._changed:
+        with self._lock:
             self._inside -= 1
             if self._forking:
                 self._changed.notify_all()
 
     def _shut(self) -> None:
         mine = 1 if getattr(self._own, "depth", 0) else 0
-        with self._changed:
+        with self._lock:
             self._forking += 1
             self._changed.wait_for(lambda: self._inside <= mine, _PATIENCE)
 
     def _open(self) -> None:
-        with self._changed:
+        with self._lock:
             self._forking -= 1
             self._changed.notify_all()

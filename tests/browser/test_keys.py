@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[browser]'")
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.debugger import PANELS, Debugger, chosen, expect_chosen
 
@@ -44,6 +45,19 @@ def test_arrows_move_by_one_event(demo: Debugger, page: Page) -> None:
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     expect_chosen(page, 19)
+
+
+def test_a_key_pressed_before_the_log_is_open_counts(demo: Debugger, page: Page) -> None:
+    held: list[Route] = []
+    page.route(re.compile(r"/api/run(\?|$)"), lambda route: held.append(route))
+    demo.show(page, panel="state", seq=20)
+    expect(page.get_by_text("Opening the log")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("3")
+    held[0].continue_()
+    expect_chosen(page, 22)
+    expect(page.get_by_role("tab", name="Flow")).to_have_attribute("aria-selected", "true")
 
 
 @pytest.mark.parametrize(

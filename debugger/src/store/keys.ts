@@ -6,7 +6,7 @@ import { say } from "./notices";
 import { changeSpeed, stopPlay, togglePlay } from "./play";
 import { axis, inspectorOpen, listOpen, switchTheme } from "./prefs";
 import { link, openPanel, PANELS, runKey, seq, type Panel } from "./route";
-import { explain, firstSeq, followLive, goTo, lastSeq, run } from "./run";
+import { explain, firstSeq, followLive, goTo, lastSeq, opened, run } from "./run";
 import { fit, panBy, zoomBy } from "../timebar/window";
 
 export const helpOpen = signal(false);
@@ -126,7 +126,8 @@ export function listenToKeys(): () => void {
     const key = TABLE.get(name);
     if (!key) return;
     event.preventDefault();
-    key.run(event);
+    if (key.group === "Page" || run.peek()) key.run(event);
+    else void opened.then(() => run.peek() && key.run(event)); // there is nothing to move in yet
   };
   window.addEventListener("keydown", press);
   return () => window.removeEventListener("keydown", press);

@@ -30,6 +30,10 @@ export function goTo(target: number): void {
   seq.value = clamp(target);
 }
 
+let sessionOpened: () => void;
+/** Kept when what the address names is open, or cannot be. */
+export const opened = new Promise<void>((done) => (sessionOpened = done));
+
 export async function openSession(): Promise<void> {
   const wanted = runKey.peek();
   try {
@@ -42,6 +46,8 @@ export async function openSession(): Promise<void> {
     if (!given && about.run === null && !wanted && about.folder) openPanel("runs");
   } catch (error) {
     problem.value = explain(error);
+  } finally {
+    sessionOpened();
   }
 }
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 import signal
 import sys
 import threading
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 
+from lctl.record import bell, flusher
 from lctl.record.journal import Durability, JournalStore
 from lctl.record.recorder import Draft, Recorder
 from lctl.record.store import MemoryStore
@@ -208,6 +211,43 @@ def test_an_interrupt_never_leaves_the_lock_taken(tmp_path: Path, durability: Du
     recorded = events(recorder)
     assert [e["seq"] for e in recorded] == list(range(1, len(recorded) + 1))
     recorder.store.close({})
+
+
+def test_an_interrupt_as_the_flusher_is_woken_holds_nobody_back(tmp_path: Path) -> None:
+    """KeyboardInterrupt before each instruction of waking it, in turn; a thread records on after each."""
+    recorder = Recorder(JournalStore(tmp_path / "run.lctl.json", {"id": "c"}, durability="buffered"))
+    waking = (flusher.__file__, bell.__file__, threading.__file__)
+    left = [0]
+
+    def count(frame: FrameType, what: str, _: object) -> Any:
+        frame.f_trace_opcodes = frame.f_code.co_filename in waking
+        if what == "opcode":
+            left[0] -= 1
+            if left[0] == 0:
+                raise KeyboardInterrupt
+        return count
+
+    recorder.record("t", "first", {})
+    reached = 0
+    for instruction in itertools.count(1):
+        recorder.store.flush()
+        left[0] = instruction
+        sys.settrace(count)
+        try:
+            recorder.record("t", "interrupted", {})
+        except KeyboardInterrupt:
+            reached = instruction
+        finally:
+            sys.settrace(None)
+        other = threading.Thread(target=recorder.record, args=("t", "other", {}), daemon=True)
+        other.start()
+        other.join(10)
+        assert not other.is_alive(), f"interrupted before instruction {instruction}"
+        if left[0] > 0:
+            break
+    assert reached > 10
+    recorder.store.close({})
+    assert [e["seq"] for e in events(recorder)] == list(range(1, recorder.seq + 1))
 
 
 def test_threads_get_their_own_numbers(tmp_path: Path) -> None:
