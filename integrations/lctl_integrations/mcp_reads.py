@@ -93,7 +93,8 @@ class _Reading:
             if cancelled:
                 data["cancelled"] = True
             frame = session.frame()
-            returning = session.returns.begin()
+            ended_ns = session.under_way.end_of(self._moment, data["duration_ms"])
+            returning = session.returns.begin(ended_ns=ended_ns)
             seq = session.emit("ambient", data, agent=frame.agent, step=frame.step)
             session.returns.end(returning, seq)
 

@@ -81,7 +81,8 @@ class Concluding:
             return  # in a forked child the call is its parent's
         self._closed = True
         returns = session.returns
-        returning, seq = returns.begin(None if attempt is None else attempt.lane), 0
+        seq = 0
+        returning = returns.begin() if attempt is None else returns.begin(attempt.lane, attempt.ended_ns)
         try:
             seq = self._write_end(attempt, error)
         except Exception as failure:

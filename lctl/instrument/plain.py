@@ -102,7 +102,7 @@ class PlainExchange:
             return drafts
 
         returns = self._session.returns
-        returning = returns.begin(attempt.lane)
+        returning = returns.begin(attempt.lane, attempt.ended_ns)
         self._session.emit_many(build)
         returns.end(returning, made[0] if made else 0)
 

@@ -23,30 +23,33 @@ class Returning:
 
     Attributes:
         alone: no other one's was meanwhile.
+        ended_ns: when what it waited for had come, by `time.monotonic_ns`; 0: long ago.
         lane: that it was made in. What is left of a stream may be read in another one.
     """
 
-    __slots__ = ("alone", "lane")
+    __slots__ = ("alone", "ended_ns", "lane")
 
-    def __init__(self, lane: str) -> None:
+    def __init__(self, lane: str, ended_ns: int) -> None:
         self.alone = True
         self.lane = lane
+        self.ended_ns = ended_ns
 
 
 class Returns:
     """The returns of one session. Safe from several threads."""
 
-    __slots__ = ("_open", "_resumed", "_under_way")
+    __slots__ = ("_last", "_open", "_resumed", "_under_way")
 
     def __init__(self, under_way: UnderWay) -> None:
         self._under_way = under_way
         self._open: dict[Returning, None] = {}
         self._resumed: list[tuple[float, int]] = []
+        self._last = 0.0  # the latest of those moments
 
-    def begin(self, lane: str | None = None) -> Returning:
+    def begin(self, lane: str | None = None, ended_ns: int = 0) -> Returning:
         """The event of a crossing in `lane` (None: the current one) is about to be written, after which the
         program goes on."""
-        made = Returning(lanes.current().path if lane is None else lane)
+        made = Returning(lanes.current().path if lane is None else lane, ended_ns)
         rest = self._open
         rest[made] = None  # before looking: of two that begin at once, one sees both
         if len(rest) > 1:
@@ -61,12 +64,21 @@ class Returns:
             del self._open[returning]
             at = player.resumed(seq, returning.lane) if seq and lanes.current().inside is None else None
             if at is not None:
-                self._resumed.append((self._under_way.now() if player.has_left(seq) else at, seq))
+                self._keep(self._under_way.now() if player.has_left(seq) else at, seq)
             return
         # In a tool's body nobody goes on in a rerun that serves the call.
-        if seq and not returning.alone and lanes.current().inside is None:
-            self._resumed.append((self._under_way.now(), seq))
+        if seq and (not returning.alone or self._is_late(returning)) and lanes.current().inside is None:
+            self._keep(self._under_way.now(), seq)
         del self._open[returning]
+
+    def _is_late(self, returning: Returning) -> bool:
+        """Another one, whose moment is kept, went on after the end of this one: so would come behind it."""
+        under_way = self._under_way
+        return bool(self._resumed) and under_way.is_real and under_way.ms(returning.ended_ns) <= self._last
+
+    def _keep(self, at: float, seq: int) -> None:
+        self._resumed.append((at, seq))
+        self._last = max(self._last, at)
 
     async def turn(self, returning: Returning, seq: int) -> None:
         """To be awaited before `end` where others of the loop had their turns between, as in a close that

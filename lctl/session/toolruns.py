@@ -222,7 +222,8 @@ class ToolRun(Run):
         if served is not None and served.events:
             session.emit_many(with_body(session, served.events, draft(result), served.placed))
             return
-        returning = session.returns.begin()
+        ended_ns = session.under_way.end_of(self._moment, more["duration_ms"])
+        returning = session.returns.begin(ended_ns=ended_ns)
         if served is not None and served.placed:
             seq = session.emit_many(with_body(session, (), draft(result), served.placed))
         elif served is None and not _CHANGES.isdisjoint(result.get("tape") or ()):

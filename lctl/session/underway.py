@@ -84,7 +84,11 @@ class UnderWay:
 
     def now(self) -> float:
         """Milliseconds from the beginning of the recording."""
-        return (self.reading() - self.origin_ns) // 1000 / 1000
+        return self.ms(self.reading())
+
+    def ms(self, ns: int) -> float:
+        """A reading of the clock, in milliseconds from the beginning of the recording."""
+        return (ns - self.origin_ns) // 1000 / 1000
 
     def reading(self) -> int:
         """The clock, for something that begins now."""
@@ -103,6 +107,10 @@ class UnderWay:
         """Milliseconds from the beginning of a call until now."""
         return (self._now() - moment.ns) // 1000 / 1000
 
+    def end_of(self, moment: Moment, duration_ms: float) -> int:
+        """The reading of the clock at the end of a call that took so long."""
+        return moment.ns + round(duration_ms * 1e6)
+
     def fields(self, moment: Moment, always: bool) -> dict[str, Any]:
         """`lane` and `at` of its event; none where file order says it all, unless `always`."""
         made: dict[str, Any] = {}
@@ -110,7 +118,7 @@ class UnderWay:
             made["lane"] = moment.lane
         elif moment.alone and not always:
             return made
-        made["at"] = (moment.ns - self.origin_ns) // 1000 / 1000
+        made["at"] = self.ms(moment.ns)
         if moment.turn is not None:
             made["turn"] = moment.turn
         if moment.behind is not None:

@@ -14,8 +14,8 @@ is (sync, async, streaming) and returns what came of it, as JSON; run as a scrip
     if __name__ == "__main__":
         print(json.dumps(main()))
 
-It makes clients without arguments: the environment leads them to a `ModelServer`. It is run as it is, under
-`lctl run`, under `lctl rerun` with the server gone, and in one process before, while and after lctl is
+It makes clients without arguments: the environment leads them to a `ModelServer`. It is run under `lctl run`,
+under `lctl rerun` with the server gone, and in one process as it is, then before, while and after lctl is
 there, with an exception raised in each hook in turn. What its log says beyond that, tests of your own compare
 with `self.outline(recorded.events)`.
 """
@@ -34,6 +34,7 @@ from typing import Any, ClassVar, NamedTuple
 import pytest
 
 from lctl.codec import open_log
+from lctl.testing import trial_start
 from lctl.testing.outline import outline
 from lctl.testing.request import Request
 from lctl.testing.server import ModelServer
@@ -95,26 +96,28 @@ class IntegrationSuite:
 
     @pytest.fixture(scope="class")
     @classmethod
-    def recorded(cls, server: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    def recorded(
+        cls, server: ModelServer, trial: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+    ) -> Recorded:
         folder = tmp_path_factory.mktemp("recorded")
-        plain = cls._run([sys.executable, str(cls.program)], folder, server.environ)
         before = server.count
         path = folder / "run.lctl.json"
         out = cls._run([*_LCTL, "run", "--output", str(path), str(cls.program)], folder, server.environ)
         log = open_log(path)
         assert not log.problems and log.recovered is None
         events = [event.to_dict() for event in log.events()]
-        return Recorded(plain, out, path, events, log.tail or {}, server.count - before)
+        return Recorded(trial["printed"], out, path, events, log.tail or {}, server.count - before)
 
     @pytest.fixture(scope="class")
     @classmethod
     def trial(cls, server: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         folder = tmp_path_factory.mktemp("trial")
-        words = ["-m", "lctl.testing.trial", str(cls.program), str(folder), cls.integration]
-        cls._run([sys.executable, *words], folder, server.environ)
+        words = [str(cls.program), str(folder), cls.integration]
+        cls._run([sys.executable, "-P", trial_start.__file__, *words], folder, server.environ)
         report: dict[str, Any] = json.loads((folder / "trial.json").read_text())
         events = open_log(folder / "trial.lctl.json").events()
-        return {**report, "events": [event.to_dict() for event in events]}
+        printed = (folder / "plain.txt").read_text(encoding="utf-8")
+        return {**report, "printed": printed, "events": [event.to_dict() for event in events]}
 
     @classmethod
     def _run(cls, command: list[str], folder: Path, environ: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""`python -m lctl.testing.trial PROGRAM FOLDER INTEGRATION`: a program run in every way.
+"""A program run in every way, in one process, which `trial_start` begins.
 
 Part of `integration_suite`, which reads what it writes: FOLDER/trial.json, and FOLDER/trial.lctl.json, the
 log of a run that was instrumented after its imports, twice.
@@ -6,7 +6,6 @@ log of a run that was instrumented after its imports, twice.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -24,9 +23,8 @@ class Injected(Exception):
     """Raised in a hook by the trial."""
 
 
-def main(program: str, folder: str, key: str) -> None:
-    where = Path(folder)
-    module = loaded(program)
+def run_trial(module: ModuleType, where: Path, key: str) -> None:
+    """`module` is the program, whose code has been run; into the folder `where` goes what came of it."""
     report: dict[str, Any] = {"plain": module.main()}
     auto_instrument()
     auto_instrument()
@@ -65,16 +63,6 @@ def _failing(module: ModuleType, where: Path, place: str) -> dict[str, Any]:
     return {"result": result, "missed": kept.get("failures", {}), "problems": len(log.problems)}
 
 
-def loaded(program: str) -> ModuleType:
-    """The module that a program's file is; its `main` is not run."""
-    spec = importlib.util.spec_from_file_location("trialled", program)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["trialled"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def _surroundings(points: list[str]) -> dict[str, Any]:
     """What the modules that are patched hold, and their classes: each by identity, lists by their items."""
     found: dict[str, Any] = {}
@@ -98,7 +86,3 @@ def _is_same(old: Any, new: Any) -> bool:
     if isinstance(old, list) and isinstance(new, list):
         return len(old) == len(new) and all(a is b for a, b in zip(old, new, strict=True))
     return old is new
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:4])

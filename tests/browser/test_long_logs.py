@@ -186,5 +186,6 @@ def test_a_log_that_is_still_being_read_says_so(browser: Browser, tmp_path: Path
         expect(page.locator(".edge").first).to_be_attached()
         running.show(page, panel="fork", seq=150_000)
         page.get_by_label("Or edits, one on a line").fill('event.agent="somebody"')
-        expect(page.get_by_text("a long log: compared after event 200,000")).to_be_visible()
+        compared = page.get_by_text("a long log: compared after event 200,000")
+        expect(compared).to_be_visible(timeout=4 * PATIENCE_MS)
         seen.close()

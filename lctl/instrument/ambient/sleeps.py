@@ -95,7 +95,8 @@ class _Sleep:
             if cancelled:
                 made["cancelled"] = True
             frame = session.frame()
-            returning = session.returns.begin()
+            ended_ns = session.under_way.end_of(moment, made["duration_ms"])
+            returning = session.returns.begin(ended_ns=ended_ns)
             seq = session.emit("ambient", made, agent=frame.agent, step=frame.step)
             session.returns.end(returning, seq)
         except Exception as error:

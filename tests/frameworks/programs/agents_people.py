@@ -107,7 +107,7 @@ class Impatience(RunHooks):
         self.limit = limit
 
     async def on_tool_start(self, context, agent, tool):
-        self.limit.reschedule(asyncio.get_running_loop().time() + 1)
+        self.limit.reschedule(asyncio.get_running_loop().time() + 0.5)
 
 
 async def run():

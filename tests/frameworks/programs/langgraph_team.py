@@ -54,7 +54,7 @@ def review_board():
     inner.add_edge(START, "write")
     writer = inner.compile(name="writer")
     outer = StateGraph(State)
-    retry = RetryPolicy(initial_interval=0.01, max_attempts=3, retry_on=ConnectionError)
+    retry = RetryPolicy(initial_interval=0.01, jitter=False, max_attempts=3, retry_on=ConnectionError)
     outer.add_node("collect", collect, retry_policy=retry)
     outer.add_node("draft", draft)
     outer.add_node("route", route, destinations=("review",))

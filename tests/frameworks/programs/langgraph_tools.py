@@ -139,7 +139,11 @@ def essays(model):
     def draft(topic):
         return model.invoke(f"Draft {topic}").content
 
-    @task(retry_policy=RetryPolicy(initial_interval=0.01, max_attempts=3, retry_on=ConnectionError))
+    @task(
+        retry_policy=RetryPolicy(
+            initial_interval=0.01, jitter=False, max_attempts=3, retry_on=ConnectionError
+        )
+    )
     def stamp(text):
         tries.append(text)
         if len(tries) < 3:

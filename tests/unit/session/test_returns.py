@@ -26,6 +26,21 @@ def test_returns_at_the_same_time_are_kept_in_their_order() -> None:
     assert dict(data["value"])[7] <= dict(data["value"])[3]
 
 
+def test_one_that_ended_before_another_went_on_is_kept_behind_it() -> None:
+    """By the end of what it waited for it would be before it."""
+    under_way = UnderWay(system_clock)
+    returns = Returns(under_way)
+    late = under_way.begin()
+    ended_ns = under_way.end_of(late, 0.0)
+    first, second = returns.begin(), returns.begin()
+    returns.end(second, 7)
+    returns.end(first, 3)
+    returns.end(returns.begin(ended_ns=ended_ns), 9)
+    assert [seq for seq, _ in (returns.data() or {})["value"]] == [7, 3, 9]
+    returns.end(returns.begin(ended_ns=under_way.reading() + 1_000_000), 11)
+    assert [seq for seq, _ in (returns.data() or {})["value"]] == [7, 3, 9]
+
+
 def test_what_was_not_written_is_not_kept() -> None:
     returns = Returns(UnderWay(system_clock))
     first, second = returns.begin(), returns.begin()
