@@ -82,7 +82,10 @@ class Concluding:
         self._closed = True
         returns = session.returns
         seq = 0
-        returning = returns.begin() if attempt is None else returns.begin(attempt.lane, attempt.ended_ns)
+        if attempt is None:
+            returning = returns.begin()
+        else:  # what was left of a stream is written when the session ends
+            returning = returns.begin(attempt.lane, 0 if attempt.left else attempt.ended_ns)
         try:
             seq = self._write_end(attempt, error)
         except Exception as failure:

@@ -23,7 +23,7 @@ class Returning:
 
     Attributes:
         alone: no other one's was meanwhile.
-        ended_ns: when what it waited for had come, by `time.monotonic_ns`; 0: long ago.
+        ended_ns: when what it waited for had come, by `time.monotonic_ns`; 0 where nobody waits any more.
         lane: that it was made in. What is left of a stream may be read in another one.
     """
 
@@ -73,8 +73,9 @@ class Returns:
 
     def _is_late(self, returning: Returning) -> bool:
         """Another one, whose moment is kept, went on after the end of this one: so would come behind it."""
-        under_way = self._under_way
-        return bool(self._resumed) and under_way.is_real and under_way.ms(returning.ended_ns) <= self._last
+        if not self._resumed or not returning.ended_ns or not self._under_way.is_real:
+            return False
+        return self._under_way.ms(returning.ended_ns) <= self._last
 
     def _keep(self, at: float, seq: int) -> None:
         self._resumed.append((at, seq))

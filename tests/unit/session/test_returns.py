@@ -38,6 +38,7 @@ def test_one_that_ended_before_another_went_on_is_kept_behind_it() -> None:
     returns.end(returns.begin(ended_ns=ended_ns), 9)
     assert [seq for seq, _ in (returns.data() or {})["value"]] == [7, 3, 9]
     returns.end(returns.begin(ended_ns=under_way.reading() + 1_000_000), 11)
+    returns.end(returns.begin(), 13)
     assert [seq for seq, _ in (returns.data() or {})["value"]] == [7, 3, 9]
 
 
