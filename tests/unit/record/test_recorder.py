@@ -220,8 +220,8 @@ def test_an_interrupt_as_the_flusher_is_woken_holds_nobody_back(tmp_path: Path) 
     left = [0]
 
     def count(frame: FrameType, what: str, _: object) -> Any:
-        frame.f_trace_opcodes = frame.f_code.co_filename in waking
-        if what == "opcode":
+        frame.f_trace_opcodes = is_waking = frame.f_code.co_filename in waking
+        if is_waking and what in ("opcode", "line"):
             left[0] -= 1
             if left[0] == 0:
                 raise KeyboardInterrupt
@@ -245,7 +245,8 @@ def test_an_interrupt_as_the_flusher_is_woken_holds_nobody_back(tmp_path: Path) 
         assert not other.is_alive(), f"interrupted before instruction {instruction}"
         if left[0] > 0:
             break
-    assert reached > 10
+    # Python 3.12 tells of opcodes only from the second call of a function on, if at all: lines are fewer.
+    assert reached > (4 if sys.version_info[:2] == (3, 12) else 10)
     recorder.store.close({})
     assert [e["seq"] for e in events(recorder)] == list(range(1, recorder.seq + 1))
 
