@@ -251,10 +251,12 @@ class Conductor:
     # -- inside ------------------------------------------------------------------------------------
 
     def _is_at_rest_but_here(self, loop: Any, place: int) -> bool:
-        """Whether the running task may go on with this delivery at once, as if its loop had come to rest."""
+        """Whether the running task may go on with this delivery at once, as if its loop had come to rest.
+        Not with others that come in the same turn: what it does then is a turn before what they do."""
         self._row += 1
         at = self._score.at(place)
-        return self._row % _ROW != 0 and self._clock.is_first(loop, at) and self._stage.is_alone()
+        is_alone = self._clock.is_first(loop, at) and self._stage.is_alone()
+        return self._row % _ROW != 0 and is_alone and not self._score.is_joined(place)
 
     def _is_next_piece(self, key: Key, place: int, loop: Any) -> bool:
         """Whether a stream goes on with what the program got together with the piece before, in one turn."""

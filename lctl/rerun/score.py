@@ -12,6 +12,8 @@ from lctl.session.turns import FAR
 
 #: Places after one that is dropped among which the next for its loop is looked for.
 _NEAR = 64
+#: Places after one among which another of its turn is looked for.
+_TOGETHER = 16
 
 
 class Violation(NamedTuple):
@@ -69,6 +71,17 @@ class Score:
     def turn(self, place: int) -> int | None:
         """Of its event loop, counted from what reached that before; None if unknown."""
         return self._moments[place][2]
+
+    def is_joined(self, place: int) -> bool:
+        """Whether what is behind it, of another lane, reached an event loop in the same turn."""
+        lane = self.key(place)[0]
+        for other in range(place + 1, min(place + _TOGETHER, self.length)):
+            turn = self.turn(other)
+            if turn == 0 and self.key(other)[0] != lane and not self.is_over(other):
+                return True
+            if turn:
+                break
+        return False
 
     def spot(self, place: int) -> Spot:
         """Its place in that turn."""
