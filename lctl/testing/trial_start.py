@@ -21,7 +21,7 @@ def run_plain(program: Path, told: Path) -> ModuleType:
     with told.open("wb") as file:
         os.dup2(file.fileno(), 1)
     try:
-        exec(compile(program.read_bytes(), str(program), "exec"), vars(module))
+        exec(compile(program.read_bytes(), str(program), "exec", dont_inherit=True), vars(module))
     finally:
         sys.stdout.flush()
         os.dup2(kept, 1)
