@@ -17,6 +17,7 @@ def run_plain(program: Path, told: Path) -> ModuleType:
     module = ModuleType("__main__")
     module.__file__ = str(program)
     sys.modules["__main__"], sys.argv = module, [str(program)]
+    sys.path.insert(0, str(program.parent))  # as of any script
     kept = os.dup(1)
     with told.open("wb") as file:
         os.dup2(file.fileno(), 1)

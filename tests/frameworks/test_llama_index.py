@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -126,14 +126,7 @@ class TestLlamaIndex(Threaded):
 def test_what_tools_do_to_the_store_is_done_again(way: str, tmp_path: Path) -> None:
     """Objects, what is taken away, and that all in there is copied, the agent's memory too; the same by each way
     of recording, tools at once and ids that the framework draws among it."""
-    for name in TestLlamaIndex.requires:
-        if importlib.util.find_spec(name.partition(".")[0]) is None:
-            pytest.skip(f"{name} is not installed")
-    with ModelServer(seed=1) as server:
-        server.reply(_stored, times=None)
-        environ = {**server.environ, "AUTO": "1"} if way == "auto_instrument" else server.environ
-        first = _recorded(way, Path(__file__).parent / "programs" / "llama_stores.py", tmp_path, environ)
-    assert first.code == 0, first.err
+    first, environ = _recorded(way, "llama_stores.py", _stored, tmp_path)
     # The program's memory is the one in the store no longer, once a tool has edited that.
     assert "Done. 1 dict_keys" in first.out
     assert "Item(name='tea', wanted=datetime.date(2026, 1, 2))" in first.out
@@ -148,15 +141,7 @@ def test_what_tools_do_to_the_store_is_done_again(way: str, tmp_path: Path) -> N
 def test_tools_of_agents_at_once(way: str, tmp_path: Path) -> None:
     """How many of its tools were done when a workflow went on, decides what it starts next. Recordings by
     `auto_instrument()` do not say which agent's threads were first to let it ask: its order may be another one."""
-    for name in TestLlamaIndex.requires:
-        if importlib.util.find_spec(name.partition(".")[0]) is None:
-            pytest.skip(f"{name} is not installed")
-    with ModelServer(seed=1) as server:
-        server.reply(_three_tools, times=None)
-        environ = {**server.environ, "AUTO": "1"} if way == "auto_instrument" else server.environ
-        program = Path(__file__).parent / "programs" / "llama_tools_at_once.py"
-        first = _recorded(way, program, tmp_path, environ)
-    assert first.code == 0, first.err
+    first, environ = _recorded(way, "llama_tools_at_once.py", _three_tools, tmp_path)
     assert first.out.count("3 EUR") == 6
     log = tmp_path / "again.lctl.json"
     again = run([*LCTL, "rerun", str(first.log), "--output", str(log)], tmp_path, environ, log)
@@ -188,10 +173,20 @@ def _stored(request: Request) -> Any:
     return Reply(tool_calls=[("keep", {"name": "tea"}) if "Keep" in asked else ("tidy", {})])
 
 
-def _recorded(way: str, program: Path, folder: Path, environ: Mapping[str, str]) -> Result:
-    log = folder / "run.lctl.json"
-    if way == "run":
-        return run([*LCTL, "run", "--output", str(log), str(program)], folder, environ, log)
-    done = run([sys.executable, str(program)], folder, environ, log)
-    (log,) = (folder / "logs").glob("*.lctl.json")
-    return done._replace(log=log)
+def _recorded(
+    way: str, program: str, answer: Callable[[Request], Any], folder: Path
+) -> tuple[Result, Mapping[str, str]]:
+    """A program's run, and the environment it had."""
+    for name in TestLlamaIndex.requires:
+        if importlib.util.find_spec(name.partition(".")[0]) is None:
+            pytest.skip(f"{name} is not installed")
+    log, path = folder / "run.lctl.json", str(Path(__file__).parent / "programs" / program)
+    command = [*LCTL, "run", "--output", str(log), path] if way == "run" else [sys.executable, path]
+    with ModelServer(seed=1) as server:
+        server.reply(answer, times=None)
+        environ = {**server.environ, "AUTO": "1"} if way == "auto_instrument" else server.environ
+        first = run(command, folder, environ, log)
+    assert first.code == 0, first.err
+    if way != "run":
+        (log,) = (folder / "logs").glob("*.lctl.json")
+    return first._replace(log=log), environ

@@ -31,7 +31,7 @@ export function goTo(target: number): void {
 }
 
 let sessionOpened: () => void;
-/** Kept when what the address names is open, or cannot be. */
+/** Resolves when what the address names is open, or cannot be. */
 export const opened = new Promise<void>((done) => (sessionOpened = done));
 
 export async function openSession(): Promise<void> {

@@ -62,6 +62,20 @@ class Tool(NamedTuple):
     function: Any = None
     wraps: Callable[[Any], Any] | None = None
 
+    def begin(self, agent: bool = False) -> wrapping.Run | None:
+        """See `begin_tool`. `agent`: its body is an agent."""
+        return begin_tool(
+            self.name,
+            self.input,
+            call_id=self.call_id,
+            shown=self.shown,
+            paused=self.paused,
+            beside=self.beside,
+            function=self.function,
+            wraps=self.wraps,
+            agent=agent,
+        )
+
 
 #: Called with (instance, args, kwargs) of a call.
 DescribeStep = Callable[[Any, tuple[Any, ...], dict[str, Any]], Step | None]
@@ -100,16 +114,7 @@ def around_tool(place: str, describe: DescribeTool) -> Wrapper:
                 guard.rehearse(place)
                 tool = describe(instance, args, kwargs)
                 if tool is not None:
-                    return begin_tool(
-                        tool.name,
-                        tool.input,
-                        call_id=tool.call_id,
-                        shown=tool.shown,
-                        paused=tool.paused,
-                        beside=tool.beside,
-                        function=tool.function,
-                        wraps=tool.wraps,
-                    )
+                    return tool.begin()
             return None
 
         return wrapping.wrap(wrapped, begin)(*args, **kwargs)

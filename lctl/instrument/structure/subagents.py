@@ -17,7 +17,7 @@ from lctl.session.default import get_session
 from lctl.session.rebinding import rebound
 from lctl.session.served import Rewritten
 from lctl.session.toolcalls import Failure, Pause, ToolCall
-from lctl.session.toolruns import begin_tool, cannot_rewrite
+from lctl.session.toolruns import cannot_rewrite
 
 
 def around_subagent(place: str, describe: DescribeTool) -> Wrapper:
@@ -45,14 +45,7 @@ def begin_subagent(tool: Tool) -> wrapping.Run | None:
     if player is not None:
         call = ToolCall(tool.name, jsonable.plain(tool.input), tool.call_id, agent=True)
         if player.gives_agent(call, lanes.current()):
-            return begin_tool(
-                tool.name,
-                tool.input,
-                call_id=tool.call_id,
-                shown=tool.shown,
-                wraps=tool.wraps,
-                agent=True,
-            )
+            return tool.begin(agent=True)
         input = player.agent_input(call, lanes.current())
         if input is not None and get_session() is not None:
             return _Run(tool, Rewritten(input))
