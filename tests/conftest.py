@@ -27,20 +27,26 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The package is compiled once, before hundreds of programs import it. None of those writes bytecode:
-    some find the disk full, and would leave half a file."""
+    some find the disk full, and would leave half a file. What is collected is compiled for the next run."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
         import lctl
         import lctl_integrations
 
         for package in (lctl, lctl_integrations):
             compileall.compile_dir(package.__path__[0], quiet=2, workers=os.cpu_count() or 1)
-    sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        from tests.warm.starting import start
+
+        end = start()
+        if end is not None:
+            config.add_cleanup(end)
 
 
 def pytest_collection_finish() -> None:
     """Tests collect garbage to see what becomes of it; the modules and tests themselves are none, and looking
     through them takes a tenth of a second each time."""
+    sys.dont_write_bytecode = True
     gc.collect()
     gc.freeze()
 

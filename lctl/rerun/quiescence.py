@@ -29,13 +29,19 @@ _active: dict[int, threading.Thread] = threading._active  # type: ignore[attr-de
 _limbo: dict[threading.Thread, threading.Thread] = threading._limbo  # type: ignore[attr-defined]
 
 
+def number_of(thread: threading.Thread) -> int | None:
+    """The system's number of it. After a fork Python keeps the one of who forked for the main thread, to whom
+    Linux gives the number of the process."""
+    return os.getpid() if _LINUX and thread is threading.main_thread() else thread.native_id
+
+
 class Threads:
     """The threads of this process that are not known to be waiting for the conductor."""
 
     def __init__(self) -> None:
         here = {threading.main_thread().ident, threading.get_ident()}
         #: Threads that were there before the program: not its own.
-        self.strangers = {t.native_id for ident, t in list(_active.items()) if ident not in here}
+        self.strangers = {number_of(t) for ident, t in list(_active.items()) if ident not in here}
         self._files: dict[int, tuple[int, int]] = {}
         self._foreign: dict[int, int] = {}
         self._busy: set[int] = set()
@@ -46,7 +52,7 @@ class Threads:
         if _limbo:
             return True
         for thread in list(_active.values()):
-            native = thread.native_id
+            native = number_of(thread)
             if native not in parked and native not in self.strangers:
                 return True
         return False
@@ -116,7 +122,7 @@ class Threads:
 
     def _watched(self, parked: Collection[int], watch: int) -> list[int]:
         me = threading.get_native_id()
-        python = {thread.native_id for thread in list(_active.values())}
+        python = {number_of(thread) for thread in list(_active.values())}
         watched = []
         for tid in map(int, os.listdir(_TASKS)):  # noqa: PTH208
             if tid == me or tid in parked or tid in self.strangers:
@@ -177,7 +183,7 @@ class Threads:
         away = {
             ident
             for ident, t in list(_active.items())
-            if t.native_id in parked or t.native_id in self.strangers
+            if number_of(t) in parked or number_of(t) in self.strangers
         }
         me = threading.get_ident()
         return {i: (id(f), f.f_lasti) for i, f in frames.items() if i != me and i not in away}

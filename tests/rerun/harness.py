@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from lctl.codec import open_log
+from tests.warm.starting import python_path
 
 #: How often a recording is run again. (LCTL_RERUNS: fewer where time is short.)
 RERUNS = int(os.environ.get("LCTL_RERUNS", "20"))
@@ -135,7 +136,12 @@ def run(
     timeout: float = 120,
 ) -> Result:
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL_", "OPENAI_", "ANTHROPIC_"))}
-    clean |= {"PYTHONPATH": str(PROGRAMS), "LCTL_DIR": str(folder / "logs"), "NO_COLOR": "1", **environ}
+    clean |= {
+        "PYTHONPATH": python_path(PROGRAMS),
+        "LCTL_DIR": str(folder / "logs"),
+        "NO_COLOR": "1",
+        **environ,
+    }
     done = subprocess.run(
         command,
         cwd=folder,

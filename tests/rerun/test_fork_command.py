@@ -18,8 +18,9 @@ from tests.rerun.harness import LCTL, run
 pytestmark = pytest.mark.slow
 
 
-def test_a_debugger_at_the_point(agent: Agent) -> None:
+def test_a_debugger_at_the_point(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     """Look, change a value in the live frame, go on: the rest is the fork."""
+    monkeypatch.delenv("WARM_PYTHON", raising=False)  # the program's own frames end where a process begins
     tool = [e["seq"] for e in agent.first.events if e["type"] == "tool_call" and e["data"]["tool"] == "note"]
     script = "up\n" * 6 + "p 'at', step\nmessages[0]['content'] = 'Sing.'\ncontinue\n"
     done = agent.fork(tool[0], "--pdb", stdin=script)

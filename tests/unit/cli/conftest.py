@@ -70,7 +70,8 @@ def lctl(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cli]:
 
 def process(*words: object, cwd: Path, stdin: str = "", **environment: str) -> Result:
     """`python -m lctl WORDS` as a process of its own."""
-    inner = {k: v for k, v in os.environ.items() if not k.startswith("LCTL_") and k != "PYTHONPATH"}
+    python = ("PYTHONPATH", "PYTHONHASHSEED")
+    inner = {k: v for k, v in os.environ.items() if not k.startswith("LCTL_") and k not in python}
     done = subprocess.run(
         [sys.executable, "-m", "lctl", *map(str, words)],
         cwd=cwd,

@@ -1,0 +1,149 @@
+"""Modules that are loaded, and that a program finds only once it imports them."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import importlib.util
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+#: What the interpreter itself looks for by name as it ends, or holds on to.
+_KEPT = ("threading", "encodings", "_weakrefset", "weakref", "warnings", "io", "codecs")
+
+
+class Stash:
+    """Modules taken off `sys.modules`, as a finder that gives them back: with each one those that its code
+    imported, in that order, so that who waits for an import sees each of them come."""
+
+    def __init__(self) -> None:
+        self._modules: dict[str, ModuleType] = {}
+        self._imports: defaultdict[str, list[str]] = defaultdict(list)
+        self._specs: dict[str, ModuleSpec | None] = {}
+        #: By module, what it took by name from which other, and what that was.
+        self._taken: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+        self._known: dict[tuple[str, str], Any] = {}
+        #: By package, what goes by the name of one of its modules and is something else.
+        self._shadowed: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+
+    def load(self, names: Iterable[str]) -> None:
+        """Import those that are installed, and put them away with all that came with them.
+
+        Args:
+            names: modules, or `module:attribute` of one that loads what it has only when it is asked for.
+        """
+        before = set(sys.modules)
+        real = builtins.__import__
+        by_name = importlib.import_module
+        builtins.__import__ = self._noting(real)
+        importlib.import_module = self._noting_names(by_name)
+        try:
+            for name in names:
+                _load(name)
+        finally:
+            builtins.__import__ = real
+            importlib.import_module = by_name
+        come = [name for name in sys.modules if name not in before and _comes_by_import(name)]
+        for name in come:
+            module = self._modules[name] = sys.modules.pop(name)
+            self._specs[name] = getattr(module, "__spec__", None)
+        self._learn()
+
+    def _noting(self, real: Any) -> Any:
+        """As `__import__`, of which it notes who takes what."""
+
+        def noting(
+            name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+        ) -> ModuleType:
+            found: ModuleType = real(name, globals, locals, fromlist, level)
+            importer = (globals or {}).get("__name__")
+            if isinstance(importer, str):
+                full = _resolve(name, globals, level) if level else name
+                self._imports[importer] += [full, *(f"{full}.{item}" for item in fromlist or ())]
+                self._taken[importer] |= {(full, item) for item in fromlist or ()}
+            return found
+
+        return noting
+
+    def _noting_names(self, real: Any) -> Any:
+        """As `import_module`, likewise."""
+
+        def noting(name: str, package: str | None = None) -> ModuleType:
+            found: ModuleType = real(name, package)
+            self._imports[sys._getframe(1).f_globals.get("__name__", "")].append(found.__name__)
+            return found
+
+        return noting
+
+    def _learn(self) -> None:
+        for name, item in set().union(*self._taken.values()):
+            other = self._modules.get(name) or sys.modules.get(name)
+            self._known[name, item] = vars(other).get(item) if other is not None else None
+        for name, module in self._modules.items():
+            package, _, own = name.rpartition(".")
+            known = vars(self._modules[package]).get(own) if package in self._modules else None
+            if known is not None and known is not module:
+                self._shadowed[package][own] = known
+        for name, imported in self._imports.items():
+            shadowed = [f"{name}.{own}" for own in self._shadowed.get(name, ())]
+            in_order = dict.fromkeys([*shadowed, *imported])
+            self._imports[name] = [other for other in in_order if other in self._modules]
+
+    # -- as a finder and a loader -------------------------------------------------------------
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name not in self._modules:
+            return None
+        known = self._specs[name]
+        spec = ModuleSpec(name, self, origin=known.origin if known else None)  # type: ignore[arg-type]
+        if known is not None:
+            spec.submodule_search_locations = known.submodule_search_locations
+            spec.has_location, spec.cached = known.has_location, known.cached
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self._modules[spec.name]
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert module.__spec__ is not None
+        name = module.__spec__.name
+        module.__spec__ = self._specs[name]
+        for other in self._imports.get(name, ()):
+            if other not in sys.modules:
+                importlib.import_module(other)
+        vars(module).update(self._shadowed.get(name, {}))
+        self._take_again(name, vars(module))
+
+    def _take_again(self, name: str, space: dict[str, Any]) -> None:
+        """What is another by now than when the module took it: it would have taken the other."""
+        for place, item in self._taken.get(name, ()):
+            known, other = self._known[place, item], sys.modules.get(place)
+            now = vars(other).get(item, known) if other is not None else known
+            if now is not known:
+                for own in [own for own, value in space.items() if value is known]:
+                    space[own] = now
+
+
+def _comes_by_import(name: str) -> bool:
+    """None that is kept, no second name of another, and in a package if in anything."""
+    package = name.rpartition(".")[0]
+    if name.partition(".")[0] in _KEPT or sys.modules[name].__name__ != name:
+        return False
+    return not package or hasattr(sys.modules.get(package), "__path__")
+
+
+def _load(name: str) -> None:
+    module, _, attribute = name.partition(":")
+    try:
+        getattr(importlib.import_module(module), attribute or "__name__")
+    except Exception as error:  # not installed, or not with what else is
+        sys.stderr.write(f"not warm: {name} ({type(error).__name__}: {error})\n")
+
+
+def _resolve(name: str, space: dict[str, Any], level: int) -> str:
+    package = space.get("__package__") or str(space["__name__"]).rpartition(".")[0]
+    return importlib.util.resolve_name("." * level + name, package)

@@ -1,0 +1,126 @@
+"""A process as a program finds it, and the program run in it: in a process that `server.py` has forked."""
+
+from __future__ import annotations
+
+import os
+import resource
+import runpy
+import signal
+import site
+import sys
+import time
+import warnings
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, NoReturn
+
+_MODES = {"stdin": "r", "stdout": "w", "stderr": "w"}
+
+
+def become(request: dict[str, Any]) -> None:
+    """What the process of who asked was, before its first line."""
+    os.setpgid(0, 0)
+    for number, fd in enumerate(request["rights"]):
+        os.dup2(fd, number)
+        os.close(fd)
+    for limit, values in request["limits"].items():
+        resource.setrlimit(limit, values)
+    os.umask(request["umask"])
+    os.chdir(request["cwd"])
+    _surround(request["environ"], str(request["pid"]))
+    for fd, (name, mode) in enumerate(_MODES.items()):
+        encoding, errors = request["streams"][fd]
+        lines = 1 if name == "stderr" else -1
+        stream = open(fd, mode, lines, encoding, errors, closefd=False)  # noqa: SIM115
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    sys.orig_argv = request["argv"]
+    # Who asked may have taken folders off already: each sitecustomize does so with its own.
+    first = [os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]  # noqa: PTH100
+    sys.path[:] = [*first, *(path for path in request["path"] if path not in first)]
+    sys.path_importer_cache.clear()
+    sys.warnoptions[:] = request["warnings"]
+    warnings._processoptions(sys.warnoptions)  # type: ignore[attr-defined]
+
+
+def _surround(environ: dict[str, str], own: str) -> None:
+    """Its environment. Who was told its number (`lctl run` becomes the program) is told the present one."""
+    os.environ.clear()
+    os.environ.update({name: str(os.getpid()) if value == own else value for name, value in environ.items()})
+    time.tzset()
+    sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
+
+
+def run(request: dict[str, Any]) -> None:
+    """The program, as the main module; an error that it leaves uncaught ends the process as it would."""
+    words: list[str] = request["words"]
+    # Of the tests' own modules the program finds none, and the main module is its own.
+    kept = [sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "tests"]
+    kept.append(sys.modules["__main__"])
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    sys.modules["warm_server"] = kept[-1]
+    site.execsitecustomize()
+    try:
+        if words[0] == "-m":
+            sys.argv = ["-m", *words[2:]]
+            sys.path.insert(0, str(Path.cwd()))
+            runpy._run_module_as_main(words[1])  # type: ignore[attr-defined]
+        elif words[0] == "-c":
+            sys.argv = ["-c", *words[2:]]
+            sys.path.insert(0, "")
+            _execute(words[1], "<string>", main)
+        else:
+            sys.argv = list(words)
+            _run_script(Path(words[0]).absolute(), main, is_safe="-P" in request["argv"][: -len(words)])
+    except SystemExit:
+        raise
+    except BaseException as error:
+        _tell(error)
+
+
+def _run_script(path: Path, main: ModuleType, *, is_safe: bool) -> None:
+    if not is_safe:
+        sys.path.insert(0, str(path.resolve().parent))
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        told = f"can't open file {str(path)!r}: [Errno {error.errno}] {error.strerror}"
+        sys.stderr.write(f"{sys.executable}: {told}\n")
+        raise SystemExit(2) from None
+    vars(main).update(__file__=str(path), __cached__=None)
+    main.__loader__ = SourceFileLoader("__main__", str(path))
+    _execute(source, str(path), main)
+
+
+def _execute(source: str | bytes, name: str, main: ModuleType) -> None:
+    vars(main).update(__builtins__=sys.modules["builtins"])
+    exec(compile(source, name, "exec", dont_inherit=True), vars(main))
+
+
+def _tell(error: BaseException) -> NoReturn:
+    """As the interpreter does, without what is ours of the way to it."""
+    trace: TracebackType | None = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    error.__traceback__ = trace
+    sys.excepthook(type(error), error, trace)
+    if isinstance(error, KeyboardInterrupt):
+        _finish()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    sys.exit(1)
+
+
+def _finish() -> None:
+    """What the interpreter does as it ends, before the signal that ended it."""
+    import atexit
+    import threading
+
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            pass

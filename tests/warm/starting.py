@@ -1,0 +1,58 @@
+"""The server of this run of the tests, and what leads programs to it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+BOOTSTRAP = str(_HERE / "bootstrap")
+#: What takes long to load; those that are not installed are passed over.
+_MODULES = ("openai", "anthropic", "aiohttp", "requests")
+_SEED = "7"
+
+
+def python_path(*folders: Path | str) -> str:
+    """A PYTHONPATH for a program: these, after what leads to the server if there is one."""
+    warm = [BOOTSTRAP] if os.environ.get("WARM_PYTHON") else []
+    return os.pathsep.join([*warm, *map(str, folders)])
+
+
+def start() -> Callable[[], None] | None:
+    """Start it, and lead all programs that this process starts to it; returns what ends it.
+
+    Only where WARM_PYTHON=1 asks for it; WARM_MODULES names more than the SDKs.
+    """
+    if os.environ.pop("WARM_PYTHON", "") != "1" or not sys.platform.startswith("linux"):
+        return None
+    folder = tempfile.TemporaryDirectory(prefix="warm-")
+    address = str(Path(folder.name, "python"))
+    os.environ.setdefault("PYTHONHASHSEED", _SEED)
+    # It compiles what it loads, for all.
+    left_out = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
+    environ = {name: value for name, value in os.environ.items() if name not in left_out}
+    words = ["-m", "tests.warm.server", address, *_MODULES, *os.environ.get("WARM_MODULES", "").split()]
+    process = subprocess.Popen(
+        [sys.executable, *words],
+        cwd=_HERE.parents[1],
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    if process.stdout.readline() != b"ready\n":
+        folder.cleanup()
+        raise RuntimeError("the server of warm programs has not started; see above")
+    os.environ["WARM_PYTHON"] = address
+    os.environ["PYTHONPATH"] = python_path(*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
+
+    def end() -> None:
+        process.kill()
+        process.wait()
+        folder.cleanup()
+
+    return end

@@ -1,0 +1,84 @@
+"""A program that the server of warm programs runs finds what it would find in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.warm.starting import BOOTSTRAP
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="programs are handed over on Linux"),
+]
+
+_FOUND = """
+import os, sys
+loaded = sorted(name for name in sys.modules if name.startswith(("email", "tests")))
+import email.message
+print(loaded, "email.message" in sys.modules, email.message.Message().keys())
+print(sys.argv, sys.path[0], [p for p in sys.path if "warm" in p], __name__, globals().get("__file__"))
+print(os.getcwd(), os.environ["ASKED"], sys.stdout.encoding, sys.stdin.read())
+print(os.environ["TOLD"] == str(os.getpid()))
+"""
+_ENDS = {
+    "exits": "import sys; print('said'); sys.exit(7)",
+    "fails": "def f():\n    raise ValueError('no')\nf()",
+    "is stopped": "import os, signal; os.kill(os.getpid(), signal.SIGTERM)",
+    "is interrupted": "import os, signal; os.kill(os.getpid(), signal.SIGINT)\nfor _ in range(10**9): pass",
+    "ends at last": "import atexit, threading; atexit.register(print, 'last')\n"
+    "threading.Timer(0.05, print, ['late']).start()",
+}
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    path = str(tmp_path_factory.mktemp("warm") / "python")
+    command = [sys.executable, "-m", "tests.warm.server", path, "email.message"]
+    kept = {name: value for name, value in os.environ.items() if name not in ("WARM_PYTHON", "PYTHONPATH")}
+    root = Path(__file__).parents[2]
+    with subprocess.Popen(command, cwd=root, env=kept, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == b"ready\n"
+        yield path
+        server.kill()
+
+
+def _run(words: list[str], folder: Path, address: str | None) -> tuple[int, str, str]:
+    environ = {**os.environ, "PYTHONPATH": BOOTSTRAP, "ASKED": "this", "WARM_PYTHON": address or ""}
+    # As `lctl run` tells its number to the program that it becomes.
+    begun = (
+        f"import os, sys; os.environ['TOLD'] = str(os.getpid()); os.execv({sys.executable!r}, sys.argv[1:])"
+    )
+    command = [sys.executable, "-S", "-c", begun, sys.executable, *words]
+    done = subprocess.run(
+        command, cwd=folder, env=environ, capture_output=True, text=True, input="given", timeout=60
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [["found.py", "a", "b"], ["-m", "found", "a"], ["-c", _FOUND], ["-P", "found.py"]]
+)
+def test_it_finds_the_same(words: list[str], address: str, tmp_path: Path) -> None:
+    (tmp_path / "found.py").write_text(_FOUND)
+    warm = _run(words, tmp_path, address)
+    assert warm == _run(words, tmp_path, None)
+    assert warm[0] == 0, warm[2]
+    assert warm[1].startswith("[] True []"), warm[1]
+
+
+@pytest.mark.parametrize("way", _ENDS)
+def test_it_ends_the_same(way: str, address: str, tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text(_ENDS[way])
+    assert _run(["ends.py"], tmp_path, address) == _run(["ends.py"], tmp_path, None)
+
+
+def test_it_is_the_servers(address: str, tmp_path: Path) -> None:
+    told = _run(["-c", "import sys; print('warm_server' in sys.modules)"], tmp_path, address)
+    assert told == (0, "True\n", "")
