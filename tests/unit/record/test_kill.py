@@ -34,6 +34,12 @@ while True:
 """
 
 
+@pytest.fixture(autouse=True)
+def own_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is killed is what records, and gone at once."""
+    monkeypatch.delenv("WARM_PYTHON", raising=False)
+
+
 def kill_one(path: Path, after: float) -> tuple[int, int]:
     """Kill a recording process `after` seconds from its first event; (last acknowledged seq, last kept)."""
     child = subprocess.Popen([sys.executable, "-c", _CHILD, str(path)], stdout=subprocess.PIPE)

@@ -17,7 +17,7 @@ PROGRAM = """
 import asyncio
 
 async def slept(number):
-    await asyncio.sleep(number / 100)
+    await asyncio.sleep(number**2 / 25)  # far apart, for a machine that does much else
     return number
 
 async def main():
