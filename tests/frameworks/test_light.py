@@ -305,7 +305,7 @@ class TestAgnoFlows(Light):
 
 
 class TestAgentFramework(Light):
-    environ: ClassVar = {"WARM_PYTHON": ""}  # one in 300 of its forked processes died of a signal
+    environ: ClassVar = {"WARM_PYTHON": ""}  # forked, a few of its reruns died of SIGSEGV
     program = PROGRAMS / "agent_framework_agents.py"
     integration = "agent_framework"
     requires = ("agent_framework", "openai")
