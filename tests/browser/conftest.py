@@ -30,7 +30,7 @@ _SWITCHES = [
 ]
 
 
-#: By name; the first draws no window of its own around each page, which takes a third of the time.
+#: By name; the first draws no window of its own around each page, which is quicker to open.
 _BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 

@@ -305,7 +305,7 @@ class TestAgnoFlows(Light):
 
 
 class TestAgentFramework(Light):
-    environ: ClassVar = {"WARM_PYTHON": ""}  # forked, a few of its reruns died of SIGSEGV
+    environ: ClassVar = {"WARM_PYTHON": ""}  # forked, 3 of its reruns died of SIGSEGV: why, is not known
     program = PROGRAMS / "agent_framework_agents.py"
     integration = "agent_framework"
     requires = ("agent_framework", "openai")

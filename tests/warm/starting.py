@@ -44,7 +44,9 @@ def start() -> Callable[[], None] | None:
         stdout=subprocess.PIPE,
     )
     assert process.stdout is not None
-    if process.stdout.readline() != b"ready\n":
+    told = process.stdout.readline()
+    process.stdout.close()
+    if told != b"ready\n":
         folder.cleanup()
         raise RuntimeError("the server of warm programs has not started; see above")
     os.environ["WARM_PYTHON"] = address
