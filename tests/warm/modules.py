@@ -109,9 +109,8 @@ class Stash:
         return self._modules[spec.name]
 
     def exec_module(self, module: ModuleType) -> None:
-        assert module.__spec__ is not None
-        name = module.__spec__.name
-        module.__spec__ = self._specs[name]
+        name = module.__name__
+        vars(module)["__spec__"] = self._specs[name]  # some let nobody set what is theirs
         for other in self._imports.get(name, ()):
             if other not in sys.modules:
                 importlib.import_module(other)

@@ -24,7 +24,7 @@ from tests.warm.modules import Stash
 #: Variables that decide how an interpreter starts, and what modules do while they are loaded.
 _STEERING = (
     *("PYTHON", "LC_", "LANG", "SSL_", "OPENSSL_", "PYDANTIC_"),
-    *("OPENAI_LOG", "ANTHROPIC_LOG", "LITELLM_", "HAYSTACK_"),
+    *("OPENAI_LOG", "ANTHROPIC_LOG", "LITELLM_", "HAYSTACK_", "CREWAI_"),
 )
 _MAY_DIFFER = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED"}
 _REQUEST_BYTES = 1 << 21
