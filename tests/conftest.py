@@ -48,10 +48,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish() -> None:
     """Tests collect garbage to see what becomes of it; the modules and tests themselves are none, and looking
-    through them takes a tenth of a second each time."""
+    through them takes a tenth of a second each time. Where nobody asks, it is looked for less often, which saves
+    a tenth of a run."""
     sys.dont_write_bytecode = True
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.fixture(autouse=True)

@@ -102,6 +102,7 @@ def test_drawn_ids_of_tool_calls_are_those_of_the_recording(tmp_path: Path) -> N
         server.reply(answer, times=None)
         environ = {**os.environ, **TestLiteLLM.environ, **server.environ}
         environ |= {"OLLAMA_API_BASE": server.environ["OLLAMA_HOST"], "LCTL_DIR": str(tmp_path)}
+        environ["WARM_PYTHON"] = ""  # with CrewAI loaded as well, others read settings than in a rerun
         program = Path(__file__).parent / "programs" / "litellm_drawn_ids.py"
         done = subprocess.run(
             [sys.executable, str(program)],
