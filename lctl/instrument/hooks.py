@@ -110,13 +110,17 @@ class _Finder:
 
 
 def _tell_when_loaded(name: str, loader: Any) -> None:
-    """Put an `exec_module` on this one loader object that fires the hooks; it removes itself first."""
+    """Put an `exec_module` on this one loader object that fires the hooks; it removes itself first. The loader
+    may be that of other modules as well, as of all in a folder of a zip archive: of these it is none."""
     if loader is None or isinstance(loader, type) or not hasattr(loader, "exec_module"):
         return  # namespace packages and built-in modules: never ours
     execute = loader.exec_module
 
     def exec_module(module: ModuleType) -> None:
         loader.__dict__.pop("exec_module", None)
+        if getattr(module.__spec__, "name", name) != name:
+            execute(module)  # somebody looked where ours is, and loaded another
+            return
         _fire(name, module, before=True)
         execute(module)
         _fire(name, module, before=False)

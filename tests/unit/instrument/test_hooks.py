@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import sys
 import threading
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -33,6 +34,29 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 class TestOnImport:
+    def test_modules_of_a_zip_archive_share_a_loader(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Where one was looked for and another is loaded, the hook waits for its own."""
+        archive = tmp_path / "modules.zip"
+        with zipfile.ZipFile(archive, "w") as file:
+            file.writestr("zipped_one.py", "value = 1")
+            file.writestr("zipped_other.py", "value = 2")
+        monkeypatch.syspath_prepend(str(archive))
+        seen: list[str] = []
+        hook = on_import("zipped_one", lambda module: seen.append(module.__name__))
+        try:
+            for _ in range(2):
+                assert importlib.util.find_spec("zipped_one") is not None
+            importlib.import_module("zipped_other")
+            assert seen == []
+            importlib.import_module("zipped_one")
+            assert seen == ["zipped_one"]
+        finally:
+            hook.remove()
+            for name in ("zipped_one", "zipped_other"):
+                sys.modules.pop(name, None)
+
     def test_fires_after_the_module_ran(self, package: str) -> None:
         """The callback sees the module with its contents."""
         seen: list[object] = []
