@@ -48,8 +48,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish() -> None:
     """Tests collect garbage to see what becomes of it; the modules and tests themselves are none, and looking
-    through them takes a tenth of a second each time. Where nobody asks, it is looked for less often, which saves
-    a tenth of a run."""
+    through them takes a tenth of a second each time. Where nobody asks, it is looked for less often, which is
+    a tenth of what tests of folds take."""
     sys.dont_write_bytecode = True
     gc.collect()
     gc.freeze()

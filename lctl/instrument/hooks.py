@@ -110,8 +110,10 @@ class _Finder:
 
 
 def _tell_when_loaded(name: str, loader: Any) -> None:
-    """Put an `exec_module` on this one loader object that fires the hooks; it removes itself first. The loader
-    may be that of other modules as well, as of all in a folder of a zip archive: of these it is none."""
+    """Put an `exec_module` on this one loader object that fires the hooks; it removes itself first.
+
+    The loader may load other modules as well, all in a folder of a zip archive: hooks are for one of them.
+    """
     if loader is None or isinstance(loader, type) or not hasattr(loader, "exec_module"):
         return  # namespace packages and built-in modules: never ours
     execute = loader.exec_module
