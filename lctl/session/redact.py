@@ -11,11 +11,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from lctl.session.suspicion import suspicion
+
+if TYPE_CHECKING:
+    from lctl.session.secretsearch import Forms
 
 _SEPARATORS = str.maketrans("", "", "-_. ")
 _MIN_VALUE = 8
@@ -48,7 +51,7 @@ class Redactor:
         self._allowed = frozenset(allow)
         self._allowed_names = frozenset(_normal(name) for name in self._allowed)
         self._key = key or os.urandom(16)
-        self._forms: _Forms | None = None
+        self._forms: Forms | None = None
         self._values: re.Pattern[str] | None = None
         self.suspicion, self.is_familiar, self.note = suspicion(
             tuple(self._keys), bool(self._patterns), self._learn_environment
@@ -95,13 +98,14 @@ class Redactor:
 
     def _plain(self, text: str) -> str:
         forms = self._forms or self._compile()
-        for kind, pattern in forms.formats:
+        is_named = forms.may_name(text)
+        for kind, pattern in forms.formats_in(text):
             text = pattern.sub(lambda match, kind=kind: self._matched(match, kind), text)  # type: ignore[misc]
         for pattern in self._patterns:
             text = pattern.sub(lambda match: self._matched(match, "custom"), text)
         if self._values is not None:
             text = self._values.sub(lambda match: self._matched(match, "environment"), text)
-        return self._assignments(text, forms)
+        return self._assignments(text, forms) if is_named else text
 
     # -- structures ------------------------------------------------------------------------
 
@@ -166,11 +170,11 @@ class Redactor:
         start = match.start("secret") - match.start() if secret is not whole else 0
         return whole[:start] + self._placeholder(secret, kind) + whole[start + len(secret) :]
 
-    def _assignments(self, text: str, forms: _Forms) -> str:
+    def _assignments(self, text: str, forms: Forms) -> str:
         """`password=...`, `"api_key": "..."` (quotes escaped or not), `--token ...`."""
         pieces: list[str] = []
         done = 0
-        for named in forms.name.finditer(text):
+        for named in forms.names(text):
             # A placeholder says `token:`, too.
             if named.start() < done or text.rfind("[redacted:", 0, named.start()) > text.rfind(
                 "]", 0, named.start()
@@ -188,7 +192,7 @@ class Redactor:
             return text
         return "".join(pieces) + text[done:]
 
-    def _assigns(self, text: str, named: re.Match[str], found: re.Match[str], forms: _Forms) -> bool:
+    def _assigns(self, text: str, named: re.Match[str], found: re.Match[str], forms: Forms) -> bool:
         secret, sign = found["secret"], found["sign"].strip()
         if forms.no_secret.fullmatch(secret) or "[redacted:" in secret or secret in self._allowed:
             return False
@@ -227,8 +231,10 @@ class Redactor:
         digest = blake2b(secret.encode("utf-8", "surrogatepass"), key=self._key, digest_size=2).hexdigest()
         return f"[redacted:{kind}:{digest}]"
 
-    def _compile(self) -> _Forms:
-        self._forms = _Forms()
+    def _compile(self) -> Forms:
+        from lctl.session.secretsearch import Forms
+
+        self._forms = Forms()
         return self._forms
 
     def _learn_environment(self) -> Iterable[str]:
@@ -248,19 +254,6 @@ class Redactor:
         ]
         self._values = re.compile("|".join(patterns)) if patterns else None
         return [orjson.dumps(v)[1:-1].lower().decode("latin-1") for v in values if _encodable(v)]
-
-
-class _Forms:
-    """The compiled forms: 15 ms, spent when the first suspicious line is seen."""
-
-    def __init__(self) -> None:
-        from lctl.session import secretforms as forms
-
-        self.formats = tuple((kind, re.compile(pattern)) for kind, pattern in forms.FORMATS)
-        self.name = re.compile(forms.NAME)
-        self.value = re.compile(forms.VALUE)
-        self.no_secret = re.compile(forms.NO_SECRET)
-        self.placeholder = re.compile(forms.PLACEHOLDER)
 
 
 def _normal(name: str) -> str:

@@ -7,7 +7,7 @@ _PRIVATE_KEY = (
     r"(?P<secret>[\s\S]*?)(?=-----END [A-Z0-9 ]*PRIVATE KEY|\Z)"
 )
 #: (kind, pattern). The whole match is the secret, or its group `secret` where there is one. Each, but
-#: for the last four, has a run of 20 letters, digits, `-` and `_`: `Suspicion` counts on that.
+#: for those in `WITHOUT_RUN`, has a run of 20 letters, digits, `-` and `_`: `Suspicion` counts on that.
 FORMATS: tuple[tuple[str, str], ...] = (
     ("anthropic", r"(?<![A-Za-z0-9])sk-ant-[A-Za-z0-9_-]{13,}"),
     ("openrouter", r"(?<![A-Za-z0-9])sk-or-[A-Za-z0-9_-]{14,}"),
@@ -46,6 +46,16 @@ FORMATS: tuple[tuple[str, str], ...] = (
     ("basic", r"(?i)\bBasic\s+(?P<secret>[A-Za-z0-9+/]{6,}={0,2})"),
 )
 
+#: Kinds that need no such run, and what is in each of them, in lower case.
+WITHOUT_RUN = {
+    "slack": "hooks.slack.com/services/",
+    "signature": "=",
+    "private-key": "private key",
+    "url-password": "://",
+    "bearer": "bearer",
+    "basic": "basic",
+}
+
 _SECRET = """
 apikey xapikey xgoogapikey authorization proxyauthorization xauthorization password passwd passphrase
 passcode secret secrets clientsecret secretkey accesskey secretaccesskey accountkey sharedaccesskey
@@ -68,9 +78,10 @@ SECRET_ENDINGS = (
 #: ... but for these, which only say so.
 PLAIN_NAMES = frozenset(_PLAIN.split())
 
-#: The last word of a name in text that says a secret follows, with `=`, `:` or, for options, a space.
+#: The last word of a name, in any case, that says in a text that a secret follows: with `=`, `:` or, for
+#: options, a space.
 NAME = (
-    r"(?i)(?:pass(?:word|wd|phrase|code)|(?<![A-Za-z])pwd|secret|token|authorization|cookie|(?:api|access|account|"
+    r"(?:pass(?:word|wd|phrase|code)|(?<![A-Za-z])pwd|secret|token|authorization|cookie|(?:api|access|account|"
     r"private|secret|signing|encryption|subscription|master|ssh)[_. -]?key)"
 )
 #: What comes between such a name and its value, and the value. Quotes may be escaped any number of times.

@@ -46,8 +46,8 @@ _AUTHORIZ, _PWD = re.compile("z(?<=authoriz)").search, re.compile("pwd").search
 _LONG = 300
 
 #: Letters, digits and `-_%` become `a`, so that a key is a run of twenty.
-_RUNS = bytes(97 if n < 128 and (chr(n).isalnum() or chr(n) in "-_%") else 32 for n in range(256))
-_RUN = b"a" * 20
+RUNS = bytes(97 if n < 128 and (chr(n).isalnum() or chr(n) in "-_%") else 32 for n in range(256))
+RUN = b"a" * 20
 # What the keys that are one run begin with, and how much of the run follows at least. The letter before is
 # looked at first: nearly every word, and a line of hyphens, stops there.
 _UNDERSCORE = re.compile(
@@ -126,8 +126,8 @@ def suspicion(names: Sequence[str], always: bool, learn: Callable[[], Iterable[s
             or ("=" in lowered and ("pwd" in lowered or "basic " in lowered))
         ):
             return True
-        runs = line.translate(_RUNS)
-        at = runs.find(_RUN)
+        runs = line.translate(RUNS)
+        at = runs.find(RUN)
         if at >= 0 and _has_key(line, lowered, runs, at):
             return True
         for value in values:
@@ -177,7 +177,7 @@ def _has_key(line: bytes, lowered: str, runs: bytes, at: int) -> bool:
                 or ("-" in lowered and _HYPHEN(lowered) is not None)
                 or _introduced(line, lowered)
             )
-        at = runs.find(_RUN, end)
+        at = runs.find(RUN, end)
     return False
 
 

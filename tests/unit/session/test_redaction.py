@@ -379,6 +379,26 @@ def test_the_shortest_of_every_form_is_suspected(data: st.DataObject, size: int)
         assert redactor.suspicion(line, line.lower().decode("latin-1")), (kind, secret)
 
 
+_INTRODUCTIONS = """password=|"api_key": "|--token |Authorization: Basic |authorization=|bearer |basic |https://a:
+?sig=|secret: |cookie=|PWD=|hooks.slack.com/services/||-----BEGIN PRIVATE KEY-----"""
+_INTRODUCED = st.tuples(
+    st.sampled_from(re.split(r"[|\n]", _INTRODUCTIONS)),
+    st.sampled_from([*SECRETS.values(), *["hunter2-hunter2"] * 8, *["dXNlcjpwYXNzd29yZA=="] * 4, "a/" * 20]),
+    st.sampled_from([" ", '", ', "@host ", "\n"]) | _FILLER.filter(str.isascii),
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(pieces=st.lists(_INTRODUCED, min_size=1, max_size=3))
+def test_a_text_is_searched_for_all_that_may_be_in_it(pieces: list[tuple[str, str, str]]) -> None:
+    """A letter that is not of ASCII has it searched for everything: the same is found without."""
+    redactor = Redactor(key=b"k")
+    text = "So " + "".join(map("".join, pieces))
+    if "BEGIN" in text:
+        text += "-----END PRIVATE KEY-----"
+    assert redactor.text(f'{text}" \n . .') == redactor.text(f'{text}" \n . . é')[:-2]
+
+
 #: Not a name that secrets go by: generators take words from the code under test, too.
 _ORDINARY = _FILLER.filter(lambda text: not re.search("(?i)key|pass|pwd|secret|token|auth|cookie|cred", text))
 

@@ -1,0 +1,53 @@
+"""The forms of secrets, compiled, and which of them a text is worth searching for.
+
+Prose of 4 kB that says "token" and "key" took 5.1 ms with all of them; with those that may be in it, 0.9 ms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from lctl.session import secretforms
+from lctl.session.suspicion import RUN, RUNS
+
+#: A kind and its pattern.
+Form: TypeAlias = tuple[str, re.Pattern[str]]
+
+#: One of these is in every name under which a secret is kept, in lower case.
+_NAMES = ("pass", "pwd", "secret", "token", "authorization", "cookie", "key")
+#: And with one of these each name that `secretforms.NAME` finds begins.
+_FIRST = "acempst"
+
+
+class Forms:
+    """Compiled in 15 ms, which are spent when the first suspicious line is seen."""
+
+    def __init__(self) -> None:
+        self._name = re.compile(f"(?i){secretforms.NAME}")
+        # Three times as fast without cases, and twice that where most letters are known to begin none.
+        self._lower_name = re.compile(f"(?=[{_FIRST}]){secretforms.NAME}")
+        self.value = re.compile(secretforms.VALUE)
+        self.no_secret = re.compile(secretforms.NO_SECRET)
+        self.placeholder = re.compile(secretforms.PLACEHOLDER)
+        self.formats: Sequence[Form] = [(kind, re.compile(form)) for kind, form in secretforms.FORMATS]
+        self._free = [one for one in self.formats if one[0] in secretforms.WITHOUT_RUN]
+
+    def formats_in(self, text: str) -> Sequence[Form]:
+        """Those that may be found in a text, in their order; all where letters have more than two cases."""
+        if not text.isascii() or RUN in text.encode().translate(RUNS):
+            return self.formats
+        lowered = text.lower()
+        return [one for one in self._free if secretforms.WITHOUT_RUN[one[0]] in lowered]
+
+    def may_name(self, text: str) -> bool:
+        """Whether a text may say a name under which a secret is kept."""
+        if not text.isascii():
+            return True
+        lowered = text.lower()
+        return any(name in lowered for name in _NAMES)
+
+    def names(self, text: str) -> Iterator[re.Match[str]]:
+        """Where a text says one; in any case, and for one of ASCII what is found is in lower case."""
+        return self._lower_name.finditer(text.lower()) if text.isascii() else self._name.finditer(text)
