@@ -60,6 +60,7 @@ def run(request: dict[str, Any]) -> None:
     kept.append(sys.modules["__main__"])
     main = sys.modules["__main__"] = ModuleType("__main__")
     sys.modules["warm_server"] = kept[-1]
+    sys.modules.pop("sitecustomize", None)  # a distribution has its own
     site.execsitecustomize()
     try:
         if words[0] == "-m":
