@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lctl.conversation.tree import Tree
 from lctl.errors import BrokenChain, UsageError
+from tests.seeds import seeds
 from tests.unit.conversation.events import Events, Log, chain, codes, history, ids
 
 
@@ -73,7 +74,7 @@ def test_t3_any_arrival_is_the_same_tree(r: random.Random) -> None:
 
 @pytest.mark.slow
 def test_t3_any_arrival_ten_thousand_times() -> None:
-    for seed in range(10_000):
+    for seed in seeds(0, 10_000):
         _check_arrivals(random.Random(seed))
 
 
@@ -319,7 +320,7 @@ def test_x2_at_any_seq_is_the_fold_up_to_there(r: random.Random) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
 def test_x2_at_any_seq_of_ten_thousand_histories(part: int) -> None:
-    for seed in range(1000 * part, 1000 * (part + 1)):
+    for seed in seeds(1000 * part, 1000 * (part + 1)):
         _check_every_seq(history(random.Random(seed), 12, nested=0.05))
 
 

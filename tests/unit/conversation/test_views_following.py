@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lctl.conversation.following import Turn
 from lctl.conversation.view import Change
 from lctl.errors import UsageError
+from tests.seeds import seeds
 from tests.unit.conversation.events import Log, chain, ids
 from tests.unit.conversation.viewing import Desk, compare, heard
 
@@ -162,7 +163,7 @@ def test_v1_to_v9_as_a_naive_model_has_it(r: random.Random, follow: str) -> None
 
 @pytest.mark.slow
 def test_v1_to_v9_ten_thousand_histories() -> None:
-    for seed in range(10_000):
+    for seed in seeds(0, 10_000):
         compare(random.Random(seed), "pinned" if seed % 2 else "own")
 
 

@@ -14,6 +14,7 @@ import pytest
 from lctl.conversation.tree import Tree
 from lctl.session import LCTLSession
 from lctl.session.messagegraph.graph import MessageGraph
+from tests.seeds import seeds
 from tests.unit.messagegraph.calling import call, events
 
 Model = list[dict[str, Any]]
@@ -235,8 +236,8 @@ def _check_every_seq(recorded: list[dict[str, Any]], tree: Tree) -> None:
             assert at.state_hash() == grown.state_hash()
 
 
-def _chunk(tmp_path: Path, seeds: range) -> None:
-    for seed in seeds:
+def _chunk(tmp_path: Path, numbers: range) -> None:
+    for seed in numbers:
         try:
             check(tmp_path, seed)
         except BaseException as error:
@@ -253,4 +254,4 @@ def test_g1_g3_g12_random_histories(tmp_path: Path, part: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
 def test_g1_g3_g12_many_random_histories(tmp_path: Path, part: int) -> None:
-    _chunk(tmp_path, range(1000 + part * 1000, 2000 + part * 1000))
+    _chunk(tmp_path, seeds(1000 + part * 1000, 2000 + part * 1000))

@@ -11,6 +11,7 @@ from lctl.conversation.tree import Tree
 from lctl.training import Sample, samples
 from lctl.training.breaks import REASONS
 from lctl.training.exporting import FORMATS, Export
+from tests.seeds import seeds
 from tests.unit.training.histories import Asked, History, absorbed
 
 
@@ -74,7 +75,7 @@ def test_g13_random_histories() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(12))
 def test_g13_many_random_histories(part: int) -> None:
-    for seed in range(1000 + part * 1000, 2000 + part * 1000):
+    for seed in seeds(1000 + part * 1000, 2000 + part * 1000):
         check(seed)
 
 
