@@ -116,14 +116,17 @@ def suspicion(names: Sequence[str], always: bool, learn: Callable[[], Iterable[s
                 _BEARER(lowered) is not None
                 or _PASS(lowered) is not None
                 or ("z" in lowered and _AUTHORIZ(lowered) is not None)
-                or ("=" in lowered and (_PWD(lowered) is not None or _BASIC(lowered) is not None))
+                or ("=" in lowered and (_PWD(lowered) or _BASIC(lowered) or _SIGNATURE(lowered)) is not None)
             ):
                 return True
         elif (
             "bearer" in lowered
             or ("pass" in lowered and _PASS(lowered) is not None)
             or ("z" in lowered and "authoriz" in lowered)
-            or ("=" in lowered and ("pwd" in lowered or "basic " in lowered))
+            or (
+                "=" in lowered
+                and ("pwd" in lowered or "basic " in lowered or _SIGNATURE(lowered) is not None)
+            )
         ):
             return True
         runs = line.translate(RUNS)
@@ -183,12 +186,12 @@ def _has_key(line: bytes, lowered: str, runs: bytes, at: int) -> bool:
 
 def _introduced(line: bytes, lowered: str) -> bool:
     """Whether a line with a long run of key characters has what stands before keys, if not in the run, or
-    how those begin that are written in one way only. `token=` and `basic ` beside a `=` were met before."""
+    how those begin that are written in one way only. What needs a `=` was met before."""
     return (
         (_A in line and _CLOUDS(line) is not None)
         or (_J in line and _JWT(line) is not None)
         or (_G in line and _SENDGRID(line) is not None)
         or ("9" in lowered and _YA29(lowered) is not None)
         or ("-" in lowered and "-----begin" in lowered)
-        or (_SIGNATURE(lowered) if "=" in lowered else _BASIC(lowered)) is not None
+        or _BASIC(lowered) is not None
     )

@@ -399,6 +399,17 @@ def test_a_text_is_searched_for_all_that_may_be_in_it(pieces: list[tuple[str, st
     assert redactor.text(f'{text}" \n . .') == redactor.text(f'{text}" \n . . é')[:-2]
 
 
+@pytest.mark.parametrize("size", [0, 400])
+@pytest.mark.parametrize("name", ["sig", "x-amz-signature", "x-amz-security-token"])
+def test_a_signature_is_suspected_whatever_is_in_it(name: str, size: int) -> None:
+    """Base64 as it is, with no twenty letters and digits in a row."""
+    text = f"https://store.example/a?v=1&{name}=ab/cd+ef/gh+ij/kl+mn/op{' lorem' * size}"
+    line = orjson.dumps(text)
+    redactor = Redactor()
+    assert "ab/cd" not in redactor.text(text)
+    assert redactor.suspicion(line, line.lower().decode("latin-1"))
+
+
 #: Not a name that secrets go by: generators take words from the code under test, too.
 _ORDINARY = _FILLER.filter(lambda text: not re.search("(?i)key|pass|pwd|secret|token|auth|cookie|cred", text))
 
