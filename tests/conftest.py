@@ -28,7 +28,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The package is compiled once, before hundreds of programs import it. None of those writes bytecode:
-    some find the disk full, and would leave half a file. What is collected is compiled for the next run."""
+    some find the disk full, and would leave half a file. What is collected is compiled for the next run.
+    No garbage is looked for while that is imported: see pytest_collection_finish."""
+    gc.disable()
     if "PYTEST_XDIST_WORKER" not in os.environ:
         import lctl
         import lctl_integrations
@@ -46,11 +48,17 @@ def pytest_configure(config: pytest.Config) -> None:
             config.add_cleanup(end)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long goes first: no process of several is left alone with it in the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 def pytest_collection_finish() -> None:
     """Tests collect garbage to see what becomes of it; the modules and tests themselves are none, and looking
     through them takes a tenth of a second each time. Where nobody asks, it is looked for less often, which is
     a tenth of what tests of folds take."""
     sys.dont_write_bytecode = True
+    gc.enable()
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)

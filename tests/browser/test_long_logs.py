@@ -24,7 +24,7 @@ from tests.browser.debugger import (
     settled,
 )
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 EVENTS = 30_000
 #: Elements of a page, however long the log is.
 MOST_ELEMENTS = 4000

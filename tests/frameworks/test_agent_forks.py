@@ -16,7 +16,7 @@ from lctl.codec import open_log
 from lctl.testing import Reply, Request
 from lctl.testing.server import ModelServer
 
-pytestmark = pytest.mark.frameworks
+pytestmark = [pytest.mark.frameworks, pytest.mark.long]
 
 _PAY = '''
 def pay(amount: int) -> str:

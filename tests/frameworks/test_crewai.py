@@ -14,7 +14,7 @@ from lctl.testing.integration_suite import Recorded
 from tests.frameworks.homes import AtHome
 from tests.rerun.harness import LCTL, run
 
-pytestmark = pytest.mark.frameworks
+pytestmark = [pytest.mark.frameworks, pytest.mark.long]
 
 
 HOUSE = """

@@ -11,7 +11,7 @@ import pytest
 from lctl.testing import ModelServer, Reply, Request
 from tests.rerun.harness import LCTL, Result, run
 
-pytestmark = pytest.mark.frameworks
+pytestmark = [pytest.mark.frameworks, pytest.mark.long]
 
 PROGRAM = """
 import os

@@ -17,7 +17,7 @@ import pytest
 from lctl.testing import Reply, Request
 from lctl.testing.server import ModelServer
 
-pytestmark = pytest.mark.frameworks
+pytestmark = [pytest.mark.frameworks, pytest.mark.long]
 
 _PROGRAMS = Path(__file__).parent / "programs"
 #: What each program needs, by its name.

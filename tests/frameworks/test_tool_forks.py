@@ -17,7 +17,7 @@ from lctl.codec import open_log
 from lctl.testing import Reply, Request
 from lctl.testing.server import ModelServer
 
-pytestmark = pytest.mark.frameworks
+pytestmark = [pytest.mark.frameworks, pytest.mark.long]
 
 _ADD = '''
 def add(a: int, b: int) -> int:

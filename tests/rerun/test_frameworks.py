@@ -12,7 +12,7 @@ import pytest
 from tests.rerun.harness import PROGRAMS as FOLDER
 from tests.rerun.harness import RERUNS, Result, World, record, rerun, run
 
-pytestmark = pytest.mark.frameworks
+pytestmark = [pytest.mark.frameworks, pytest.mark.long]
 
 #: Program, the modules it imports.
 PROGRAMS = {

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def test_a_log_is_closed_while_others_use_it(kind: str, tmp_path: Path) -> None:
             lambda store=store: sum(1 for _ in store.read()),  # type: ignore[misc]
         )
         while session.last_seq < 50:
-            pass
+            time.sleep(0.001)
         session.__exit__(None, None, None)
         stop()
         assert not raised
