@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from lctl.rerun.ordering import START
-from lctl.rerun.parties import Awaiting, Blocked
+from lctl.rerun.parties import Awaiting
 from lctl.rerun.stage import Stage
 from lctl.rerun.upcoming import AHEAD
 from lctl.rerun.waiting import Key
@@ -24,7 +24,8 @@ class Homes:
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self._score = stage.score
-        self._homes: dict[str, Any] = {}  # lane -> the event loop it was last seen in, None for a thread
+        self._upcoming = stage.upcoming
+        self._homes = stage.upcoming.homes
         self.suspended: dict[int, Any] = {}
 
     def settle(self, lane: str, loop: Any) -> None:
@@ -45,7 +46,7 @@ class Homes:
             return False
         before = [one for one in range(score.head, place) if not score.is_over(one)]
         return all(
-            (score.key(one)[0] == key[0] and one not in waiting) or self._is_elsewhere(one, loop)
+            (score.key(one)[0] == key[0] and one not in waiting) or self._upcoming.is_elsewhere(one, loop)
             for one in before
         )
 
@@ -63,16 +64,4 @@ class Homes:
         """Whether something of another lane of this loop comes first."""
         score = self._score
         before = (one for one in range(score.head, place) if not score.is_over(one))
-        return any(score.key(one)[0] != lane and not self._is_elsewhere(one, loop) for one in before)
-
-    def _is_elsewhere(self, place: int, loop: Any) -> bool:
-        """Whether a delivery is for a thread or for another loop, as far as is known."""
-        party = self._stage.waiting.get(place)
-        if party is not None:
-            return isinstance(party, Blocked) or party.loop is not loop
-        lane, kind, *_ = self._score.key(place)
-        if kind == "wake":  # of a thread, and for the loop that handed the job in
-            return self._stage.upcoming.is_job_of_another(lane, loop)
-        while lane not in self._homes and "." in lane:
-            lane = lane.rpartition(".")[0]
-        return self._homes.get(lane, loop) is not loop
+        return any(score.key(one)[0] != lane and not self._upcoming.is_elsewhere(one, loop) for one in before)

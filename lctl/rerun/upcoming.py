@@ -29,21 +29,21 @@ class Upcoming:
     Args:
         score: what is to come.
         waiting: who waits for what of it, by place; kept by the stage.
+
+    Attributes:
+        homes: by lanes, the event loop that each was last seen in; None for a thread.
     """
 
     def __init__(self, score: Score, waiting: dict[int, Blocked | Awaiting | Held]) -> None:
         self._score = score
         self._waiting = waiting
+        self.homes: dict[str, Any] = {}
         self._jobs: dict[str, Any] = {}  # lane of a pool job -> the event loop that handed it in
 
     def note_job(self, lane: Lane) -> None:
         loop = turns.running()
         if loop is not None:
             self._jobs[lane.path] = loop
-
-    def is_job_of_another(self, lane: str, loop: Any) -> bool:
-        """Whether a pool job is known to have been handed in by another event loop."""
-        return self._jobs.get(lane, loop) is not loop
 
     def is_due(self, loop: IdleLoop, together: bool) -> bool:
         """Whether the next that reaches this loop is to reach it in this turn, though it is not at rest: as
@@ -58,16 +58,14 @@ class Upcoming:
         for place in range(score.head, min(score.head + AHEAD, score.length)):
             if score.is_over(place):
                 continue
-            if self._is_elsewhere(place, loop):
+            if self.is_elsewhere(place, loop.loop):
                 if together:
                     return False
                 threads = True
                 continue
             _, kind, _, part = score.key(place)
-            if place not in self._waiting and not (
-                kind == "wake" and threads
-            ):  # one of the threads brings it
-                return False
+            if place not in self._waiting and not (kind == "wake" and threads):
+                return False  # else one of the threads brings it
             turn = score.turn(place)
             if together:
                 return turn == 0
@@ -78,28 +76,37 @@ class Upcoming:
             return loop.turn >= loop.reached + turn
         return False
 
-    def _is_elsewhere(self, place: int, loop: IdleLoop) -> bool:
-        """Whether it is for a thread or for another loop: who waits for it says so, or whose job it is of."""
+    def is_elsewhere(self, place: int, loop: Any) -> bool:
+        """Whether it is for a thread or for another loop than `loop` (asyncio's): who waits for it says so,
+        whose job it is of, or where its lane was last seen."""
         party = self._waiting.get(place)
         if party is not None:
-            return isinstance(party, Blocked) or party.loop is not loop.loop
+            return isinstance(party, Blocked) or party.loop is not loop
         lane, kind, *_ = self._score.key(place)
-        return self.is_job_of_another(lane, loop.loop) if kind == "wake" else lane in self._jobs
+        if kind == "wake":  # of a thread, and for the loop that handed the job in
+            return self._jobs.get(lane, loop) is not loop
+        while lane not in self.homes and lane not in self._jobs and "." in lane:
+            lane = lane.rpartition(".")[0]
+        return self.homes.get(lane, None if lane in self._jobs else loop) is not loop
 
     def follows_in_turn(self, loop: IdleLoop, surely: bool) -> int | None:
         """The place of what reaches this loop next, if that is to be in this turn, when what has reached it
         has run, though others go on before; else None.
 
         Args:
-            surely: all before it are being waited for. Else they may be what is about to run.
+            surely: all before it are being waited for, or will be by threads. Else they may be what is about
+                to run.
         """
         waiting, score = self._waiting, self._score
+        threads = False
         for place in range(score.head, min(score.head + AHEAD, score.length)):
             if score.is_over(place):
                 continue
-            party = waiting.get(place)
-            if party is None and surely:
-                return None
-            if party is not None and not isinstance(party, Blocked) and party.loop is loop.loop:
+            if self.is_elsewhere(place, loop.loop):
+                threads = True
+                continue
+            if place in waiting or (threads and score.key(place)[1] == "wake"):
                 return place if score.turn(place) == 0 else None
+            if surely:
+                return None
         return None
