@@ -100,6 +100,7 @@ def test_message_graph(tmp_path: Path) -> None:
     assert "\n".join(json.dumps(data) for data in told) in page
 
 
+@pytest.mark.slow
 def test_anthropic_stream(tmp_path: Path) -> None:
     """One stream read to its end, one left early with what had arrived."""
     said = run(str(EXAMPLES / "anthropic_stream.py"), cwd=tmp_path)
@@ -109,6 +110,7 @@ def test_anthropic_stream(tmp_path: Path) -> None:
     assert [e.data["status"] for e in events if e.data.get("sampled")] == ["complete", "aborted"]
 
 
+@pytest.mark.slow
 def test_custom_orchestrator(tmp_path: Path) -> None:
     """Model calls stand in their steps, facts are there, the export is a log."""
     said = run(str(EXAMPLES / "custom_orchestrator.py"), cwd=tmp_path)
@@ -152,6 +154,7 @@ def test_sessions(tmp_path: Path) -> None:
     assert kinds(recorded(tmp_path / "polite.lctl.json"))["session_start"] == 2
 
 
+@pytest.mark.slow
 def test_confirmed_fact(tmp_path: Path) -> None:
     """The fact is blocked, a reviewer confirms it, the gate opens; had the reviewer doubted, it had stayed
     blocked: the recorded gate is worked out again."""
@@ -180,6 +183,7 @@ def test_confirmed_fact(tmp_path: Path) -> None:
     assert [judged["status"] for judged in contracts] == ["passed"] * 3
 
 
+@pytest.mark.slow
 def test_crash_and_resume(tmp_path: Path) -> None:
     """Two processes that share nothing but the store; the second goes on where the first was killed."""
     crashed_and_resumed(tmp_path)

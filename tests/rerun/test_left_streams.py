@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.rerun.harness import World, record, rerun
+
+pytestmark = pytest.mark.slow
 
 
 def test_when_the_collector_comes_is_nothing_a_recording_tells(tmp_path: Path) -> None:

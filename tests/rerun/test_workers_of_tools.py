@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from lctl.testing import ModelServer
 from tests.rerun.harness import record, rerun
 
 
+@pytest.mark.slow
 def test_what_a_tools_worker_does_for_others_is_noted(tmp_path: Path) -> None:
     with ModelServer(seed=1) as server:
         first = record("worker_from_a_tool.py", tmp_path, server.environ)

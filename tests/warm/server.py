@@ -31,12 +31,10 @@ _REQUEST_BYTES = 1 << 21
 
 
 class Server:
-    """Listens at `address`, a socket's path. `serve` returns in each child, with what was asked of it."""
+    """Answers those who come to `listener`. `serve` returns in each child, with what was asked of it."""
 
-    def __init__(self, address: str) -> None:
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._listener.bind(address)
-        self._listener.listen(64)
+    def __init__(self, listener: socket.socket) -> None:
+        self._listener = listener
         self._links: dict[int, socket.socket] = {}  # of who asked, by the number of the process
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
@@ -142,11 +140,14 @@ def _steering(environ: dict[str, str]) -> dict[str, str]:
 
 
 def main(address: str, *names: str) -> None:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    listener.bind(address)
+    listener.listen(64)
+    os.write(1, b"ready\n")  # who comes waits until all is loaded
     stash = Stash()
     stash.load(names)
     sys.meta_path.insert(0, stash)
-    server = Server(address)
-    os.write(1, b"ready\n")
+    server = Server(listener)
     asked = server.serve()
     program.become(asked)
     program.run(asked)

@@ -23,7 +23,8 @@ def python_path(*folders: Path | str) -> str:
 
 
 def start() -> Callable[[], None] | None:
-    """Start it, and lead all programs that this process starts to it; returns what ends it.
+    """Start it, and lead all programs that this process starts to it; returns what ends it, and raises
+    RuntimeError if it had ended by itself. It loads while tests are collected.
 
     Only where WARM_PYTHON=1 asks for it; WARM_MODULES names more than the SDKs.
     """
@@ -53,8 +54,11 @@ def start() -> Callable[[], None] | None:
     os.environ["PYTHONPATH"] = python_path(*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
 
     def end() -> None:
+        ended = process.poll()
         process.kill()
         process.wait()
         folder.cleanup()
+        if ended is not None:  # programs ran all the same, in processes of their own
+            raise RuntimeError(f"the server of warm programs ended with {ended}; see above")
 
     return end

@@ -31,6 +31,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.slow
 def test_same_seed_same_run(place: Path, lctl: Cli) -> None:
     """Two runs with one seed differ in nothing; with another the first divergence is named."""
     first = lctl("demo", "--seed", "3")

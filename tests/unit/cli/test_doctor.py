@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import orjson
+import pytest
 
 from tests.unit.cli.conftest import process
 
@@ -21,6 +22,7 @@ def _install(place: Path, name: str, version: str, part: str, line: str) -> None
     (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
 
 
+@pytest.mark.slow
 def test_a_part_for_a_library_that_is_not_here_is_no_failure(place: Path) -> None:
     """Such as Semantic Kernel's for AutoGen's agents; a part that lacks one of its own is."""
     autogen = "semantic_kernel.agents.autogen.autogen_conversable_agent"

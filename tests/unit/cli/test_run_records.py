@@ -99,6 +99,7 @@ def test_options(agent: Path) -> None:
     assert b"my key is sk-secret-of-mine" in (agent.parent / "raw.lctl.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_everything_else_on_demand(agent: Path) -> None:
     """--record full also keeps exchanges that are no model calls; otherwise they are counted for doctor."""
     agent.write_text(

@@ -92,6 +92,7 @@ def _check_arrivals(r: random.Random) -> None:
     assert codes(shuffled.tree) == []
 
 
+@pytest.mark.slow
 def test_t3_a_long_chain_backwards() -> None:
     log = Log()
     for n in reversed(range(100_000)):
@@ -311,6 +312,7 @@ def test_t14_a_complete_message_does_not_change() -> None:
     assert codes(tree) == ["stream_after_end", "msg_conflict"]
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_x2_at_any_seq_is_the_fold_up_to_there(r: random.Random) -> None:
@@ -335,6 +337,7 @@ def _check_every_seq(events: Events) -> None:
         )
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_x2_a_key_that_says_nothing_changes_nothing(r: random.Random) -> None:
@@ -359,6 +362,7 @@ def test_x2_a_key_that_says_nothing_changes_nothing(r: random.Random) -> None:
         assert [n.id for n in node.siblings] == [n.id for n in twin.siblings]
 
 
+@pytest.mark.slow
 def test_x4_a_million_deep() -> None:
     log = Log()
     for n in range(100_000):

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from lctl.debugger.apart import WORKERS, Workers
 from lctl.debugger.catalogue import of_target
 from lctl.debugger.routing import respond
@@ -24,6 +26,7 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 def test_the_same_answers_from_beside(tmp_path: Path) -> None:
     """Refusals too; questions at once wait for each other, one nobody waits for is passed over, and a worker
     that was killed has a successor."""

@@ -30,6 +30,8 @@ from lctl.state.summary import state_to_dict
 from lctl.state.timeline import Timeline
 from tests.unit.debugger.conftest import Debugger
 
+pytestmark = pytest.mark.slow
+
 EVENTS = 6000
 _SOON = 60.0  # seconds
 

@@ -103,6 +103,7 @@ def broken() -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "events"),
     [("empty", []), ("one", review()[:1]), ("unknown", unknown()), ("broken", broken()), ("whole", review())],

@@ -105,6 +105,7 @@ def test_another_seed_gives_another_review(logs: list[DemoResult]) -> None:
     assert content(logs[0]) != content(logs[2])
 
 
+@pytest.mark.slow
 def test_printing_and_bad_arguments(tmp_path: Path) -> None:
     """`python -m lctl.demo 3` prints what was recorded; anything else is a usage line."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "integrations")])}

@@ -137,6 +137,7 @@ class Program:
 URLS = {"chat": CHAT, "messages": MESSAGES, "responses": RESPONSES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", sorted(URLS))
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32))

@@ -134,6 +134,7 @@ def log(plan: list[dict[str, Any]], path: Path) -> list[bytes]:
         return [TIMES.sub(b"", line) for line in session.lines()]
 
 
+@pytest.mark.slow
 @given(plan=turns())
 @settings(
     max_examples=20,

@@ -74,6 +74,7 @@ class _Finalised:
         self._recorder.record("finalised", "gc", {})
 
 
+@pytest.mark.slow
 def test_a_finaliser_may_record_while_an_event_is_recorded(tmp_path: Path) -> None:
     """Garbage is collected inside the clock, the encoder and the build, in the middle of the call."""
 

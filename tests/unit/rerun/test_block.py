@@ -62,6 +62,8 @@ def chat_async(url: str) -> list[str]:
     return asyncio.run(main())
 
 
+@pytest.mark.slow
+@pytest.mark.interpreter
 @pytest.mark.parametrize("program", [chat, claude, chat_async])
 def test_twenty_reruns_give_the_same_values_and_the_same_events(program: Any, record: Any) -> None:
     recorded = record(program)

@@ -13,6 +13,8 @@ from lctl.rerun.drawnids import DrawnIds
 from lctl.testing.server import ModelServer
 from tests.unit.rerun.commands import ASKING, Run, Twice
 
+pytestmark = [pytest.mark.slow, pytest.mark.interpreter]
+
 _ASK = f"""
 import sys, uuid
 {ASKING}

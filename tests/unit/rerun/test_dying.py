@@ -9,6 +9,8 @@ import pytest
 
 from tests.unit.rerun.commands import Run
 
+pytestmark = [pytest.mark.slow, pytest.mark.interpreter]
+
 _CALLS = {
     "at once": "refuse()",
     "in a loop": "import asyncio\nasync def main():\n    refuse()\nasyncio.run(main())",

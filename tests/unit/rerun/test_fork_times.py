@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from lctl.codec import open_log
 from tests.unit.rerun.commands import Run
 
@@ -26,6 +28,8 @@ with ThreadPoolExecutor(2) as pool:
 """
 
 
+@pytest.mark.slow
+@pytest.mark.interpreter
 def test_ends_of_pool_jobs_that_stay_on_the_tape(lctl: Run, tmp_path: Path) -> None:
     """They are written with the log's last event; a fork does not wait as the recording did."""
     (tmp_path / "agent.py").write_text(PROGRAM)

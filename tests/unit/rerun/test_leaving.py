@@ -111,6 +111,8 @@ print("ended")
 """
 
 
+@pytest.mark.slow
+@pytest.mark.interpreter
 @pytest.mark.parametrize("program", [JOBS, SLEEPERS], ids=["jobs", "sleepers"])
 def test_a_program_goes_on_behind_the_block(program: str, tmp_path: Path) -> None:
     for run in ("record", "again"):

@@ -11,6 +11,8 @@ import pytest
 
 from tests.unit.rerun.commands import Twice
 
+pytestmark = [pytest.mark.slow, pytest.mark.interpreter]
+
 _NEWS = """\
 import os
 os.environ["https_proxy"] = "http://127.0.0.1:9"  # no network, here too

@@ -10,6 +10,8 @@ import pytest
 from lctl.codec import open_log
 from tests.unit.rerun.commands import Twice
 
+pytestmark = [pytest.mark.slow, pytest.mark.interpreter]
+
 
 def _sources(folder: Path) -> list[str]:
     return [e.data["source"] for e in open_log(folder / "run.lctl.json").events() if e.type == "ambient"]

@@ -9,6 +9,8 @@ import pytest
 from lctl.testing.server import ModelServer
 from tests.unit.rerun.commands import Run
 
+pytestmark = [pytest.mark.slow, pytest.mark.interpreter]
+
 _PROGRAM = """
 import asyncio, lctl
 lctl.auto_instrument()

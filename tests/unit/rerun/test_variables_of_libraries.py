@@ -13,6 +13,8 @@ from lctl.instrument import provenance
 from lctl.testing import ModelServer
 from tests.unit.rerun.commands import Run
 
+pytestmark = [pytest.mark.slow, pytest.mark.interpreter]
+
 PROGRAM = """
 import lctl
 lctl.auto_instrument()

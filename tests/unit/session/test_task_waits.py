@@ -55,6 +55,8 @@ def test_what_was_done_when_it_returned_is_kept(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
+@pytest.mark.interpreter
 @pytest.mark.parametrize(
     ("numbers", "out"),
     [

@@ -306,6 +306,7 @@ histories = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(histories)
 def test_s10_any_events_whatever_give_the_same_at_any_seq(history: list[tuple[str, str, int]]) -> None:

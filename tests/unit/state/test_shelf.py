@@ -66,6 +66,7 @@ def test_what_cannot_be_put_away_stays() -> None:
     assert list(shelf.items()) == [(f"k{n}", n) for n in range(100)]
 
 
+@pytest.mark.slow
 def test_states_of_a_shelved_timeline_are_the_same(tmp_path: Path) -> None:
     """All that a state says, at events all over a log that does not fit."""
     path = tmp_path / "trace.lctl.json"
@@ -98,6 +99,7 @@ def test_a_timeline_goes_on_with_a_longer_log(tmp_path: Path) -> None:
             assert state_to_dict(state) == state_to_dict(whole.at(cut))
 
 
+@pytest.mark.slow
 def test_a_timeline_is_taken_up_by_another(tmp_path: Path) -> None:
     """What one has read another over the same shelves knows, and reads on from there."""
     path = tmp_path / "trace.lctl.json"

@@ -57,6 +57,7 @@ def at_once(*works: Callable[[], object]) -> tuple[Callable[[], None], list[Base
     return stop, raised
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["plain", "file", "memory", "sqlite"])
 def test_a_log_is_closed_while_others_use_it(kind: str, tmp_path: Path) -> None:
     """Whoever reads it reads on; the tail is of all the events, also of those that came while it was made."""
