@@ -11,8 +11,10 @@ import os
 import re
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lctl.guard import guard
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 
 VARIABLE = "LCTL_PARENT"
 _LINK = re.compile(r"(.+?):(\d+)(?::([\d.~a-f/t]*\.[\d.~a-f/t]*))?", re.DOTALL)
+
+#: Seconds a fork waits for imports of other threads.
+_PATIENCE = 0.5
+_sleep = time.sleep
 
 #: Of a forked process: its lane in its parent's structure.
 born: str | None = None
@@ -102,6 +108,26 @@ def refresh(session: LCTLSession) -> None:
 def _before_fork() -> None:
     global _born_next
     _born_next = spawning.child_process().path
+
+
+def _await_imports() -> None:
+    """Return when no other thread is in the middle of an import, or after half a second: a child whose parent
+    was cut there waits for ever for the lock of that module, where it imports it itself."""
+    if not _sessions:
+        return
+    import_module("lctl.session.secretsearch")  # any thread may need it at any moment, to say what failed
+    locks: dict[str, Any] = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
+    mine, until = threading.get_ident(), time.monotonic() + _PATIENCE
+    while (
+        any(getattr(known(), "owner", None) not in (None, mine) for known in list(locks.values()))
+        and time.monotonic() < until
+    ):
+        _sleep(0.001)
+
+
+# Before all others of ours, so that it runs behind them: they let other threads run.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_await_imports)
 
 
 def _forked() -> None:

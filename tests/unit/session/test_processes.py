@@ -42,6 +42,30 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
 @needs_fork
+def test_a_fork_waits_for_what_another_thread_imports(folder: Path) -> None:
+    """Its child would wait for ever for the lock of that module."""
+    Path("slow.py").write_text("import time\ntime.sleep(0.2)\nwhole = 7\n")
+    done = run(
+        """
+import faulthandler, os, threading, time
+from lctl.session import LCTLSession
+with LCTLSession("c", "run.lctl.json"):
+    thread = threading.Thread(target=__import__, args=("slow",))
+    thread.start()
+    time.sleep(0.05)
+    pid = os.fork()
+    if pid == 0:
+        faulthandler.dump_traceback_later(5, exit=True)
+        import slow
+        os._exit(slow.whole)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    thread.join()
+"""
+    )
+    assert (done.returncode, done.stdout) == (0, "7\n"), done.stderr
+
+
+@needs_fork
 @pytest.mark.parametrize("durability", ["process", "buffered"])
 def test_fork(durability: str, folder: Path) -> None:
     """The child's events are in its own log, the parent's in the parent's, none in both."""
