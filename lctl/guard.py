@@ -28,6 +28,8 @@ class Guard:
         #: Reported already: a full disk fails at one place after the other, and is one thing to say.
         self._refusals: dict[str, str] = {}
         self.listeners: list[Callable[[str, BaseException], None]] = []
+        #: One for each thread that reports just now. A child forked then finds the stream's own lock taken.
+        self.reporting: list[None] = []
         #: A test's: called in each guarded function, beneath its guard, to raise there.
         self.trial: Callable[[str], None] | None = None
         #: Takes secrets out of what is reported; a session that redacts sets it.
@@ -67,10 +69,13 @@ class Guard:
             f"lctl: could not record {place} ({self.examples[place]}). "
             "Your program is not affected; 'lctl doctor' shows what was missed.\n"
         )
+        self.reporting.append(None)
         try:
             sys.stderr.write(text)
         except Exception:
             pass  # no stderr to write to: the count is still kept for doctor
+        finally:
+            self.reporting.pop()
 
     def total(self) -> int:
         return sum(self.failures.values())

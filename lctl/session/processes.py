@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 VARIABLE = "LCTL_PARENT"
 _LINK = re.compile(r"(.+?):(\d+)(?::([\d.~a-f/t]*\.[\d.~a-f/t]*))?", re.DOTALL)
 
-#: Seconds a fork waits for imports of other threads.
+#: Seconds a fork waits for what other threads hold.
 _PATIENCE = 0.5
 _sleep = time.sleep
 
@@ -110,24 +110,27 @@ def _before_fork() -> None:
     _born_next = spawning.child_process().path
 
 
-def _await_imports() -> None:
-    """Return when no other thread is in the middle of an import, or after half a second: a child whose parent
-    was cut there waits for ever for the lock of that module, where it imports it itself."""
+def _await_locks() -> None:
+    """Return when no other thread is in the middle of an import or of a report of ours, or after half a second:
+    a child whose parent was cut there waits for ever for the lock of that module, or of the stream."""
     if not _sessions:
         return
     import_module("lctl.session.secretsearch")  # any thread may need it at any moment, to say what failed
-    locks: dict[str, Any] = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
-    mine, until = threading.get_ident(), time.monotonic() + _PATIENCE
-    while (
-        any(getattr(known(), "owner", None) not in (None, mine) for known in list(locks.values()))
-        and time.monotonic() < until
-    ):
+    until = time.monotonic() + _PATIENCE
+    while (guard.reporting or _is_importing()) and time.monotonic() < until:
         _sleep(0.001)
+
+
+def _is_importing() -> bool:
+    """Whether another thread is."""
+    locks: dict[str, Any] = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
+    mine = threading.get_ident()
+    return any(getattr(known(), "owner", None) not in (None, mine) for known in list(locks.values()))
 
 
 # Before all others of ours, so that it runs behind them: they let other threads run.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_await_imports)
+    os.register_at_fork(before=_await_locks)
 
 
 def _forked() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.corpus.recorded import SHARED
+from tests.seeds import some
 
 ROOT = Path(__file__).parents[2]
 DRIVER = SHARED / "tools" / "driver.py"
@@ -29,7 +30,7 @@ RUNS = [
 ] + ["--break-after 2", "--mode async --concurrency 16 --break-after 2"]
 
 
-@pytest.mark.parametrize("options", RUNS)
+@pytest.mark.parametrize("options", some(RUNS, "LCTL_SURFACES"))
 def test_the_log_equals_the_wire(options: str) -> None:
     """Model, prompt, tools, text, reasoning, tool calls, usage, ids and errors, one step a call."""
     pytest.importorskip("uvicorn", reason="the server of recorded traffic needs uvicorn")

@@ -66,6 +66,40 @@ with LCTLSession("c", "run.lctl.json"):
 
 
 @needs_fork
+def test_a_fork_waits_for_what_another_thread_says_on_stderr(folder: Path) -> None:
+    """Its child would wait for ever for the lock of the stream."""
+    done = run(
+        """
+import faulthandler, io, os, sys, threading, time
+from lctl.guard import guard
+from lctl.session import LCTLSession
+
+class Slow(io.RawIOBase):
+    def writable(self):
+        return True
+    def write(self, text):
+        time.sleep(0.2)
+        return len(text)
+
+faulthandler.enable(sys.__stderr__)
+with LCTLSession("c", "run.lctl.json"):
+    sys.stderr = io.TextIOWrapper(io.BufferedWriter(Slow()), write_through=True, line_buffering=True)
+    thread = threading.Thread(target=guard.failed, args=("a test", ValueError("so")))
+    thread.start()
+    time.sleep(0.05)
+    pid = os.fork()
+    if pid == 0:
+        faulthandler.dump_traceback_later(5, exit=True, file=sys.__stderr__)
+        sys.stderr.write("the child's")
+        os._exit(7)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    thread.join()
+"""
+    )
+    assert (done.returncode, done.stdout) == (0, "7\n"), done.stderr
+
+
+@needs_fork
 @pytest.mark.parametrize("durability", ["process", "buffered"])
 def test_fork(durability: str, folder: Path) -> None:
     """The child's events are in its own log, the parent's in the parent's, none in both."""
