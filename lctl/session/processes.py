@@ -111,8 +111,10 @@ def _before_fork() -> None:
 
 
 def _await_locks() -> None:
-    """Return when no other thread is in the middle of an import or a report of ours, or after half a second: a
-    child whose parent was cut there waits for ever for the lock of that module, or of the stream."""
+    """Return when no other thread is in the middle of an import or a report of ours, or after half a second.
+
+    A child whose parent was cut there waits for ever for the lock of that module, or of the stream.
+    """
     if not _sessions:
         return
     import_module("lctl.session.secretsearch")  # any thread may need it at any moment, to say what failed
