@@ -31,6 +31,9 @@ _LINK = re.compile(r"(.+?):(\d+)(?::([\d.~a-f/t]*\.[\d.~a-f/t]*))?", re.DOTALL)
 _PATIENCE = 0.5
 _sleep = time.sleep
 
+#: Imports that a fork waited for in vain, as of a module that runs a program: no other fork waits for them.
+_lasting: set[tuple[str, int]] = set()
+
 #: Of a forked process: its lane in its parent's structure.
 born: str | None = None
 _born_next: str | None = None
@@ -119,15 +122,18 @@ def _await_locks() -> None:
         return
     import_module("lctl.session.secretsearch")  # any thread may need it at any moment, to say what failed
     until = time.monotonic() + _PATIENCE
-    while (guard.reporting or _is_importing()) and time.monotonic() < until:
+    while guard.reporting or _imports() - _lasting:
+        if time.monotonic() >= until:
+            _lasting.update(_imports())
+            return
         _sleep(0.001)
 
 
-def _is_importing() -> bool:
-    """Whether another thread is."""
+def _imports() -> set[tuple[str, int]]:
+    """What other threads are importing: modules, and who does."""
     locks: dict[str, Any] = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
-    mine = threading.get_ident()
-    return any(getattr(known(), "owner", None) not in (None, mine) for known in list(locks.values()))
+    owners = {(name, getattr(known(), "owner", None)) for name, known in list(locks.items())}
+    return {(name, owner) for name, owner in owners if owner is not None and owner != threading.get_ident()}
 
 
 # Before all others of ours, so that it runs behind them: they let other threads run.

@@ -66,6 +66,31 @@ with LCTLSession("c", "run.lctl.json"):
 
 
 @needs_fork
+def test_forks_wait_once_for_an_import_that_lasts(folder: Path) -> None:
+    """Of a module that runs the program, say: not each of a thousand forks is half a second late."""
+    Path("lasting.py").write_text("import sys, time\nwhile not sys.argv[1:]:\n    time.sleep(0.01)\n")
+    done = run(
+        """
+import os, sys, threading, time
+from lctl.session import LCTLSession, processes
+with LCTLSession("c", "run.lctl.json"):
+    thread = threading.Thread(target=__import__, args=("lasting",))
+    thread.start()
+    time.sleep(0.05)
+    for _ in range(3):
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
+        print([name for name, _ in processes._lasting])
+    sys.argv.append("over")
+    thread.join()
+"""
+    )
+    assert (done.returncode, done.stdout) == (0, "['lasting']\n" * 3), done.stderr
+
+
+@needs_fork
 def test_a_fork_waits_for_what_another_thread_says_on_stderr(folder: Path) -> None:
     """Its child would wait for ever for the lock of the stream."""
     done = run(
