@@ -43,51 +43,36 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 @needs_fork
 def test_a_fork_waits_for_what_another_thread_imports(folder: Path) -> None:
-    """Its child would wait for ever for the lock of that module."""
+    """Its child would wait for ever for the lock of that module. Of one that lasts, as it runs the program,
+    not each of a thousand forks is half a second late."""
     Path("slow.py").write_text("import time\ntime.sleep(0.2)\nwhole = 7\n")
-    done = run(
-        """
-import faulthandler, os, threading, time
-from lctl.session import LCTLSession
-with LCTLSession("c", "run.lctl.json"):
-    thread = threading.Thread(target=__import__, args=("slow",))
-    thread.start()
-    time.sleep(0.05)
-    pid = os.fork()
-    if pid == 0:
-        faulthandler.dump_traceback_later(5, exit=True)
-        import slow
-        os._exit(slow.whole)
-    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-    thread.join()
-"""
-    )
-    assert (done.returncode, done.stdout) == (0, "7\n"), done.stderr
-
-
-@needs_fork
-def test_forks_wait_once_for_an_import_that_lasts(folder: Path) -> None:
-    """Of a module that runs the program, say: not each of a thousand forks is half a second late."""
     Path("lasting.py").write_text("import sys, time\nwhile not sys.argv[1:]:\n    time.sleep(0.01)\n")
     done = run(
         """
-import os, sys, threading, time
+import faulthandler, os, sys, threading, time
 from lctl.session import LCTLSession, processes
-with LCTLSession("c", "run.lctl.json"):
-    thread = threading.Thread(target=__import__, args=("lasting",))
+def importing(name):
+    thread = threading.Thread(target=__import__, args=(name,))
     thread.start()
     time.sleep(0.05)
+    return thread
+def forked(work):
+    pid = os.fork()
+    if pid == 0:
+        faulthandler.dump_traceback_later(5, exit=True)
+        os._exit(work())
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+with LCTLSession("c", "run.lctl.json"):
+    importing("slow")
+    print(forked(lambda: __import__("slow").whole))
+    thread = importing("lasting")
     for _ in range(3):
-        pid = os.fork()
-        if pid == 0:
-            os._exit(0)
-        os.waitpid(pid, 0)
-        print([name for name, _ in processes._lasting])
+        print(forked(int), [name for name, _ in processes._lasting])
     sys.argv.append("over")
     thread.join()
 """
     )
-    assert (done.returncode, done.stdout) == (0, "['lasting']\n" * 3), done.stderr
+    assert (done.returncode, done.stdout) == (0, "7\n" + "0 ['lasting']\n" * 3), done.stderr
 
 
 @needs_fork
