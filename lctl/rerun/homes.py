@@ -29,12 +29,13 @@ class Homes:
         self.suspended: dict[int, Any] = {}
 
     def settle(self, lane: str, loop: Any) -> None:
-        """Note where a lane runs; and what it came of, if that was not heard of yet."""
+        """Note where a lane runs; and what it came of, if that was not heard of yet: a pool's job of where it
+        was handed in."""
         self._homes[lane] = loop
-        above = lane.rpartition(".")[0]
+        below, above = lane, lane.rpartition(".")[0]
         while "." in above and above not in self._homes:
-            self._homes[above] = loop
-            above = above.rpartition(".")[0]
+            loop = self._homes[above] = self._upcoming.jobs.get(below, loop)
+            below, above = above, above.rpartition(".")[0]
 
     def goes_on(self, key: Key, place: int, loop: Any) -> bool:
         """Whether the running task makes this call, the next of its loop, without giving that a turn: it did

@@ -224,7 +224,7 @@ class Stage:
 
     def _play_for(self, place: int) -> None:
         """Let go on who waits for it, unless an earlier one may still be asked for."""
-        if place > self.score.head and not self.score.is_end(place) and not self._is_settled(place):
+        if place > self.score.head and not self._is_settled(place):
             return
         party = self.waiting.pop(place)
         self.play(place)

@@ -32,18 +32,19 @@ class Upcoming:
 
     Attributes:
         homes: by lanes, the event loop that each was last seen in; None for a thread.
+        jobs: by lanes of pool jobs, the event loop that handed each in.
     """
 
     def __init__(self, score: Score, waiting: dict[int, Blocked | Awaiting | Held]) -> None:
         self._score = score
         self._waiting = waiting
         self.homes: dict[str, Any] = {}
-        self._jobs: dict[str, Any] = {}  # lane of a pool job -> the event loop that handed it in
+        self.jobs: dict[str, Any] = {}
 
     def note_job(self, lane: Lane) -> None:
         loop = turns.running()
         if loop is not None:
-            self._jobs[lane.path] = loop
+            self.jobs[lane.path] = loop
 
     def is_due(self, loop: IdleLoop, together: bool) -> bool:
         """Whether the next that reaches this loop is to reach it in this turn, though it is not at rest: as
@@ -84,10 +85,10 @@ class Upcoming:
             return isinstance(party, Blocked) or party.loop is not loop
         lane, kind, *_ = self._score.key(place)
         if kind == "wake":  # of a thread, and for the loop that handed the job in
-            return self._jobs.get(lane, loop) is not loop
-        while lane not in self.homes and lane not in self._jobs and "." in lane:
+            return self.jobs.get(lane, loop) is not loop
+        while lane not in self.homes and lane not in self.jobs and "." in lane:
             lane = lane.rpartition(".")[0]
-        return self.homes.get(lane, None if lane in self._jobs else loop) is not loop
+        return self.homes.get(lane, None if lane in self.jobs else loop) is not loop
 
     def follows_in_turn(self, loop: IdleLoop, surely: bool) -> int | None:
         """The place of what reaches this loop next, if that is to be in this turn, when what has reached it

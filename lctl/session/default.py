@@ -11,7 +11,8 @@ from pathlib import Path
 
 from lctl.errors import LctlError, RecordingError
 from lctl.guard import guard
-from lctl.session import context, ending, naming, processes, threads, toolresults
+from lctl.session import context, ending, naming, pooljobs, processes, threads, toolresults
+from lctl.session.pooljobs import PoolJobs
 from lctl.session.session import LCTLSession
 
 _raw = context.raw
@@ -91,6 +92,14 @@ def running() -> LCTLSession | None:
     return _session if _session is not None and not _session.closed else None
 
 
+def pool_jobs() -> PoolJobs | None:
+    """Where it is kept what jobs of pools do; None when nothing is recorded."""
+    session = running()
+    if session is not None:
+        return session.pool_jobs
+    return pooljobs.early if _enabled else None
+
+
 def is_enabled() -> bool:
     """Whether what happens outside any session is recorded."""
     return _enabled
@@ -133,6 +142,7 @@ def _opened() -> LCTLSession | None:
         asked = naming.asked_in.set(_enabled_in)
         try:
             _session = opener()
+            _session.pool_jobs.adopt(pooljobs.take_early())
         except (LctlError, OSError) as error:
             _failed = True  # said once; the program goes on unrecorded
             if guard.policy == "raise":

@@ -1,26 +1,32 @@
 """The jobs of thread pools: in which order they ended, and what the program saw of them.
 
 Which of two jobs is done first decides whose callbacks run first. Between the last thing that a job recorded
-and its end threads change places, so the ends of jobs that ran at the same time are kept. And who waits for
-several goes on when the system lets it, with one of them done or with three: that is what it saw, not what
-the jobs did, and kept, too (`lctl.session.poolwaits`). All is written when the session closes.
+and its end threads change places, so the ends of jobs that ran at the same time are kept. Between its end and
+what its thread tells an event loop they do, too: where a loop hears of ends in another order, it is that one
+(`PoolJobs.hear`). And who waits for several goes on when the system lets it, with one of them done or with
+three: that is what it saw, not what the jobs did, and kept, too (`lctl.session.poolwaits`). All is written
+when the session closes.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import count
+from typing import Any, NamedTuple
+from weakref import ReferenceType, WeakSet, ref
 
 from lctl.session import border
 from lctl.session.lanes import Lane
 
-if TYPE_CHECKING:
-    from lctl.session.underway import UnderWay
-
 #: Source of the `ambient` event that says it.
 SOURCE = "jobs"
+#: Milliseconds from one end to another that was behind it.
+_AFTER = 0.001
 #: So many ends, and so many looks, of a session are kept: a server's go on for ever.
 _MANY = 100_000
+#: And before a session: of a program that nothing is ever recorded of, too.
+_FEW = 10_000
 
 
 class Ended(NamedTuple):
@@ -45,46 +51,79 @@ class Seen(NamedTuple):
 
 
 class Job:
-    """One that runs, in whatever session. `alone`: no other one did meanwhile."""
+    """One that is under way, in whatever session.
 
-    alone = True
+    Args:
+        loop: whether an event loop runs where it is handed in, which is to hear of its end.
+
+    Attributes:
+        alone: no other one was under way meanwhile.
+    """
+
+    __slots__ = ("__weakref__", "alone", "loop")
+
+    def __init__(self, loop: bool) -> None:
+        self.alone = True
+        self.loop = loop
 
 
-_running: dict[Job, None] = {}
+# Who was handed a job lets go of it, and some that a loop is to hear of it never does.
+_under_way: WeakSet[Job] = WeakSet()
+_first: ReferenceType[Job] | None = None  # of those, the one that was the only one, or None
+_lock = threading.RLock()
 
 
-def begin() -> Job:
-    """A job begins, in the thread that runs it. Tell `PoolJobs.end` or `forget` of it."""
-    made = Job()
-    _running[made] = None  # before looking: of two that begin at once, one sees both
-    if len(_running) > 1:
-        for other in list(_running):
-            other.alone = False
+def begin(loop: bool) -> Job:
+    """A job is handed in. It is under way until its end, or until its loop hears of that: which of several
+    is first is the threads' affair even where one of them had not begun when another was over. Tell
+    `PoolJobs.end`, and `PoolJobs.hear` or `forget` of it."""
+    global _first
+    made = Job(loop)
+    with _lock:
+        if _under_way:
+            made.alone = False
+            other = None if _first is None else _first()
+            if other is not None:
+                other.alone = False
+            _first = None
+        else:
+            _first = ref(made)
+        _under_way.add(made)
     return made
 
 
 def forget(job: Job) -> None:
-    _running.pop(job, None)
+    with _lock:
+        _under_way.discard(job)
 
 
 def after_fork() -> None:
     """In the child: they are the parent's."""
-    _running.clear()
+    global _first, _lock
+    _lock = threading.RLock()
+    take_early()
+    _under_way.clear()
+    _first = None
 
 
 class PoolJobs:
     """What one session keeps. Safe from several threads.
 
     Args:
+        now: gives the time, in milliseconds from the beginning of the recording.
         seq: gives that of the last event.
+        most: so many ends, and so many looks, are kept.
     """
 
-    __slots__ = ("_ended", "_seen", "_seq", "_under_way")
+    __slots__ = ("_ended", "_heard", "_most", "_now", "_seen", "_seq", "_several")
 
-    def __init__(self, under_way: UnderWay, seq: Callable[[], int]) -> None:
-        self._under_way = under_way
+    def __init__(self, now: Callable[[], float], seq: Callable[[], int], most: int = _MANY) -> None:
+        self._most = most
+        self._now = now
         self._seq = seq
-        self._ended: list[Ended] = []
+        self._ended: dict[str, Ended] = {}  # by lane
+        self._heard: dict[int, Ended] = {}  # the last that a loop has heard of; by id of the loop
+        self._several = False
         self._seen: list[Seen] = []
 
     def end(self, job: Job, lane: Lane) -> None:
@@ -95,18 +134,49 @@ class PoolJobs:
         """
         player = border.playing
         if player is None or player.is_live(lane):
-            if not job.alone and len(self._ended) < _MANY:
-                self._ended.append(Ended(lane.path, self._under_way.now(), self._seq()))
+            self._note(job, lane)
         else:
             recorded = player.ended(lane)
             if recorded is not None:
                 left = player.has_left(recorded.seq)
-                now = Ended(recorded.lane, self._under_way.now(), self._seq()) if left else recorded
-                self._ended.append(now)
+                now = Ended(recorded.lane, self._now(), self._seq()) if left else recorded
+                self._ended[now.lane] = now
+                self._several = True
+        if not job.loop:
+            forget(job)
+
+    def _note(self, job: Job, lane: Lane) -> None:
+        """From the first jobs on that are under way at once, all are kept: in a rerun those that wait for
+        their turn would be overtaken by one that had none."""
+        if not job.alone:
+            self._several = True
+        if (self._several or job.loop) and len(self._ended) < self._most:
+            self._ended[lane.path] = Ended(lane.path, self._now(), self._seq())
+
+    def hear(self, job: Job, lane: Lane, loop: object) -> None:
+        """The loop that runs here hears of the end of a job. Its thread told the loop in one step, after that
+        end: before one that is heard of later was told, one that is heard of earlier had ended."""
         forget(job)
+        if not job.alone:
+            self._several = True
+        elif not self._several:
+            self._ended.pop(lane.path, None)
+        ended = self._ended.get(lane.path)
+        player = border.playing
+        if ended is None or (player is not None and not player.is_live(lane)):
+            return
+        before = self._heard.get(id(loop))
+        if before is not None and (ended.seq, ended.at) < (before.seq, before.at):
+            ended = self._ended[lane.path] = Ended(ended.lane, before.at + _AFTER, before.seq)
+        self._heard[id(loop)] = ended
+
+    def adopt(self, earlier: PoolJobs) -> None:
+        """Begin with what was kept before there was a session."""
+        self._ended, self._heard = earlier._ended, earlier._heard
+        self._seen, self._several = earlier._seen, earlier._several
 
     def see(self, seen: Seen) -> None:
-        if len(self._seen) < _MANY:
+        if len(self._seen) < self._most:
             self._seen.append(seen)
 
     def data(self) -> dict[str, Any] | None:
@@ -114,8 +184,25 @@ class PoolJobs:
         recorded = None if border.playing is None else border.playing.jobs()
         if recorded is not None:
             return recorded or None
-        if not (self._ended or self._seen):
+        kept = self._ended.values() if self._several else ()
+        if not (kept or self._seen):
             return None
-        ended = [list(one) for one in sorted(self._ended, key=lambda one: (one.seq, one.at))]
+        ended = [list(one) for one in sorted(kept, key=lambda one: (one.seq, one.at))]
         seen = [list(one) for one in sorted(self._seen, key=lambda one: one.lane)]
         return {"source": SOURCE, "key": "pools", "value": {"ended": ended, "seen": seen}}
+
+
+def _early() -> PoolJobs:
+    """Its moments are in their order, and before the recording."""
+    return PoolJobs(count(-float(_FEW)).__next__, lambda: 0, _FEW)
+
+
+#: What a program is seen to do that will be recorded from its first event on, and had none yet.
+early = _early()
+
+
+def take_early() -> PoolJobs:
+    """What was kept, for the session that is opened now."""
+    global early
+    taken, early = early, _early()
+    return taken

@@ -102,10 +102,10 @@ def keep(key: str, of: str, jobs: list[Any]) -> bool:
     a recording says is kept, too: a fork's log has it from nowhere else."""
     from lctl.session import default  # which needs this module
 
-    session = default.running()
-    if session is None:
+    kept = default.pool_jobs()
+    if kept is None:
         return False
-    session.pool_jobs.see(Seen(lanes.current().path, key, of, jobs))
+    kept.see(Seen(lanes.current().path, key, of, jobs))
     return True
 
 

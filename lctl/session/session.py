@@ -150,7 +150,7 @@ class LCTLSession(Trusting, Stepping, Verbs):
         self.under_way = UnderWay(clock)
         self._keep_behind_tape()
         self.returns = Returns(self.under_way)
-        self.pool_jobs = PoolJobs(self.under_way, lambda: self.last_seq)
+        self.pool_jobs = PoolJobs(self.under_way.now, lambda: self.last_seq)
         self.changes = 0
         self._prompts = Prompts()
         self._streams = {}
@@ -408,7 +408,7 @@ class LCTLSession(Trusting, Stepping, Verbs):
         self._streams.clear()
         self.under_way = UnderWay(self._clock)
         self.returns = Returns(self.under_way)
-        self.pool_jobs = PoolJobs(self.under_way, lambda: self.last_seq)
+        self.pool_jobs = PoolJobs(self.under_way.now, lambda: self.last_seq)
         self._prompts = Prompts()
         self._root = Frame(self, None, self.agent, None)
         seq = self._recorder.seq

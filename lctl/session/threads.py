@@ -20,6 +20,8 @@ _users = 0
 _lock = threading.Lock()
 _undo: list[tuple[Any, str, Any, Any]] = []  # owner, name, what it had of its own (or _NONE), ours
 _NONE = object()
+#: Where the future of a pool job, and a thread of anyio's, have what the job counts as.
+_JOB = "_lctl_job"
 
 #: Modules that start work; `reach` is to be called when one of them has been imported.
 MODULES = (
@@ -69,12 +71,17 @@ def after_fork() -> None:
     pooljobs.after_fork()
 
 
-def carry(function: Callable[..., Any], lane: Lane | None = None) -> Callable[..., Any]:
-    """`function`, running in the step that is current now and in `lane` (the current one if None)."""
+def carry(
+    function: Callable[..., Any], lane: Lane | None = None, job: pooljobs.Job | None = None
+) -> Callable[..., Any]:
+    """`function`, running in the step that is current now and in `lane` (the current one if None).
+
+    Args:
+        job: it is this one, whose end is to be told.
+    """
     frame = context.current()
     call = told.current.get()
     there = lanes.current() if lane is None else lane
-    ordered = lane is not None and lane.index > 0 and lane.tool is None
 
     def carried(*args: Any, **kwargs: Any) -> Any:
         token = context.enter(frame)
@@ -83,7 +90,6 @@ def carry(function: Callable[..., Any], lane: Lane | None = None) -> Callable[..
         before = lanes.own(there)
         if turns.active:
             turns.job(there)
-        job = pooljobs.begin() if ordered else None
         try:
             return function(*args, **kwargs)
         finally:
@@ -108,11 +114,38 @@ def reach() -> None:
 def _end(job: pooljobs.Job, lane: Lane) -> None:
     from lctl.session import default  # which needs this module
 
-    session = default.running()
-    if session is None:
+    kept = default.pool_jobs()
+    if kept is None:
         pooljobs.forget(job)
     else:
-        session.pool_jobs.end(job, lane)
+        kept.end(job, lane)
+
+
+def _hear(original: Callable[[Any, Any], None], source: Any, dest: Any) -> None:
+    """asyncio gives what came of a pool's job to the future that a coroutine waits for."""
+    _tell_heard(source)
+    original(source, dest)
+
+
+def _report_result(original: Callable[..., None], worker: Any, *args: Any) -> None:
+    """anyio does, of the job of one of its threads."""
+    _tell_heard(worker)
+    original(worker, *args)
+
+
+def _tell_heard(of: Any) -> None:
+    """The loop that runs here hears of the job whose future, or whose thread, this is."""
+    job: pooljobs.Job | None = getattr(of, _JOB, None)
+    if job is None:
+        return
+    from lctl.session import default  # which needs this module
+
+    with guard("the end of a pool's job"):
+        kept = default.pool_jobs()
+        if kept is None:
+            pooljobs.forget(job)
+        else:
+            kept.hear(job, getattr(of, turns.LANE), turns.running())
 
 
 def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
@@ -165,20 +198,36 @@ def _submit(original: Callable[..., Any], pool: Any, function: Any, /, *args: An
         return original(pool, function, *args, **kwargs)
     # Without a step too: the worker thread may carry the one of whoever started it.
     lane = spawning.child()
-    if turns.active:
-        turns.submitted(lane)
-    future = original(pool, carry(function, lane), *args, **kwargs)
+    turns.submitted(lane)
+    job = _begun(lane)
+    future = original(pool, carry(function, lane, job), *args, **kwargs)
     if lane.index:
         setattr(future, turns.LANE, lane)
+        if job is not None:
+            setattr(future, _JOB, job)
     return future
+
+
+def _begun(lane: Lane) -> pooljobs.Job | None:
+    """What a job counts as; None where its end tells nothing: of a library's own, or a tool's, which has
+    events."""
+    return pooljobs.begin(turns.running() is not None) if lane.index > 0 and lane.tool is None else None
 
 
 def _in_worker(original: Callable[..., Any], function: Any, *args: Any, **kwargs: Any) -> Any:
     """A job of one of anyio's threads, whose queue is no executor's."""
     lane = spawning.child()
-    if turns.active:
-        turns.submitted(lane)
-    return original(carry(function, lane), *args, **kwargs)
+    turns.submitted(lane)
+    job = _begun(lane)
+    carried = carry(function, lane, job)
+
+    def run(*given: Any, **options: Any) -> Any:
+        worker = threading.current_thread()
+        setattr(worker, turns.LANE, lane)
+        setattr(worker, _JOB, job)
+        return carried(*given, **options)
+
+    return original(run, *args, **kwargs)
 
 
 def _reach() -> None:
@@ -187,6 +236,8 @@ def _reach() -> None:
     wanted: list[tuple[str, str, str, Callable[..., Any]]] = [
         ("concurrent.futures.thread", "ThreadPoolExecutor", "submit", _submit),
         ("anyio._backends._asyncio", "AsyncIOBackend", "run_sync_in_worker_thread", _in_worker),
+        ("anyio._backends._asyncio", "WorkerThread", "_report_result", _report_result),
+        ("asyncio.futures", "", "_copy_future_state", _hear),
         *tasks.HOOKS,
         *processes.HOOKS,
     ]

@@ -42,7 +42,6 @@ def test_a_rerun_leaves_what_crewai_keeps_at_home(way: str, tmp_path: Path) -> N
     home.mkdir()
     with ModelServer(seed=1) as server:
         environ = {**server.environ, "OTEL_SDK_DISABLED": "true", "HOME": str(home), "LCTL_DIR": "logs"}
-        environ["WARM_PYTHON"] = ""  # forked, its database is not set aside: why, is not known
         if way == "auto_instrument":
             first = run([sys.executable, "house.py"], tmp_path, {**environ, "AUTO": "1"}, tmp_path / "x")
             first = first._replace(log=next((tmp_path / "logs").glob("*.lctl.json")))

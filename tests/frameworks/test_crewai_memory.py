@@ -42,7 +42,6 @@ def test_memories_of_earlier_runs_are_found_again(way: str, tmp_path: Path) -> N
         server.reply(answered, times=None)
         environ = {**server.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data")}
         environ |= {"OTEL_SDK_DISABLED": "true", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-        environ["WARM_PYTHON"] = ""  # forked, its database is not set aside: why, is not known
         before = _recorded(way, "before", tmp_path, environ)
         first = _recorded(way, "first", tmp_path, environ)
     assert "Green, I guess." in before.out

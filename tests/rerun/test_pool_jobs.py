@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,6 @@ pytestmark = pytest.mark.slow
 
 
 def recorded_by_auto(folder: Path, environ: dict[str, str]) -> Result:
-    import sys
-
     program = folder / "auto.py"
     text = (PROGRAMS / "pool_jobs.py").read_text()
     program.write_text(text.replace('"""\n\n', '"""\n\nimport lctl; lctl.auto_instrument()\n', 1))
@@ -60,3 +59,29 @@ def test_a_fork_says_what_was_seen_of_them(tmp_path: Path) -> None:
     again = rerun(forked.log, tmp_path)
     assert again.code == 0, again.err
     assert again.out == forked.out
+
+
+@pytest.mark.parametrize(
+    ("recorded", "now", "order"),
+    [
+        ({"BEGIN": "0,.3,.3"}, {"WORK": ".2,.1,0"}, [0, 1, 2]),
+        ({"WORK": ".1,.1,.1", "TELL": ".3,.15,0"}, {"WORK": "0,.1,.2"}, [2, 1, 0]),
+        ({"WORK": ".2,0,.1"}, {"WORK": "0,.2,.1"}, [1, 2, 0]),
+    ],
+    ids=["one-after-the-other", "told-late", "ended-late"],
+)
+def test_a_loop_hears_of_them_in_the_same_order(
+    recorded: dict[str, str], now: dict[str, str], order: list[int], tmp_path: Path
+) -> None:
+    """Whatever threads do: one may not have begun when another had ended, or tell of its end after others
+    that ended later. The environment is no part of a recording by `auto_instrument()`."""
+    with ModelServer(seed=1) as server:
+        program = str(PROGRAMS / "jobs_of_a_loop.py")
+        first = run([sys.executable, program], tmp_path, {**server.environ, **recorded}, tmp_path)
+    assert first.code == 0, first.err
+    assert str(order) in first.out
+    (log,) = (tmp_path / "logs").glob("*.lctl.json")
+    first = first._replace(log=log)
+    again = rerun(log, tmp_path, environ=now)
+    assert again.code == 0, again.err
+    assert (again.out, again.events) == (first.out, first.events)

@@ -109,7 +109,8 @@ class Stash:
         return self._modules[spec.name]
 
     def exec_module(self, module: ModuleType) -> None:
-        name = module.__name__
+        spec = module.__spec__
+        name = spec.name if spec is not None else module.__name__  # the one that is being imported
         vars(module)["__spec__"] = self._specs[name]  # some let nobody set what is theirs
         for other in self._imports.get(name, ()):
             if other not in sys.modules:
@@ -128,9 +129,12 @@ class Stash:
 
 
 def _comes_by_import(name: str) -> bool:
-    """None that is kept, no second name of another, and in a package if in anything."""
-    package = name.rpartition(".")[0]
-    if name.partition(".")[0] in _KEPT or sys.modules[name].__name__ != name:
+    """None that is kept, no second name of another, and in a package if in anything. CrewAI writes the whole
+    space of one of its modules into that of others, the name among it."""
+    package, module = name.rpartition(".")[0], sys.modules[name]
+    if name.partition(".")[0] in _KEPT:
+        return False
+    if module.__name__ != name and sys.modules.get(module.__name__) in (None, module):
         return False
     return not package or hasattr(sys.modules.get(package), "__path__")
 

@@ -3,6 +3,12 @@ results come while the loop still starts the others."""
 
 import asyncio
 import os
+import sys
+
+if "auto" in sys.argv:
+    import lctl
+
+    lctl.auto_instrument()
 
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.llms.openai import OpenAI
