@@ -16,6 +16,11 @@ def seeds(start: int, stop: int) -> range:
     return range(start + number, stop, parts)
 
 
+def examples(most: int) -> int:
+    """How many examples hypothesis draws: where a part of the histories is asked for, so many fewer."""
+    return most // _part("LCTL_HISTORIES")[1]
+
+
 def some(all_there_are: Sequence[T], variable: str) -> Sequence[T]:
     """Those of the part that `variable` asks for, as LCTL_HISTORIES does."""
     number, parts = _part(variable)

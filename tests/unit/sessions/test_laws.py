@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import lctl
 from lctl.conversation.sessions import Sessions
 from lctl.session import LCTLSession, Session
+from tests.seeds import examples
 from tests.unit.conversation.events import Log
 from tests.unit.sessions.dying import die
 
@@ -189,7 +190,7 @@ def test_s10_hydrated_is_what_the_running_one_was_at_every_seq(done: list[str], 
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(actions, ends)
 def test_s10_at_every_seq_of_many_sessions(done: list[str], end: str) -> None:
     run_and_compare(done, end)
@@ -236,7 +237,7 @@ def test_s10_s13_a_fork_is_what_it_was_and_its_source_untouched(
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(actions, actions, st.integers(0, 30), st.booleans())
 def test_s10_s13_many_forks(before: list[str], after: list[str], at: int, patched: bool) -> None:
     fork_and_compare(before, after, at, patched)
