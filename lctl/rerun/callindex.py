@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from heapq import merge
+from itertools import islice
 from typing import Any
 
 from lctl.events import Event
@@ -43,6 +46,15 @@ class CallIndex:
             event.step: event.seq for event in self.events.values() if event.type == "step_end" and event.step
         }
         self.opened_by = self._openings()
+        # The seqs of the tool calls, in order: by name, those without an id by name, and the others by id.
+        self._named: dict[str, list[int]] = {}
+        self._nameless: dict[str, list[int]] = {}
+        self._identified: dict[str, list[int]] = {}
+        for seq in sorted(entry.seq for entry in self._tape.entries if entry.kind == "tool"):
+            tool, id = (self.events[seq].data.get(key) for key in ("tool", "call_id"))
+            self._named.setdefault(str(tool), []).append(seq)
+            rows, key = (self._nameless, tool) if id is None else (self._identified, id)
+            rows.setdefault(str(key), []).append(seq)
 
     def _openings(self) -> dict[int, int]:
         """Prompt messages and derived tool calls -> the model call they were written with."""
@@ -83,14 +95,19 @@ class CallIndex:
         """The seqs of the tool calls that answer what a sampled message asked for."""
         found: list[int] = []
         for asked in asked_in(dict(message.data)):
-            for entry in self._tape.entries:
-                if entry.kind != "tool" or entry.seq < message.seq or entry.seq in found:
-                    continue
-                data = self.events[entry.seq].data
-                if _answers(data, asked):
-                    found.append(entry.seq)
+            for seq in self._may_answer(asked, message.seq):
+                if seq not in found and _answers(self.events[seq].data, asked):
+                    found.append(seq)
                     break
         return found
+
+    def _may_answer(self, asked: Asked, after: int) -> Iterator[int]:
+        """The seqs of tool calls, in order, that have the id, or the name where the id tells nothing."""
+        if asked.id.startswith(BY_NAME):
+            rows = [self._named.get(str(asked.tool), [])]
+        else:
+            rows = [self._identified.get(str(asked.id), []), self._nameless.get(str(asked.tool), [])]
+        return merge(*(islice(row, bisect_left(row, after), None) for row in rows))
 
     def asking(self, call: Event) -> Event | None:
         """The sampled message that asked for a tool call."""

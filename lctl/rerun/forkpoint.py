@@ -26,6 +26,14 @@ from lctl.rerun.strand import Strand
 from lctl.rerun.tape import Tape
 
 
+def refuse_events(edits: Iterable[Edit]) -> None:
+    """Raises UsageError for edits of what the program writes itself."""
+    for edit in edits:
+        if edit.side == "event":
+            raise UsageError(f"{edit}: a fork runs the program, which writes its own events; "
+                             "lctl what-if changes one without running")  # fmt: skip
+
+
 class ForkPoint:
     """One place in one recording.
 
@@ -238,10 +246,8 @@ class ForkPoint:
     # -- edits -------------------------------------------------------------------------------
 
     def _check(self) -> None:
+        refuse_events(self._edits)
         for edit in self._edits:
-            if edit.side == "event":
-                raise UsageError(f"{edit}: a fork runs the program, which writes its own events; "
-                                 "lctl what-if changes one without running")  # fmt: skip
             at = edit.scope.at
             if at is None:
                 continue

@@ -14,7 +14,7 @@ from lctl.errors import RerunError, UsageError
 from lctl.rerun.certificate import Certificate
 from lctl.rerun.entries import Entry
 from lctl.rerun.forking import Edits, edits_of, point
-from lctl.rerun.forkpoint import ForkPoint
+from lctl.rerun.forkpoint import ForkPoint, refuse_events
 from lctl.rerun.settings import Settings, new_log
 from lctl.rerun.tape import Tape
 from lctl.rerun.toolpolicy import ToolPolicy
@@ -106,10 +106,11 @@ def prepare(
     """
     if log.path in (None, "-"):
         raise UsageError("a fork needs the log as a file")
+    changes = [*edits_of(edits), *edits_of(results, results=True)]
+    refuse_events(changes)  # before a long log is read for nothing
     tape = Tape(log)
     tape.check()
     ToolPolicy.parse(tools)
-    changes = [*edits_of(edits), *edits_of(results, results=True)]
     settings = Settings(
         log=str(Path(str(log.path)).resolve()),
         policy="until-divergence",
