@@ -141,8 +141,9 @@ def _opened() -> LCTLSession | None:
         _opening = True
         asked = naming.asked_in.set(_enabled_in)
         try:
-            _session = opener()
-            _session.pool_jobs.adopt(pooljobs.take_early())
+            made = opener()
+            made.pool_jobs.adopt(pooljobs.take_early())  # before any thread's job ends in it
+            _session = made
         except (LctlError, OSError) as error:
             _failed = True  # said once; the program goes on unrecorded
             if guard.policy == "raise":

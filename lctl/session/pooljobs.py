@@ -27,6 +27,8 @@ _AFTER = 0.001
 _MANY = 100_000
 #: And before a session: of a program that nothing is ever recorded of, too.
 _FEW = 10_000
+#: Where the moments of those begin.
+_LONG_AGO = -1e9
 
 
 class Ended(NamedTuple):
@@ -193,8 +195,8 @@ class PoolJobs:
 
 
 def _early() -> PoolJobs:
-    """Its moments are in their order, and before the recording."""
-    return PoolJobs(count(-float(_FEW)).__next__, lambda: 0, _FEW)
+    """Its moments are in their order, and before the recording, however many jobs leave nothing."""
+    return PoolJobs(count(_LONG_AGO).__next__, lambda: 0, _FEW)
 
 
 #: What a program is seen to do that will be recorded from its first event on, and had none yet.

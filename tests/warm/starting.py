@@ -11,8 +11,8 @@ from pathlib import Path
 
 _HERE = Path(__file__).parent
 BOOTSTRAP = str(_HERE / "bootstrap")
-#: What takes long to load; those that are not installed are passed over.
-#: What patches goes first: what it imports may bring in what is patched.
+#: What takes long to load; those that are not installed are passed over. wrapt goes first: what it imports
+#: may bring in what is patched with it.
 _MODULES = ("wrapt", "openai", "anthropic", "aiohttp", "requests")
 _SEED = "7"
 

@@ -103,7 +103,7 @@ def test_once_some_were_under_way_together_all_are_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("library", ["asyncio", "anyio"])
 def test_jobs_that_a_loop_waits_for_one_after_the_other_leave_nothing(library: str, tmp_path: Path) -> None:
-    anyio = pytest.importorskip("anyio")
+    anyio = pytest.importorskip("anyio", reason="anyio is not installed")
 
     async def main() -> None:
         start = asyncio.to_thread if library == "asyncio" else anyio.to_thread.run_sync
@@ -116,7 +116,7 @@ def test_jobs_that_a_loop_waits_for_one_after_the_other_leave_nothing(library: s
 
 
 def test_jobs_of_anyios_threads(tmp_path: Path) -> None:
-    anyio = pytest.importorskip("anyio")
+    anyio = pytest.importorskip("anyio", reason="anyio is not installed")
 
     async def main() -> None:
         async with anyio.create_task_group() as group:
