@@ -167,6 +167,8 @@ def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
         except Exception as error:
             _died(error, frame)
             raise
+        finally:
+            turns.ended()
 
     thread.run = run_in_place  # type: ignore[method-assign]
     try:

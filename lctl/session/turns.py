@@ -123,6 +123,11 @@ def job(lane: Lane) -> None:
         told(lane)
 
 
+def ended() -> None:
+    """This thread ends. The system gives its number to another one, which may be none of Python's."""
+    crossed.pop(get_ident(), None)
+
+
 def submitted(lane: Lane) -> None:
     """A pool job is handed in by this thread, and will run in `lane`."""
     for told in on_submit:
