@@ -1,7 +1,8 @@
 """Lanes of tasks: asyncio's (uvloop's too) and trio's, given when the task is made.
 
 A task copies the context it is made in, so the child's lane is current while it is made. Where the caller
-gives a context that is not copied, the lane is put into that one.
+gives a context that is not copied, the lane is put into that one. What wraps a function has its parameters'
+names, by which programs may give them.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ _CLOSINGS = frozenset({"AsyncClient.aclose"})
 _ABOVE = 5
 
 
-def _create_task(original: Callable[..., Any], loop: Any, coroutine: Any, **options: Any) -> Any:
-    lane = lanes.current().aside() if _is_ending(coroutine) else spawning.child()
+def _create_task(original: Callable[..., Any], loop: Any, coro: Any, **options: Any) -> Any:
+    lane = lanes.current().aside() if _is_ending(coro) else spawning.child()
     given: Context | None = options.get("context")
     if given is not None:
         try:
             given.run(lanes.enter, lane)
         except RuntimeError:  # it is the running one: its lane stays
             pass
-        return _marked(original(loop, coroutine, **options), lane)
+        return _marked(original(loop, coro, **options), lane)
     token = lanes.enter(lane)
     try:
-        return _marked(original(loop, coroutine, **options), lane)
+        return _marked(original(loop, coro, **options), lane)
     finally:
         lanes.leave(token)
 
@@ -84,24 +85,24 @@ def _spawn_trio(original: Callable[..., Any], runner: Any, *args: Any, **options
         lanes.leave(token)
 
 
-def _run_coroutine_threadsafe(original: Callable[..., Any], coroutine: Any, loop: Any) -> Any:
+def _run_coroutine_threadsafe(original: Callable[..., Any], coro: Any, loop: Any) -> Any:
     """The task is made later, in the loop's thread; its place among what this thread starts is now."""
-    if _is_ending(coroutine):
-        return original(coroutine, loop)
+    if _is_ending(coro):
+        return original(coro, loop)
     token = lanes.enter(spawning.reserved())
     try:
-        return original(coroutine, loop)
+        return original(coro, loop)
     finally:
         lanes.leave(token)
 
 
 def _as_completed(
-    original: Callable[..., Any], futures: Any, *args: Any, **options: Any
+    original: Callable[..., Any], fs: Any, *args: Any, **options: Any
 ) -> Generator[Any, Any, Any] | Any:
     """asyncio makes the tasks in the order of a set of coroutines, that is of their addresses."""
     if sys.version_info >= (3, 13):
-        return original(_ensured(futures), *args, **options)
-    return _lazily(original, futures, args, options)
+        return original(_ensured(fs), *args, **options)
+    return _lazily(original, fs, args, options)
 
 
 def _lazily(original: Callable[..., Any], futures: Any, args: Any, options: Any) -> Generator[Any, Any, Any]:

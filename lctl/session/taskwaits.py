@@ -23,10 +23,10 @@ _KEY = "asyncio.wait"
 _PATIENCE = 60.0
 
 
-async def _waited(original: Callable[..., Any], futures: Any, *args: Any, **options: Any) -> Any:
-    if _is_refused(futures):
-        return await original(futures, *args, **options)
-    members = list(futures)
+async def _waited(original: Callable[..., Any], fs: Any, *args: Any, **options: Any) -> Any:
+    if _is_refused(fs):
+        return await original(fs, *args, **options)
+    members = list(fs)
     if not _is_told(members, **options):
         done, pending = await original(members, *args, **options)
         return (by_lane(done), by_lane(pending)) if turns.active else (done, pending)

@@ -171,6 +171,20 @@ def test_what_a_thread_gives_to_a_loop_is_numbered_when_it_gives_it() -> None:
     assert asyncio.run(main()) == ["0.1.1.1", "0.1.1.2", "0.1.1.3"]
 
 
+def test_arguments_may_be_given_by_name() -> None:
+    """As Strands gives what its MCP client has another thread's loop do."""
+
+    async def main() -> list[Any]:
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(coro=here_later())
+        given = asyncio.run_coroutine_threadsafe(coro=here_later(), loop=loop)
+        done, _ = await asyncio.wait(fs=[task])
+        completed = [await one for one in asyncio.as_completed(fs=[here_later()])]
+        return [*(one.result() for one in done), await asyncio.wrap_future(given), *completed]
+
+    assert asyncio.run(main()) == ["0.1.1", "0.1.2", "0.1.3"]
+
+
 def test_a_job_run_in_a_copied_context_is_in_its_own_lane() -> None:
     with ThreadPoolExecutor(2) as pool:
         jobs = [pool.submit(contextvars.copy_context().run, here) for _ in range(3)]
