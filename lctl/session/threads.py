@@ -216,12 +216,12 @@ def _begun(lane: Lane) -> pooljobs.Job | None:
     return pooljobs.begin(turns.running() is not None) if lane.index > 0 and lane.tool is None else None
 
 
-def _in_worker(original: Callable[..., Any], function: Any, *args: Any, **kwargs: Any) -> Any:
+def _in_worker(original: Callable[..., Any], func: Any, *args: Any, **kwargs: Any) -> Any:
     """A job of one of anyio's threads, whose queue is no executor's."""
     lane = spawning.child()
     turns.submitted(lane)
     job = _begun(lane)
-    carried = carry(function, lane, job)
+    carried = carry(func, lane, job)
 
     def run(*given: Any, **options: Any) -> Any:
         worker = threading.current_thread()

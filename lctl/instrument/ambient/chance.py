@@ -242,11 +242,11 @@ def _recorded(
 ) -> Callable[..., Any]:
     key = f"SystemRandom.{original.__name__}"
 
-    def method(self: Any, *args: Any) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         frame = own(_getframe(1))
         if frame is None:
-            return original(self, *args)
-        return reads.read("random", key, frame, lambda: original(self, *args), encode, decode)
+            return original(self, *args, **kwargs)
+        return reads.read("random", key, frame, lambda: original(self, *args, **kwargs), encode, decode)
 
     return slots.like(method, original)
 

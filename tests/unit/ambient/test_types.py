@@ -67,6 +67,21 @@ for bad, given in ((time.time, 1), (time.localtime, "x"), (os.urandom, "x"), (ra
 print("well")
 """
 
+NAMED = """
+import datetime, os, random, secrets, uuid
+
+system = random.SystemRandom()
+assert system.getrandbits(k=8) < 256 and len(system.randbytes(n=3)) == 3 and system.randrange(start=1, stop=2) == 1
+assert secrets.randbits(k=8) < 256 and len(secrets.token_hex(nbytes=3)) == 6 and secrets.choice(seq="a") == "a"
+random.seed(a=1, version=2)
+assert random.getrandbits(8) < 256 and random.choices(population="a", k=2) == ["a", "a"]
+assert random.sample(population="a", k=1) == ["a"] and random.randint(a=1, b=1) == 1
+assert uuid.uuid1(node=1, clock_seq=2).node == 1
+assert os.getenv(key="NOWHERE", default="x") == os.environ.get(key="NOWHERE", default="x") == "x"
+assert datetime.datetime.now(tz=datetime.timezone.utc).tzinfo is datetime.timezone.utc
+print("well")
+"""
+
 UNDONE = """
 import builtins, datetime, io, os, random, sys, time, uuid
 import lctl.instrument
@@ -91,7 +106,9 @@ print("well")
 """
 
 
-@pytest.mark.parametrize("code", [DATETIME, FUNCTIONS, UNDONE], ids=["datetime", "functions", "undone"])
+@pytest.mark.parametrize(
+    "code", [DATETIME, FUNCTIONS, NAMED, UNDONE], ids=["datetime", "functions", "named", "undone"]
+)
 def test_nobody_sees_a_difference(code: str, run: Run) -> None:
     assert run(code).out == "well\n"
 
