@@ -20,6 +20,7 @@ from lctl.instrument.structure import Step, Tool, around_step, guarded
 from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, wrapping
 from lctl.session.default import get_session
+from lctl.session.toolcalls import Pause
 from lctl.session.toolruns import begin_tool
 from lctl_integrations import ag2_doings
 from lctl_integrations.ag2_doings import Doings
@@ -41,6 +42,9 @@ _ACTIONS: dict[str, tuple[str | None, ...]] = {
 _IDS = "ag2.network.ids"
 #: Names that ag2 makes up.
 _SUBTASK = re.compile(r"\Asubtask-[0-9a-f]{8}\Z")
+#: Of what the tape holds: a call that is left to who asked the agent, a browser or another process.
+_CLIENT = "client"
+_OUTSIDE = "a result from outside"
 #: Of an exception: the text that ag2 made of it for the model, on its way to the tape.
 _TEXT = "lctl_shown"
 
@@ -84,7 +88,7 @@ def _middleware(agent: Any) -> Any:
 
     class Recording(base):  # type: ignore[misc]
         async def on_turn(self, call_next: Call, event: Any, context: Any) -> Any:
-            return await around_step(_TURN, lambda *_: Step(_name_of(agent), "agent", "turn"))(
+            return await around_step(_TURN, lambda *_: Step(_name_of(agent), "agent", "turn", result=_waits))(
                 call_next, agent, (event, context), {}
             )
 
@@ -97,6 +101,26 @@ def _middleware(agent: Any) -> Any:
 def _name_of(agent: Any) -> str:
     """The same in each run: ag2 calls a sub-task's agent by a number that it makes up."""
     return _SUBTASK.sub("subtask", str(agent.name))
+
+
+def _waits(response: Any) -> dict[str, Any]:
+    """Of a turn that ended with calls which are not run here: what it waits for."""
+    asked = getattr(response, "tool_calls", None)
+    if not asked or not response.response_force:
+        return {}
+    waits = [
+        {"for": _OUTSIDE, "tool": call.name, "input": _input_of(call), "call_id": call.id}
+        for call in asked.calls
+    ]
+    return {"outcome": "paused", "interrupts": waits}
+
+
+def _input_of(event: Any) -> dict[str, Any]:
+    try:
+        given = event.serialized_arguments
+    except ValueError:  # no JSON; ag2 tells the model so
+        given = event.arguments
+    return given if isinstance(given, dict) else {"arguments": given}
 
 
 async def _executed(call_next: Call, event: Any, context: Any) -> Any:
@@ -117,6 +141,8 @@ async def _executed(call_next: Call, event: Any, context: Any) -> Any:
         gave.append(result)
         if isinstance(result, events.ToolErrorEvent):
             raise _marked(result)
+        if isinstance(result, events.ClientToolCallEvent):
+            return {_CLIENT: [result.id, result.name, result.arguments]}
         return _plain(result.result)
 
     try:
@@ -135,6 +161,9 @@ async def _executed(call_next: Call, event: Any, context: Any) -> Any:
         )
     if gave:
         return gave[0]
+    if isinstance(result, dict) and _CLIENT in result:
+        call_id, name, arguments = result[_CLIENT]
+        return events.ClientToolCallEvent(id=call_id, name=name, arguments=arguments)
     return events.ToolResultEvent(parent_id=event.id, name=event.name, result=_result(events, result))
 
 
@@ -153,8 +182,7 @@ def _begun(
         return None
     with guard(_TOOL):
         guard.rehearse(_TOOL)
-        given = event.serialized_arguments
-        input = given if isinstance(given, dict) else {"arguments": given}
+        input = _input_of(event)
         if _is_of_agents(str(event.source), event.name, input):
             return begin_subagent(Tool(event.name, input, event.id, _said))
         doings.run = begin_tool(
@@ -221,6 +249,8 @@ def _result(events: Any, plain: Any) -> Any:
 
 def _said(given: Any) -> Any:
     """What a tool gave, for the log: its parts, without what they are wrapped in."""
+    if isinstance(given, dict) and _CLIENT in given:
+        return Pause({"for": _OUTSIDE})
     if isinstance(given, dict):
         said = [value for _, value in given["parts"]]
     else:

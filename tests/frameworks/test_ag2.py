@@ -154,6 +154,9 @@ class TestDoings(Threaded):
         """One call after another; then what is left of the history."""
         done = len(request.tool_results)
         asked = " ".join(turn.text for turn in request.turns)
+        if "Photograph" in asked or "Garble" in asked:
+            garbled = ("weather", "no JSON")
+            return Reply(tool_calls=[garbled if "Garble" in asked else ("photograph", {"city": "Rome"})])
         if "And now?" in asked or "no Atlantis" in asked or done >= len(_CITIES):
             return f"{done} {asked}"
         return Reply(tool_calls=[("weather", {"city": _CITIES[done]})])
@@ -163,12 +166,26 @@ class TestDoings(Threaded):
         return outlines.outline(events, tokens=False)
 
     def test_the_program_sees_it(self, recorded: Recorded) -> None:
-        body, rows, looked, variables, heard, _, kinds, _ = json.loads(recorded.out.splitlines()[-1])
+        body, rows, looked, variables, heard, _, kinds, _, _ = json.loads(recorded.out.splitlines()[-1])
         assert "There is no Atlantis." in body
         assert rows == looked == list(_CITIES)
         assert variables["counts"] == {"Rome": 1, "Atlantis": 1}
         assert heard == ["Rome", "Rome", "sunny", "Atlantis", "Atlantis"]
         assert "HumanMessage" in kinds
+
+    def test_a_call_that_is_left_to_the_client_is_paused(self, recorded: Recorded) -> None:
+        """And so is its turn: nothing failed."""
+        (call,) = (e["data"] for e in recorded.events if e["data"].get("tool") == "photograph")
+        assert call["paused"] == {"for": "a result from outside"}
+        assert "error" not in call
+        (turn,) = (e["data"] for e in recorded.events if "interrupts" in e["data"])
+        wait = {"tool": "photograph", "input": {"city": "Rome"}, "call_id": call["call_id"]}
+        assert (turn["outcome"], turn["interrupts"]) == ("paused", [{**call["paused"], **wait}])
+
+    def test_a_call_that_is_no_json_is_a_failed_call(self, recorded: Recorded) -> None:
+        calls = [e["data"] for e in recorded.events if e["type"] == "tool_call"]
+        (call,) = (data for data in calls if data["input"] == {"arguments": "no JSON"})
+        assert call["error"]["type"] == "json.decoder.JSONDecodeError"
 
 
 _CITIES = ("Rome", "Atlantis")

@@ -1,4 +1,5 @@
-"""ag2: tools that ask a human, send events, put messages into the inbox, change variables and dependencies."""
+"""ag2: tools that ask a human, send events, put messages into the inbox, change variables and dependencies; tools
+that are left to the client who asked the agent, and a call that is no JSON."""
 
 import asyncio
 import json
@@ -8,6 +9,7 @@ from ag2 import Agent, Context, Inject, MemoryStream, Variable, tool
 from ag2.config import OpenAIConfig
 from ag2.events import BaseEvent, Field, HumanMessage
 from ag2.middleware import HistoryLimiter
+from ag2.tools.final import ClientTool
 
 ASKED, LOOKED = [], []
 
@@ -79,7 +81,27 @@ async def everything():
     events = list(await stream.history.get_events())
     told.append([type(event).__name__ for event in events])
     told.append([event.seen for event in events if isinstance(event, Looking)])
+    told.append(await left_to_the_client())
     return told
+
+
+async def left_to_the_client():
+    """The turn ends with the call; its result comes from outside."""
+    function = {"name": "photograph", "description": "Of a city.", "parameters": {"type": "object"}}
+    agent = Agent(
+        "reporter",
+        "You report.",
+        config=OpenAIConfig(model="gpt-4.1-mini"),
+        tools=[weather, ClientTool({"type": "function", "function": function})],
+        dependencies={"db": Db()},
+    )
+    try:
+        await agent.ask("Garble it.")
+    except json.JSONDecodeError as error:  # ag2 cannot put the call into its next request
+        garbled = str(error)
+    reply = await agent.ask("Photograph it.")
+    events = [type(event).__name__ for event in await reply.history.get_events()]
+    return [garbled, reply.body, [call.name for call in reply.response.tool_calls.calls], events]
 
 
 def main():
