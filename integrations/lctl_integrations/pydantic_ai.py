@@ -99,13 +99,25 @@ def _with_ours(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str
 def _tool(toolset: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     given = dict(zip(("name", "tool_args", "ctx", "tool"), args, strict=False)) | kwargs
     context = given["ctx"]
-    # A toolset around this one may have the model know the tool by another name.
-    name = getattr(context, "tool_name", None) or given["name"]
     call_id = getattr(context, "tool_call_id", None)
+    # A toolset around this one may have the model know the tool by another name (`prefixed`, `renamed`), and
+    # hands its own name on to here.
+    name = _asked(context, call_id) or getattr(context, "tool_name", None) or given["name"]
     beside = changeable(getattr(context, "deps", None), getattr(context, "usage", None))
     schema = getattr(getattr(given.get("tool"), "call_func", None), "__self__", None)
     function = getattr(schema, "function", None)
     return Tool(str(name), given["tool_args"], call_id, _shown, _paused, beside, function)
+
+
+def _asked(context: Any, call_id: str | None) -> str | None:
+    """By which name the model asked for the tool; None where no model did (a tool that calls another one)."""
+    if call_id is None:
+        return None
+    for message in reversed(getattr(context, "messages", None) or ()):
+        for part in message.parts:
+            if part.part_kind == "tool-call" and part.tool_call_id == call_id:
+                return str(part.tool_name)
+    return None
 
 
 def _shown(value: Any) -> Any:

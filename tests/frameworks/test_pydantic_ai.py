@@ -94,4 +94,9 @@ class TestPydanticDeps(IntegrationSuite):
         if request.tool_results:
             return "It is moved."
         moves = [{"giver": "ann", "taker": "bob", "amount": amount} for amount in (3, 300)]
-        return Reply(tool_calls=[*(("move", one) for one in moves), ("give_back", {"amount": 1})])
+        return Reply(tool_calls=[*(("move", one) for one in moves), ("later_give_back", {"amount": 1})])
+
+    def test_a_tool_is_called_what_the_model_calls_it(self, recorded: Recorded) -> None:
+        """Not by its name within a toolset that gives it another one: two may hold tools of one name."""
+        calls = [event["data"] for event in recorded.events if event["type"] == "tool_call"]
+        assert sorted(call["tool"] for call in calls) == ["later_give_back", "move", "move"]

@@ -1,10 +1,10 @@
-"""Pydantic AI: tools in threads and tasks that change what lies deep in their dependencies."""
+"""Pydantic AI: tools in threads and tasks that change what lies deep in their dependencies; one with a prefix."""
 
 import json
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel
-from pydantic_ai import Agent, ModelRetry, RunContext
+from pydantic_ai import Agent, FunctionToolset, ModelRetry, RunContext
 
 
 class Account(BaseModel):
@@ -34,7 +34,9 @@ class Deps:
 
 
 def banker():
-    agent = Agent("openai-chat:gpt-4.1-mini", name="banker", deps_type=Deps)
+    returns = FunctionToolset()
+    toolsets = [returns.prefixed("later")]
+    agent = Agent("openai-chat:gpt-4.1-mini", name="banker", deps_type=Deps, toolsets=toolsets)
 
     @agent.tool
     def move(context: RunContext[Deps], giver: str, taker: str, amount: float) -> str:
@@ -43,7 +45,7 @@ def banker():
         context.deps.bank.move(giver, taker, amount)
         return "moved"
 
-    @agent.tool
+    @returns.tool
     async def give_back(context: RunContext[Deps], amount: float) -> str:
         """Move it back."""
         context.deps.bank.move("bob", "ann", amount)
