@@ -1,6 +1,7 @@
 """mcp: tool calls of clients; in a rerun no server is started or reached.
 
-Every request of a client goes through `ClientSession.send_request`, whatever the transport. A tool call
+Every request of a client goes through `ClientSession.send_request`, whatever the transport, but version 2's
+question what the server is (`send_discover`). A tool call
 is recorded under the tool's own name, in every recording; what else a client asks (`initialize`,
 `tools/list`, resources, prompts) as `mcp <method>`, where all is recorded for running again, and elsewhere as
 something that was read (`mcp_reads`). Beneath that nothing is recorded, and in a rerun the transports lead
@@ -30,6 +31,8 @@ from lctl_integrations.mcp_messages import Exchange, Telling, heard, under_way
 from lctl_integrations.mcp_nowhere import nowhere
 
 _GREETING = "initialize"
+#: What version 2 asks in its place; a server that knows it is not greeted.
+_DISCOVERY = "server/discover"
 #: Functions that open a transport, by module; both versions' names.
 _TRANSPORTS = {
     "mcp.client.stdio": ("stdio_client",),
@@ -56,6 +59,8 @@ class MCP:
             patches.wrap(module, "ClientSession.send_request", _requested)
             # Version 2 sends each message in the context of whoever gave it.
             patches.wrap(module, "ClientSession.send_notification", _notified)
+            if hasattr(module.ClientSession, "send_discover"):
+                patches.wrap(module, "ClientSession.send_discover", _discovered)
             return
         for function in _TRANSPORTS[module.__name__]:
             if hasattr(module, function):
@@ -124,6 +129,20 @@ async def _answered(
     if method == _GREETING and not sent:
         mcp_nowhere.greeted(session, lambda: _silently(wrapped, args, kwargs))
     return _typed(answer, kind) if is_tool and not sent else answer
+
+
+async def _discovered(wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if get_session() is None and border.player() is None:
+        return await wrapped(*args, **kwargs)
+
+    async def send() -> Any:
+        await mcp_nowhere.greet(session)
+        return await _silently(wrapped, args, kwargs)
+
+    said = {"version": args[0] if args else kwargs["version"]}
+    if settings.full:
+        return await call_tool_async(f"mcp {_DISCOVERY}", said, send)
+    return await mcp_reads.read(_DISCOVERY, said, dict, send)
 
 
 def _shown(answer: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from copy import deepcopy
 from hashlib import sha256
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -38,7 +39,7 @@ async def read(method: str, params: Mapping[str, Any], kind: Any, send: Callable
     """What the server answers, recorded; or what the recording has in its place.
 
     Args:
-        kind: of the answer: a model or, in version 2, a TypeAdapter.
+        kind: of the answer: a model, in version 2 a TypeAdapter, or `dict` of one that is left as it came.
     """
     key = " ".join([method, *(str(params[name]) for name in _NAMES if name in params)])
     player, lane = border.player(), lanes.current()
@@ -63,7 +64,8 @@ async def read(method: str, params: Mapping[str, Any], kind: Any, send: Callable
             reading.left()
         raise
     with guard("an MCP answer"):
-        reading.over(_short(answer.model_dump(by_alias=True, mode="json", exclude_unset=True)))
+        said = answer if kind is dict else answer.model_dump(by_alias=True, mode="json", exclude_unset=True)
+        reading.over(_short(said))
     return answer
 
 
@@ -129,6 +131,8 @@ def _again(value: Mapping[str, Any], kind: Any) -> Any:
     else:
         result = value["result"]
         _given[_digest(result)] = result
+    if kind is dict:
+        return deepcopy(result)
     if hasattr(kind, "validate_python"):
         return kind.validate_python(result, by_name=False)
     return kind.model_validate(result)

@@ -15,7 +15,7 @@ import pytest
 
 from lctl.codec import open_log
 
-pytest.importorskip("mcp")
+mcp = pytest.importorskip("mcp")
 pytestmark = pytest.mark.slow
 
 SERVER = """
@@ -92,12 +92,28 @@ async def main():
 asyncio.run(main())
 """
 
+#: Version 2 first asks what the server is, and greets none that tells.
+CLIENT = """
+import asyncio, sys
+from mcp import Client, StdioServerParameters
+
+async def main():
+    server = StdioServerParameters(command=sys.executable, args=["server.py", "stdio", "0"])
+    for _ in range(2):
+        async with Client(server) as client:
+            print([tool.name for tool in (await client.list_tools()).tools])
+            print((await client.call_tool("pay", {"amount": 3})).content[0].text)
+
+asyncio.run(main())
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "server.py").write_text(SERVER)
     (tmp_path / "agent.py").write_text(AGENT)
     (tmp_path / "reader.py").write_text(READER)
+    (tmp_path / "client.py").write_text(CLIENT)
     return tmp_path
 
 
@@ -128,6 +144,18 @@ def test_a_server_over_stdio(folder: Path) -> None:
     recorded = lctl(folder, "run", "--output", "run.lctl.json", "agent.py", "stdio")
     (folder / "server.py").unlink()
     check_reruns(folder, "stdio", recorded)
+
+
+@pytest.mark.skipif(not hasattr(mcp, "Client"), reason="a client of version 2")
+@pytest.mark.parametrize("words", [("run", "client.py"), ("run", "--record", "model", "client.py")])
+def test_a_server_that_tells_what_it_is(folder: Path, words: tuple[str, ...]) -> None:
+    """Before it is asked for anything, and without a greeting: no process is started to hear it again."""
+    recorded = lctl(folder, words[0], "--output", "run.lctl.json", *words[1:])
+    assert recorded.returncode == 0, recorded.stderr
+    (folder / "server.py").unlink()
+    again = lctl(folder, "rerun", "run.lctl.json")
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == recorded.stdout
 
 
 def test_a_server_over_http(folder: Path) -> None:
