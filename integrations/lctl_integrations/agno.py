@@ -33,8 +33,8 @@ _NODES = {
     for name in ("condition", "loop", "parallel", "router", "step", "steps")
 }
 _PLACE = "an agno tool"
-#: Modules whose functions only let agents work, or change them: they run again in a rerun.
-_WITHIN = ("agno.agent.", "agno.team.")
+#: Modules whose functions only let agents work, or change what those remember: they run again in a rerun.
+_WITHIN = ("agno.agent.", "agno.learn.", "agno.memory.", "agno.team.")
 
 
 class Agno:

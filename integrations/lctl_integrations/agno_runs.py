@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from lctl.instrument.structure import Step
@@ -32,16 +33,15 @@ def continued_run_of(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 def _described(args: tuple[Any, ...], kwargs: dict[str, Any], verb: str) -> Step:
     runner = args[0] if args else kwargs.get("agent", kwargs.get("team"))
-    is_team = type(runner).__name__ == "Team"
+    is_team = _kind(runner) == "team"
     name = getattr(runner, "name", None) or ("team" if is_team else "agent")
     intent = "team" if is_team and verb == "run" else verb
     return Step(str(name), "agent", intent, result=_end_of(runner), told_by_items=True)
 
 
 def workflow_of(workflow: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
-    return Step(
-        str(workflow.name or "workflow"), "chain", type(workflow).__name__, result=_ended, told_by_items=True
-    )
+    name, kind = str(workflow.name or "workflow"), type(workflow).__name__
+    return Step(name, "chain", kind, result=_end_of(workflow), told_by_items=True)
 
 
 def node_of(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
@@ -52,11 +52,21 @@ def node_of(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
     )
 
 
+def _kind(runner: Any) -> str:
+    """What it is, also of a class derived from agno's."""
+    names = [one.__name__ for one in type(runner).__mro__]
+    return next((name.lower() for name in ("Agent", "Team", "Workflow") if name in names), "")
+
+
 def _end_of(runner: Any) -> Callable[[Any], Mapping[str, Any]]:
-    """What the end of its run says. A stream has the events of members' runs, too."""
-    kind = type(runner).__name__.lower()
+    """What the end of its run says. A stream has the events of the runs in it, too: of members, and of a
+    workflow's agents, which have the workflow's id as well."""
+    kind = _kind(runner)
 
     def ended(last: Any) -> Mapping[str, Any]:
+        event = getattr(last, "event", None)
+        if kind == "workflow" and event is not None and not str(event).startswith("Workflow"):
+            return {}
         return _ended(last) if getattr(last, f"{kind}_id", None) == runner.id else {}
 
     return ended
@@ -72,7 +82,11 @@ def _ended(last: Any) -> Mapping[str, Any]:
         return {}
     made: dict[str, Any] = {"outcome": outcome}
     if outcome == "paused":
-        made["interrupts"] = [_asked(one) for one in _waits(last)]
+        steps = getattr(last, "step_requirements", None) or ()
+        made["interrupts"] = [
+            *(_asked(one.tool_execution) for one in _waits(last)),
+            *(asked for one in steps if not one.is_resolved for asked in _asked_of_step(one)),
+        ]
     return made
 
 
@@ -81,22 +95,34 @@ def _waits(last: Any) -> list[Any]:
     return list(found or ())
 
 
-def _asked(requirement: Any) -> dict[str, Any]:
+def _asked(call: Any) -> dict[str, Any]:
     """A call that waits for somebody: which, and for what."""
-    call = requirement.tool_execution
     made = {"tool": call.tool_name, "input": jsonable.plain(call.tool_args), "waits_for": _waits_for(call)}
     return {**made, "call_id": agno_ids.of(call.tool_call_id)} if call.tool_call_id else made
 
 
-def _waits_for(call: Any) -> str:
-    if call.requires_confirmation:
-        return "confirmation"
-    return "user_input" if call.requires_user_input else "external_execution"
+def _asked_of_step(step: Any) -> list[dict[str, Any]]:
+    """A step of a workflow that waits: for what the calls of its agent wait for, or by itself."""
+    calls = [one["tool_execution"] for one in step.executor_requirements or () if isinstance(one, dict)]
+    if calls:
+        none = dict.fromkeys(("tool_args", "tool_call_id", "requires_confirmation", "requires_user_input"))
+        return [_asked(SimpleNamespace(**{**none, **call})) for call in calls]
+    said = step.confirmation_message or step.user_input_message or step.output_review_message
+    return [{"name": step.step_name, "reason": said, "waits_for": _waits_for(step)}]
+
+
+def _waits_for(asked: Any) -> str:
+    for kind in ("confirmation", "user_input", "route_selection", "output_review"):
+        if getattr(asked, f"requires_{kind}", False):
+            return kind
+    return "external_execution"
 
 
 def _node_ended(last: Any) -> Mapping[str, Any]:
-    """The output of a node is its last item."""
-    return {"outcome": "success"} if type(last).__name__ == "StepOutput" else {}
+    """The output of a node is its last item. One that failed and may be skipped raises nothing."""
+    if type(last).__name__ != "StepOutput":
+        return {}
+    return {"outcome": "paused" if last.is_paused else "success" if last.success else "error"}
 
 
 class Delegation(wrapping.Run):
