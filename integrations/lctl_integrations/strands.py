@@ -136,7 +136,7 @@ def _recorded(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _begun(name: str, function: Any, use: Any, state: Any) -> Callable[[], wrapping.Run | None]:
     """Begins the call `use` of a tool, once it is known that its arguments are good."""
     given = dict(use.get("input") or {})
-    called = Tool(name, given, use.get("toolUseId"), None, _paused)
+    called = Tool(name, given, use.get("toolUseId"), _shown, _paused)
     module = str(getattr(function, "__module__", ""))
     if module.startswith(_WITHIN):
         return lambda: begin_subagent(called)

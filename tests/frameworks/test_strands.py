@@ -135,7 +135,7 @@ class TestStrands(Threaded):
                 "      handoff planner -> builder: Go on.",
                 "      llm planner 233+23",
                 "      llm planner 264+5",
-                '      tool planner: handoff_to_agent{"agent_name": "builder", "message": "Go on."} (id) = {"status": "success", "content": [{"text": "Handing off to builder: Go on."}]}',
+                '      tool planner: handoff_to_agent{"agent_name": "builder", "message": "Go on."} (id) = "Handing off to builder: Go on."',
                 'tool main: ask_expert{"input": "Directly?"} (id) = "After 2 results: 47\\n"',
             ]
         )
