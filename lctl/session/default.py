@@ -134,6 +134,8 @@ def _opened() -> LCTLSession | None:
     with _lock:
         if _session is not None and not _session.closed:
             return _session
+        if closing is not None and not closing.closed:
+            return closing  # asked for while it is being closed, as by a stream that ends with it
         if _failed:
             return None
         if _opening:

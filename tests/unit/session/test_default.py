@@ -80,6 +80,17 @@ def enabled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     default.disable()
 
 
+def test_what_asks_while_it_is_closed_gets_it(enabled: None) -> None:
+    """As a stream does that ends with it; another one would be opened for nothing."""
+    session = get_session()
+    assert session is not None
+    asked: list[LCTLSession | None] = []
+    session.on_close = lambda: asked.append(get_session())
+    session.emit("fact_added", {"id": "F1", "text": "x"})
+    default.close()
+    assert asked == [session]
+
+
 def test_a_session_entered_goes_before_it(enabled: None) -> None:
     """Inside, events go to the entered session; after it, to the default one, opened then."""
     with LCTLSession("c", "c.lctl.json") as session:
