@@ -12,6 +12,7 @@ from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
 
 _NOT_PARAMS = frozenset({"messages", "system", "toolConfig"})
+_CONVERSE = ("/converse", "/converse-stream")
 _INVOKE = ("/invoke", "/invoke-with-response-stream")
 _COUNTS = {
     "input": ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),
@@ -40,7 +41,7 @@ class Bedrock:
 
     def operation(self, method: str, url: str, headers: Mapping[str, str]) -> str | None:
         path = path_of(url)
-        if path.endswith(("/converse", "/converse-stream")) and "/model/" in path:
+        if path.endswith(_CONVERSE) and "/model/" in path:
             return "converse"
         if path.endswith(_INVOKE) and "nova" in path.rpartition("/model/")[2]:
             return "converse"
@@ -53,7 +54,8 @@ class Bedrock:
         return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
-        messages = document.get("messages")
+        # A prompt of Bedrock's prompt management has messages of its own; the request says its variables.
+        messages = document.get("messages", [] if path_of(url).endswith(_CONVERSE) else None)
         if not isinstance(messages, list):
             raise ValueError("a Converse request has a list of 'messages'")
         system = document.get("system")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -171,6 +172,16 @@ def test_bedrock_request_and_whole_answer() -> None:
     answer = answered(f"{BEDROCK}/converse", whole)
     assert answer.messages == [message] and answer.finish_reason == "end_turn"
     assert answer.tokens == {"input": 8, "output": 2, "cache_read": 3, "total": 10}
+
+
+def test_bedrock_request_of_a_stored_prompt() -> None:
+    """Its messages are kept by Bedrock; the request has the prompt's variables. InvokeModel has no such form."""
+    arn = "arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Aprompt%2FABC123%3A1"
+    document: dict[str, Any] = {"promptVariables": {"name": {"text": "Ann"}}}
+    request = asked(f"https://bedrock-runtime.us-east-1.amazonaws.com/model/{arn}/converse", document)
+    assert (request.model, request.messages, request.params) == (unquote(arn), [], document)
+    with pytest.raises(ValueError, match="messages"):
+        asked(f"{BEDROCK}/invoke", document)
 
 
 def test_bedrock_stream_however_it_is_cut() -> None:
