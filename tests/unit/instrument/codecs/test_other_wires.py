@@ -175,7 +175,7 @@ def test_bedrock_request_and_whole_answer() -> None:
 
 
 def test_bedrock_request_of_a_stored_prompt() -> None:
-    """Its messages are kept by Bedrock; the request has the prompt's variables. InvokeModel has no such form."""
+    """Bedrock keeps its messages; the request has its variables. InvokeModel has no such form."""
     arn = "arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Aprompt%2FABC123%3A1"
     document: dict[str, Any] = {"promptVariables": {"name": {"text": "Ann"}}}
     request = asked(f"https://bedrock-runtime.us-east-1.amazonaws.com/model/{arn}/converse", document)
