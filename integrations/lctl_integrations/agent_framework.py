@@ -51,27 +51,39 @@ class AgentFramework:
 
 def _run(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A plain function that gives an awaitable, or a stream, which is awaited and iterated."""
+    if kwargs.get("stream") and get_session() is not None:
+        return _streamed(wrapped, agent, args, kwargs)
     made = wrapped(*args, **kwargs)
-    if get_session() is None or not hasattr(made, "__await__"):
-        return made
-    if hasattr(made, "__aiter__"):
-        _follow(made, agent)
-        return made
-    return _awaited(made, agent)
+    return made if get_session() is None or not hasattr(made, "__await__") else _awaited(made, agent)
 
 
-@guarded(_PLACE)
-def _follow(stream: Any, agent: Any) -> None:
-    """A stream's step is where each of its items is asked for, until it has ended or was closed."""
+def _streamed(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The step begins before the stream is made: the framework's span of the agent is begun there."""
     before = context.raw()
+    scope: StepScope | None = None
     try:
-        scope = _begun(agent)
+        with guard(_PLACE):
+            guard.rehearse(_PLACE)
+            scope = _begun(agent)
         frame = context.current()
+        try:
+            stream = wrapped(*args, **kwargs)
+        except BaseException as error:
+            if scope is not None:
+                scope.end(error)
+            raise
     finally:
         context.set_current(before)
     if scope is not None and frame is not None:
-        stream._pull_context_manager_factories.append(lambda: context.pinned(frame))
-        stream._cleanup_hooks.append(lambda: _ended(scope, stream))
+        _follow(stream, scope, frame)
+    return stream
+
+
+@guarded(_PLACE)
+def _follow(stream: Any, scope: StepScope, frame: context.Frame) -> None:
+    """A stream's step is where each of its items is asked for, until it has ended or was closed."""
+    stream._pull_context_manager_factories.append(lambda: context.pinned(frame))
+    stream._cleanup_hooks.append(lambda: _ended(scope, stream))
 
 
 @guarded(_PLACE)

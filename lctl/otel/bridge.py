@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lctl.errors import MissingExtra
 from lctl.guard import guard
 from lctl.instrument.structure import ModelCall, Runs
 from lctl.otel.reported import Reported
+from lctl.session import context
 from lctl.session.default import get_session
 from lctl.spans import conventions as names
 from lctl.spans import meaning
@@ -41,6 +43,7 @@ _NAMED = (
     ("invoke_agent", "agent"), ("execute_tool", "tool"), ("running tool", "tool"), ("agent run", "agent"),
     ("chat ", "llm"), ("text_completion ", "llm"), ("generate_content ", "llm"), ("embeddings ", "embedding"),
 )  # fmt: skip
+_INVOKE_AGENT = "invoke_agent "
 Key = tuple[int, int]
 
 
@@ -51,7 +54,8 @@ class LCTLSpanProcessor(SpanProcessor):
     def __init__(self) -> None:
         self._runs = Runs()
         self._calls: dict[Key, _Told] = {}
-        self._tools: dict[Key, tuple[Reported, int]] = {}
+        self._tools: dict[Key, _Ran] = {}
+        self._within: dict[Key, _Ran] = {}  # open span -> the tool's run around it
         self._above: dict[Key, Key | None] = {}  # open span -> the nearest one around it that is a step
         self._lock = threading.Lock()
         self._pid = os.getpid()
@@ -75,6 +79,9 @@ class LCTLSpanProcessor(SpanProcessor):
         parent = _parent(span)
         above = self._above.get(parent) if parent is not None and not self._runs.knows(parent) else parent
         self._above[key] = above
+        around = None if parent is None else self._tools.get(parent) or self._within.get(parent)
+        if around is not None:
+            self._within[key] = around
         kind = _kind(span)
         if kind == "span" or get_session() is None:
             return
@@ -84,35 +91,69 @@ class LCTLSpanProcessor(SpanProcessor):
             session = get_session()
             if session is not None:
                 reported = Reported.of(session)
-                self._tools[key] = (reported, reported.now())
+                self._tools[key] = _Ran(reported, reported.now(), around)
         elif kind in _STEPS:
-            said = _plain(span)
-            agent = meaning.agent_of(said) or None
-            self._runs.begin(key, agent, kind=kind, intent=span.name, parent=above)
+            self._within.pop(key, None)  # what runs in it is another call
+            self._begin_step(key, kind, _plain(span), above)
+
+    def _begin_step(self, key: Key, kind: str, said: Span, above: Key | None) -> None:
+        agent = meaning.agent_of(said) or None
+        if kind == "agent":
+            if agent is None and said.name.startswith(_INVOKE_AGENT):  # says it later, but is named for it
+                agent = said.name.removeprefix(_INVOKE_AGENT) or None
+            here = context.current()
+            if here is not None and here.step and here.agent == agent and not self._runs.tells_of(here):
+                self._runs.is_told(key, here)  # the library's own integration has told, just around it
+                return
+        self._runs.begin(key, agent, kind=kind, intent=said.name, parent=above)
 
     def _end(self, span: ReadableSpan) -> None:
         key = _key(span)
         above = self._above.pop(key, None)
         call = self._calls.pop(key, None)
         tool = self._tools.pop(key, None)
+        self._within.pop(key, None)
         if call is not None:
             call.end(_plain(span))
         elif tool is not None:
-            self._end_tool(*tool, _plain(span), above)
+            self._end_tool(tool, _plain(span), above)
         elif self._runs.knows(key):
             said = _plain(span)
-            if said.error:
+            if said.error and not self._runs.is_skipped(key):
                 self._runs.emit(key, "error", _error(said))
             self._runs.end(key, outcome="error" if said.error else "success")
 
-    def _end_tool(self, reported: Reported, since: int, said: Span, above: Key | None) -> None:
+    def _end_tool(self, run: _Ran, said: Span, above: Key | None) -> None:
         data = meaning.tool_of(said)
-        if reported.knows(data, since):
-            return
-        if said.error:
-            data.pop("output", None)
-            data["error"] = _error(said)["message"]
-        self._runs.emit(above, "tool_call", data)
+        if not run.was_told(data) and not run.reported.knows(data, run.since):
+            if said.error:
+                data.pop("output", None)
+                data["error"] = _error(said)["message"]
+            run.reported.tell(lambda: self._runs.emit(above, "tool_call", data))
+        while run.around is not None:  # spans of other layers around it tell of the same run
+            run = run.around
+            run.told.append(data)
+
+
+@dataclass
+class _Ran:
+    """The run of a tool whose span is open.
+
+    Attributes:
+        around: that of the span of a tool around it, with no agent between.
+        told: what the spans in it told of.
+    """
+
+    reported: Reported
+    since: int
+    around: _Ran | None
+    told: list[dict[str, Any]] = field(default_factory=list)
+
+    def was_told(self, data: dict[str, Any]) -> bool:
+        """Whether a span in it has told of the same run: one may say the input, the other not."""
+        mine = (data.get("tool"), data.get("input"))
+        others = ((one.get("tool"), one.get("input", mine[1])) for one in self.told)
+        return any(mine in ((name, given), (name, None)) for name, given in others)
 
 
 class _Told:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -25,6 +25,7 @@ class Reported:
         self._position = 0
         self._ids: dict[str, int] = {}
         self._runs: dict[bytes, int] = {}
+        self._own: set[int] = set()  # told by spans: other calls of the same tool and input are others' calls
         self._lock = threading.Lock()
 
     @staticmethod
@@ -37,6 +38,11 @@ class Reported:
     def now(self) -> int:
         """The newest event; what comes after it is since now."""
         return self._session.last_seq
+
+    def tell(self, emit: Callable[[], int]) -> None:
+        """Record a call that a span tells of; it is known by its id alone."""
+        with self._lock:
+            self._own.add(emit())
 
     def knows(self, data: Mapping[str, Any], since: int) -> bool:
         """Whether this call was recorded: one of its id, or after event `since` one of the same tool and
@@ -56,6 +62,7 @@ class Reported:
             self._store, self._position = store, 0
             self._ids.clear()
             self._runs.clear()
+            self._own.clear()
         lines, self._position = store.since(self._position)
         for line in lines:
             if b'"type":"tool_call"' not in line[:120]:
@@ -64,6 +71,9 @@ class Reported:
             data, seq = event.get("data") or {}, event["seq"]
             if isinstance(data.get("call_id"), str):
                 self._ids[data["call_id"]] = seq
+            if seq in self._own:
+                self._own.discard(seq)
+                continue
             self._runs[_run(data)] = self._runs[_run({"tool": data.get("tool")})] = seq
         _shorten(self._ids)
         _shorten(self._runs)

@@ -110,6 +110,14 @@ class Runs:
         if frame is not None:
             self._skipped[key] = frame
 
+    def tells_of(self, frame: Frame) -> bool:
+        """Whether the step is of one of these runs."""
+        return any(frame is one for one in list(self._frames.values()))
+
+    def is_told(self, key: Hashable, frame: Frame) -> None:
+        """Run `key` is what step `frame`, of somebody else, tells of already."""
+        self._skipped[key] = frame
+
     def is_skipped(self, key: Hashable) -> bool:
         return key in self._skipped
 

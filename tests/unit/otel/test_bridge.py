@@ -150,6 +150,38 @@ def test_a_tool_that_reported_itself_is_not_told_again(tracer: Tracer, session: 
     assert [one[0] for one in told(session)] == ["tool_call"] * 3
 
 
+def test_the_same_call_by_two_at_once_is_two(tracer: Tracer, session: LCTLSession) -> None:
+    """Neither is the other's; but spans of two layers around one run tell of that one."""
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "add"}
+    asked = {**tool, "gen_ai.tool.call.arguments": '{"a": 2}'}
+    first, second = (tracer.start_span("execute_tool add", attributes=asked) for _ in range(2))
+    first.end()
+    second.end()
+    opened = tracer.start_as_current_span
+    with opened("execute_tool add", attributes=asked), opened("tools/call add", attributes=tool):
+        pass
+    assert [one[0] for one in told(session)] == ["tool_call"] * 3
+
+
+def test_an_agent_is_told_once_where_its_integration_tells_of_it(
+    tracer: Tracer, session: LCTLSession
+) -> None:
+    """What happens in the span is in that step; an agent that is called in it has its own."""
+    span = {"gen_ai.operation.name": "invoke_agent"}
+
+    def invoked(name: str) -> Any:
+        return tracer.start_as_current_span(f"invoke_agent {name}", attributes=span)
+
+    with session.step("planner", "run", kind="agent"), invoked("planner"):
+        session.add_fact("F1", "x")
+        with invoked("writer"), invoked("writer"):
+            session.add_fact("F2", "y")
+    steps = {event["seq"]: event["agent"] for event in events(session) if event["type"] == "step_start"}
+    facts = [event for event in events(session) if event["type"] == "fact_added"]
+    assert list(steps.values()) == ["planner", "writer", "writer"]
+    assert [fact["step"] for fact in facts] == [min(steps), max(steps)]
+
+
 def test_failures_stay_the_librarys_and_are_told(tracer: Tracer, session: LCTLSession) -> None:
     """A step and a tool that raised."""
     agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "planner"}
