@@ -48,8 +48,8 @@ _SIGNS = re.compile(r"[\W_]")
 #: Names that the kernel made up for prompts without one, until such a prompt runs.
 _made_up: deque[str] = deque(maxlen=256)
 
-#: The model's call that a function is called for.
-_asked: ContextVar[str | None] = ContextVar("lctl_semantic_kernel_call", default=None)
+#: The function that the model asks for, and the id of its call.
+_asked: ContextVar[tuple[str, str] | None] = ContextVar("lctl_semantic_kernel_call", default=None)
 
 
 class SemanticKernel:
@@ -143,9 +143,10 @@ async def _asked_for(wrapped: Any, kernel: Any, args: tuple[Any, ...], kwargs: d
 
 
 @guarded(_FUNCTION)
-def _id_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+def _id_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, str] | None:
     call = args[0] if args else kwargs["function_call"]
-    return None if call.id is None or _is_place(str(call.id), str(call.name)) else str(call.id)
+    name = str(call.name)
+    return None if call.id is None or _is_place(str(call.id), name) else (name, str(call.id))
 
 
 def _is_place(id: str, name: str) -> bool:
@@ -155,10 +156,16 @@ def _is_place(id: str, name: str) -> bool:
     return number.isdigit() and _SIGNS.sub("", function) == _SIGNS.sub("", name)
 
 
-def _called(wrapped: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+async def _called(wrapped: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Signature of the wrapped: (context). It calls `function.method`, which is recorded in a copy."""
     recorded = _recorded(function, "method")
-    return wrapped(*args, **kwargs) if recorded is None else wrapped.__func__(recorded, *args, **kwargs)
+    if recorded is None:
+        return await wrapped(*args, **kwargs)
+    asked = _asked.get()
+    try:
+        return await wrapped.__func__(recorded, *args, **kwargs)
+    finally:
+        _asked.set(asked)  # a filter that calls it again does so for the same call
 
 
 def _called_streaming(wrapped: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -177,14 +184,21 @@ def _recorded(function: Any, attribute: str) -> Any:
 
 
 def _begun(function: Any, method: Any, given: dict[str, Any]) -> wrapping.Run | None:
-    call_id = _asked.get()
+    asked = _asked.get()
     _asked.set(None)  # what the function itself calls is another call
+    # So is another function that a filter calls.
+    call_id = asked[1] if asked is not None and _is_name(asked[0], function) else None
     name = _remote_name(method) or str(function.fully_qualified_name)
     input = {key: value for key, value in given.items() if key not in _OWN}
     if _is_within(method):
         return begin_subagent(Tool(name, input, call_id, _shown))
     beside = _arguments(given)
     return begin_tool(name, input, call_id=call_id, shown=_shown, beside=beside, function=method)
+
+
+def _is_name(name: str, function: Any) -> bool:
+    """Whether the model asks for the function by this name."""
+    return _SIGNS.sub("", name) == _SIGNS.sub("", str(function.fully_qualified_name))
 
 
 def _remote_name(method: Any) -> str | None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
 
-from lctl.testing import Reply, Request
+from lctl.codec import open_log
+from lctl.testing import ModelServer, Reply, Request, ToolCall
 from lctl.testing.integration_suite import Recorded
 from tests.frameworks.homes import Threaded
 
@@ -158,3 +162,27 @@ class TestServices(Threaded):
         assert models == ["converse"] * 4 + ["generate_content"] * 4 + ["ollama.chat"] * 4
         calls = [e["data"] for e in recorded.events if e["type"] == "tool_call"]
         assert ["call_id" in data for data in calls] == [True] * 4 + [False] * 8
+
+
+def test_a_function_that_a_filter_calls_again_is_called_for_the_same_call(tmp_path: Path) -> None:
+    """Each try has the id of the model's call; what else the filter calls has none."""
+    pytest.importorskip("semantic_kernel")
+    program = Path(__file__).parent / "programs" / "semantic_kernel_retries.py"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LCTL_")}
+    with ModelServer(seed=1) as server:
+        server.reply(Reply(tool_calls=[ToolCall("Shop-price", {"item": "pear"}, "call_1")]))
+        server.reply("Cheap.", times=None)
+        command = [sys.executable, "-m", "lctl", "run", "-o", "run.lctl.json", str(program)]
+        done = subprocess.run(
+            command, cwd=tmp_path, env={**kept, **server.environ}, capture_output=True, text=True, timeout=300
+        )
+    assert done.stdout == "Cheap.\n", done.stderr
+    calls = [
+        event.data for event in open_log(tmp_path / "run.lctl.json").events() if event.type == "tool_call"
+    ]
+    told = [(call["tool"], call.get("call_id"), call.get("output")) for call in calls]
+    assert told == [
+        ("Shop-price", "call_1", None),
+        ("Shop-price", "call_1", 2.5),
+        ("Shop-note", None, "noted"),
+    ]
