@@ -45,6 +45,8 @@ class Hook:
 # Guards `_hooks` and our place in sys.meta_path. Callbacks run outside it: they import.
 _lock = threading.RLock()
 _hooks: dict[str, list[Hook]] = {}
+_loading: set[str] = set()  # modules whose hooks are called when their code has run
+_late: list[Hook] = []  # of modules that were being imported, unseen by us, in the thread that asked
 
 
 def on_import(module: str, callback: Callback, *, before: bool = False) -> Hook:
@@ -54,7 +56,8 @@ def on_import(module: str, callback: Callback, *, before: bool = False) -> Hook:
         module: full dotted name of the *defining* module, `openai._base_client` and not `openai`.
         callback: called after the module's code ran, in the importing thread. When the module is
             loaded already it is called before this returns; a module another thread is loading is
-            waited for. Its exceptions are counted by the guard and never reach the import.
+            waited for, and one that this thread is loading is whole when it is called. Its exceptions
+            are counted by the guard and never reach the import.
         before: call it before the module's code runs, to hook what that code will import.
     """
     hook = Hook(module, callback, before)
@@ -64,10 +67,31 @@ def on_import(module: str, callback: Callback, *, before: bool = False) -> Hook:
             sys.meta_path.insert(0, _finder)
         loaded = sys.modules.get(module)
     if loaded is not None:
-        if getattr(getattr(loaded, "__spec__", None), "_initializing", False):
+        if _is_loading(loaded):
             loaded = import_module(module)  # takes the module's import lock, so waits for its loading
-        _call(hook, loaded)
+        if before or not _is_loading(loaded):
+            _call(hook, loaded)
+        elif module not in _loading:  # what is in it so far is not what is to be patched
+            _late.append(hook)
+            _watch(loaded.__spec__)
     return hook
+
+
+def _is_loading(module: ModuleType) -> bool:
+    return bool(getattr(getattr(module, "__spec__", None), "_initializing", False))
+
+
+def settle() -> None:
+    """Call the hooks of modules that were being imported when they were asked for, and are whole now."""
+    for hook in list(_late):
+        module = sys.modules.get(hook.module)
+        if module is None or not _is_loading(module):
+            try:
+                _late.remove(hook)
+            except ValueError:  # another thread's
+                continue
+            if module is not None and hook in _hooks.get(hook.module, ()):
+                _call(hook, module)
 
 
 def _call(hook: Hook, module: ModuleType) -> None:
@@ -82,6 +106,27 @@ def _fire(name: str, module: ModuleType, before: bool) -> None:
         _call(hook, module)
 
 
+def _watch(spec: Any) -> None:
+    """Be told when the import of a module ends which our finder was not asked for."""
+    if type(spec) is ModuleSpec:  # of other kinds, `settle` hears with the next import
+        spec.__class__ = _Watched
+
+
+class _Watched(ModuleSpec):
+    """A spec until importlib has said on it that its module is whole, as which it is a plain one again."""
+
+    @property
+    def _initializing(self) -> bool:
+        return bool(self.__dict__.get("_initializing"))
+
+    @_initializing.setter
+    def _initializing(self, value: bool) -> None:
+        self.__dict__["_initializing"] = value
+        if not value:
+            self.__class__ = ModuleSpec  # type: ignore[assignment]
+            settle()
+
+
 class _Finder:
     """First in sys.meta_path; it finds nothing itself and asks the others for what is waited for."""
 
@@ -91,6 +136,8 @@ class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        if _late:
+            settle()
         if fullname not in _hooks:
             return None
         asking: set[str] = self._asking.__dict__.setdefault("names", set())
@@ -123,8 +170,12 @@ def _tell_when_loaded(name: str, loader: Any) -> None:
         if getattr(module.__spec__, "name", name) != name:
             execute(module)  # somebody looked where ours is, and loaded another
             return
-        _fire(name, module, before=True)
-        execute(module)
+        _loading.add(name)
+        try:
+            _fire(name, module, before=True)
+            execute(module)
+        finally:
+            _loading.discard(name)
         _fire(name, module, before=False)
 
     try:

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any, Literal, Protocol
 
 from lctl.guard import guard
-from lctl.instrument.hooks import Hook, on_import
+from lctl.instrument.hooks import Hook, on_import, settle
 from lctl.session import threads
 
 GROUP = "lctl.integrations"
@@ -173,7 +173,7 @@ class Registry:
 
     def __init__(self, table: dict[str, str] | None = None) -> None:
         self._table = {**TRANSPORTS, **OURS} if table is None else table
-        # Once: what another package brings is not gone and back within a process.
+        # Once: what another package brings is not gone and back within a process. It is in the table then.
         self._takes_entry_points = table is None
         self._hooks: list[Hook] = []
         self._patches: Any = None
@@ -213,6 +213,7 @@ class Registry:
         """Every integration known, in the order in which it was added."""
         if self.entries:
             self._read_entry_points()
+            settle()
         return list(self.entries.values())
 
     # The lock is held for the tables alone. Placing a hook may wait for another thread's import, which
@@ -300,6 +301,7 @@ class Registry:
             points = list(entry_points(group=GROUP))
             with self._lock:
                 new = [self._entry(p.name, p.value) for p in points if p.name not in self.entries]
+                self._table |= {entry.key: entry.target for entry in new}
             self._await_all(new)
 
     def _fail(self, entry: Entry, error: Exception) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.machinery
 import importlib.util
 import sys
 import threading
@@ -56,6 +57,25 @@ class TestOnImport:
             hook.remove()
             for name in ("zipped_one", "zipped_other"):
                 sys.modules.pop(name, None)
+
+    @pytest.mark.parametrize("seen_by_us", [False, True])
+    def test_a_module_that_asks_while_it_is_loaded_is_whole_when_it_is_patched(
+        self, package: str, monkeypatch: pytest.MonkeyPatch, seen_by_us: bool
+    ) -> None:
+        """As a framework does that imports an SDK, at which entry points are read, and so its own."""
+        seen: list[tuple[str, bool]] = []
+
+        def note(module: ModuleType) -> None:
+            seen.append((module.__name__, hasattr(module, "value")))
+
+        placed = [on_import("hooked._inner", lambda _: placed.append(on_import("hooked", note)))]
+        if seen_by_us:
+            placed.append(on_import("hooked", lambda _: None))
+        module = importlib.import_module(package)
+        assert seen == [("hooked", True)]
+        assert type(module.__spec__) is importlib.machinery.ModuleSpec
+        for hook in placed:
+            hook.remove()
 
     def test_fires_after_the_module_ran(self, package: str) -> None:
         """The callback sees the module with its contents."""

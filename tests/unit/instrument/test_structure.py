@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -298,6 +299,22 @@ def test_another_version_is_instrumented_as_far_as_its_hooks_are_found(
     assert (entry.points, entry.missing) == (["framework_halved:Agent.run"], ["framework_halved:Agent.gone"])
     registry.uninstall()
     assert dict(vars(module.Agent)) == before
+
+
+def test_what_another_package_brings_is_there_again_after_an_undo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entry points are read once."""
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points",
+        lambda group: [EntryPoint("framework_brought", f"{__name__}:Halved", group)],
+    )
+    registry = Registry()
+    try:
+        for _ in range(2):
+            registry.install()
+            assert "framework_brought" in [entry.key for entry in registry.status()]
+            registry.uninstall()
+    finally:
+        registry.uninstall()
 
 
 def test_the_table_of_integrations_is_the_one_in_the_readme() -> None:
