@@ -1,4 +1,5 @@
-"""pydantic-ai: agent runs through a capability of our own, function tools where their toolset calls them.
+"""pydantic-ai: agent runs through a capability of our own, function tools where their toolset calls them, and the
+functions that a model calls to give its output.
 
 A capability that only wraps runs leaves the requests as they are; one that listens to events would turn
 them into streams.
@@ -19,6 +20,7 @@ from lctl.instrument.structure import ModelCall, Tool, around_tool, changeable
 from lctl.session.default import get_session
 
 _TOOLS = "pydantic_ai.toolsets.function"
+_OUTPUT = "pydantic_ai._output"
 #: Models that make no call on a wire that is read.
 _INSIDE = {"pydantic_ai.models.test": "TestModel", "pydantic_ai.models.function": "FunctionModel"}
 
@@ -28,11 +30,13 @@ class PydanticAI:
 
     name = "pydantic-ai-slim"
     supported = ">=2,<3"
-    modules = ("pydantic_ai.agent", _TOOLS, *_INSIDE)
+    modules = ("pydantic_ai.agent", _TOOLS, _OUTPUT, *_INSIDE)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == _TOOLS:
             patches.wrap(module, "FunctionToolset.call_tool", around_tool("a Pydantic AI tool", _tool))
+        elif module.__name__ == _OUTPUT:
+            patches.wrap(module, "execute_output_function", around_tool("a Pydantic AI output", _output))
         elif module.__name__ in _INSIDE:
             patches.wrap(module, f"{_INSIDE[module.__name__]}.request", _told)
             patches.wrap(module, f"{_INSIDE[module.__name__]}.request_stream", _told_stream)
@@ -103,10 +107,25 @@ def _tool(toolset: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     # A toolset around this one may have the model know the tool by another name (`prefixed`, `renamed`), and
     # hands its own name on to here.
     name = _asked(context, call_id) or getattr(context, "tool_name", None) or given["name"]
-    beside = changeable(getattr(context, "deps", None), getattr(context, "usage", None))
     schema = getattr(getattr(given.get("tool"), "call_func", None), "__self__", None)
     function = getattr(schema, "function", None)
-    return Tool(str(name), given["tool_args"], call_id, _shown, _paused, beside, function)
+    return Tool(str(name), given["tool_args"], call_id, _shown, _paused, _beside(context), function)
+
+
+def _output(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool | None:
+    """Signature of the wrapped: (function_schema, *, run_context, args). With a text no model asks to have it
+    called; how often it is with one answer that is not whole yet depends on the time."""
+    context = kwargs["run_context"]
+    call_id = getattr(context, "tool_call_id", None)
+    if call_id is None or getattr(context, "partial_output", False):
+        return None
+    name = _asked(context, call_id) or context.tool_name  # a streamed answer is no message yet
+    function = getattr(args[0] if args else kwargs["function_schema"], "function", None)
+    return Tool(str(name), kwargs["args"], call_id, None, _paused, _beside(context), function)
+
+
+def _beside(context: Any) -> tuple[Any, ...]:
+    return changeable(getattr(context, "deps", None), getattr(context, "usage", None))
 
 
 def _asked(context: Any, call_id: str | None) -> str | None:

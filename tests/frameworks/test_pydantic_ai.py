@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,13 @@ class TestPydanticDeps(IntegrationSuite):
     )
 
     def answer(self, request: Request) -> Any:
+        if "clerk" in request.tools:
+            if "clerk?" in request.turns[-1].text:
+                return Reply(tool_calls=[("clerk", {"question": "Whose?"})])
+            name = "nobody" if request.turns[-1].text == "Whose?" else "ann"
+            return Reply(tool_calls=[("final_result_look_up", {"name": name})])
+        if not request.tools:
+            return "Bob's."
         if request.tool_results:
             return "It is moved."
         moves = [{"giver": "ann", "taker": "bob", "amount": amount} for amount in (3, 300)]
@@ -99,4 +107,17 @@ class TestPydanticDeps(IntegrationSuite):
     def test_a_tool_is_called_what_the_model_calls_it(self, recorded: Recorded) -> None:
         """Not by its name within a toolset that gives it another one: two may hold tools of one name."""
         calls = [event["data"] for event in recorded.events if event["type"] == "tool_call"]
-        assert sorted(call["tool"] for call in calls) == ["later_give_back", "move", "move"]
+        assert sorted(call["tool"] for call in calls)[-3:] == ["later_give_back", "move", "move"]
+
+    def test_functions_that_give_the_output_are_tools(self, recorded: Recorded) -> None:
+        """One of a streamed answer once, when it is whole."""
+        assert json.loads(recorded.out.splitlines()[-1])[-1] == [10.0, "Bob's.", 10.0, 3]
+        calls = [e["data"] for e in recorded.events if e["type"] == "tool_call" and e["agent"] == "teller"]
+        told = [(call["tool"], call["input"], "error" in call) for call in calls]
+        look = "final_result_look_up"
+        assert told == [
+            (look, {"name": "nobody"}, True),
+            (look, {"name": "ann"}, False),
+            ("clerk", {"question": "Whose?"}, False),
+            (look, {"name": "ann"}, False),
+        ]

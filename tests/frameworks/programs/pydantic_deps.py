@@ -1,10 +1,12 @@
-"""Pydantic AI: tools in threads and tasks that change what lies deep in their dependencies; one with a prefix."""
+"""Pydantic AI: tools in threads and tasks that change what lies deep in their dependencies; one with a prefix;
+functions that models call to give their output, one of which lets another agent work."""
 
+import asyncio
 import json
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel
-from pydantic_ai import Agent, FunctionToolset, ModelRetry, RunContext
+from pydantic_ai import Agent, FunctionToolset, ModelRetry, RunContext, ToolOutput
 
 
 class Account(BaseModel):
@@ -54,6 +56,32 @@ def banker():
     return agent
 
 
+def look_up(context: RunContext[Deps], name: str) -> Account:
+    """Give the account of somebody."""
+    if not context.partial_output:
+        context.deps.seen["looks"] = context.deps.seen.get("looks", 0) + 1
+    if name not in context.deps.bank.accounts:
+        raise ModelRetry("ask for ann")
+    return context.deps.bank.accounts[name]
+
+
+async def ask_clerk(question: str) -> str:
+    """Leave it to a clerk."""
+    return (await Agent("openai-chat:gpt-4.1-nano", name="clerk").run(question)).output
+
+
+async def streamed(teller, deps):
+    async with teller.run_stream("Stream", deps=deps) as run:
+        return [each.balance async for each in run.stream_output()][-1]
+
+
+def outputs(deps):
+    output = [look_up, ToolOutput(ask_clerk, name="clerk")]
+    teller = Agent("openai-chat:gpt-4.1-mini", name="teller", deps_type=Deps, output_type=output)
+    told = [teller.run_sync(text, deps=deps).output for text in ("Whose?", "A clerk?")]
+    return [told[0].balance, told[1], asyncio.run(streamed(teller, deps)), deps.seen["looks"]]
+
+
 def main():
     results = []
     deps = Deps()
@@ -62,7 +90,7 @@ def main():
     seen = {
         giver: sorted(amounts) for giver, amounts in deps.seen["by"].items()
     }  # threads race for the order
-    return [*results, accounts, seen]
+    return [*results, accounts, seen, outputs(Deps())]
 
 
 if __name__ == "__main__":
