@@ -61,7 +61,7 @@ class TestAgnoRemembers(Threaded):
         if request.tool_results or not request.tools:
             return "You like tea." if "likes tea" in request.system else "Done."
         memory = {"memory": "likes tea", "topics": ["tea"]}
-        known = {"launch": {"rocket": "Ariane"}, "add_memory": memory}
+        known: dict[str, Any] = {"launch": {"rocket": "Ariane"}, "add_memory": memory}
         return Reply(tool_calls=[(name, known[name]) for name in request.tools if name in known])
 
     def test_what_is_remembered_is_in_the_next_prompt(self, recorded: Recorded) -> None:
