@@ -204,3 +204,25 @@ def test_ids_of_calls_by_the_program_itself(tmp_path: Path) -> None:
     again = run("-m", "lctl", "rerun", "last")
     assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
     assert "log equal" in again.stderr, again.stderr
+
+
+def test_a_tool_of_an_mcp_server_is_served(tmp_path: Path) -> None:
+    """Its thread hands the result to the agent's loop; in a rerun nothing is handed, and nothing missing."""
+    for name in ("strands", "openai", "mcp.server.fastmcp"):
+        pytest.importorskip(name)
+    program = Path(__file__).parent / "programs" / "strands_mcp.py"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LCTL_")}
+
+    def lctl(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "lctl", *words]
+        given = {**kept, "LCTL_DIR": str(tmp_path), **environ}
+        return subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, timeout=300)
+
+    with ModelServer(seed=1) as server:
+        server.reply(Reply(tool_calls=[("echo", {"text": "hi"})]))
+        server.reply("It echoes.", times=None)
+        done = lctl("run", "-o", "run.lctl.json", str(program), **server.environ)
+    assert done.returncode == 0, done.stderr
+    again = lctl("rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, done.stdout), again.stderr
+    assert (tmp_path / "asked.txt").read_text() == "hi"

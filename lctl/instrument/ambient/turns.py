@@ -49,9 +49,12 @@ def _noting(real: Callable[..., Any]) -> Callable[..., Any]:
             return real(loop, callback, *args, **options)
         # Within a tool's body it orders nothing that a rerun does: the call is served as a whole.
         lane = turns.job_in(args)
-        if turns.running() is not loop:
+        here = turns.running()
+        if here is not loop:
             crossed = turns.crossed.get(get_ident())
-            if lane is not None or not lanes.in_body(None if crossed is None else crossed.path):
+            # Where another loop runs, each task's own lane is current, whatever the thread did before.
+            at = None if crossed is None or here is not None else crossed.path
+            if lane is not None or not lanes.in_body(at):
                 turns.crossed.pop(get_ident(), None)
                 lane = lane or crossed
         if lane is not None and lane.tool is None and reads.active():
