@@ -7,6 +7,7 @@ served. Model calls are the wire's.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextvars import ContextVar
 from types import ModuleType
 from typing import Any
@@ -16,6 +17,7 @@ from lctl.instrument.structure import Step, Tool, around_step, call_tool, guarde
 from lctl.instrument.structure.subagents import around_subagent
 from lctl.session import border
 from lctl.session.default import get_session
+from lctl.session.wrapping import step_aside
 
 _AGENT = "an agent of smolagents"
 _TOOL = "a tool call of smolagents"
@@ -59,13 +61,34 @@ class _Calls:
         self._id: ContextVar[str | None] = ContextVar("lctl_smolagents_call", default=None)
 
     def processed(self, wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Signature of the wrapped: (chat_message, memory_step)."""
-        self._note(args[0] if args else kwargs.get("chat_message"))
-        return wrapped(*args, **kwargs)
+        """Signature of the wrapped: (chat_message, memory_step) -> generator."""
+        asked = self._asked_in(args[0] if args else kwargs.get("chat_message"))
+        items = wrapped(*args, **kwargs)
+        return items if asked is None else self._processing(items, asked)
 
     @guarded(_TOOL)
-    def _note(self, message: Any) -> None:
-        self._asked.set(list(message.tool_calls))
+    def _asked_in(self, message: Any) -> list[Any]:
+        return list(message.tool_calls)
+
+    def _processing(self, items: Iterator[Any], asked: list[Any]) -> Iterator[Any]:
+        """Only while it works: between two of its items whoever reads a stream may read another run's."""
+        try:
+            while True:
+                token = self._asked.set(asked)
+                try:
+                    item = next(items)
+                except StopIteration:
+                    return
+                except BaseException as error:
+                    step_aside(error)
+                    raise
+                finally:
+                    self._asked.reset(token)
+                yield item
+        finally:
+            close = getattr(items, "close", None)  # of an iterator of a subclass's there is none
+            if close is not None:
+                close()
 
     def executed(self, wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Signature of the wrapped: (tool_name, arguments)."""

@@ -107,7 +107,7 @@ def _plain(function: Any, begin: Begin) -> Any:
                 finally:
                     lanes.leave(token)
         except BaseException as error:
-            _step_aside(error)
+            step_aside(error)
             _ended(run.failed, error)
             raise
         run.gives = _GIVEN.get(type(value)) if run.follows else None
@@ -154,7 +154,7 @@ def _coroutine(function: Any, begin: Begin) -> Any:
                 finally:
                     lanes.leave(token)
         except BaseException as error:
-            _step_aside(error)
+            step_aside(error)
             _ended(run.failed, error)
             raise
         _ended(run.returned, value)
@@ -184,7 +184,7 @@ def _generator(function: Any, begin: Begin) -> Any:
                 _ended(run.returned, stop.value)
                 return stop.value
             except BaseException as error:
-                _step_aside(error)
+                step_aside(error)
                 _ended(run.failed, error)
                 raise
             finally:
@@ -232,7 +232,7 @@ def _async_generator(function: Any, begin: Begin) -> Any:
                 _ended(run.returned, None)
                 return
             except BaseException as error:
-                _step_aside(error)
+                step_aside(error)
                 _ended(run.failed, error)
                 raise
             finally:
@@ -278,7 +278,7 @@ def _begun_aside(begin: Begin, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     return run
 
 
-def _step_aside(error: BaseException) -> None:
+def step_aside(error: BaseException) -> None:
     """Take the wrapper's own line off the traceback: frameworks show theirs to the model."""
     trace = error.__traceback__
     if trace is not None and trace.tb_next is not None:

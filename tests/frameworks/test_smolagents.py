@@ -138,3 +138,49 @@ def test_runs_of_one_agent_at_once_keep_their_calls_ids(tmp_path: Path) -> None:
     met = [call["call_id"] for call in made if call["tool"] == "meet"]
     assert len(met) == len(set(met)) == 4
     assert set(met) <= set(asked)
+
+
+def test_streams_that_are_read_in_turns_keep_their_calls_ids(tmp_path: Path) -> None:
+    """Two agents' streams, of each an item at a time: each call has the id of its own agent's answer."""
+    smolagents: Any = pytest.importorskip("smolagents")
+
+    class Look(smolagents.Tool):
+        name = "look"
+        description = "Looks."
+        inputs: ClassVar = {"at": {"type": "string", "description": "What."}}
+        output_type = "string"
+
+        def forward(self, at: str) -> str:
+            return f"Seen {at}."
+
+    def answer(request: Request) -> Any:
+        if "Observation:" in request.turns[-1].text:
+            return Reply(tool_calls=[("final_answer", {"answer": "Done."})])
+        who = "ann" if "Ask ann." in request.text else "bob"
+        return Reply(tool_calls=[("look", {"at": "both"}), ("look", {"at": who})])
+
+    path = tmp_path / "log.lctl.json"
+    ensure_installed()
+    with ModelServer(seed=1) as server, LCTLSession("test", path):
+        server.reply(answer, times=None)
+        model = smolagents.OpenAIModel("gpt-4.1-mini", api_base=server.openai_url, api_key="test")
+        agents = [
+            smolagents.ToolCallingAgent([Look()], model, name=name, verbosity_level=-1) for name in "ab"
+        ]
+        streams = [
+            one.run(f"Ask {who}.", stream=True) for one, who in zip(agents, ("ann", "bob"), strict=True)
+        ]
+        for _ in zip(*streams, strict=True):
+            pass
+        model.client.close()
+    uninstrument()
+    events = [event.to_dict() for event in open_log(path).events()]
+    asked = {
+        call["id"]: event["agent"]
+        for event in events
+        if event["type"] == "message"
+        for call in event["data"].get("tool_calls", ())
+    }
+    made = [(e["data"]["call_id"], e["agent"]) for e in events if e["type"] == "tool_call"]
+    assert len(made) == 6
+    assert dict(made) == asked
