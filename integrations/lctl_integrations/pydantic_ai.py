@@ -1,4 +1,4 @@
-"""pydantic-ai: agent runs through a capability of our own, function tools where their toolset calls them, and the
+"""pydantic-ai: agent runs through a capability of our own, function tools where their toolset calls them, and
 functions that a model calls to give its output.
 
 A capability that only wraps runs leaves the requests as they are; one that listens to events would turn

@@ -1,14 +1,23 @@
-"""Virtual time, and when it goes with the world's."""
+"""Virtual time, and when it goes with the world's.
+
+It stands still while the program runs: nobody may see how long a rerun takes. But what the program computes it
+computes again, and took its time in the recording: a limit of time that begins behind a long computation (the
+loading of a model, a library) must not end with it. So the clock goes on while much is computed, up to the next
+moment that is known.
+"""
 
 from __future__ import annotations
 
 from itertools import count
-from time import monotonic
+from time import monotonic, process_time
 
 #: What each reading of the clock adds, in ms: who reads it until it has moved comes to an end.
 TICK = 0.001
 
-_monotonic = monotonic
+#: Seconds of processor time from which on it goes with what is computed; below, reruns are all alike.
+_MUCH = 0.5
+
+_monotonic, _used = monotonic, process_time
 
 
 class Pace:
@@ -17,6 +26,7 @@ class Pace:
     Attributes:
         now: virtual milliseconds from the recording's origin.
         ticks: counts how often the clock has been read since `now` was set.
+        next: the next moment that is known; computing leads to no later one.
         realtime: it goes as the recording's did.
     """
 
@@ -24,6 +34,9 @@ class Pace:
         self.realtime = realtime
         self.now = 0.0
         self.ticks = count().__next__
+        self.next = 0.0
+        self._computing = _used()  # what the process had used when `now` was set
+        self._computed = 0.0  # since then, as anybody has been told
         self._started = _monotonic()
         self._real: float | None = None  # when it began to go with the world
 
@@ -31,12 +44,20 @@ class Pace:
         self._started = _monotonic()
 
     def read(self) -> float:
-        return self.now + self.ticks() * TICK
+        return self.present() + self.ticks() * TICK
+
+    def present(self) -> float:
+        """`now`, and what has been computed since, if that is much."""
+        used = _used() - self._computing
+        if used > _MUCH and not self.realtime:
+            self._computed = max(self._computed, min(used * 1000, self.next - self.now))
+        return self.now + self._computed
 
     def move(self, now: float) -> None:
         """Let it be `now`; never earlier than anybody has read."""
-        read, self.ticks = self.ticks() * TICK, count().__next__
+        read, self.ticks = self._computed + self.ticks() * TICK, count().__next__
         self.now = max(now, self.now + read)
+        self._computing, self._computed = _used(), 0.0
 
     def jump(self, now: float) -> None:
         """As `move`, and no longer with the world."""
@@ -51,6 +72,7 @@ class Pace:
             real = _monotonic()
             if self._real is not None:
                 self.now += (real - self._real) * 1000
+                self._computing = _used()
             self._real = real
         else:
             self._real = None

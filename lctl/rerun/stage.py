@@ -70,6 +70,7 @@ class Stage:
         self._stalled: tuple[int, float] | None = None
         self._ending: float | None = None
         self._computing: tuple[float, float] | None = None  # processor time and real time of its beginning
+        self._look_ahead()
 
     def block(self, party: Blocked) -> None:
         self.blocked[party.tid] = party
@@ -104,6 +105,11 @@ class Stage:
         if self.score.play(place) and self.last is not None:
             self.violations.append(Violation(key, self.last))
         self.last = key
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        head = self.score.head
+        self.pace.next = self.score.at(head) if head < self.score.length else 0.0
 
     # -- who goes on -------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ class Timekeeper:
         with self._door:
             if self._stage.over:
                 return
-            until = self.pace.now + seconds * 1000
+            until = self.pace.present() + seconds * 1000
             alone = running_loop() is None and not self._stage.waiting and self._stage.is_alone()
             if alone and not self._stage.is_outside():
                 self.pace.move(until)
@@ -92,7 +92,7 @@ class Timekeeper:
     def add(self, seconds: float, ring: Callable[[], None]) -> Alarm:
         """Have `ring` called when virtual time has gone on by `seconds`."""
         with self._door:
-            alarm = Alarm(self.pace.now + seconds * 1000, ring)
+            alarm = Alarm(self.pace.present() + seconds * 1000, ring)
             if self._stage.over:
                 ring()
                 return alarm

@@ -71,8 +71,10 @@ NAMED = """
 import datetime, os, random, secrets, uuid
 
 system = random.SystemRandom()
-assert system.getrandbits(k=8) < 256 and len(system.randbytes(n=3)) == 3 and system.randrange(start=1, stop=2) == 1
-assert secrets.randbits(k=8) < 256 and len(secrets.token_hex(nbytes=3)) == 6 and secrets.choice(seq="a") == "a"
+assert system.getrandbits(k=8) < 256 and len(system.randbytes(n=3)) == 3
+assert system.randrange(start=1, stop=2) == 1
+assert secrets.randbits(k=8) < 256 and len(secrets.token_hex(nbytes=3)) == 6
+assert secrets.choice(seq="a") == "a"
 random.seed(a=1, version=2)
 assert random.getrandbits(8) < 256 and random.choices(population="a", k=2) == ["a", "a"]
 assert random.sample(population="a", k=1) == ["a"] and random.randint(a=1, b=1) == 1
