@@ -1,9 +1,9 @@
 """Virtual time, and when it goes with the world's.
 
-It stands still while the program runs: nobody may see how long a rerun takes. But what the program computes it
-computes again, and took its time in the recording: a limit of time that begins behind a long computation (the
-loading of a model, a library) must not end with it. So the clock goes on while much is computed, up to the next
-moment that is known.
+It stands still while the program runs: nobody may see how long a rerun takes. But what the program computes
+it computes again, and took its time in the recording: a limit of time that begins behind a long computation
+(the loading of a model, a library) must not end with it. So the clock goes on while much is computed, up to
+the next moment that is known.
 """
 
 from __future__ import annotations
