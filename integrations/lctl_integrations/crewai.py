@@ -119,8 +119,7 @@ class _Bus:
     @guarded(_EVENT)
     def stopped(self, agent: Any, error: BaseException) -> None:
         """An agent's work for a task has ended with this; not every such end is told by an event."""
-        wanted = ("agent_execution_started", id(agent))
-        key = next((key for key, begun in reversed(self._open.items()) if begun == wanted), None)
+        key = self._around(("agent_execution_started", id(agent)))
         for each in () if key is None else (*self._left_open(key), key):
             del self._open[each]
             self._runs.end(each, error)
@@ -160,13 +159,24 @@ class _Bus:
         if told is not None and self._open.get(told, ("", 0))[0] == start:
             return str(told)
         wanted = (start, id(source))
-        return next((key for key, begun in reversed(self._open.items()) if begun == wanted), None)
+        last = next((key for key, begun in reversed(list(self._open.items())) if begun == wanted), None)
+        return self._around(wanted) or last
+
+    def _around(self, begun: tuple[str, int]) -> str | None:
+        """The nearest step of that type and source in which the running code is. An agent may be asked
+        twice at once: the newest need not be this one's."""
+        known = list(self._open.items())  # other threads begin and end theirs
+        owners = {id(self._runs.frame(key)): key for key, each in known if each == begun}
+        here = context.current()
+        while here is not None and id(here) not in owners:
+            here = here.parent
+        return None if here is None else owners[id(here)]
 
     def _left_open(self, key: str) -> list[str]:
         """Steps within that of `key` in which the running code still is, innermost first: of the end of an
         agent that a tool's failure stops CrewAI does not tell."""
         owners: dict[int, str] = {}
-        for each in self._open:
+        for each in list(self._open):
             owners.setdefault(id(self._runs.frame(each)), each)
         around, here, found = self._runs.frame(key), context.current(), []
         while here is not None and here is not around:

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import pytest
 from inline_snapshot import snapshot
 
-from lctl.testing import ModelServer, Reply, Request
+from lctl.testing import Fault, ModelServer, Reply, Request
 from lctl.testing.integration_suite import Recorded
 from tests.frameworks.homes import AtHome
-from tests.rerun.harness import LCTL, run
+from tests.frameworks.outlines import outline
+from tests.rerun.harness import LCTL, Result, run
 
 pytestmark = [pytest.mark.frameworks, pytest.mark.long]
 
@@ -54,6 +55,47 @@ def test_a_rerun_leaves_what_crewai_keeps_at_home(way: str, tmp_path: Path) -> N
     again = run([*LCTL, "rerun", str(first.log)], tmp_path, environ, first.log)
     assert (again.code, again.out) == (0, first.out), again.err
     assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == kept
+
+
+ASKED = """
+from crewai import LLM, Agent, Crew, Process, Task
+
+llm = LLM(model="openai/gpt-4.1-mini")
+scout = Agent(role="Scout", goal="Find.", backstory="-", llm=llm)
+task = Task(description="Ask them.", expected_output="a word")
+print(Crew(agents=[scout], tasks=[task], process=Process.hierarchical, manager_llm=llm).kickoff().raw)
+"""
+
+
+def test_an_agent_that_is_asked_again_while_it_works(tmp_path: Path) -> None:
+    """CrewAI refuses it, three times: each is an end of its own, and none of what is under way."""
+    pytest.importorskip("crewai", reason="crewai is not installed")
+
+    def answer(request: Request) -> Any:
+        if "tools" not in request.body:  # the scout
+            return Reply("Found.", fault=Fault(delay=1))
+        asked = {"question": "Where?", "context": "-", "coworker": "Scout"}
+        both = [("ask_question_to_coworker", asked)] * 2
+        return "Done." if request.tool_results else Reply(tool_calls=both)
+
+    first = _recorded(ASKED, answer, tmp_path)
+    found = outline(first.events)
+    at = found.index("        llm Scout 103+2")
+    assert found[at - 1] == "      agent Scout: execute"
+    assert found.count("      agent Scout: execute [error]") == 3
+
+
+def _recorded(text: str, answer: Any, folder: Path) -> Result:
+    """The program of `text`, run in a home of its own."""
+    (folder / "program.py").write_text(text)
+    log = folder / "run.lctl.json"
+    with ModelServer(seed=1) as server:
+        server.reply(answer, times=None)
+        environ = {**server.environ, "OTEL_SDK_DISABLED": "true", "HOME": str(folder)}
+        environ["XDG_DATA_HOME"] = str(folder / "data")
+        first = run([*LCTL, "run", "--output", str(log), "program.py"], folder, environ, log)
+    assert first.code == 0, first.err
+    return first
 
 
 class TestCrewAI(AtHome):
