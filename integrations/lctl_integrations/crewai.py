@@ -33,7 +33,7 @@ _STARTS = {
     "task_started": ("task", "task"),
     "agent_execution_started": ("agent", "agent_execution"),
     "lite_agent_execution_started": ("agent", "lite_agent_execution"),
-    "knowledge_query_started": ("retriever", "knowledge_query"),
+    "knowledge_search_query_started": ("retriever", "knowledge_search_query"),
     "memory_query_started": ("retriever", "memory_query"),
 }
 #: How an end is told, after the name of what ends.
@@ -45,6 +45,8 @@ _OUTCOMES = {
     "paused": "paused",
 }
 _BEGUN = {ends: start for start, (_, ends) in _STARTS.items()}
+#: Failures of a part that end the whole, of which nothing more is told: without a query nothing is looked up.
+_GIVEN_UP = {"knowledge_query_failed": "knowledge_search_query_started"}
 
 #: The id of the model's tool call that is about to be executed.
 _call_id: ContextVar[str | None] = ContextVar("lctl_crewai_call_id", default=None)
@@ -132,8 +134,9 @@ class _Bus:
             self._called(event)
         else:
             name, _, ending = event.type.rpartition("_")
-            if name in _BEGUN and ending in _OUTCOMES:
-                self._ended(source, event, name, _OUTCOMES[ending])
+            start = _GIVEN_UP.get(event.type) or _BEGUN.get(name)
+            if start is not None and ending in _OUTCOMES:
+                self._ended(source, event, start, _OUTCOMES[ending])
 
     def _begun(self, source: Any, event: Any) -> None:
         if get_session() is None or _is_machinery(source):
@@ -142,15 +145,17 @@ class _Bus:
         self._runs.begin(event.event_id, agent, kind=_STARTS[event.type][0], **data)
         self._open[event.event_id] = (event.type, id(source))
 
-    def _ended(self, source: Any, event: Any, name: str, outcome: str) -> None:
-        key = self._begin_of(source, event, _BEGUN[name])
+    def _ended(self, source: Any, event: Any, start: str, outcome: str) -> None:
+        key = self._begin_of(source, event, start)
         if key is None:
             return
         error = sys.exc_info()[1] if outcome == "error" else None
         for each in (*self._left_open(key), key):
             del self._open[each]
-            if error is not None or outcome == "success":
+            if error is not None:
                 self._runs.end(each, error)
+            elif outcome == "success":
+                self._runs.end(each, **(_results(event) if each == key else {}))
             else:
                 self._runs.end(each, outcome=outcome)
 
@@ -228,9 +233,18 @@ def _described(source: Any, event: Any) -> tuple[str | None, dict[str, Any]]:
             agent = getattr(getattr(source, "agent", None), "role", None)
             said = source.description
             return agent, {"intent": name or said, **_given(input_summary=said if name else None)}
-        case "knowledge_query_started" | "memory_query_started":
-            return None, {"intent": event.type.partition("_")[0], **_given(query=event.query)}
+        case "knowledge_search_query_started":  # the query is yet to be made
+            return None, {"intent": "knowledge"}
+        case "memory_query_started":
+            return None, {"intent": "memory", "query": event.query}
     return getattr(source, "role", None) or event.agent_role, {"intent": "execute"}
+
+
+def _results(event: Any) -> dict[str, Any]:
+    """What the end of a step says."""
+    if event.type == "knowledge_search_query_completed":
+        return {"query": event.query, "output": event.retrieved_knowledge}
+    return {}
 
 
 def _given(**data: Any) -> dict[str, Any]:

@@ -85,6 +85,59 @@ def test_an_agent_that_is_asked_again_while_it_works(tmp_path: Path) -> None:
     assert found.count("      agent Scout: execute [error]") == 3
 
 
+KNOWN = """
+import os
+from crewai import LLM, Agent, Crew, Task
+from crewai.knowledge.source.string_knowledge_source import StringKnowledgeSource
+
+model = {"model": "text-embedding-3-small", "api_key": "test", "api_base": os.environ["OPENAI_BASE_URL"]}
+pears = StringKnowledgeSource(content="Pears are green.")
+for name in ("Ann", "Bob"):
+    agent = Agent(role=name, goal="Answer.", backstory="-", llm=LLM(model="openai/gpt-4.1-mini", max_retries=0))
+    task = Task(description="Pears?", expected_output="a word", agent=agent)
+    crew = Crew(agents=[agent], tasks=[task], knowledge_sources=[pears], embedder={"provider": "openai", "config": model})
+    print(crew.kickoff().raw)
+"""
+
+
+def test_what_is_looked_up_in_knowledge(tmp_path: Path) -> None:
+    """The search is a step, with the call that makes a query for it, and ends where that fails."""
+    pytest.importorskip("crewai", reason="crewai is not installed")
+    pytest.importorskip("chromadb", reason="chromadb is not installed")
+    queries = iter(("What are pears?", Fault(400)))
+
+    def answer(request: Request) -> Any:
+        if request.operation == "embeddings":
+            return None
+        return next(queries) if "rewrite" in request.turns[0].text else "Green."
+
+    first = _recorded(KNOWN, answer, tmp_path)
+    assert "lctl: could not" not in first.err
+    found = [line for line in outline(first.events, tokens=False) if "embedding" not in line]
+    assert found == snapshot(
+        [
+            "chain crew: kickoff",
+            "  task Ann: Pears?",
+            "    agent Ann: execute",
+            "      llm Ann",
+            "    retriever Ann: knowledge",
+            "      llm Ann",
+            "chain crew: kickoff",
+            "  task Bob: Pears?",
+            "    agent Bob: execute",
+            "      llm Bob",
+            "    retriever Bob: knowledge [error]",
+            "      error Bob: invalid_format: Error code: 400 - {'error': {'message': 'The request was not valid.', 'type': 'i",
+            "      llm Bob [error]",
+            "        error Bob: invalid_format: The request was not valid.",
+        ]
+    )
+    ends = [e["data"] for e in first.events if e["type"] == "step_end" and "query" in e["data"]]
+    assert [(data["query"], data["output"]) for data in ends] == snapshot(
+        [("What are pears?", "Additional Information: Pears are green.")]
+    )
+
+
 def _recorded(text: str, answer: Any, folder: Path) -> Result:
     """The program of `text`, run in a home of its own."""
     (folder / "program.py").write_text(text)
