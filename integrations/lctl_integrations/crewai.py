@@ -116,7 +116,11 @@ class _Bus:
 
     def executing(self, wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Signature of the wrapped: (task, context, tools), plain or a coroutine function."""
-        return wrapping.wrap(wrapped, lambda _, __: _Executing(self, agent))(*args, **kwargs)
+        try:
+            return wrapping.wrap(wrapped, lambda _, __: _Executing(self, agent))(*args, **kwargs)
+        except BaseException as error:
+            wrapping.step_aside(error)
+            raise
 
     @guarded(_EVENT)
     def stopped(self, agent: Any, error: BaseException) -> None:
@@ -279,7 +283,11 @@ def _tool(input_of: _Input) -> Wrapper:
                 return _begun(tool, input_of(args, kwargs))
             return None
 
-        return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+        try:
+            return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+        except BaseException as error:
+            wrapping.step_aside(error)
+            raise
 
     return wrapper
 

@@ -93,7 +93,11 @@ def _called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, An
     function: Any = getattr(wrapped, "__func__", None)
     if getattr(function, "__globals__", None) is not vars(sys.modules["dspy.utils.callback"]):
         return _around(wrapped, tool, args, kwargs)  # somebody else has wrapped it
-    return _heard(function.__wrapped__)(tool, *args, **kwargs)
+    try:
+        return _heard(function.__wrapped__)(tool, *args, **kwargs)
+    except BaseException as error:
+        wrapping.step_aside(error)
+        raise
 
 
 @cache

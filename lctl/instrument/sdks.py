@@ -15,7 +15,7 @@ from lctl.instrument.attempts import never_raises, text_of
 from lctl.instrument.callevents import is_cancellation
 from lctl.instrument.calls import leave
 from lctl.instrument.patches import Wrapper
-from lctl.session import border, lanes
+from lctl.session import border, lanes, wrapping
 from lctl.trust import taxonomy
 
 #: What an integration knows of a call before anything was sent: (method, url), or None.
@@ -39,6 +39,7 @@ def logical_call(describe: Describe) -> Wrapper:
             result = wrapped(*args, **kwargs)
         except BaseException as error:
             leave(token)
+            wrapping.step_aside(error)
             _raised(call, error, describe, client, args, kwargs)
             raise
         leave(token)
@@ -60,6 +61,7 @@ def logical_call_async(describe: Describe) -> Wrapper:
             result = await wrapped(*args, **kwargs)
         except BaseException as error:
             leave(token)
+            wrapping.step_aside(error)
             _raised(call, error, describe, client, args, kwargs)
             raise
         leave(token)

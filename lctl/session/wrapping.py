@@ -279,7 +279,8 @@ def _begun_aside(begin: Begin, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def step_aside(error: BaseException) -> None:
-    """Take the wrapper's own line off the traceback: frameworks show theirs to the model."""
+    """Take the caller's own line off the traceback of what it has caught, before anybody is told of that:
+    frameworks show theirs to the model, and put them into the text of other exceptions."""
     trace = error.__traceback__
     if trace is not None and trace.tb_next is not None:
         error.__traceback__ = trace.tb_next

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,12 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from lctl.testing import Reply, Request
+from lctl.testing import Fault, ModelServer, Reply, Request
 from lctl.testing.integration_suite import Recorded
 from lctl_integrations.autogen_code import Executors
 from tests.frameworks import outlines
 from tests.frameworks.homes import Threaded
+from tests.rerun.harness import LCTL, run
 
 pytestmark = pytest.mark.frameworks
 
@@ -23,6 +25,33 @@ def test_executors_that_lack_their_packages_are_not_waited_for() -> None:
     """Doctor imports what it waits for."""
     pytest.importorskip("autogen_ext")
     assert [import_module(name).__name__ for name in Executors().modules] == list(Executors().modules)
+
+
+FAILING = """
+import asyncio
+from autogen_agentchat.agents import AssistantAgent
+from autogen_agentchat.teams import RoundRobinGroupChat
+from autogen_ext.models.openai import OpenAIChatCompletionClient
+
+one = AssistantAgent("one", OpenAIChatCompletionClient(model="gpt-4.1-mini"))
+try:
+    asyncio.run(RoundRobinGroupChat([one], max_turns=1).run(task="Talk."))
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_a_teams_failure_is_told_as_it_is_without_lctl(tmp_path: Path) -> None:
+    """AutoGen puts the traceback of an agent's into the text of the team's."""
+    pytest.importorskip("autogen_ext")
+    (tmp_path / "failing.py").write_text(FAILING)
+    log = tmp_path / "run.lctl.json"
+    with ModelServer(seed=1) as server:
+        server.reply(Fault(400, times=None), times=None)
+        plain = run([sys.executable, "failing.py"], tmp_path, server.environ, log)
+        recorded = run([*LCTL, "run", "--output", str(log), "failing.py"], tmp_path, server.environ, log)
+    assert "_openai_client.py" in plain.out
+    assert recorded.out == plain.out
 
 
 class TestAutoGen(Threaded):

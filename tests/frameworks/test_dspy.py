@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import pytest
 from inline_snapshot import snapshot
 
+import lctl
+import lctl_integrations
 from lctl.testing import Fault, ModelServer, Reply, Request
 from lctl.testing.integration_suite import Recorded
 from tests.frameworks import outlines
@@ -170,6 +172,8 @@ def test_what_a_model_is_shown_of_a_failed_tool_is_the_same_again(way: str, tmp_
         told = [request.text for request in server.requests]
     assert first.code == 0, first.err
     assert any('raise LookupError(f"no {city}")' in text for text in told)
+    for package in (lctl, lctl_integrations):
+        assert not any(str(Path(str(package.__file__)).parent) in text for text in told)
     second = tmp_path / "again.lctl.json"
     again = run([*LCTL, "rerun", str(log), "--output", str(second)], tmp_path, environ, second)
     assert again.code == 0, again.err

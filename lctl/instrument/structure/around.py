@@ -98,7 +98,11 @@ def around_step(place: str, describe: DescribeStep) -> Wrapper:
                     return _StepRun(place, scope.begin(), step.result, step.told_by_items)
             return None
 
-        return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+        try:
+            return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+        except BaseException as error:
+            wrapping.step_aside(error)
+            raise
 
     return wrapper
 
@@ -117,7 +121,11 @@ def around_tool(place: str, describe: DescribeTool) -> Wrapper:
                     return tool.begin()
             return None
 
-        return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+        try:
+            return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+        except BaseException as error:
+            wrapping.step_aside(error)
+            raise
 
     return wrapper
 

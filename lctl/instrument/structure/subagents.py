@@ -31,7 +31,11 @@ def around_subagent(place: str, describe: DescribeTool) -> Wrapper:
                 return None if tool is None else begin_subagent(tool)
             return None
 
-        return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+        try:
+            return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+        except BaseException as error:
+            wrapping.step_aside(error)
+            raise
 
     return wrapper
 
