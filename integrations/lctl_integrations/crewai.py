@@ -8,22 +8,16 @@ CrewAI's own pairing slips where an end is told twice (`llm_call_failed`). Model
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from contextvars import ContextVar
 from types import ModuleType
 from typing import Any
 
-from lctl.guard import guard
-from lctl.instrument.patches import PatchSet, Wrapper
-from lctl.instrument.structure import ModelCall, Runs, Tool, guarded
-from lctl.instrument.structure.subagents import begin_subagent
-from lctl.session import border, context, wrapping
+from lctl.instrument.patches import PatchSet
+from lctl.instrument.structure import ModelCall, Runs, guarded
+from lctl.session import context, wrapping
 from lctl.session.default import get_session
-from lctl.session.toolruns import begin_tool
-from lctl_integrations import crewai_files, crewai_handlers, crewai_memories
+from lctl_integrations import crewai_files, crewai_handlers, crewai_memories, crewai_tools
 
 _EVENT = "an event of CrewAI"
-_TOOL = "a tool call of CrewAI"
 
 #: What begins a step: its kind and what its end is called.
 _STARTS = {
@@ -48,9 +42,6 @@ _BEGUN = {ends: start for start, (_, ends) in _STARTS.items()}
 #: Failures of a part that end the whole, of which nothing more is told: without a query nothing is looked up.
 _GIVEN_UP = {"knowledge_query_failed": "knowledge_search_query_started"}
 
-#: The id of the model's tool call that is about to be executed.
-_call_id: ContextVar[str | None] = ContextVar("lctl_crewai_call_id", default=None)
-
 
 class CrewAI:
     """crewai 1.x, from the release whose events know their parents."""
@@ -59,11 +50,8 @@ class CrewAI:
     supported = ">=1.15,<2"
     modules = (
         "crewai.events.event_bus",
-        "crewai.tools.base_tool",
-        "crewai.tools.structured_tool",
-        "crewai.agents.agent_executor",
-        "crewai.agents.step_executor",
         "crewai.agent.core",
+        *crewai_tools.MODULES,
         *crewai_files.MODULES,
         *crewai_memories.MODULES,
     )
@@ -81,20 +69,13 @@ class CrewAI:
         if name in crewai_memories.MODULES:
             crewai_memories.patch(module, name, patches)
             return
+        if name in crewai_tools.MODULES:
+            crewai_tools.patch(module, name, patches)
+            return
         match name.rpartition(".")[2]:
             case "event_bus":
                 patches.wrap(module, "CrewAIEventsBus._prepare_event", self._bus.prepared)
                 patches.wrap(module, "CrewAIEventsBus.flush", crewai_handlers.flushed)
-            case "base_tool":
-                for path in ("BaseTool.run", "Tool.run", "BaseTool.arun", "Tool.arun"):
-                    patches.wrap(module, path, _tool(_keywords))
-            case "structured_tool":
-                for path in ("CrewStructuredTool.invoke", "CrewStructuredTool.ainvoke"):
-                    patches.wrap(module, path, _tool(_first))
-            case "agent_executor":
-                patches.wrap(module, "AgentExecutor._execute_single_native_tool_call", _with_call_id)
-            case "step_executor":
-                patches.wrap(module, "execute_single_native_tool_call", _with_call_id)
             case "core":
                 patches.wrap(module, "Agent.execute_task", self._bus.executing)
                 patches.wrap(module, "Agent.aexecute_task", self._bus.executing)
@@ -253,88 +234,3 @@ def _results(event: Any) -> dict[str, Any]:
 
 def _given(**data: Any) -> dict[str, Any]:
     return {name: value for name, value in data.items() if value is not None}
-
-
-# -- tools ---------------------------------------------------------------------------------
-
-#: Tools that let another agent of the crew work.
-_DELEGATION = ("DelegateWorkTool", "AskQuestionTool")
-
-_Input = Callable[[tuple[Any, ...], dict[str, Any]], dict[str, Any]]
-
-
-def _keywords(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    return {**({"args": list(args)} if args else {}), **kwargs}
-
-
-def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Of `invoke(input, config=None, **kwargs)`."""
-    given = args[0] if args else kwargs.get("input")
-    return dict(given) if isinstance(given, dict) else {"input": given}
-
-
-def _tool(input_of: _Input) -> Wrapper:
-    def wrapper(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
-            if get_session() is None and border.player() is None:
-                return None
-            with guard(_TOOL):
-                guard.rehearse(_TOOL)
-                return _begun(tool, input_of(args, kwargs))
-            return None
-
-        try:
-            return wrapping.wrap(wrapped, begin)(*args, **kwargs)
-        except BaseException as error:
-            wrapping.step_aside(error)
-            raise
-
-    return wrapper
-
-
-def _begun(tool: Any, input: dict[str, Any]) -> wrapping.Run | None:
-    call_id = _call_id.get()
-    _call_id.set(None)  # what the tool itself calls is another call
-    if type(tool).__name__ in _DELEGATION:
-        return _delegated(tool, input, call_id)
-    function = getattr(tool, "func", None) or getattr(tool, "_run", None)
-    run = begin_tool(tool.name, input, call_id=call_id, function=function)
-    if run is not None and run.served is not None:
-        _use(tool)
-    return run
-
-
-def _delegated(tool: Any, input: dict[str, Any], call_id: str | None) -> wrapping.Run | None:
-    session, to = get_session(), input.get("coworker")
-    if session is not None and to is not None:
-        session.handoff(_role(tool, str(to)), reason=input.get("task") or input.get("question"))
-    return begin_subagent(Tool(tool.name, input, call_id))
-
-
-def _role(tool: Any, name: str) -> str:
-    """The role of the agent that is meant: CrewAI takes a model's word for it in any case and spacing."""
-    wanted = tool.sanitize_agent_name(name)
-    roles = (str(agent.role) for agent in tool.agents)
-    return next((role for role in roles if tool.sanitize_agent_name(role) == wanted), name)
-
-
-def _use(tool: Any) -> None:
-    """Count the use, as running it would: CrewAI asks how often a tool was used before it calls it."""
-    count = getattr(tool, "_claim_usage", None) or getattr(tool, "_increment_usage_count", None)
-    if count is not None:
-        count()
-
-
-def _with_call_id(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Signature of the wrapped: (tool_call, ...)."""
-    token = _call_id.set(_id_of(args[0] if args else kwargs.get("tool_call")))
-    try:
-        return wrapped(*args, **kwargs)
-    finally:
-        _call_id.reset(token)
-
-
-@guarded("the id of a tool call of CrewAI")
-def _id_of(tool_call: Any) -> str | None:
-    found = tool_call.get("id") if isinstance(tool_call, dict) else getattr(tool_call, "id", None)
-    return found if isinstance(found, str) else None

@@ -138,6 +138,46 @@ def test_what_is_looked_up_in_knowledge(tmp_path: Path) -> None:
     )
 
 
+CALLED = """
+import json
+from pathlib import Path
+from crewai import LLM
+
+def weather(city):
+    with Path("asked.txt").open("a") as file:
+        file.write(city)
+    return {"Rome": "Sunny."}[city]
+
+city = {"type": "object", "properties": {"city": {"type": "string"}}}
+tools = [{"type": "function", "function": {"name": "weather", "description": "-", "parameters": city}}]
+for model in ("openai/gpt-4.1-mini", "anthropic/claude-sonnet-4-5"):
+    llm = LLM(model=model, max_tokens=50)
+    for place in ("Rome", "Oslo"):
+        print(llm.call(f"How is {place}?", tools=tools, available_functions={"weather": weather}))
+"""
+
+
+def test_functions_that_a_model_is_given_to_call(tmp_path: Path) -> None:
+    """Not as tools of CrewAI, but with the call: each is a tool call, and not called in a rerun."""
+    pytest.importorskip("crewai", reason="crewai is not installed")
+
+    def answer(request: Request) -> Any:
+        city = "Rome" if "Rome" in request.text else "Oslo"
+        return Reply(tool_calls=[("weather", {"city": city})])
+
+    first = _recorded(CALLED, answer, tmp_path)
+    assert [line for line in outline(first.events) if line.startswith("tool")] == [
+        'tool main: weather{"city": "Oslo"} = KeyError',
+        'tool main: weather{"city": "Oslo"} = KeyError',
+        'tool main: weather{"city": "Rome"} = "Sunny."',
+        'tool main: weather{"city": "Rome"} = "Sunny."',
+    ]
+    (tmp_path / "asked.txt").unlink()
+    again = run([*LCTL, "rerun", str(first.log)], tmp_path, {"OTEL_SDK_DISABLED": "true"}, first.log)
+    assert (again.code, again.out) == (0, first.out), again.err
+    assert not (tmp_path / "asked.txt").exists()
+
+
 def _recorded(text: str, answer: Any, folder: Path) -> Result:
     """The program of `text`, run in a home of its own."""
     (folder / "program.py").write_text(text)
