@@ -22,6 +22,8 @@ _GRACE = 0.002
 _sleep = sleep
 #: Number of the system call in which threads wait for one another.
 _FUTEX = {"x86_64": b"202", "aarch64": b"98"}.get(os.uname().machine if hasattr(os, "uname") else "")
+#: Where Python's own code for imports says that it is.
+_IMPORTING = "<frozen importlib._bootstrap>"
 #: After this many readings at rest a thread that is not Python's is not looked at any more.
 _FOREIGN = 16
 
@@ -92,6 +94,17 @@ class Threads:
             return process_time()
         used = (self._used(tid) for tid in self._watched((), 0) if tid != watch)
         return sum(int(text.split()[0]) for text in used if text) / 1e9
+
+    def is_one_importing(self) -> bool:
+        """Whether one of those that were found running is importing a module."""
+        frames = sys._current_frames()
+        for ident, thread in list(_active.items()):
+            frame = frames.get(ident) if number_of(thread) in self._busy else None
+            while frame is not None:
+                if frame.f_code.co_filename == _IMPORTING:
+                    return True
+                frame = frame.f_back
+        return False
 
     def give_up(self) -> None:
         """Those that were found running do not come to rest: do not wait for them any more."""

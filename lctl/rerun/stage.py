@@ -146,7 +146,10 @@ class Stage:
         if passed <= enough:
             return False
         used = self.threads.spent(self.watch.tid) - used
-        return used > enough or used < _LEAST * passed or passed > _LOADED * enough
+        if used < _LEAST * passed or passed > _LOADED * enough:
+            return True
+        # How long an import takes is the machine's affair, and it comes to an end.
+        return used > enough and not self.threads.is_one_importing()
 
     def _look(self) -> None:
         with self.door.lock:

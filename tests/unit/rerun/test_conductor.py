@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import multiprocessing
 import queue
 import sys
@@ -11,11 +12,13 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import forkserver, resource_tracker
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lctl.errors import RerunStopped
+from lctl.rerun import stage
 from lctl.rerun.conductor import Conductor
 from lctl.rerun.spots import LAST
 from lctl.rerun.watching import has_children
@@ -342,6 +345,29 @@ def test_what_nobody_asks_for_is_passed_over_and_told_if_it_comes_late(conductor
     assert [str(one) for one in conductor.violations] == [
         "exchange 1 of lane 0 came after exchange 1 of lane 0.1: nobody asked for it when it was due"
     ]
+
+
+_SLOW = """
+import time
+while time.thread_time() < {}:
+    pass
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are known by their processor time on Linux")
+def test_who_imports_is_waited_for(
+    conductor: Conductor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long: on another machine it took another time. Who computes so long is given up."""
+    monkeypatch.setattr(stage, "_COMPUTING", 0.05)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "slowly_imported.py").write_text(_SLOW.format(time.thread_time() + 0.6))
+    other = threading.Thread(target=conductor.wait, args=[("0.1", "exchange", 1, 0)])
+    other.start()
+    importlib.import_module("slowly_imported")
+    conductor.wait(("0", "exchange", 1, 0))
+    other.join()
+    assert conductor.violations == []
 
 
 def test_a_forgotten_lane_holds_nobody_up(conductor: Conductor) -> None:
