@@ -233,8 +233,15 @@ class Stage:
 
     def _play_for(self, place: int) -> None:
         """Let go on who waits for it, unless an earlier one may still be asked for."""
-        if place > self.score.head and not self._is_settled(place):
-            return
+        if place > self.score.head:
+            if not self._is_settled():
+                return
+            end = self._first_end()
+            if end is None:
+                self.score.pass_over(place)
+            else:
+                self._free_early(end)
+                return
         party = self.waiting.pop(place)
         self.play(place)
         if isinstance(party, Blocked):
@@ -246,7 +253,20 @@ class Stage:
         elif isinstance(party, Awaiting):
             party.wake()
 
-    def _is_settled(self, place: int) -> bool:
+    def _first_end(self) -> Blocked | None:
+        """Who waits for the turn of the earliest end of a job. That delivers nothing: where this thread is
+        what a pool lacks for what is due, or who asks for that waits for it, it goes on before its turn."""
+        waiting = sorted(self.waiting.items())
+        ends = (party for place, party in waiting if self.score.is_end(place) and isinstance(party, Blocked))
+        return next(ends, None)
+
+    def _free_early(self, end: Blocked) -> None:
+        assert end.place is not None
+        del self.waiting[end.place]
+        self.score.play(end.place)  # but it is not yet the time of it
+        self._free(end)
+
+    def _is_settled(self) -> bool:
         """Nobody asked for the head of the score: whether that is certain by now."""
         if self.live:
             return False
@@ -260,7 +280,6 @@ class Stage:
                 self.watch.after(enough / 3)
                 return False
         self._stalled = None
-        self.score.pass_over(place)
         return True
 
     def _ring(self, timer: Blocked | IdleLoop | Alarm) -> None:
