@@ -4,16 +4,19 @@ All others are read on the wire, whichever client makes them. Streams of its own
 their end, so it is asked when that was. The prices that it fetches when it is imported are read as any
 request of `lctl run`; how often it asks again in a thread of its own hangs on how long the program lives, so
 that is no part of a recording, and a rerun does without. Which ids it draws for tool calls is kept
-(`litellm_ids`).
+(`litellm_ids`), and which of several deployments a router draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from lctl.guard import guard
+from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.readout import stream_was_read
 from lctl.instrument.structure import ModelCall
@@ -32,11 +35,19 @@ class LiteLLM:
 
     name = "litellm"
     supported = ">=1.106,<2"
-    modules = ("litellm.main", "litellm.litellm_core_utils.streaming_handler", _PRICES, *litellm_ids.MODULES)
+    modules = (
+        "litellm.main",
+        "litellm.router",
+        "litellm.litellm_core_utils.streaming_handler",
+        _PRICES,
+        *litellm_ids.MODULES,
+    )
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == "litellm.main":
             patches.wrap(module, "mock_completion", _mocked)
+        elif module.__name__ == "litellm.router":
+            patches.wrap(module, "simple_shuffle", _chosen)
         elif module.__name__ in litellm_ids.MODULES:
             litellm_ids.patch(module, patches)
         elif module.__name__ == _PRICES:
@@ -63,6 +74,23 @@ def _read(wrapped: Any, stream: Any, args: tuple[Any, ...], kwargs: dict[str, An
         if getattr(stream, "sent_last_chunk", False) and stream.response_id and not kwargs.get("guarded"):
             stream_was_read(stream.response_id)
     return wrapped(*args, **kwargs)
+
+
+def _chosen(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Around what a router draws one of several deployments with: whichever it is, the same in a rerun.
+    Signature of the wrapped: (resolve_model_alias, healthy_deployments, model, request_kwargs)."""
+    draw = partial(wrapped, *args, **kwargs)
+    offered = args[1] if len(args) > 1 else kwargs.get("healthy_deployments")
+    if not isinstance(offered, Sequence) or len(offered) < 2:
+        return draw()
+
+    def place(drawn: Any) -> int | None:
+        return next((number for number, one in enumerate(offered) if one is drawn), None)
+
+    def at(number: int | None) -> Any:
+        return draw() if number is None or number >= len(offered) else offered[number]
+
+    return reads.read(border.SETTINGS, "litellm router", sys._getframe(1), draw, place, at, always=True)
 
 
 def _mocked(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

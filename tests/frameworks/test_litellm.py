@@ -120,6 +120,46 @@ def test_drawn_ids_of_tool_calls_are_those_of_the_recording(tmp_path: Path) -> N
     assert len(set(kept)) == 24
 
 
+ROUTED = """
+import os
+import litellm
+import lctl
+
+options = {"api_base": os.environ["OPENAI_BASE_URL"], "api_key": "test"}
+names = [{"model": f"openai/gpt-{number}", **options} for number in range(9)]
+router = litellm.Router([{"model_name": "one", "litellm_params": name} for name in names])
+
+def ask():
+    return [router.completion("one", [{"role": "user", "content": "Who?"}]).model for _ in range(4)]
+
+ask()  # what is imported then
+with lctl.LCTLSession("recorded", "recorded.lctl.json"):
+    first = ask()
+with lctl.rerun("recorded.lctl.json", output="again.lctl.json") as again:
+    second = ask()
+print(second == first, again.certificate.ok, again.certificate.unused)
+"""
+
+
+def test_a_router_draws_the_deployment_of_the_recording(tmp_path: Path) -> None:
+    """In a recording that holds no chance, too: the model is asked by its name."""
+    if find_spec("litellm") is None:
+        pytest.skip("litellm is not installed")
+    (tmp_path / "routed.py").write_text(ROUTED)
+    with ModelServer() as server:
+        environ = {**os.environ, **TestLiteLLM.environ, **server.environ, "LCTL_DIR": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "routed.py"],
+            cwd=tmp_path,
+            env={**environ, "WARM_PYTHON": ""},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (0, "True True ()\n"), done.stderr
+
+
 class TestBeneathCrewAI(AtHome):
     """CrewAI over litellm: a model that only litellm serves says in words which tool it wants."""
 
