@@ -1,5 +1,6 @@
-"""pydantic-ai: agent runs through a capability of our own, function tools where their toolset calls them, and
-functions that a model calls to give its output.
+"""pydantic-ai: agent runs through a capability of our own, function tools where their toolset calls them.
+
+Functions that a model calls to give its output are tools, too.
 
 A capability that only wraps runs leaves the requests as they are; one that listens to events would turn
 them into streams.
