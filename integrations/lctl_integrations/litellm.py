@@ -4,7 +4,7 @@ All others are read on the wire, whichever client makes them. Streams of its own
 their end, so it is asked when that was. The prices that it fetches when it is imported are read as any
 request of `lctl run`; how often it asks again in a thread of its own hangs on how long the program lives, so
 that is no part of a recording, and a rerun does without. Which ids it draws for tool calls is kept
-(`litellm_ids`), and which of several deployments a router draws.
+(`litellm_ids`), which of several deployments a router draws, and when it asks again.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class LiteLLM:
             patches.wrap(module, "mock_completion", _mocked)
         elif module.__name__ == "litellm.router":
             patches.wrap(module, "simple_shuffle", _chosen)
+            patches.wrap(module, "Router._time_to_sleep_before_retry", _delay)
         elif module.__name__ in litellm_ids.MODULES:
             litellm_ids.patch(module, patches)
         elif module.__name__ == _PRICES:
@@ -91,6 +92,13 @@ def _chosen(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str
         return draw() if number is None or number >= len(offered) else offered[number]
 
     return reads.read(border.SETTINGS, "litellm router", sys._getframe(1), draw, place, at, always=True)
+
+
+def _delay(wrapped: Any, router: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Around what says in how many seconds a router asks again. There is chance in it, and of calls side by
+    side it decides which asks first."""
+    draw = partial(wrapped, *args, **kwargs)
+    return reads.read(border.SETTINGS, "litellm retry", sys._getframe(1), draw, always=True)
 
 
 def _mocked(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -127,7 +127,8 @@ import lctl
 
 options = {"api_base": os.environ["OPENAI_BASE_URL"], "api_key": "test"}
 names = [{"model": f"openai/gpt-{number}", **options} for number in range(9)]
-router = litellm.Router([{"model_name": "one", "litellm_params": name} for name in names])
+one = [{"model_name": "one", "litellm_params": name} for name in names]
+router = litellm.Router(one, num_retries=1, disable_cooldowns=True)
 
 def ask():
     return [router.completion("one", [{"role": "user", "content": "Who?"}]).model for _ in range(4)]
@@ -142,11 +143,13 @@ print(second == first, again.certificate.ok, again.certificate.unused)
 
 
 def test_a_router_draws_the_deployment_of_the_recording(tmp_path: Path) -> None:
-    """In a recording that holds no chance, too: the model is asked by its name."""
+    """In a recording that holds no chance, too: the model is asked by its name. And when it asks again."""
     if find_spec("litellm") is None:
         pytest.skip("litellm is not installed")
     (tmp_path / "routed.py").write_text(ROUTED)
     with ModelServer() as server:
+        server.reply("Here.", times=4)  # to what is asked first, and is no part of the recording
+        server.reply(Fault(500))
         environ = {**os.environ, **TestLiteLLM.environ, **server.environ, "LCTL_DIR": str(tmp_path)}
         done = subprocess.run(
             [sys.executable, "routed.py"],
@@ -158,6 +161,8 @@ def test_a_router_draws_the_deployment_of_the_recording(tmp_path: Path) -> None:
             check=False,
         )
     assert (done.returncode, done.stdout) == (0, "True True ()\n"), done.stderr
+    events = [event.to_dict() for event in lctl.Chain.load(tmp_path / "recorded.lctl.json").events]
+    assert {"litellm router", "litellm retry"} <= {event["data"].get("key") for event in events}
 
 
 class TestBeneathCrewAI(AtHome):
