@@ -133,7 +133,8 @@ def _asked(context: Any, call_id: str | None) -> str | None:
     """By which name the model asked for the tool; None where no model did (a tool that calls another one)."""
     if call_id is None:
         return None
-    for message in reversed(getattr(context, "messages", None) or ()):
+    messages: Any = getattr(context, "messages", None) or ()
+    for message in reversed(messages):
         for part in message.parts:
             if part.part_kind == "tool-call" and part.tool_call_id == call_id:
                 return str(part.tool_name)

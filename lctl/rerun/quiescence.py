@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections import Counter
 from collections.abc import Collection
 from time import process_time, sleep
 
@@ -24,6 +25,8 @@ _sleep = sleep
 _FUTEX = {"x86_64": b"202", "aarch64": b"98"}.get(os.uname().machine if hasattr(os, "uname") else "")
 #: Where Python's own code for imports says that it is.
 _IMPORTING = "<frozen importlib._bootstrap>"
+#: A thread that was given up so many times is not waited for again.
+_OFTEN = 3
 #: After this many readings at rest a thread that is not Python's is not looked at any more.
 _FOREIGN = 16
 
@@ -48,6 +51,7 @@ class Threads:
         self._foreign: dict[int, int] = {}
         self._busy: set[int] = set()
         self._ceaseless: set[int] = set()
+        self._given_up: Counter[int] = Counter()
 
     def some(self, parked: Collection[int]) -> bool:
         """Whether there are Python threads beside `parked` (native ids) and the strangers."""
@@ -109,6 +113,12 @@ class Threads:
     def give_up(self) -> None:
         """Those that were found running do not come to rest: do not wait for them any more."""
         self._ceaseless |= self._busy
+        self._given_up.update(self._busy)
+
+    def came(self, tid: int) -> None:
+        """It rests, as it says itself: from now on it is waited for again, unless it was given up often."""
+        if tid in self._ceaseless and self._given_up[tid] < _OFTEN:
+            self._ceaseless.discard(tid)
 
     def any_outside(self, parked: Collection[int]) -> bool:
         """Whether a thread is blocked in something that is not in this program: a process, a socket, a
@@ -181,6 +191,7 @@ class Threads:
         if text:
             return text
         self._ceaseless.discard(tid)
+        self._given_up.pop(tid, None)
         self._foreign.pop(tid, None)
         for open_file in self._files.pop(tid, ()):
             os.close(open_file)

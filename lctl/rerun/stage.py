@@ -73,6 +73,7 @@ class Stage:
         self._look_ahead()
 
     def block(self, party: Blocked) -> None:
+        self.threads.came(party.tid)
         self.blocked[party.tid] = party
         self.step()
 

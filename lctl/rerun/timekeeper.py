@@ -51,6 +51,7 @@ class Timekeeper:
         with self._door:
             if self._stage.over:
                 return True
+            self._stage.threads.came(loop.tid)
             self._stage.loops[loop.tid] = loop
             self._stage.step()
             return loop.tid not in self._stage.loops

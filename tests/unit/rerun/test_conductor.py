@@ -371,6 +371,38 @@ def test_who_imports_is_waited_for(
     assert conductor.violations == []
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are known by their processor time on Linux")
+def test_who_computed_for_too_long_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once it has come to rest."""
+    monkeypatch.setattr(stage, "_COMPUTING", 0.3)
+    keys = [(lane, "exchange", number, 0) for number in (1, 2) for lane in ("0", "0.1")]
+    made = Conductor([(float(at), key) for at, key in enumerate(keys)])
+    made.install()
+
+    def compute(seconds: float) -> None:
+        until = time.thread_time() + seconds
+        while time.thread_time() < until:
+            pass
+
+    came = threading.Event()
+
+    def ask() -> None:
+        made.wait(keys[1])
+        came.wait()
+        made.wait(keys[3])
+
+    other = threading.Thread(target=ask)
+    other.start()
+    compute(1.0)
+    made.wait(keys[0])
+    came.set()
+    compute(0.1)
+    made.wait(keys[2])
+    other.join()
+    made.uninstall()
+    assert [violation.key for violation in made.violations] == [keys[0]]
+
+
 def test_the_end_of_a_job_holds_up_nobody_who_is_due() -> None:
     """A pool of few threads, all of them at the ends of jobs that were heard of late."""
     jobs = [(lane, pooljobs.SOURCE, 1, 0) for lane in ("0.1", "0.2")]
