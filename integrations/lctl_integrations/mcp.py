@@ -26,7 +26,7 @@ from lctl.session import border
 from lctl.session.default import get_session
 from lctl.session.receiving import Incoming
 from lctl.session.tools import call_tool_async
-from lctl_integrations import mcp_nowhere, mcp_reads
+from lctl_integrations import mcp_nowhere, mcp_reads, mcp_servers
 from lctl_integrations.mcp_messages import Exchange, Telling, heard, under_way
 from lctl_integrations.mcp_nowhere import nowhere
 
@@ -51,9 +51,12 @@ class MCP:
 
     name = "mcp"
     supported = ">=1.10,<3"
-    modules = ("mcp.client.session", *_TRANSPORTS)
+    modules = ("mcp.client.session", mcp_servers.MODULE, *_TRANSPORTS)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
+        if module.__name__ == mcp_servers.MODULE:
+            mcp_servers.patch(module, patches)
+            return
         if module.__name__ == "mcp.client.session":
             patches.wrap(module, "ClientSession.__init__", _made)
             patches.wrap(module, "ClientSession.send_request", _requested)

@@ -18,6 +18,7 @@ from lctl.guard import guard
 from lctl.instrument import suppress
 from lctl.session import hooks, lanes
 from lctl.session.receiving import Incoming
+from lctl_integrations import mcp_servers
 
 #: Messages between two calls that are kept.
 _EARLY = 1000
@@ -147,6 +148,7 @@ class Speaking(_Passing):
     """The stream that a session writes to. Sending is none of the program's doing, in whosever context."""
 
     async def send(self, item: Any) -> None:
+        mcp_servers.bring(item)
         token = suppress.silence(suppress.REPORTED)
         try:
             await self._stream.send(item)
