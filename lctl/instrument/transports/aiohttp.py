@@ -23,6 +23,7 @@ from lctl.instrument.patches import PatchSet
 from lctl.instrument.serving.aiohttp import Served, without_framing
 from lctl.instrument.transports.arrivals import Arrivals
 from lctl.session import lanes, turns
+from lctl.session.wrapping import step_aside
 
 if TYPE_CHECKING:
     from lctl.session.border import Player
@@ -109,6 +110,7 @@ class _Tees:
             if opened is not None:
                 calls.leave(opened[1])
                 opened[0].raised(error)
+            step_aside(error)
             raise
         finally:
             _requesting.reset(mark)
@@ -135,7 +137,11 @@ class _Tees:
             call.attempt = await _begin(request)
         if call.attempt is not None:
             call.attempt.unsent = True
-        return await _within(call, wrapped, args, kwargs)
+        try:
+            return await _within(call, wrapped, args, kwargs)
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     async def _ask(self, player: Player, call: _Requesting, connector: Any, request: Any) -> None:
         """In a rerun: serve the request, or have it sent."""
@@ -161,6 +167,7 @@ class _Tees:
             except BaseException as raised:
                 _failed(call, raised)
                 served.connection.close()
+                step_aside(raised)
                 raise
 
     async def send(self, wrapped: Any, request: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -173,8 +180,9 @@ class _Tees:
             self.arrivals.expect(connection.protocol)
         try:
             call.response = response = await _within(call, wrapped, args, kwargs)
-        except BaseException:
+        except BaseException as error:
             self.arrivals.take(connection.protocol)
+            step_aside(error)
             raise
         return response
 
@@ -304,6 +312,7 @@ async def _within(call: _Requesting, wrapped: Any, args: tuple[Any, ...], kwargs
         return await wrapped(*args, **kwargs)
     except BaseException as error:
         _failed(call, error)
+        step_aside(error)
         raise
     finally:
         suppress.end_silence(token)

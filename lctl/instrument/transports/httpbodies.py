@@ -7,6 +7,7 @@ from time import monotonic_ns
 from typing import Any
 
 from lctl.instrument.attempts import Attempt, never_raises
+from lctl.session.wrapping import step_aside
 
 
 def is_read(response: Any) -> bool:
@@ -71,6 +72,7 @@ class Bodies:
             if isinstance(partial, bytes) and partial:
                 attempt.chunks.append((monotonic_ns(), partial))
             attempt.failed(error)
+            step_aside(error)
             raise
         self._attempts[id(response)] = followed
         self._read(response, attempt, cls, result if into is None else bytes(into[:result]))

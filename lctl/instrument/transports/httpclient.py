@@ -16,6 +16,7 @@ from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.plain import teed
 from lctl.instrument.transports.httpbodies import Bodies, is_read
+from lctl.session.wrapping import step_aside
 
 if TYPE_CHECKING:
     from lctl.session.border import Answer, Player
@@ -70,14 +71,17 @@ class _Seam:
         player = serving.player_here()
         if player is not None:
             return self._ask(player, wrapped, conn, args, kwargs)
-        if suppress.silenced():
-            return wrapped(*args, **kwargs)
-        request, attempt = self._begin(conn, args, kwargs) or (None, None)
-        if request is None or attempt is None:
-            return wrapped(*args, **kwargs)
-        if attempt.upload is not None:
-            args, kwargs = _teed(args, kwargs, attempt.upload)
-        return self._sent(wrapped, conn, args, kwargs, _Asked(request, attempt, None))
+        begun = None if suppress.silenced() else self._begin(conn, args, kwargs)
+        request, attempt = begun or (None, None)
+        try:
+            if request is None or attempt is None:
+                return wrapped(*args, **kwargs)
+            if attempt.upload is not None:
+                args, kwargs = _teed(args, kwargs, attempt.upload)
+            return self._sent(wrapped, conn, args, kwargs, _Asked(request, attempt, None))
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     @never_raises("the start of a model call")
     def _begin(
@@ -101,6 +105,7 @@ class _Seam:
         except BaseException as error:
             if attempt is not None:
                 attempt.failed(error)
+            step_aside(error)
             raise
         finally:
             suppress.end_silence(token)
@@ -136,13 +141,21 @@ class _Seam:
         asked = self._asked.get(conn) if serving.player_here() is not None else None
         if asked is not None and asked.answer is not None:
             return None
-        return wrapped(*args, **kwargs)
+        try:
+            return wrapped(*args, **kwargs)
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     def connect(self, wrapped: Any, conn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """In a rerun nothing is connected to ahead of a request that is let out."""
         if serving.player_here() is not None:
             return None
-        return wrapped(*args, **kwargs)
+        try:
+            return wrapped(*args, **kwargs)
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     # -- responses -------------------------------------------------------------------------
 
@@ -160,6 +173,7 @@ class _Seam:
         except BaseException as error:
             if attempt is not None:
                 attempt.failed(error)
+            step_aside(error)
             raise
         if attempt is not None:
             self._received(attempt, response)

@@ -21,6 +21,7 @@ from lctl.instrument.attempts import Attempt
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.serving.httpx import Players
 from lctl.session import border, turns
+from lctl.session.wrapping import step_aside
 
 if TYPE_CHECKING:
     from lctl.session.border import Player
@@ -88,7 +89,11 @@ class _Tees:
             return wrapped(*args, **kwargs)
         if attempt.upload is not None and isinstance(request.stream, self._sync):
             request.stream = self._upload(request.stream, attempt.upload)
-        return self._sent(wrapped, request, attempt)
+        try:
+            return self._sent(wrapped, request, attempt)
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     def _ask(self, player: Player, wrapped: Any, client: Any, request: Any) -> Any:
         """In a rerun: serve the request, or send it."""
@@ -111,6 +116,7 @@ class _Tees:
         except BaseException as error:
             if attempt is not None:
                 attempt.failed(error)
+            step_aside(error)
             raise
         finally:
             suppress.end_silence(token)
@@ -145,7 +151,11 @@ class _Tees:
             return await wrapped(request)
         if attempt.upload is not None and isinstance(request.stream, self._async):
             request.stream = self._async_upload(request.stream, attempt.upload)
-        return await self._sent_async(wrapped, request, attempt)
+        try:
+            return await self._sent_async(wrapped, request, attempt)
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     async def _ask_async(self, player: Player, wrapped: Any, client: Any, request: Any) -> Any:
         body = await request.aread() if isinstance(request.stream, self._async) else None
@@ -167,6 +177,7 @@ class _Tees:
         except BaseException as error:
             if attempt is not None:
                 attempt.failed(error)
+            step_aside(error)
             raise
         finally:
             suppress.end_silence(token)
@@ -227,6 +238,7 @@ class _Tee:
             raise
         except BaseException as error:
             self._attempt.failed(error)
+            step_aside(error)
             raise
         self._attempt.end()
 
@@ -265,6 +277,7 @@ class _AsyncTee:
             raise
         except BaseException as error:
             self._attempt.failed(error)
+            step_aside(error)
             raise
         finally:
             if isinstance(stream, AsyncGenerator):

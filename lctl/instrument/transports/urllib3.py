@@ -23,6 +23,7 @@ from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.plain import teed
 from lctl.instrument.serving.urllib3 import respond
+from lctl.session.wrapping import step_aside
 
 if TYPE_CHECKING:
     from lctl.session.border import Player
@@ -68,12 +69,20 @@ class Urllib3:
 
 def _send(wrapped: Any, adapter: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     request = args[0] if args else kwargs.get("request")
-    return _grouped("requests", getattr(request, "url", None), wrapped, args, kwargs)
+    try:
+        return _grouped("requests", getattr(request, "url", None), wrapped, args, kwargs)
+    except BaseException as error:
+        step_aside(error)
+        raise
 
 
 def _urlopen(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     path = args[1] if len(args) > 1 else kwargs.get("url")
-    return _grouped("urllib3", f"{pool.scheme}://{pool.host}{path}", wrapped, args, kwargs)
+    try:
+        return _grouped("urllib3", f"{pool.scheme}://{pool.host}{path}", wrapped, args, kwargs)
+    except BaseException as error:
+        step_aside(error)
+        raise
 
 
 def _prepare_proxy(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -96,7 +105,11 @@ def _grouped(
     outermost = _library.get() is None and calls.current_call() is None
     opened = wire.open_call_here(address) if outermost else None
     if opened is None:
-        return wrapped(*args, **kwargs)
+        try:
+            return wrapped(*args, **kwargs)
+        except BaseException as error:
+            step_aside(error)
+            raise
     call, token = opened
     mark = _library.set(library)
     try:
@@ -104,6 +117,7 @@ def _grouped(
     except BaseException as error:
         calls.leave(token)
         call.raised(error)
+        step_aside(error)
         raise
     finally:
         _library.reset(mark)
@@ -222,7 +236,11 @@ class _Tees:
         if attempt is not None and attempt.upload is not None:
             args, kwargs = _named(args, kwargs)
             kwargs["body"] = teed(kwargs["body"], attempt.upload)
-        return self._sent(wrapped, args, kwargs, attempt)
+        try:
+            return self._sent(wrapped, args, kwargs, attempt)
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     def _ask(
         self, player: Player, wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -254,6 +272,7 @@ class _Tees:
         except BaseException as error:
             if attempt is not None:
                 attempt.failed(error)
+            step_aside(error)
             raise
         finally:
             suppress.end_silence(token)
@@ -296,6 +315,7 @@ class _Tees:
                     attempt.chunks.append((monotonic_ns(), partial))
                     break
             attempt.failed(error)
+            step_aside(error)
             raise
         self._read(attempt, response, data)
         return data
@@ -308,6 +328,7 @@ class _Tees:
             attempt = self._of(response)
             if attempt is not None:
                 attempt.failed(error)
+            step_aside(error)
             raise
 
     @never_raises("a response body")
@@ -330,6 +351,7 @@ class _Tees:
             result = wrapped(*args, **kwargs)
         except BaseException as error:
             attempt.failed(error)
+            step_aside(error)
             raise
         self._attempts[key] = attempt
         return result

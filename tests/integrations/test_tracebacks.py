@@ -1,0 +1,91 @@
+"""Tracebacks of what SDKs and HTTP clients raise have no line of lctl's: frameworks show them to models."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from lctl.instrument import ensure_installed, uninstrument
+from lctl.session import LCTLSession
+from lctl.testing import Fault, ModelServer, Reply, Request
+
+NOWHERE = "http://127.0.0.1:9/v1"
+MESSAGES: Any = [{"role": "user", "content": "Hello"}]
+BODY = {"model": "gpt-4.1-mini", "messages": MESSAGES}
+
+
+def answered(request: Request) -> Any:
+    if request.body["model"] == "refused":
+        return Fault(400)
+    return Reply("One two three four five.", fault=Fault(drop_after=2))
+
+
+def ask(url: str, model: str, stream: bool) -> None:
+    with openai.OpenAI(base_url=url, api_key="test", max_retries=0) as client:
+        answer: Any = client.chat.completions.create(model=model, messages=MESSAGES, stream=stream)
+        list(answer)
+
+
+async def ask_async(url: str, model: str, stream: bool) -> None:
+    async with openai.AsyncOpenAI(base_url=url, api_key="test", max_retries=0) as client:
+        answer: Any = await client.chat.completions.create(model=model, messages=MESSAGES, stream=stream)
+        [each async for each in answer]
+
+
+def post() -> None:
+    requests: Any = pytest.importorskip("requests")
+    requests.post(f"{NOWHERE}/chat/completions", json=BODY, timeout=10)
+
+
+async def post_async() -> None:
+    aiohttp: Any = pytest.importorskip("aiohttp")
+    async with aiohttp.ClientSession() as session:
+        await session.post(f"{NOWHERE}/chat/completions", json=BODY)
+
+
+def post_plainly() -> None:
+    import http.client
+
+    client = http.client.HTTPConnection("127.0.0.1", 9)
+    client.request("POST", "/v1/chat/completions", b"{}")
+
+
+CASES: dict[str, Callable[[str], object]] = {
+    "nobody there": lambda url: ask(NOWHERE, "gpt-4.1-mini", stream=False),
+    "nobody there, async": lambda url: asyncio.run(ask_async(NOWHERE, "gpt-4.1-mini", stream=False)),
+    "refused": lambda url: ask(url, "refused", stream=False),
+    "refused, async": lambda url: asyncio.run(ask_async(url, "refused", stream=False)),
+    "a stream that breaks off": lambda url: ask(url, "gpt-4.1-mini", stream=True),
+    "one that does, async": lambda url: asyncio.run(ask_async(url, "gpt-4.1-mini", stream=True)),
+    "requests": lambda url: post(),
+    "aiohttp": lambda url: asyncio.run(post_async()),
+    "http.client": lambda url: post_plainly(),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_they_are_those_without_lctl(case: str, tmp_path: Path) -> None:
+    def told() -> str:
+        try:
+            CASES[case](server.openai_url)
+        except Exception:
+            return re.sub(r"0x[0-9a-f]+|'id': '\S+'|req_\w+", "_", traceback.format_exc())
+        pytest.fail("nothing was raised")
+
+    with ModelServer(seed=1) as server:
+        server.reply(answered, times=None)
+        plain = told()
+        ensure_installed()
+        try:
+            with LCTLSession("c", tmp_path / "c.lctl.json"):
+                recorded = told()
+        finally:
+            uninstrument()
+    assert recorded == plain
