@@ -15,6 +15,7 @@ from typing import Any
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet, Wrapper
 from lctl.instrument.structure import Tool, guarded
+from lctl.instrument.structure.around import around
 from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, wrapping
 from lctl.session.default import get_session
@@ -70,22 +71,7 @@ def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tool(input_of: _Input) -> Wrapper:
-    def wrapper(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
-            if get_session() is None and border.player() is None:
-                return None
-            with guard(_TOOL):
-                guard.rehearse(_TOOL)
-                return _begun(tool, input_of(args, kwargs))
-            return None
-
-        try:
-            return wrapping.wrap(wrapped, begin)(*args, **kwargs)
-        except BaseException as error:
-            wrapping.step_aside(error)
-            raise
-
-    return wrapper
+    return around(_TOOL, lambda tool, args, kwargs: _begun(tool, input_of(args, kwargs)))
 
 
 def _begun(tool: Any, input: dict[str, Any]) -> wrapping.Run | None:

@@ -82,52 +82,54 @@ DescribeStep = Callable[[Any, tuple[Any, ...], dict[str, Any]], Step | None]
 DescribeTool = Callable[[Any, tuple[Any, ...], dict[str, Any]], Tool | None]
 
 
-def around_step(place: str, describe: DescribeStep) -> Wrapper:
-    """A wrapper under which each run of a function is a step; `place` is what a failure is counted under."""
+#: Called so, too; begins what a call is told as. None: the call is told as nothing.
+Begin = Callable[[Any, tuple[Any, ...], dict[str, Any]], wrapping.Run | None]
+
+
+def around(place: str, begin: Begin) -> Wrapper:
+    """A wrapper under which each run of a function is what `begin` begins, where something is recorded or
+    served; `place` is what a failure is counted under."""
 
     def wrapper(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
-            session = get_session()
-            if session is None:
+        def begun(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+            if get_session() is None and border.player() is None:
                 return None
             with guard(place):
                 guard.rehearse(place)
-                step = describe(instance, args, kwargs)
-                if step is not None:
-                    scope = session.step(step.agent, step.intent, kind=step.kind, **step.data)
-                    return _StepRun(place, scope.begin(), step.result, step.told_by_items)
+                return begin(instance, args, kwargs)
             return None
 
         try:
-            return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+            return wrapping.wrap(wrapped, begun)(*args, **kwargs)
         except BaseException as error:
             wrapping.step_aside(error)
             raise
 
     return wrapper
+
+
+def around_step(place: str, describe: DescribeStep) -> Wrapper:
+    """A wrapper under which each run of a function is a step."""
+
+    def begin(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+        session = get_session()
+        step = None if session is None else describe(instance, args, kwargs)
+        if session is None or step is None:
+            return None
+        scope = session.step(step.agent, step.intent, kind=step.kind, **step.data)
+        return _StepRun(place, scope.begin(), step.result, step.told_by_items)
+
+    return around(place, begin)
 
 
 def around_tool(place: str, describe: DescribeTool) -> Wrapper:
     """A wrapper under which each run of a function is a tool call: recorded, or served."""
 
-    def wrapper(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
-            if get_session() is None and border.player() is None:
-                return None
-            with guard(place):
-                guard.rehearse(place)
-                tool = describe(instance, args, kwargs)
-                if tool is not None:
-                    return tool.begin()
-            return None
+    def begin(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+        tool = describe(instance, args, kwargs)
+        return None if tool is None else tool.begin()
 
-        try:
-            return wrapping.wrap(wrapped, begin)(*args, **kwargs)
-        except BaseException as error:
-            wrapping.step_aside(error)
-            raise
-
-    return wrapper
+    return around(place, begin)
 
 
 def changeable(*found: Any) -> tuple[Any, ...]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lctl.guard import guard
 from lctl.instrument.patches import Wrapper
-from lctl.instrument.structure.around import DescribeTool, Tool
+from lctl.instrument.structure.around import DescribeTool, Tool, around
 from lctl.session import border, jsonable, lanes, reported, wrapping
 from lctl.session.default import get_session
 from lctl.session.rebinding import rebound
@@ -23,21 +22,11 @@ from lctl.session.toolruns import cannot_rewrite
 def around_subagent(place: str, describe: DescribeTool) -> Wrapper:
     """A wrapper under which each run of a function is the call of a tool that is an agent."""
 
-    def wrapper(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
-            with guard(place):
-                guard.rehearse(place)
-                tool = describe(instance, args, kwargs)
-                return None if tool is None else begin_subagent(tool)
-            return None
+    def begin(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+        tool = describe(instance, args, kwargs)
+        return None if tool is None else begin_subagent(tool)
 
-        try:
-            return wrapping.wrap(wrapped, begin)(*args, **kwargs)
-        except BaseException as error:
-            wrapping.step_aside(error)
-            raise
-
-    return wrapper
+    return around(place, begin)
 
 
 def begin_subagent(tool: Tool) -> wrapping.Run | None:
