@@ -22,6 +22,12 @@ from lctl.session.default import get_session
 
 _TOOLS = "pydantic_ai.toolsets.function"
 _OUTPUT = "pydantic_ai._output"
+#: What hands a call on to a toolset; toolsets of the program's own are seen there.
+_PASSING = {
+    "pydantic_ai.toolsets.combined": "CombinedToolset",
+    "pydantic_ai.toolsets.wrapper": "WrapperToolset",
+}
+_TOOL = "a Pydantic AI tool"
 #: Models that make no call on a wire that is read.
 _INSIDE = {"pydantic_ai.models.test": "TestModel", "pydantic_ai.models.function": "FunctionModel"}
 
@@ -31,13 +37,15 @@ class PydanticAI:
 
     name = "pydantic-ai-slim"
     supported = ">=2,<3"
-    modules = ("pydantic_ai.agent", _TOOLS, _OUTPUT, *_INSIDE)
+    modules = ("pydantic_ai.agent", _TOOLS, _OUTPUT, *_PASSING, *_INSIDE)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == _TOOLS:
-            patches.wrap(module, "FunctionToolset.call_tool", around_tool("a Pydantic AI tool", _tool))
+            patches.wrap(module, "FunctionToolset.call_tool", around_tool(_TOOL, _tool))
         elif module.__name__ == _OUTPUT:
             patches.wrap(module, "execute_output_function", around_tool("a Pydantic AI output", _output))
+        elif module.__name__ in _PASSING:
+            patches.wrap(module, f"{_PASSING[module.__name__]}.call_tool", around_tool(_TOOL, _own))
         elif module.__name__ in _INSIDE:
             patches.wrap(module, f"{_INSIDE[module.__name__]}.request", _told)
             patches.wrap(module, f"{_INSIDE[module.__name__]}.request_stream", _told_stream)
@@ -99,6 +107,16 @@ def _with_ours(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str
             ours = import_module("lctl_integrations.pydantic_ai_runs").RecordedRun(_resume.get())
             kwargs = {**kwargs, "extra_capabilities": [*kwargs["extra_capabilities"], ours]}
     return wrapped(*args, **kwargs)
+
+
+def _own(toolset: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool | None:
+    """The call, if it goes to a toolset of a class of the program's; Pydantic AI's are seen within."""
+    tool = args[3] if len(args) > 3 else kwargs.get("tool")
+    to: Any = getattr(tool, "source_toolset", None) or getattr(toolset, "wrapped", None)
+    theirs = [kind.__name__ for kind in type(to).__mro__ if kind.__module__.startswith("pydantic_ai.")]
+    if theirs != ["AbstractToolset"]:
+        return None
+    return _tool(to, args, kwargs)._replace(function=to.call_tool)
 
 
 def _tool(toolset: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:

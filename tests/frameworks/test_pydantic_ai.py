@@ -101,13 +101,22 @@ class TestPydanticDeps(IntegrationSuite):
             return "Bob's."
         if request.tool_results:
             return "It is moved."
+        if "sell" in request.tools:
+            return Reply(tool_calls=[("sell", {"item": "moon"}), ("far_sell", {"item": "pear"})])
         moves = [{"giver": "ann", "taker": "bob", "amount": amount} for amount in (3, 300)]
         return Reply(tool_calls=[*(("move", one) for one in moves), ("later_give_back", {"amount": 1})])
 
     def test_a_tool_is_called_what_the_model_calls_it(self, recorded: Recorded) -> None:
         """Not by its name within a toolset that gives it another one: two may hold tools of one name."""
-        calls = [event["data"] for event in recorded.events if event["type"] == "tool_call"]
-        assert sorted(call["tool"] for call in calls)[-3:] == ["later_give_back", "move", "move"]
+        calls = [e["data"] for e in recorded.events if e["type"] == "tool_call" and e["agent"] == "banker"]
+        assert sorted(call["tool"] for call in calls) == ["later_give_back", "move", "move"]
+
+    def test_tools_of_a_toolset_of_ones_own(self, recorded: Recorded) -> None:
+        """Served in a rerun like others, which counts what they count."""
+        assert json.loads(recorded.out.splitlines()[-1])[-2] == ["It is moved.", 1, 1]
+        calls = [e["data"] for e in recorded.events if e["type"] == "tool_call" and e["agent"] == "seller"]
+        told = sorted((call["tool"], call.get("output"), "call_id" in call) for call in calls)
+        assert told == [("far_sell", {"sold": "pear"}, True), ("sell", None, True)]
 
     def test_functions_that_give_the_output_are_tools(self, recorded: Recorded) -> None:
         """One of a streamed answer once, when it is whole."""

@@ -1,5 +1,5 @@
 """Pydantic AI: tools in threads and tasks that change what lies deep in their dependencies; one with a prefix;
-functions that models call to give their output, one of which lets another agent work."""
+functions that models call to give their output, one of which lets another agent work; a toolset of one's own."""
 
 import asyncio
 import json
@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 from pydantic_ai import Agent, FunctionToolset, ModelRetry, RunContext, ToolOutput
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+from pydantic_core import SchemaValidator, core_schema
 
 
 class Account(BaseModel):
@@ -56,6 +59,29 @@ def banker():
     return agent
 
 
+class Shop(AbstractToolset):
+    id = "shop"
+    sold = 0
+
+    async def get_tools(self, ctx):
+        given = {"type": "object", "properties": {"item": {"type": "string"}}, "required": ["item"]}
+        sell = ToolDefinition(name="sell", parameters_json_schema=given)
+        checked = SchemaValidator(core_schema.dict_schema())
+        return {"sell": ToolsetTool(toolset=self, tool_def=sell, max_retries=1, args_validator=checked)}
+
+    async def call_tool(self, name, tool_args, ctx, tool):
+        self.sold += 1
+        if tool_args["item"] == "moon":
+            raise ModelRetry("not that")
+        return {"sold": tool_args["item"]}
+
+
+def sold():
+    near, far = Shop(), Shop()
+    seller = Agent("openai-chat:gpt-4.1-mini", name="seller", toolsets=[near, far.prefixed("far")])
+    return [seller.run_sync("Sell").output, near.sold, far.sold]
+
+
 def look_up(context: RunContext[Deps], name: str) -> Account:
     """Give the account of somebody."""
     if not context.partial_output:
@@ -90,7 +116,7 @@ def main():
     seen = {
         giver: sorted(amounts) for giver, amounts in deps.seen["by"].items()
     }  # threads race for the order
-    return [*results, accounts, seen, outputs(Deps())]
+    return [*results, accounts, seen, sold(), outputs(Deps())]
 
 
 if __name__ == "__main__":
