@@ -54,6 +54,9 @@ class PydanticAI:
             patches.wrap(module, "Agent._resolve_run_capabilities", _with_ours)
 
 
+#: The call that a toolset of the program's was last given.
+_working_for: ContextVar[str | None] = ContextVar("lctl_pydantic_ai_call", default=None)
+
 #: What the run that is being prepared goes on with, after one that waited.
 _resume: ContextVar[list[dict[str, Any]] | None] = ContextVar("lctl_resume_of_pydantic_ai", default=None)
 
@@ -116,13 +119,19 @@ def _own(toolset: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool | 
     theirs = [kind.__name__ for kind in type(to).__mro__ if kind.__module__.startswith("pydantic_ai.")]
     if theirs != ["AbstractToolset"]:
         return None
-    return _tool(to, args, kwargs)._replace(function=to.call_tool)
+    made = _tool(to, args, kwargs)
+    if made is not None:
+        made = made._replace(function=to.call_tool)
+        _working_for.set(made.call_id)  # no two have one id, so it may stay
+    return made
 
 
-def _tool(toolset: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
+def _tool(toolset: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool | None:
     given = dict(zip(("name", "tool_args", "ctx", "tool"), args, strict=False)) | kwargs
     context = given["ctx"]
     call_id = getattr(context, "tool_call_id", None)
+    if call_id is not None and call_id == _working_for.get():
+        return None  # the program's toolset has another one do it
     # A toolset around this one may have the model know the tool by another name (`prefixed`, `renamed`), and
     # hands its own name on to here.
     name = _asked(context, call_id) or getattr(context, "tool_name", None) or given["name"]

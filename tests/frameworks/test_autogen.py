@@ -23,7 +23,7 @@ pytestmark = pytest.mark.frameworks
 
 def test_executors_that_lack_their_packages_are_not_waited_for() -> None:
     """Doctor imports what it waits for."""
-    pytest.importorskip("autogen_ext")
+    pytest.importorskip("autogen_ext", reason="autogen-ext is not installed")
     assert [import_module(name).__name__ for name in Executors().modules] == list(Executors().modules)
 
 
@@ -43,7 +43,7 @@ except RuntimeError as error:
 
 def test_a_teams_failure_is_told_as_it_is_without_lctl(tmp_path: Path) -> None:
     """AutoGen puts the traceback of an agent's into the text of the team's."""
-    pytest.importorskip("autogen_ext")
+    pytest.importorskip("autogen_ext", reason="autogen-ext is not installed")
     (tmp_path / "failing.py").write_text(FAILING)
     log = tmp_path / "run.lctl.json"
     with ModelServer(seed=1) as server:

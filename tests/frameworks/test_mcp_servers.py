@@ -47,7 +47,7 @@ asyncio.run(main())
 @pytest.mark.parametrize("record", ["full", "model"])
 def test_what_a_server_does_for_a_call_is_served_with_it(tmp_path: Path, record: str) -> None:
     """Though version 1's does so in a task of its own."""
-    pytest.importorskip("mcp")
+    pytest.importorskip("mcp", reason="mcp is not installed")
     (tmp_path / "program.py").write_text(PROGRAM)
 
     def lctl(*words: str) -> subprocess.CompletedProcess[str]:

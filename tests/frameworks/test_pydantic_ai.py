@@ -102,7 +102,8 @@ class TestPydanticDeps(IntegrationSuite):
         if request.tool_results:
             return "It is moved."
         if "sell" in request.tools:
-            return Reply(tool_calls=[("sell", {"item": "moon"}), ("far_sell", {"item": "pear"})])
+            items = {"sell": "moon", "far_sell": "pear", "wrap": "fig"}
+            return Reply(tool_calls=[(name, {"item": item}) for name, item in items.items()])
         moves = [{"giver": "ann", "taker": "bob", "amount": amount} for amount in (3, 300)]
         return Reply(tool_calls=[*(("move", one) for one in moves), ("later_give_back", {"amount": 1})])
 
@@ -112,11 +113,13 @@ class TestPydanticDeps(IntegrationSuite):
         assert sorted(call["tool"] for call in calls) == ["later_give_back", "move", "move"]
 
     def test_tools_of_a_toolset_of_ones_own(self, recorded: Recorded) -> None:
-        """Served in a rerun like others, which counts what they count."""
+        """Served in a rerun like others, which counts what they count.
+        What one has another toolset do is one call."""
         assert json.loads(recorded.out.splitlines()[-1])[-2] == ["It is moved.", 1, 1]
         calls = [e["data"] for e in recorded.events if e["type"] == "tool_call" and e["agent"] == "seller"]
-        told = sorted((call["tool"], call.get("output"), "call_id" in call) for call in calls)
-        assert told == [("far_sell", {"sold": "pear"}, True), ("sell", None, True)]
+        told = sorted([(call["tool"], call.get("output"), "call_id" in call) for call in calls], key=str)
+        wrapped = "The clerk wrapped a fig"
+        assert told == [("far_sell", {"sold": "pear"}, True), ("sell", None, True), ("wrap", wrapped, True)]
 
     def test_functions_that_give_the_output_are_tools(self, recorded: Recorded) -> None:
         """One of a streamed answer once, when it is whole."""

@@ -166,7 +166,7 @@ class TestServices(Threaded):
 
 def test_a_function_that_a_filter_calls_again_is_called_for_the_same_call(tmp_path: Path) -> None:
     """Each try has the id of the model's call; what else the filter calls has none."""
-    pytest.importorskip("semantic_kernel")
+    pytest.importorskip("semantic_kernel", reason="semantic-kernel is not installed")
     program = Path(__file__).parent / "programs" / "semantic_kernel_retries.py"
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LCTL_")}
     with ModelServer(seed=1) as server:

@@ -100,7 +100,7 @@ class TestSmolAgents(Threaded):
 
 def test_runs_of_one_agent_at_once_keep_their_calls_ids(tmp_path: Path) -> None:
     """Each tool call has the id of the answer that asked for it, also where both ask for the same."""
-    smolagents: Any = pytest.importorskip("smolagents")
+    smolagents: Any = pytest.importorskip("smolagents", reason="smolagents is not installed")
     both = Barrier(2, timeout=60)
 
     class Meet(smolagents.Tool):
@@ -142,7 +142,7 @@ def test_runs_of_one_agent_at_once_keep_their_calls_ids(tmp_path: Path) -> None:
 
 def test_streams_that_are_read_in_turns_keep_their_calls_ids(tmp_path: Path) -> None:
     """Two agents' streams, of each an item at a time: each call has the id of its own agent's answer."""
-    smolagents: Any = pytest.importorskip("smolagents")
+    smolagents: Any = pytest.importorskip("smolagents", reason="smolagents is not installed")
 
     class Look(smolagents.Tool):
         name = "look"

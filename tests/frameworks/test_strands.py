@@ -209,7 +209,7 @@ def test_ids_of_calls_by_the_program_itself(tmp_path: Path) -> None:
 def test_a_tool_of_an_mcp_server_is_served(tmp_path: Path) -> None:
     """Its thread hands the result to the agent's loop; in a rerun nothing is handed, and nothing missing."""
     for name in ("strands", "openai", "mcp.server.fastmcp"):
-        pytest.importorskip(name)
+        pytest.importorskip(name, reason=f"{name} is not installed")
     program = Path(__file__).parent / "programs" / "strands_mcp.py"
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LCTL_")}
 

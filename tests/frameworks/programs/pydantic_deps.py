@@ -76,9 +76,29 @@ class Shop(AbstractToolset):
         return {"sold": tool_args["item"]}
 
 
+class Clerk(AbstractToolset):
+    """One that has another toolset do it."""
+
+    id = "clerk"
+    shop = FunctionToolset()
+
+    async def get_tools(self, ctx):
+        return await self.shop.get_tools(ctx)
+
+    async def call_tool(self, name, tool_args, ctx, tool):
+        return f"The clerk {await self.shop.call_tool(name, tool_args, ctx, tool)}"
+
+
+@Clerk.shop.tool_plain
+def wrap(item: str) -> str:
+    """Wrap it."""
+    return f"wrapped a {item}"
+
+
 def sold():
     near, far = Shop(), Shop()
-    seller = Agent("openai-chat:gpt-4.1-mini", name="seller", toolsets=[near, far.prefixed("far")])
+    toolsets = [near, far.prefixed("far"), Clerk()]
+    seller = Agent("openai-chat:gpt-4.1-mini", name="seller", toolsets=toolsets)
     return [seller.run_sync("Sell").output, near.sold, far.sold]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import multiprocessing
 import queue
 import sys
@@ -12,17 +11,14 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import forkserver, resource_tracker
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lctl.errors import RerunStopped
-from lctl.rerun import stage
 from lctl.rerun.conductor import Conductor
 from lctl.rerun.spots import LAST
 from lctl.rerun.watching import has_children
-from lctl.session import pooljobs
 from tests.unit.rerun.concurrency import Program, World, conduct, record
 
 
@@ -346,80 +342,6 @@ def test_what_nobody_asks_for_is_passed_over_and_told_if_it_comes_late(conductor
     assert [str(one) for one in conductor.violations] == [
         "exchange 1 of lane 0 came after exchange 1 of lane 0.1: nobody asked for it when it was due"
     ]
-
-
-_SLOW = """
-import time
-while time.thread_time() < {}:
-    pass
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="threads are known by their processor time on Linux")
-def test_who_imports_is_waited_for(
-    conductor: Conductor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However long: on another machine it took another time. Who computes so long is given up."""
-    monkeypatch.setattr(stage, "_COMPUTING", 0.05)
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "slowly_imported.py").write_text(_SLOW.format(time.thread_time() + 0.6))
-    other = threading.Thread(target=conductor.wait, args=[("0.1", "exchange", 1, 0)])
-    other.start()
-    importlib.import_module("slowly_imported")
-    conductor.wait(("0", "exchange", 1, 0))
-    other.join()
-    assert conductor.violations == []
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="threads are known by their processor time on Linux")
-def test_who_computed_for_too_long_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once it has come to rest."""
-    monkeypatch.setattr(stage, "_COMPUTING", 0.3)
-    keys = [(lane, "exchange", number, 0) for number in (1, 2) for lane in ("0", "0.1")]
-    made = Conductor([(float(at), key) for at, key in enumerate(keys)])
-    made.install()
-
-    def compute(seconds: float) -> None:
-        until = time.thread_time() + seconds
-        while time.thread_time() < until:
-            pass
-
-    came = threading.Event()
-
-    def ask() -> None:
-        made.wait(keys[1])
-        came.wait()
-        made.wait(keys[3])
-
-    other = threading.Thread(target=ask)
-    other.start()
-    compute(1.0)
-    made.wait(keys[0])
-    came.set()
-    compute(0.1)
-    made.wait(keys[2])
-    other.join()
-    made.uninstall()
-    assert [violation.key for violation in made.violations] == [keys[0]]
-
-
-def test_the_end_of_a_job_holds_up_nobody_who_is_due() -> None:
-    """A pool of few threads, all of them at the ends of jobs that were heard of late."""
-    jobs = [(lane, pooljobs.SOURCE, 1, 0) for lane in ("0.1", "0.2")]
-    calls = [(lane, "exchange", 1, 0) for lane in ("0.1", "0")]
-    made = Conductor([(float(at), key) for at, key in enumerate([calls[0], jobs[0], calls[1], jobs[1]])])
-    made.install()
-
-    def first() -> None:
-        made.wait(calls[0])
-        made.wait(jobs[0])
-
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(made.wait, jobs[1])
-        pool.submit(first)
-        made.wait(calls[1])
-    made.uninstall()
-    assert made.violations == []
 
 
 def test_a_forgotten_lane_holds_nobody_up(conductor: Conductor) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from lctl.rerun.conductor import Conductor
 from lctl.rerun.spots import LAST, Spot
+from lctl.session import pooljobs
 from tests.unit.rerun.concurrency import Program, World, conduct, record
 
 #: The loop has had its first answer.
@@ -190,3 +192,22 @@ def test_what_a_job_hands_over_after_a_step_began_is_no_answer() -> None:
     assert again.trace == recorded.trace
     assert again.conductor is not None
     assert again.conductor.violations == []
+
+
+def test_the_end_of_a_job_holds_up_nobody_who_is_due() -> None:
+    """A pool of few threads, all of them at the ends of jobs that were heard of late."""
+    jobs = [(lane, pooljobs.SOURCE, 1, 0) for lane in ("0.1", "0.2")]
+    calls = [(lane, "exchange", 1, 0) for lane in ("0.1", "0")]
+    made = Conductor([(float(at), key) for at, key in enumerate([calls[0], jobs[0], calls[1], jobs[1]])])
+    made.install()
+
+    def first() -> None:
+        made.wait(calls[0])
+        made.wait(jobs[0])
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(made.wait, jobs[1])
+        pool.submit(first)
+        made.wait(calls[1])
+    made.uninstall()
+    assert made.violations == []

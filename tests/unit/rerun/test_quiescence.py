@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
+import threading
+import time
+from pathlib import Path
 
 import pytest
+
+from lctl.rerun import stage
+from lctl.rerun.conductor import Conductor
 
 _FORKS = """
 import os, threading
@@ -23,3 +30,60 @@ def test_the_main_thread_of_a_forked_process_is_no_other() -> None:
     is not Python's, and not waited for once it had been still for a while."""
     done = subprocess.run([sys.executable, "-c", _FORKS], capture_output=True, text=True, timeout=60)
     assert done.stdout == "False\n", done.stderr
+
+
+_SLOW = """
+import time
+while time.thread_time() < {}:
+    pass
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are known by their processor time on Linux")
+def test_who_imports_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long: on another machine it took another time. Who computes so long is given up."""
+    monkeypatch.setattr(stage, "_COMPUTING", 0.05)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "slowly_imported.py").write_text(_SLOW.format(time.thread_time() + 0.6))
+    first, second = ("0", "exchange", 1, 0), ("0.1", "exchange", 1, 0)
+    conductor = Conductor([(100.0, first), (200.0, second)])
+    conductor.install()
+    other = threading.Thread(target=conductor.wait, args=[second])
+    other.start()
+    importlib.import_module("slowly_imported")
+    conductor.wait(first)
+    other.join()
+    conductor.uninstall()
+    assert conductor.violations == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are known by their processor time on Linux")
+def test_who_computed_for_too_long_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once it has come to rest."""
+    monkeypatch.setattr(stage, "_COMPUTING", 0.3)
+    keys = [(lane, "exchange", number, 0) for number in (1, 2) for lane in ("0", "0.1")]
+    made = Conductor([(float(at), key) for at, key in enumerate(keys)])
+    made.install()
+
+    def compute(seconds: float) -> None:
+        until = time.thread_time() + seconds
+        while time.thread_time() < until:
+            pass
+
+    came = threading.Event()
+
+    def ask() -> None:
+        made.wait(keys[1])
+        came.wait()
+        made.wait(keys[3])
+
+    other = threading.Thread(target=ask)
+    other.start()
+    compute(1.0)
+    made.wait(keys[0])
+    came.set()
+    compute(0.1)
+    made.wait(keys[2])
+    other.join()
+    made.uninstall()
+    assert [violation.key for violation in made.violations] == [keys[0]]
