@@ -19,6 +19,7 @@ from typing import Any
 
 from lctl.rerun.handing import Handing
 from lctl.rerun.homes import Homes
+from lctl.rerun.idleloop import follows
 from lctl.rerun.leaving import let_go, never
 from lctl.rerun.ordering import RESUMED
 from lctl.rerun.pace import Pace
@@ -26,7 +27,7 @@ from lctl.rerun.parties import Awaiting, Blocked, running_loop
 from lctl.rerun.score import Score, Violation
 from lctl.rerun.stage import Stage
 from lctl.rerun.timekeeper import Timekeeper
-from lctl.rerun.virtualtime import VirtualTime, follows
+from lctl.rerun.virtualtime import VirtualTime
 from lctl.rerun.waiting import Key
 from lctl.session import turns
 

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from lctl.rerun.idleloop import IdleLoop
 from lctl.rerun.ordering import START
 from lctl.rerun.parties import Held
 from lctl.rerun.stage import Stage
-from lctl.rerun.virtualtime import IdleLoop
 from lctl.rerun.waiting import Key
 from lctl.session.lanes import SHARED, Lane
 

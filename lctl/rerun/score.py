@@ -13,7 +13,7 @@ from lctl.session.turns import FAR
 #: Places after one that is dropped among which the next for its loop is looked for.
 _NEAR = 64
 #: Places after one among which another of its turn is looked for.
-_TOGETHER = 16
+_TOGETHER = 64
 
 
 class Violation(NamedTuple):

@@ -7,12 +7,13 @@ from time import monotonic
 from typing import Any
 
 from lctl.errors import RerunStopped
+from lctl.rerun.computing import Computing
+from lctl.rerun.idleloop import IdleLoop, follows
 from lctl.rerun.pace import Pace
 from lctl.rerun.parties import Alarm, Awaiting, Blocked, Door, Held, refuse
 from lctl.rerun.quiescence import Threads
 from lctl.rerun.score import Score, Violation
 from lctl.rerun.upcoming import Upcoming
-from lctl.rerun.virtualtime import IdleLoop, follows
 from lctl.rerun.waiting import Key
 from lctl.rerun.watching import Watch, has_children
 
@@ -22,12 +23,6 @@ _SURE = 0.003
 _PATIENCE = 1.0
 #: Real seconds after which a program that can never go on is told so.
 _END = 0.5
-#: Seconds of processor time for which threads may compute while deliveries wait, beside three times the
-#: recorded gap; how many times as long that may take on a machine that does much else; and what part of it
-#: those use at least that compute at all, and do not wake now and then.
-_COMPUTING = 3.0
-_LOADED = 20
-_LEAST = 0.02
 #: Real seconds after which it is looked what became of who was let go on.
 _LATER = 0.001
 #: Milliseconds by which a timer may be late on virtual time, which leaves out what computing takes.
@@ -69,7 +64,7 @@ class Stage:
         self.over = False
         self._stalled: tuple[int, float] | None = None
         self._ending: float | None = None
-        self._computing: tuple[float, float] | None = None  # processor time and real time of its beginning
+        self._computing = Computing(self.threads, self.watch)
         self._look_ahead()
 
     def block(self, party: Blocked) -> None:
@@ -119,7 +114,7 @@ class Stage:
         if not (self.waiting or self.blocked or self.alarms or self.loops):
             return
         if self._at_rest():
-            self._computing = None
+            self._computing.end()
             self._release()
             if self.blocked or self.loops or self.alarms or self.threads.some(self._parked()):
                 # Who goes on may end, or block elsewhere, and never come here again.
@@ -129,10 +124,7 @@ class Stage:
         for loop in self.loops.values():
             if loop.is_called():
                 loop.wake()  # what the garbage collector made it do, while it went to rest, woke nobody
-        if self._computing is None:
-            self._computing = self.threads.spent(self.watch.tid), _monotonic()
-        elif self._is_ceaseless(*self._computing):
-            self._computing = None
+        if self._computing.is_ceaseless(self._gap()):
             self.threads.give_up()
         self.watch.soon()
 
@@ -140,17 +132,6 @@ class Stage:
         """Have it looked whether the next can go on: this thread is not at rest, but goes on itself."""
         if self.waiting or self.blocked or self.alarms or self.loops:
             self.watch.soon()
-
-    def _is_ceaseless(self, used: float, since: float) -> bool:
-        """Whether what computes has done so for longer than what comes next took in the recording."""
-        enough, passed = _COMPUTING + 3 * self._gap() / 1000, _monotonic() - since
-        if passed <= enough:
-            return False
-        used = self.threads.spent(self.watch.tid) - used
-        if used < _LEAST * passed or passed > _LOADED * enough:
-            return True
-        # How long an import takes is the machine's affair, and it comes to an end.
-        return used > enough and not self.threads.is_one_importing()
 
     def _look(self) -> None:
         with self.door.lock:

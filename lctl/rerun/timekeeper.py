@@ -11,10 +11,10 @@ from lctl.session import lanes
 
 if TYPE_CHECKING:
     from lctl.rerun.handing import Handing
+    from lctl.rerun.idleloop import IdleLoop
     from lctl.rerun.score import Score
     from lctl.rerun.spots import Spot
     from lctl.rerun.stage import Stage
-    from lctl.rerun.virtualtime import IdleLoop
     from lctl.session.lanes import Lane
 
 
@@ -63,11 +63,22 @@ class Timekeeper:
 
     def is_due(self, loop: IdleLoop, together: bool) -> bool:
         """See `Upcoming.is_due`; a look without the lock, for each turn of the loop."""
-        return bool(self._stage.waiting) and self._stage.upcoming.is_due(loop, together)
+        return self._is_expecting() and self._stage.upcoming.is_due(loop, together)
 
     def follows_in_turn(self, loop: IdleLoop, surely: bool) -> int | None:
         """See `Upcoming.follows_in_turn`; likewise."""
-        return self._stage.upcoming.follows_in_turn(loop, surely) if self._stage.waiting else None
+        return self._stage.upcoming.follows_in_turn(loop, surely) if self._is_expecting() else None
+
+    def _is_expecting(self) -> bool:
+        return bool(self._stage.waiting or self._stage.upcoming.jobs)
+
+    def turn(self, place: int) -> int | None:
+        """That of what comes at `place`, of its loop."""
+        return self._score.turn(place)
+
+    def spots(self, loop: IdleLoop, place: int) -> list[Spot]:
+        """See `Upcoming.spots`."""
+        return self._stage.upcoming.spots(loop, place)
 
     def spot(self, place: int) -> Spot:
         """That of what comes at `place`, in its turn."""

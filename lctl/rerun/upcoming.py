@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 from lctl.rerun.ordering import START
 from lctl.rerun.parties import Awaiting, Blocked, Held
 from lctl.rerun.score import Score
+from lctl.rerun.spots import Spot
 from lctl.session import turns
 from lctl.session.lanes import Lane
-from lctl.session.turns import FAR
 
 if TYPE_CHECKING:
-    from lctl.rerun.virtualtime import IdleLoop
+    from lctl.rerun.idleloop import IdleLoop
 
 #: Places of the score looked at for what is to reach a loop in this turn.
-AHEAD = 16
+AHEAD = 64
 
 
 class Upcoming:
@@ -64,18 +64,22 @@ class Upcoming:
                     return False
                 threads = True
                 continue
-            _, kind, _, part = score.key(place)
-            if place not in self._waiting and not (kind == "wake" and threads):
-                return False  # else one of the threads brings it
+            part = score.key(place)[3]
+            if place not in self._waiting and not self._is_brought(place, threads):
+                return False
             turn = score.turn(place)
             if together:
                 return turn == 0
             if part == START:
                 return True
-            if turn is None or turn >= FAR or loop.reached is None:
-                return False
-            return loop.turn >= loop.reached + turn
+            return turn is not None and loop.has_come(turn)
         return False
+
+    def _is_brought(self, place: int, threads: bool) -> bool:
+        """Whether a thread brings it: that of a job that has been handed in, or (`threads`) one of those that
+        come before it."""
+        lane, kind, *_ = self._score.key(place)
+        return kind == "wake" and (threads or lane in self.jobs)
 
     def is_elsewhere(self, place: int, loop: Any) -> bool:
         """Whether it is for a thread or for another loop than `loop` (asyncio's): who waits for it says so,
@@ -96,18 +100,39 @@ class Upcoming:
 
         Args:
             surely: all before it are being waited for, or will be by threads. Else they may be what is about
-                to run.
+                to run; the ends of jobs, what that hands in.
         """
         waiting, score = self._waiting, self._score
-        threads = False
+        threads = others = False
         for place in range(score.head, min(score.head + AHEAD, score.length)):
             if score.is_over(place):
                 continue
             if self.is_elsewhere(place, loop.loop):
                 threads = True
                 continue
-            if place in waiting or (threads and score.key(place)[1] == "wake"):
-                return place if score.turn(place) == 0 else None
+            if place in waiting or self._is_brought(place, threads):
+                return place if self._is_now(loop, score.turn(place), others) else None
             if surely:
                 return None
+            others = others or not score.is_end(place)
         return None
+
+    def spots(self, loop: IdleLoop, place: int) -> list[Spot]:
+        """Where in its turn `place` reaches this loop, and what does so behind it in that turn; each once."""
+        score = self._score
+        found = [score.spot(place)]
+        for other in range(place + 1, min(place + AHEAD, score.length)):
+            if score.is_over(other) or score.is_end(other) or self.is_elsewhere(other, loop.loop):
+                continue
+            if score.turn(other) != 0:
+                break
+            if score.spot(other).behind < found[-1].behind:
+                found.append(score.spot(other))
+        return found
+
+    def _is_now(self, loop: IdleLoop, turn: int | None, others: bool) -> bool:
+        """Whether this turn is `turn` turns behind the one in which something last reached the loop. `others`
+        may reach it before."""
+        if others or loop.reached == loop.turn:
+            return turn == 0
+        return turn is not None and (turn == 0 or loop.has_come(turn))

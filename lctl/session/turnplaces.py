@@ -70,7 +70,7 @@ def _has_place(handle: Any, busy: Collection[str]) -> bool:
         if turns.is_closing(coroutine()):
             return False
     elif owner is not None:
-        if type(owner).__module__.startswith("asyncio."):
+        if type(owner).__module__.startswith(("asyncio.", "lctl.")):
             return False
     elif _brings(callback):
         return False

@@ -36,6 +36,9 @@ wanted = False
 #: Called in a thread that begins what is not the program's (see `apart`); gives what to call at its end.
 on_apart: list[Callable[[], Callable[[], object]]] = []
 
+#: Whether they are of all loops, from the first turn of each on.
+_all = False
+
 _undo: list[Callable[[], None]] = []
 
 #: By thread: the lane of its job, or of the last call it made without a loop, until it wakes a loop.
@@ -59,12 +62,16 @@ def together() -> None:
         count()
 
 
-def count() -> None:
-    """Count the turns of asyncio's loops from their next one on. Idempotent; undone by `stop`."""
-    global counting
+def count(*, all: bool = False) -> None:
+    """Count the turns of asyncio's loops from their next one on. Idempotent; undone by `stop`.
+
+    Args:
+        all: no loop has begun one yet.
+    """
+    global _all, counting
     if counting:
         return
-    counting = True
+    counting, _all = True, all
     loop: Any = sys.modules["asyncio.base_events"].BaseEventLoop
     real = loop._run_once
 
@@ -83,15 +90,16 @@ def count() -> None:
 
 
 def stop() -> None:
-    global counting
-    counting = False
+    global _all, counting
+    counting = _all = False
     while _undo:
         _undo.pop()()
 
 
 def since(ago: int = 0) -> int | None:
     """Turns from the last thing that reached the loop of this thread until now, at most `FAR`; None where
-    none runs, or one whose turns are not counted.
+    none runs, or one whose turns are not counted. Where nothing has reached it yet, those from its first one
+    on, if all have been counted.
 
     Args:
         ago: so many turns before this one it did, if not earlier than the last.
@@ -100,7 +108,7 @@ def since(ago: int = 0) -> int | None:
     turn = getattr(loop, "_lctl_turn", None)
     if loop is None or turn is None:
         return None
-    last = getattr(loop, "_lctl_reached", None)
+    last = getattr(loop, "_lctl_reached", 0 if _all else None)
     turn = turn - ago if last is None else max(turn - ago, last)
     loop._lctl_reached = turn
     return FAR if last is None else min(turn - last, FAR)

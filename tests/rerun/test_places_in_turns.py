@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.rerun.harness import record, rerun
+import pytest
+
+from tests.rerun.harness import RERUNS, record, rerun
 
 
 def test_a_tool_that_ends_before_other_tasks_go_on_does_so_again(tmp_path: Path) -> None:
@@ -18,3 +20,17 @@ def test_a_tool_that_ends_before_other_tasks_go_on_does_so_again(tmp_path: Path)
     again = rerun(first.log, tmp_path)
     assert again.code == 0, again.err
     assert again.out == first.out
+
+
+@pytest.mark.parametrize("seed", range(min(RERUNS, 3)))
+def test_jobs_that_end_while_their_loop_is_busy_do_so_again(seed: int, tmp_path: Path) -> None:
+    """In the first turns of the loop, too; with jobs that are handed in and over in one turn; with tasks that
+    go on between two results of one turn; and with many under way at once."""
+    first = record("jobs_between_turns.py", tmp_path, {"SEED": str(seed)})
+    assert first.code == 0, first.err
+    turns = [event["data"] for event in first.events if event["data"].get("source") == "wake"]
+    assert len({wake["turn"] for wake in turns}) > 3
+    assert any("behind" in wake for wake in turns)
+    again = rerun(first.log, tmp_path)
+    assert again.code == 0, again.err
+    assert (again.out, again.events) == (first.out, first.events)

@@ -39,7 +39,7 @@ def _forget() -> None:
 def _asyncio(module: ModuleType) -> None:
     if reads.active():
         loop: Any = module.BaseEventLoop
-        turns.count()
+        turns.count(all=True)
         slots.replace(loop, "call_soon_threadsafe", _noting(loop.call_soon_threadsafe))
 
 

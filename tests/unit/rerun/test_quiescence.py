@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lctl.rerun import stage
+from lctl.rerun import computing
 from lctl.rerun.conductor import Conductor
 
 _FORKS = """
@@ -42,7 +42,7 @@ while time.thread_time() < {}:
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are known by their processor time on Linux")
 def test_who_imports_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long: on another machine it took another time. Who computes so long is given up."""
-    monkeypatch.setattr(stage, "_COMPUTING", 0.05)
+    monkeypatch.setattr(computing, "_SECONDS", 0.05)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "slowly_imported.py").write_text(_SLOW.format(time.thread_time() + 0.6))
     first, second = ("0", "exchange", 1, 0), ("0.1", "exchange", 1, 0)
@@ -60,7 +60,7 @@ def test_who_imports_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are known by their processor time on Linux")
 def test_who_computed_for_too_long_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once it has come to rest."""
-    monkeypatch.setattr(stage, "_COMPUTING", 0.3)
+    monkeypatch.setattr(computing, "_SECONDS", 0.3)
     keys = [(lane, "exchange", number, 0) for number in (1, 2) for lane in ("0", "0.1")]
     made = Conductor([(float(at), key) for at, key in enumerate(keys)])
     made.install()
