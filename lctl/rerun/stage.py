@@ -62,7 +62,7 @@ class Stage:
         self.violations: list[Violation] = []
         self.last: Key | None = None
         self.over = False
-        self._stalled: tuple[int, float] | None = None
+        self._stalled: tuple[int, bool, float] | None = None
         self._ending: float | None = None
         self._computing = Computing(self.threads, self.watch)
         self._look_ahead()
@@ -255,10 +255,10 @@ class Stage:
         now, head = _monotonic(), self.score.head
         outside = self.is_outside()
         if outside or self.threads.some(self._parked()):
-            if self._stalled is None or self._stalled[0] != head:
-                self._stalled = head, now
+            if self._stalled is None or self._stalled[:2] != (head, outside):
+                self._stalled = head, outside, now  # who was outside may have come back just now
             enough = _PATIENCE if outside else _SURE
-            if now - self._stalled[1] < enough:
+            if now - self._stalled[2] < enough:
                 self.watch.after(enough / 3)
                 return False
         self._stalled = None

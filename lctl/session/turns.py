@@ -66,7 +66,7 @@ def count(*, all: bool = False) -> None:
     """Count the turns of asyncio's loops from their next one on. Idempotent; undone by `stop`.
 
     Args:
-        all: no loop has begun one yet.
+        all: no loop has begun one yet, as far as is known.
     """
     global _all, counting
     if counting:

@@ -64,7 +64,7 @@ def test_a_fork_says_what_was_seen_of_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("recorded", "now", "order"),
     [
-        ({"BEGIN": "0,.3,.3"}, {"WORK": ".2,.1,0"}, [0, 1, 2]),
+        ({"BEGIN": "0,.2,.4"}, {"WORK": ".2,.1,0"}, [0, 1, 2]),
         ({"WORK": ".1,.1,.1", "TELL": ".3,.15,0"}, {"WORK": "0,.1,.2"}, [2, 1, 0]),
         ({"WORK": ".2,0,.1"}, {"WORK": "0,.2,.1"}, [1, 2, 0]),
     ],

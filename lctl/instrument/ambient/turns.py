@@ -6,6 +6,7 @@ answers that the loop itself waits for, and in a rerun must come there again.
 
 from __future__ import annotations
 
+import sys
 from _thread import get_ident
 from collections.abc import Callable
 from types import ModuleType
@@ -39,8 +40,16 @@ def _forget() -> None:
 def _asyncio(module: ModuleType) -> None:
     if reads.active():
         loop: Any = module.BaseEventLoop
-        turns.count(all=True)
+        turns.count(all=not _has_loop())
         slots.replace(loop, "call_soon_threadsafe", _noting(loop.call_soon_threadsafe))
+
+
+def _has_loop() -> bool:
+    """Whether this thread has a loop already, which may have run: `auto_instrument(record="full")` is called
+    when the program has begun."""
+    policy = getattr(sys.modules.get("asyncio.events"), "_event_loop_policy", None)
+    kept = getattr(getattr(policy, "_local", None), "_loop", None)
+    return kept is not None or turns.running() is not None
 
 
 def _noting(real: Callable[..., Any]) -> Callable[..., Any]:
