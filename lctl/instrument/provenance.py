@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 #: `<commit>` or `<commit>+` of the program's folder, found out once by `lctl run`.
 _GIT = "LCTL_RUN_GIT"
 _RUN = "LCTL_RUN"
+#: Where the header says who began the recording: `call`, the program itself. Absent under `lctl run`.
+BEGUN = "begun"
+#: What it says in a rerun: what the recording's does.
+begun: object = ""
 #: Variables that change what libraries send; kept if set, whoever reads them.
 _SENT = re.compile(
     r"\A(?:OPENAI_|ANTHROPIC_|AZURE_|AWS_(?:DEFAULT_)?REGION|AWS_ENDPOINT_URL|OLLAMA_"
@@ -57,6 +61,7 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
         "keys": secret_names(),
     }
     seed = os.environ.get("PYTHONHASHSEED", "random")
+    found[BEGUN] = (None if _RUN in os.environ else "call") if begun == "" else begun
     if full or _RUN in os.environ:
         found["hashseed"] = seed
         found["git"] = git(os.environ.get(_GIT))

@@ -16,7 +16,7 @@ from lctl.rerun import results, siblings
 from lctl.rerun.running import Rerun
 from lctl.rerun.settings import MAIN, VARIABLE, Settings
 from lctl.rerun.tape import Tape
-from lctl.session import processes
+from lctl.session import default, processes
 from lctl.session.faithful import owners
 from lctl.session.interleaving import turns_of
 from lctl.session.wrote import streams
@@ -109,7 +109,7 @@ def _fork_of_child(tape: Tape, settings: Settings) -> int | None:
 
 def _record(tape: Tape) -> None:
     """Record as the recording did."""
-    from lctl.instrument import auto_instrument
+    from lctl.instrument import auto_instrument, provenance
 
     said = tape.log.chain.get("program")
     program = said if isinstance(said, dict) else {}
@@ -122,7 +122,10 @@ def _record(tape: Tape) -> None:
         from lctl.instrument.ambient import inputs
 
         inputs.recorded = str(program.get("stdin") or "stream")
-    auto_instrument(record="full" if tape.full else "model")
+    provenance.begun = program.get(provenance.BEGUN)
+    auto_instrument(record="full" if tape.full and not provenance.begun else "model")
+    if provenance.begun:
+        default.wait()
 
 
 def _finish() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lctl.errors import LctlError, RecordingError
 from lctl.guard import guard
-from lctl.session import context, ending, naming, pooljobs, processes, threads, toolresults
+from lctl.session import border, context, ending, naming, pooljobs, processes, threads, toolresults
 from lctl.session.pooljobs import PoolJobs
 from lctl.session.session import LCTLSession
 
@@ -21,6 +21,7 @@ _enabled = False
 _session: LCTLSession | None = None
 #: The default session that is closed last, or is being closed.
 closing: LCTLSession | None = None
+_by_program = False
 _failed = False
 _opening = False
 _lock = threading.RLock()
@@ -33,10 +34,19 @@ opener: Callable[[], LCTLSession] = LCTLSession
 def enable() -> None:
     """Record what happens outside any session, from now on."""
     global _enabled, _enabled_in
+    threads.begin()
     if not _enabled:
         threads.install()  # what is started before the first event has its lane, too
         _enabled_in = naming.here()
     _enabled = True
+
+
+def wait() -> None:
+    """In a rerun of a program that begins its recording itself: until then all is as it is without us, and
+    outside the sessions that it records."""
+    global _enabled, _by_program
+    _enabled, _by_program = False, True
+    threads.wait()
 
 
 def disable() -> None:
@@ -82,6 +92,11 @@ def get_session() -> LCTLSession | None:
     if _session is not None and not _session.closed:
         return _session
     return _opened() if _enabled else None
+
+
+def is_untold() -> bool:
+    """Whether what is done here now is neither recorded nor served."""
+    return get_session() is None and (_by_program or border.player() is None)
 
 
 def running() -> LCTLSession | None:

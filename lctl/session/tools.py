@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from types import MethodType
 from typing import Any, TypeVar, overload
 
-from lctl.session import border, jsonable, wrapping
-from lctl.session.default import get_session
+from lctl.session import jsonable, wrapping
+from lctl.session.default import is_untold
 from lctl.session.faithful import Given
 from lctl.session.faithful.owners import owner_of
 from lctl.session.receiving import Incoming
@@ -50,7 +50,7 @@ def _wrapped(function: Any, name: str | None) -> Any:
 
     def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run | None:
         call_id = arguments.take_call_id(kwargs)
-        if get_session() is None and border.player() is None:
+        if is_untold():
             return None
         given = arguments.bind(args, kwargs)
         roots = [*given.values(), *arguments.owner(args)]

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from lctl.guard import guard
 from lctl.instrument.patches import Wrapper
-from lctl.session import border, wrapping
-from lctl.session.default import get_session
+from lctl.session import wrapping
+from lctl.session.default import get_session, is_untold
 from lctl.session.steps import StepScope
 from lctl.session.toolruns import begin_tool
 
@@ -92,7 +92,7 @@ def around(place: str, begin: Begin) -> Wrapper:
 
     def wrapper(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         def begun(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
-            if get_session() is None and border.player() is None:
+            if is_untold():
                 return None
             with guard(place):
                 guard.rehearse(place)
