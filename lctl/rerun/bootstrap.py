@@ -109,7 +109,7 @@ def _fork_of_child(tape: Tape, settings: Settings) -> int | None:
 
 def _record(tape: Tape) -> None:
     """Record as the recording did."""
-    from lctl.instrument import auto_instrument, provenance
+    from lctl.instrument import auto_instrument, ensure_installed, provenance
 
     said = tape.log.chain.get("program")
     program = said if isinstance(said, dict) else {}
@@ -123,9 +123,11 @@ def _record(tape: Tape) -> None:
 
         inputs.recorded = str(program.get("stdin") or "stream")
     provenance.begun = program.get(provenance.BEGUN)
-    auto_instrument(record="full" if tape.full and not provenance.begun else "model")
     if provenance.begun:
-        default.wait()
+        ensure_installed()
+        default.leave_to_program()
+    else:
+        auto_instrument(record="full" if tape.full else "model")
 
 
 def _finish() -> None:

@@ -34,19 +34,17 @@ opener: Callable[[], LCTLSession] = LCTLSession
 def enable() -> None:
     """Record what happens outside any session, from now on."""
     global _enabled, _enabled_in
-    threads.begin()
     if not _enabled:
         threads.install()  # what is started before the first event has its lane, too
         _enabled_in = naming.here()
     _enabled = True
 
 
-def wait() -> None:
-    """In a rerun of a program that begins its recording itself: until then all is as it is without us, and
-    outside the sessions that it records."""
-    global _enabled, _by_program
-    _enabled, _by_program = False, True
-    threads.wait()
+def leave_to_program() -> None:
+    """In a rerun of a program that begins its recording itself: before it does, and outside the sessions that
+    it opens, nothing is served either."""
+    global _by_program
+    _by_program = True
 
 
 def disable() -> None:

@@ -16,7 +16,6 @@ from lctl.guard import guard
 from lctl.session import context, lanes, pooljobs, processes, spawning, tasks, told, turns
 from lctl.session.lanes import Lane
 
-_waits = False
 _users = 0
 _lock = threading.Lock()
 _undo: list[tuple[Any, str, Any, Any]] = []  # owner, name, what it had of its own (or _NONE), ours
@@ -41,25 +40,11 @@ MODULES = (
 def install() -> None:
     """Carry step and lane from now on; every call is undone by one of `uninstall`."""
     global _users
-    begin()
     with _lock:
         _users += 1
         if _users == 1:
             _replace(threading.Thread, "start", _start)
         _reach()
-
-
-def wait() -> None:
-    """In a rerun of a program that begins its recording itself: all is as without us until it does. What it
-    had started before has no lane of its own in the recording."""
-    global _waits
-    _waits = True
-
-
-def begin() -> None:
-    """The program begins its recording, or goes on with it."""
-    global _waits
-    _waits = False
 
 
 def uninstall() -> None:
@@ -275,7 +260,7 @@ def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
 
     @wraps(original)
     def ours(*args: Any, **kwargs: Any) -> Any:
-        return original(*args, **kwargs) if _waits else wrapper(original, *args, **kwargs)
+        return wrapper(original, *args, **kwargs)
 
     before = owner.__dict__.get(name, _NONE)
     made: Any = staticmethod(ours) if isinstance(before, classmethod) else ours  # `original` has its class
