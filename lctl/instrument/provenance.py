@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lctl.session import naming
+from lctl.session import default, naming
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: `<commit>` or `<commit>+` of the program's folder, found out once by `lctl run`.
 _GIT = "LCTL_RUN_GIT"
 _RUN = "LCTL_RUN"
-#: Where the header says who began the recording: `call`, the program itself. Absent under `lctl run`.
+#: Where the header says how the recording began: by a `call`, when the program had been at work. Else absent.
 BEGUN = "begun"
 #: What it says in a rerun: what the recording's does.
 begun: object = ""
@@ -61,7 +61,8 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
         "keys": secret_names(),
     }
     seed = os.environ.get("PYTHONHASHSEED", "random")
-    found[BEGUN] = (None if _RUN in os.environ else "call") if begun == "" else begun
+    late = _RUN not in os.environ and (full or default.is_late())
+    found[BEGUN] = ("call" if late else None) if begun == "" else begun
     if full or _RUN in os.environ:
         found["hashseed"] = seed
         found["git"] = git(os.environ.get(_GIT))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lctl.errors import LctlError, RecordingError
 from lctl.guard import guard
-from lctl.session import border, context, ending, naming, pooljobs, processes, threads, toolresults
+from lctl.session import beginning, border, context, ending, naming, pooljobs, processes, threads, toolresults
 from lctl.session.pooljobs import PoolJobs
 from lctl.session.session import LCTLSession
 
@@ -22,6 +22,7 @@ _session: LCTLSession | None = None
 #: The default session that is closed last, or is being closed.
 closing: LCTLSession | None = None
 _by_program = False
+_late = False  # the program had been at work when it began
 _failed = False
 _opening = False
 _lock = threading.RLock()
@@ -33,8 +34,9 @@ opener: Callable[[], LCTLSession] = LCTLSession
 
 def enable() -> None:
     """Record what happens outside any session, from now on."""
-    global _enabled, _enabled_in
+    global _enabled, _enabled_in, _late
     if not _enabled:
+        _late = _late or beginning.is_at_work()
         threads.install()  # what is started before the first event has its lane, too
         _enabled_in = naming.here()
     _enabled = True
@@ -94,7 +96,15 @@ def get_session() -> LCTLSession | None:
 
 def is_untold() -> bool:
     """Whether what is done here now is neither recorded nor served."""
-    return get_session() is None and (_by_program or border.player() is None)
+    if get_session() is not None or not (_by_program or border.player() is None):
+        return False
+    beginning.has_called = True
+    return True
+
+
+def is_late() -> bool:
+    """Whether the program began its recording when it had been at work, or records some sessions alone."""
+    return _late or not _enabled
 
 
 def running() -> LCTLSession | None:
