@@ -18,6 +18,13 @@ _DIFF_LINES = 40
 _WIDTH, _BEFORE = 160, 40
 
 
+#: Of a program that had begun its recording itself (`provenance.BEGUN`).
+NOT_BEGUN = (
+    "the program did not begin its recording this time: it calls auto_instrument(), or opens a session, under "
+    "a condition that was not met (an environment variable?)"
+)
+
+
 def of_exchange(matcher: Matcher, match: Match, request: WireRequest, policy: str) -> str:
     """Why a request was refused: what was asked where, and the nearest recorded calls."""
     lane = request.lane.path

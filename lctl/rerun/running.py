@@ -10,8 +10,9 @@ from typing import Any
 
 from lctl.clock import system_clock, system_ids
 from lctl.errors import RerunError
+from lctl.instrument import provenance
 from lctl.record.journal import Durability, JournalStore
-from lctl.rerun import forking, siblings, stopping
+from lctl.rerun import forking, misses, siblings, stopping
 from lctl.rerun.auditing import Guard
 from lctl.rerun.certificate import Certificate, Difference
 from lctl.rerun.conductor import Conductor
@@ -26,7 +27,7 @@ from lctl.rerun.score import Violation
 from lctl.rerun.settings import Settings
 from lctl.rerun.tape import Tape
 from lctl.rerun.waiting import Order
-from lctl.session import border, lanes, naming, opening
+from lctl.session import border, default, lanes, naming, opening
 
 #: How many unused crossings are named.
 _NAMED = 20
@@ -254,14 +255,16 @@ class Rerun:
         missing = None
         if first is not None:
             missing = Difference(first.seq, f"{first.type} of {first.agent}", None)
-        stopped = self.halt.why
+        said = [] if self.halt.why is None else [str(self.halt.why)]
+        if provenance.begun and not default.is_enabled():
+            said.append(misses.NOT_BEGUN)
         return Certificate(
             of=self.tape.log.id,
             recorded=len(self.tape.log),
             unused=tuple(_named(self.player.unused())),
             log_equal=missing is None,
             first_difference=missing,
-            stopped=None if stopped is None else str(stopped),
+            stopped="\n\n".join(said) or None,
             unmatched=self.player.tally["unmatched"],
             seconds=round(monotonic() - self._started, 3),
         )

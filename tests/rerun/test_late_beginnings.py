@@ -40,3 +40,30 @@ def test_a_fork_of_it_runs_again(tmp_path: Path) -> None:
     again = rerun(forked, tmp_path)
     assert again.code == 0, again.err
     assert again.out == made.out
+
+
+CONDITION = """
+import asyncio, os, lctl
+
+@lctl.tool
+async def add(a, b):
+    return a + b
+
+async def main():
+    if os.environ.get("RECORDED"):
+        lctl.auto_instrument()
+    print(await add(1, 2))
+
+asyncio.run(main())
+"""
+
+
+def test_a_rerun_in_which_the_program_does_not_begin_says_so(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(CONDITION)
+    first = run([sys.executable, str(program)], tmp_path, {"RECORDED": "1"}, tmp_path)
+    (log,) = (tmp_path / "logs").glob("*.lctl.json")
+    again = rerun(log, tmp_path)
+    assert again.code == 1
+    assert "the program did not begin its recording this time" in again.err
+    assert rerun(log, tmp_path, environ={"RECORDED": "1"}).out == first.out
