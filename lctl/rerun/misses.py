@@ -20,8 +20,8 @@ _WIDTH, _BEFORE = 160, 40
 
 #: Of a program that had begun its recording itself (`provenance.BEGUN`).
 NOT_BEGUN = (
-    "the program did not begin its recording this time: it calls auto_instrument(), or opens a session, under "
-    "a condition that was not met (an environment variable?)"
+    "the program did not begin its recording this time: it calls auto_instrument(), or opens a session, "
+    "under a condition that was not met (an environment variable?)"
 )
 
 
