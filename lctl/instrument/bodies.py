@@ -180,7 +180,7 @@ def _bytes_of(body: Any, messages: Mapping[str, Mapping[str, Any]]) -> bytes:
     if isinstance(body, dict):
         return base64.b64decode(body["base64"])
     return b"".join(
-        piece.encode() if isinstance(piece, str) else _referred(piece, messages) for piece in body or ()
+        [piece.encode() if isinstance(piece, str) else _referred(piece, messages) for piece in body or ()]
     )
 
 

@@ -191,7 +191,10 @@ class RecordedAnswer:
         self._dropped = True
 
     def _left(self) -> Iterator[tuple[int, bytes]]:
-        return iter(()) if self._dropped else iter(list(enumerate(self._all(), 1))[self._given :])
+        if self._dropped:
+            return iter(())
+        chunks = self._all()
+        return enumerate(chunks[self._given :] if self._given else chunks, self._given + 1)
 
     def _all(self) -> list[bytes]:
         if self._chunks is None:

@@ -26,9 +26,14 @@ _SHAPE = re.compile(r"[0-9a-f]")
 
 
 class DrawnIds:
-    """What was drawn so far, and which recorded id each stands for. Safe from several threads."""
+    """What was drawn so far, and which recorded id each stands for. Safe from several threads.
+
+    Attributes:
+        are_recorded: none that stands for another is known.
+    """
 
     def __init__(self) -> None:
+        self.are_recorded = True
         self._drawn: dict[str, str] = {}  # first digits -> all
         self._recorded: dict[str, str] = {}  # as it was said in this run, without hyphens
         self._said: dict[str, str] = {}  # the other way round
@@ -93,6 +98,8 @@ class DrawnIds:
                     return False
             for id, recorded in found.items():
                 self._recorded[id], self._said[recorded] = recorded, id
+            if found:
+                self.are_recorded = False
         return bool(found)
 
     def _replaced(self, token: re.Match[bytes]) -> bytes:

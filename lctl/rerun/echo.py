@@ -150,7 +150,7 @@ class EchoStore(JournalStore):
         said = _said(line)
         if self.difference is not None:
             return [] if said == "" else [self._line(line)]
-        if self.recorder is not Recorder and said is None:
+        if said is None and self.recorder is not Recorder and self.tape is not None and self.tape.inside:
             self._owe_served(line)
         recorded = next(self._lines, None)
         if said is not None:
@@ -179,11 +179,13 @@ class EchoStore(JournalStore):
         is_shared = self.shared is None or self._seen <= self.shared
         lane = lanes.current().path
         if self._window is None:
-            now_line = self._line(line)
-            found = self._difference(recorded, now_line)
+            now_line, ids = self._names.line(line), self.ids
+            if ids is not None:
+                now_line = ids.as_recorded(now_line)
+            found = difference(recorded, now_line, self._equivalent, ids)
             if found is None:
                 if is_shared:
-                    self._past.add(Block([recorded], [line], [lane], {}))
+                    self._past.add_one(recorded, line, lane)
                 return [recorded if is_shared else now_line]
             self._first = found
             if not is_shared:

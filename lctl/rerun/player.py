@@ -88,7 +88,7 @@ class TapePlayer:
 
     def _as_recorded(self, request: WireRequest) -> WireRequest:
         """With the recorded ids in the place of those that stand for them."""
-        if self.ids is None or request.body is None or not request.editable:
+        if self.ids is None or self.ids.are_recorded or request.body is None or not request.editable:
             return request
         body = self.ids.as_recorded(request.body)
         url = self.ids.as_recorded(request.url.encode()).decode()
