@@ -164,7 +164,9 @@ class Pieces(list[tuple[int, bytes]]):
 
     def __init__(self, streams: OpenStreams, number: int, attempt: Attempt) -> None:
         super().__init__(attempt.chunks)
+        redactor = streams.redactor
         self._add = partial(streams.add, number)
+        self._suspects = _never if redactor is None else redactor.suspicion
         self._streams = streams
         self._number = number
         self._attempt = attempt
@@ -174,95 +176,126 @@ class Pieces(list[tuple[int, bytes]]):
         self._sealed = "amazon" in attempt.headers.get("content-type", "")
         self._unsure: list[bytes] = []  # pieces that end in a long word, or in the middle of an event
         self._around = b"", b""  # what the last event of one text has before and after it
+        self._is_plain = False  # the next chunk begins an event, and is as it was sent
         self._word = 0  # characters of the last word said
         self._cut = b""  # of an event that has not ended
         self._text = ""  # the end of what was said
         self._secret = False
         self._due = 0  # how many pieces there are when it is written anew
-        for _, chunk in self:
-            self._keep(chunk)
+        try:
+            for _, chunk in self:
+                self._keep(chunk)
+        except Exception as error:
+            self._failed(error)
 
     def append(self, piece: tuple[int, bytes]) -> None:
         list.append(self, piece)
-        if not self._ended:
-            chunk = piece[1]
-            self._keep(chunk)
-            self[-1] = monotonic_ns(), chunk  # writing lets other threads run; the program goes on now
+        if self._ended:
+            return
+        chunk = piece[1]
+        try:
+            # Nearly every chunk is one event and says one text more: the shortest way for it.
+            before, after = self._around
+            if before and self._is_plain and chunk.startswith(before) and chunk.endswith(after):
+                text = chunk[len(before) : -len(after)]
+                if (
+                    len(before) + len(text) + len(after) == len(chunk)
+                    and b'"' not in text
+                    and b"\\" not in text
+                ):
+                    self._weigh(chunk, text.decode("utf-8", "replace"))
+                else:
+                    self._keep(chunk)
+            else:
+                self._keep(chunk)
+        except Exception as error:
+            self._failed(error)
+        self[-1] = monotonic_ns(), chunk  # writing lets other threads run; the program goes on now
 
     def end(self) -> None:
         """What the answer said is in the log."""
         self._ended = True
         self._streams.end(self._number)
 
-    def _keep(self, chunk: bytes) -> None:
-        try:
-            if self._decode is None:
-                self._decode = encodings.decoder(self._attempt.headers.get("content-encoding", ""))
-            data = self._decode(chunk)
-            if self._streams.redactor is None:
-                self._add(data)
-            elif self._sealed:
-                self._ended = True
-            else:
-                self._weigh(data, self._streams.redactor)
-        except Exception as error:
-            self._ended = True
-            if guard.policy == "raise":
-                raise
-            guard.failed("an open stream", error)
+    def _failed(self, error: Exception) -> None:
+        self._ended = True
+        if guard.policy == "raise":
+            raise error
+        guard.failed("an open stream", error)
 
-    def _weigh(self, data: bytes, redactor: Redactor) -> None:
-        """Write what is sure to hold no secret, or part of one."""
-        unsure = self._unsure
-        unsure.append(data)
+    def _keep(self, chunk: bytes) -> None:
+        if self._decode is None:
+            self._decode = encodings.decoder(self._attempt.headers.get("content-encoding", ""))
+        data = self._decode(chunk)
+        if self._streams.redactor is None:
+            self._add(data)
+        elif self._sealed:
+            self._ended = True
+        else:
+            self._read(data)
+
+    def _read(self, data: bytes) -> None:
         whole = data.endswith(b"\n")
         if self._cut or not whole:
             self._cut += data
-            if not whole and len(self._cut) < _ENDLESS:
-                return  # in the middle of an event
-            said, self._cut = deltas(self._cut), b""
+            if whole or len(self._cut) >= _ENDLESS:
+                said, self._cut = deltas(self._cut), b""
+                self._weigh(data, said)
+            else:
+                self._unsure.append(data)  # in the middle of an event
         else:
-            said = self._said(data)
+            self._weigh(data, self._said(data))
+        self._is_plain = not self._cut and self._decode is bytes
+
+    def _weigh(self, data: bytes, said: str) -> None:
+        """Write what is sure to hold no secret, or part of one."""
         if said.endswith(" "):
-            self._word = 0
+            word = 0
+        elif said.isalnum():
+            word = self._word + len(said)
         else:
             ends = [found.end() for found in _BETWEEN.finditer(said)]
-            self._word = len(said) - ends[-1] if ends else self._word + len(said)
-        self._text = (self._text + said)[-_LOOK - self._word :]
-        if _LONG <= self._word < _ENDLESS:
+            word = len(said) - ends[-1] if ends else self._word + len(said)
+        self._word = word
+        self._text = text = (self._text + said)[-_LOOK - word :]
+        if _LONG <= word < _ENDLESS:
+            self._unsure.append(data)
             return
-        self._secret = self._secret or self._is_secret(redactor)
-        self._unsure = []
+        seen = text.encode("utf-8", "replace")
+        if not self._secret and self._suspects(seen, seen.lower().decode("latin-1")):
+            self._secret = self._is_secret(text)
         if self._secret:
-            self._conceal(redactor)
+            self._unsure = []
+            self._conceal()
             return
-        for piece in unsure:
-            self._add(piece)
+        if self._unsure:
+            for piece in self._unsure:
+                self._add(piece)
+            self._unsure = []
+        self._add(data)
 
     def _said(self, event: bytes) -> str:
-        """`deltas(event)`; most differ from the one before in one text, and are not searched again."""
-        before, after = self._around
-        start, end = len(before), len(event) - len(after)
-        if before and start <= end and event.startswith(before) and event.endswith(after):
-            text = event[start:end]
-            if b'"' not in text and b"\\" not in text:
-                return text.decode("utf-8", "replace")
+        """`deltas(event)`; what stands around the text, if there is one, is looked for in the next events."""
         place = only_delta(event)
-        if place is not None:
-            self._around = event[: place[0]], event[place[1] :]
-        return deltas(event)
+        if place is None:
+            return deltas(event)
+        start, end = place
+        self._around = event[:start], event[end:]
+        return event[start:end].decode("utf-8", "replace")
 
-    def _is_secret(self, redactor: Redactor) -> bool:
-        seen = self._text.encode("utf-8", "replace")
-        if not redactor.suspicion(seen, seen.lower().decode("latin-1")):
-            return False
-        return redactor.text(self._text) != self._text
+    def _is_secret(self, text: str) -> bool:
+        redactor = self._streams.redactor
+        return redactor is not None and redactor.text(text) != text
 
-    def _conceal(self, redactor: Redactor) -> None:
-        count = len(self) - len(self._unsure)
-        if count < self._due:
+    def _conceal(self) -> None:
+        redactor, count = self._streams.redactor, len(self) - len(self._unsure)
+        if redactor is None or count < self._due:
             return
         self._due = count + 1 if count < _EACH else count * 5 // 4
         decode = encodings.decoder(self._attempt.headers.get("content-encoding", ""))
         chunks = [decode(chunk) for _, chunk in self[:count]]
         self._streams.replace(self._number, b"".join(concealment.conceal(redactor, chunks)))
+
+
+def _never(line: bytes, lowered: str) -> bool:
+    return False
