@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from lctl.errors import RecordingError
+from lctl.interrupts import is_interrupt, let_through
 
 Policy = Literal["report", "raise"]
 
@@ -44,7 +45,12 @@ class Guard:
             self.trial(place)
 
     def failed(self, place: str, error: BaseException) -> None:
-        """Count one failure at `place`; the first one of each place is reported."""
+        """Count one failure at `place`; the first one of each place is reported.
+
+        Raises:
+            error: a signal handler of the program raised it, which is no failure of ours.
+        """
+        let_through(error)
         self.failures[place] = self.failures.get(place, 0) + 1
         if place not in self.examples:
             said = self._described(error)
@@ -96,7 +102,7 @@ class _Guarded:
     ) -> bool:
         if error is None or not isinstance(error, Exception):
             return False  # KeyboardInterrupt, SystemExit, CancelledError are the host's own
-        if self._guard.policy == "raise":
+        if self._guard.policy == "raise" or is_interrupt(error):
             return False
         self._guard.failed(self._place, error)
         return True

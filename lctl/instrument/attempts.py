@@ -17,6 +17,7 @@ from lctl.guard import guard
 from lctl.instrument import bodies, collecting, encodings, settings
 from lctl.instrument.codecs import aws
 from lctl.instrument.headers import all_headers, kept_headers, without_secrets
+from lctl.interrupts import let_through
 from lctl.session import border, turns
 
 if TYPE_CHECKING:
@@ -385,5 +386,6 @@ def text_of(error: BaseException, limit: int = 2000) -> str:
     """`str(error)`, at most `limit` characters; its class where even that raises."""
     try:
         return str(error)[:limit]
-    except Exception:
+    except Exception as failure:
+        let_through(failure)
         return type(error).__name__

@@ -17,6 +17,7 @@ import orjson
 from lctl.clock import Clock, system_clock
 from lctl.errors import RecordingError
 from lctl.guard import guard
+from lctl.interrupts import let_cause_through
 from lctl.record.store import EventStore
 
 #: (type, agent, data, step) of an event that has no seq and time yet.
@@ -119,7 +120,8 @@ class Recorder:
                         }
                     try:
                         line = dumps(event, default)
-                    except TypeError:
+                    except TypeError as error:
+                        let_cause_through(error)
                         line = self._encoded(event)
                     if scrub is not None:
                         line = scrub(line, event)
@@ -192,7 +194,8 @@ class Recorder:
             event["data"] = data
             try:
                 lines.append(_dumps(event, default))
-            except TypeError:
+            except TypeError as error:
+                let_cause_through(error)
                 lines.append(self._encoded(event))
             events.append(event)
             seq += 1

@@ -16,6 +16,8 @@ from typing import Any
 
 import orjson
 
+from lctl.interrupts import let_through
+
 _DEPTH = 64
 _REPR = 2000
 _BYTES = 1 << 16
@@ -25,7 +27,10 @@ _BIG = 1 << 63
 
 def default(value: Any) -> Any:
     """`orjson.dumps(..., default=default)`: one foreign value as something nearer to JSON."""
-    return _foreign(value, 0, ())
+    try:
+        return _foreign(value, 0, ())
+    except BaseException:
+        raise  # with its traceback, which orjson drops otherwise
 
 
 def encode(event: dict[str, Any]) -> bytes:
@@ -86,7 +91,8 @@ def name_of(kind: type) -> str:
     """`module.Class`, without "builtins."."""
     try:
         module, name = str(kind.__module__), str(kind.__qualname__)
-    except Exception:
+    except Exception as error:
+        let_through(error)
         return "?"
     return name if module == "builtins" else f"{module}.{name}"
 
@@ -97,7 +103,8 @@ def name_text(value: Any) -> str:
         return value
     try:
         return text(str(value))
-    except Exception:
+    except Exception as error:
+        let_through(error)
         return name_of(type(value))
 
 
@@ -105,7 +112,8 @@ def text_of_error(error: BaseException) -> str:
     """`str(error)`, also when that raises. Of one that is a dataclass, its fields: it has no text."""
     try:
         return text(str(error) or (repr(error) if hasattr(error, "__dataclass_fields__") else ""))
-    except Exception:
+    except Exception as failure:
+        let_through(failure)
         return f"<no text: str() of {name_of(type(error))} raised>"
 
 
@@ -145,7 +153,8 @@ def key_text(key: Any) -> str:
 def _foreign(value: Any, depth: int, above: tuple[int, ...]) -> Any:
     try:
         made = _convert(value)
-    except Exception:
+    except Exception as error:
+        let_through(error)
         made = None
     if made is not None:
         return made
@@ -258,6 +267,7 @@ def _repr(value: Any) -> str:
     try:
         made = text(str(repr(value)))
     except Exception as error:
+        let_through(error)
         return f"<repr raised {name_of(type(error))}>"
     if " at 0x" in made and sys.modules.get("re") is not None:
         made = sys.modules["re"].sub(r" at 0x[0-9a-fA-F]+", "", made)

@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from lctl.interrupts import let_through
 from lctl.session import hooks, jsonable
 from lctl.session.faithful import Decoder, Encoder, Given, Unfaithful, owners
 from lctl.session.faithful.coding import encode_parts
@@ -131,6 +132,7 @@ def tape_of(
         except Unfaithful as reason:
             why = str(reason)
         except Exception as error:  # raised by a value's own code
+            let_through(error)
             why = f"a result that cannot be looked at ({type(error).__name__})"
     told = f"{tool}: {why}"
     executed[told] = executed.get(told, 0) + 1

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from lctl.interrupts import let_cause_through
 from lctl.session import jsonable
 from lctl.session.scrub import Scrubber
 
@@ -50,7 +51,8 @@ def as_stored(log: LCTLSession, data: dict[str, Any]) -> dict[str, Any]:
     }
     try:
         line = orjson.dumps(event, jsonable.default)
-    except TypeError:
+    except TypeError as error:
+        let_cause_through(error)
         line = jsonable.encode(event)
     stored = orjson.loads(Scrubber(log.redactor, log.max_string)(line, event))
     return dict(stored["data"])

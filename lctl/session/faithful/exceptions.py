@@ -11,6 +11,7 @@ from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, NoReturn
 
 from lctl.errors import RerunStopped
+from lctl.interrupts import let_through
 from lctl.session.faithful.classes import checked_name, find
 from lctl.session.faithful.coding import DECODERS, SHAPES, Decoder, Encoder, Note, Unfaithful
 from lctl.session.faithful.objects import set_state, state_of
@@ -141,7 +142,8 @@ def _held(value: BaseException) -> dict[str, Any]:
             continue
         try:
             got = item.__get__(value)
-        except Exception:
+        except Exception as error:
+            let_through(error)
             continue
         if got is not None:
             held[name] = got

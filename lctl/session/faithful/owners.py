@@ -19,6 +19,7 @@ from operator import is_
 from types import FunctionType, MethodType
 from typing import Any
 
+from lctl.interrupts import let_through
 from lctl.session.faithful.arguments import Given
 from lctl.session.faithful.coding import Decoder, Unfaithful, encode_parts
 from lctl.session.faithful.depths import Depth, all_written
@@ -60,6 +61,7 @@ class Owner:
         try:
             self._look()
         except Exception as error:  # others change it meanwhile, or its own code was asked and failed
+            let_through(error)
             self._known = {}
             _count(error)
 
@@ -92,6 +94,7 @@ class Owner:
             if made is None and len(changes) > 1:
                 made = _written([change for change in changes if _written([change], given)], given)
         except Exception as error:
+            let_through(error)
             _count(error)
             return None
         return {"given": len(given.nodes), "changes": made} if made else None

@@ -1,0 +1,88 @@
+"""Exceptions that a signal handler of the program raised while our code ran.
+
+Python calls handlers between any two instructions of the main thread, ours too. What one raises (a time limit
+by `signal.alarm`, a debugger's stop) is the program's own and no failure of what it happened to interrupt.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+_OURS = ("lctl.", "lctl_integrations.")
+_VARARGS = 4  # inspect.CO_VARARGS, without the import
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Whether a signal handler (or a trace function) raised it, or what that called."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    trace, handlers = error.__traceback__, None
+    while trace is not None:
+        frame = trace.tb_frame
+        if frame.f_code in _LETTING_THROUGH:
+            return True
+        if not str(frame.f_globals.get("__name__")).startswith(_OURS) and _was_given_its_caller(frame):
+            return True
+        if handlers is None:
+            handlers = frozenset(_codes_of_handlers())
+        if frame.f_code in handlers:
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def let_through(error: BaseException) -> None:
+    """Raise it again if it is the program's own."""
+    if is_interrupt(error):
+        raise error
+
+
+def let_cause_through(error: TypeError) -> None:
+    """As `let_through`, of what orjson makes of all that comes while it asks `jsonable.default`: Ctrl-C, too.
+
+    That raises nothing without a traceback. What has none came before its first instruction.
+    """
+    cause = error.__cause__
+    if cause is None or isinstance(cause, RecursionError | MemoryError):
+        return
+    if not isinstance(cause, Exception) or cause.__traceback__ is None or is_interrupt(cause):
+        raise cause
+
+
+#: What was raised from there is known already.
+_LETTING_THROUGH = (let_through.__code__, let_cause_through.__code__)
+
+
+def _was_given_its_caller(frame: FrameType) -> bool:
+    """Handlers are called with the frame that they interrupt, from which they are called. (Python leaves a
+    frame that has not yet begun out of what it says of callers.)"""
+    code, caller = frame.f_code, frame.f_back
+    if caller is None:
+        return False
+    held = frame.f_locals
+    given = [held.get(name) for name in code.co_varnames[: code.co_argcount]]
+    if code.co_flags & _VARARGS:
+        rest = held.get(code.co_varnames[code.co_argcount + code.co_kwonlyargcount])
+        given += rest if isinstance(rest, tuple) else ()
+    return any(isinstance(one, FrameType) and caller in (one, one.f_back) for one in given)
+
+
+def _codes_of_handlers() -> Iterator[CodeType]:
+    """Of those that are installed: one may have dropped the frame it was given."""
+    for number in signal.valid_signals():
+        handler: Any = signal.getsignal(number)
+        if not callable(handler) or isinstance(handler, signal.Handlers):
+            continue
+        handler = getattr(handler, "func", handler)  # functools.partial
+        handler = getattr(handler, "__func__", handler)
+        for one in (handler, getattr(type(handler), "__call__", None)):  # noqa: B004  (its code is wanted)
+            code = getattr(one, "__code__", None)
+            if isinstance(code, CodeType):
+                yield code
+
+
+__all__ = ["is_interrupt", "let_cause_through", "let_through"]

@@ -1,0 +1,138 @@
+"""What a signal handler of the program raises while our code runs is the program's own."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lctl
+from lctl.codec import open_log, validate
+from lctl.guard import guard
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
+
+
+class OutOfTime(Exception):
+    """As a time limit by `signal.setitimer` raises it."""
+
+
+def _by_function(number: int, frame: object) -> None:
+    raise OutOfTime
+
+
+def _by_any(*given: object) -> None:
+    raise OutOfTime
+
+
+def _after_it_dropped_the_frame(number: int, frame: object) -> None:
+    del frame
+    _by_helper()
+
+
+def _by_helper() -> None:
+    raise OutOfTime
+
+
+class _Limit:
+    def __call__(self, number: int, frame: object) -> None:
+        raise OutOfTime
+
+    def reached(self, number: int, frame: object) -> None:
+        raise OutOfTime
+
+
+class _Value:
+    """Nothing JSON has."""
+
+    def __repr__(self) -> str:
+        return "value " * 20
+
+
+@lctl.tool
+def look_up(key: Any) -> Any:
+    return key
+
+
+@lctl.traced
+def think(key: Any) -> Any:
+    return key
+
+
+def _step(key: Any) -> None:
+    session = lctl.get_session()
+    assert session is not None
+    with session.step("agent", str(key)):
+        pass
+
+
+def _handle(number: int, handler: Any) -> None:
+    signal.signal(number, handler)
+
+
+@pytest.fixture
+def alarm(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Any], None]]:
+    """Sets the handler; failures are reported, as they are for users."""
+    monkeypatch.setattr(guard, "policy", "report")
+    before = signal.getsignal(signal.SIGALRM)
+    yield partial(_handle, signal.SIGALRM)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("work", [look_up, think, _step], ids=["tool", "traced", "step"])
+@pytest.mark.parametrize(
+    "handler",
+    [_by_function, _by_any, _after_it_dropped_the_frame, _Limit(), _Limit().reached, partial(_by_function)],
+    ids=["function", "any", "dropped", "object", "method", "partial"],
+)
+def test_a_time_limit_is_kept_wherever_it_comes(
+    tmp_path: Path, alarm: Callable[[Any], None], work: Callable[[Any], Any], handler: Any
+) -> None:
+    failures = dict(guard.failures)
+    alarm(handler)
+    with lctl.LCTLSession("limits", tmp_path / "run.lctl.json"):
+        for _ in range(3):  # what is imported first: no limit reaches the program out of a destructor
+            work(_Value())
+        for _ in range(20):
+            end = time.monotonic() + 5
+            with pytest.raises(OutOfTime):
+                signal.setitimer(signal.ITIMER_REAL, 0.002)
+                while time.monotonic() < end:
+                    work(_Value())
+    assert guard.failures == failures
+    assert not validate(open_log(tmp_path / "run.lctl.json"))
+
+
+def test_what_fails_in_the_value_itself_is_no_signal(tmp_path: Path) -> None:
+    class Broken:
+        def __repr__(self) -> str:
+            raise OutOfTime
+
+    with lctl.LCTLSession("limits", tmp_path / "run.lctl.json"):
+        look_up(Broken())
+    assert b"<repr raised" in (tmp_path / "run.lctl.json").read_bytes()
+
+
+def test_ctrl_c_comes_through_while_a_value_is_looked_at(
+    tmp_path: Path, alarm: Callable[[Any], None]
+) -> None:
+    """orjson makes an error of its own of what comes while it asks for a value."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    alarm(interrupt)
+    with lctl.LCTLSession("limits", tmp_path / "run.lctl.json"):
+        look_up(_Value())
+        for _ in range(150):
+            end = time.monotonic() + 5
+            with pytest.raises(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 0.001)
+                while time.monotonic() < end:
+                    look_up(_Value())
