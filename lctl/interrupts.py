@@ -25,7 +25,7 @@ def is_interrupt(error: BaseException) -> bool:
         frame = trace.tb_frame
         if frame.f_code in _LETTING_THROUGH:
             return True
-        if not str(frame.f_globals.get("__name__")).startswith(_OURS) and _was_given_its_caller(frame):
+        if not _is_ours(frame) and _was_given_its_caller(frame):
             return True
         if handlers is None:
             handlers = frozenset(_codes_of_handlers())
@@ -57,6 +57,11 @@ def let_cause_through(error: TypeError) -> None:
 _LETTING_THROUGH = (let_through.__code__, let_cause_through.__code__)
 
 
+def _is_ours(frame: FrameType) -> bool:
+    name = frame.f_globals.get("__name__")
+    return type(name) is str and name.startswith(_OURS)
+
+
 def _was_given_its_caller(frame: FrameType) -> bool:
     """Handlers are called with the frame that they interrupt, from which they are called. (Python leaves a
     frame that has not yet begun out of what it says of callers.)"""
@@ -67,8 +72,8 @@ def _was_given_its_caller(frame: FrameType) -> bool:
     given = [held.get(name) for name in code.co_varnames[: code.co_argcount]]
     if code.co_flags & _VARARGS:
         rest = held.get(code.co_varnames[code.co_argcount + code.co_kwonlyargcount])
-        given += rest if isinstance(rest, tuple) else ()
-    return any(isinstance(one, FrameType) and caller in (one, one.f_back) for one in given)
+        given += rest if type(rest) is tuple else ()
+    return any(type(one) is FrameType and caller in (one, one.f_back) for one in given)
 
 
 def _codes_of_handlers() -> Iterator[CodeType]:
