@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol
 
 
 def decode_chunks(chunks: Sequence[bytes], encoding: str) -> list[bytes] | None:
@@ -49,7 +50,7 @@ def _each(decompress: Callable[[bytes], bytes], chunks: Iterable[bytes]) -> Iter
 
 def _decompressor(name: str) -> Callable[[bytes], bytes] | None:
     if name in ("gzip", "x-gzip"):
-        return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress
+        return _members(lambda: zlib.decompressobj(16 + zlib.MAX_WBITS))
     if name == "deflate":
         return _inflate()
     if name == "br":
@@ -88,8 +89,52 @@ def _zstd() -> Callable[[bytes], bytes] | None:
     try:
         import zstandard
     except ImportError:
-        return None
-    return zstandard.ZstdDecompressor().decompressobj().decompress
+        made = _standard_zstd()
+        return None if made is None else _members(made)
+    return _members(lambda: zstandard.ZstdDecompressor().decompressobj())
+
+
+def _standard_zstd() -> Callable[[], _Decompressor] | None:
+    """Python's own, from 3.14 on; httpx2, urllib3 and aiohttp ask for what brings it to older ones."""
+    for module in ("compression.zstd", "backports.zstd"):
+        try:
+            return import_module(module).ZstdDecompressor  # type: ignore[no-any-return]
+        except ImportError:
+            continue
+    return None
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def _members(make: Callable[[], _Decompressor]) -> Callable[[bytes], bytes]:
+    """A body may be several compressed ones, one behind the other (RFC 1952, 2.2; RFC 8878, 3.1): servers
+    compress each piece that they send. What stands behind the last one and is no other is passed over."""
+    current = make()
+    is_over = begun = False
+
+    def decompress(chunk: bytes) -> bytes:
+        nonlocal current, is_over, begun
+        made = b""
+        while chunk and not is_over:
+            if current.eof:
+                current, begun = make(), True
+            try:
+                made += current.decompress(chunk)
+            except Exception:
+                if not begun:
+                    raise
+                is_over = True
+                break
+            chunk = current.unused_data if current.eof else b""
+        return made
+
+    return decompress
 
 
 __all__ = ["decode_chunks", "decoder"]

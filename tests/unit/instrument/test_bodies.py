@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -155,6 +156,23 @@ class TestEncodings:
         """Two encodings are undone in reverse order."""
         packed = gzip.compress(zlib.compress(b"body"))
         assert decode_chunks([packed], "deflate, gzip") == [b"body"]
+
+    @pytest.mark.parametrize("name", ["gzip", "zstd"])
+    @pytest.mark.parametrize("size", [1, 20, 1 << 20])
+    def test_several_one_behind_the_other(self, name: str, size: int) -> None:
+        """As servers send that compress piece by piece; clients read them all, and pass over what is none."""
+        plain = json.dumps({"text": LONG}).encode()
+        packed = b"".join(pack(name, piece) for piece in (plain[:90], plain[90:200], plain[200:]))
+        for body in (packed, packed + b"\0\0\0\0\0"):
+            decoded = decode_chunks([body[n : n + size] for n in range(0, len(body), size)], name)
+            assert decoded is not None
+            assert b"".join(decoded) == plain
+
+    def test_zstd_by_the_library_that_clients_bring(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        zstd = pytest.importorskip("backports.zstd")
+        monkeypatch.setitem(sys.modules, "zstandard", None)
+        packed = zstd.compress(b"one ") + zstd.compress(b"two")
+        assert decode_chunks([packed[:9], packed[9:]], "zstd") == [b"", b"one two"]
 
     def test_cut_and_damaged(self) -> None:
         """What came before the damage is kept."""
