@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import orjson
@@ -71,9 +71,9 @@ def has_nonfinite(value: Any, depth: int = 0) -> bool:
         return not math.isfinite(value)
     if depth > _DEPTH:
         return False
-    if isinstance(value, dict):
-        return any(has_nonfinite(item, depth + 1) for item in list(value.values()))
-    if isinstance(value, list | tuple):
+    if issubclass(type(value), dict):
+        return any(has_nonfinite(item, depth + 1) for item in list(dict.values(value)))
+    if issubclass(type(value), list | tuple):
         return any(has_nonfinite(item, depth + 1) for item in value)
     return _is_foreign_container(value)
 
@@ -119,7 +119,7 @@ def text_of_error(error: BaseException) -> str:
 
 def _is_foreign_container(value: Any) -> bool:
     """Values orjson takes natively or through `default` and whose insides were not looked at."""
-    return not isinstance(value, str | int | type(None))
+    return not issubclass(type(value), str | int | type(None))
 
 
 def _digits(value: int) -> str:
@@ -141,11 +141,12 @@ def _object(items: list[tuple[Any, Any]], depth: int, above: tuple[int, ...]) ->
 
 def key_text(key: Any) -> str:
     """A dict key as JSON would have it: "1", "true", "null"; others by their repr."""
-    if isinstance(key, str):
+    kind = type(key)
+    if issubclass(kind, str):
         return text(str.__str__(key))
-    if key is None or isinstance(key, bool):
+    if key is None or kind is bool:
         return {None: "null", True: "true", False: "false"}[key]
-    if isinstance(key, int) and not hasattr(key, "name"):
+    if issubclass(kind, int) and not hasattr(key, "name"):
         return _digits(int(key))
     return _repr(key)
 
@@ -163,36 +164,48 @@ def _foreign(value: Any, depth: int, above: tuple[int, ...]) -> Any:
 
 def _convert(value: Any) -> Any:
     """A value near to JSON for the kinds that have one; None for the others."""
-    kind = type(value)
-    if isinstance(value, str):
+    kind = type(
+        value
+    )  # not `isinstance`, which asks the value as well: a lazy one would load what it stands for
+    if issubclass(kind, str):
         return text(str.__str__(value))
-    if isinstance(value, bool | int | float) and kind not in (bool, int, float):
-        return float(value) if isinstance(value, float) else int(value)
-    if isinstance(value, bytes | bytearray | memoryview):
+    if issubclass(kind, bool | int | float) and kind not in (bool, int, float):
+        return float(value) if issubclass(kind, float) else int(value)
+    if issubclass(kind, bytes | bytearray | memoryview):
         return _bytes(bytes(value))
-    if isinstance(value, BaseException):
+    if issubclass(kind, BaseException):
         return {"type": name_of(kind), "message": text_of_error(value)}
-    if isinstance(value, set | frozenset):
+    if issubclass(kind, set | frozenset):
         return sorted(value, key=_order)
-    if isinstance(value, tuple):
-        fields = getattr(value, "_fields", None)
+    if issubclass(kind, tuple):
+        fields = getattr(kind, "_fields", None)
         return dict(zip(fields, value, strict=False)) if fields else list(value)
-    if isinstance(value, Mapping):
+    if is_stand_in(kind):
+        return {"$type": name_of(kind), "repr": f"<{name_of(kind)} object>"}
+    if issubclass(kind, dict):
+        return dict(dict.items(value))
+    if issubclass(kind, Mapping):
         return dict(value.items())
-    if isinstance(value, FunctionType | BuiltinFunctionType | MethodType | type):
+    if issubclass(kind, FunctionType | BuiltinFunctionType | MethodType | type):
         return (
-            f"<{'class' if isinstance(value, type) else 'function'} {value.__module__}.{value.__qualname__}>"
+            f"<{'class' if issubclass(kind, type) else 'function'} {value.__module__}.{value.__qualname__}>"
         )
-    if isinstance(value, ModuleType):
+    if issubclass(kind, ModuleType):
         return f"<module {value.__name__}>"
     return _by_library(value, kind)
+
+
+def is_stand_in(kind: type) -> bool:
+    """Whether objects of the class say that they are of another: proxies, lazy objects, mocks. What is asked of
+    one may load what it stands for, or be noted."""
+    return any("__class__" in vars(base) for base in kind.__mro__[:-1])
 
 
 def _by_library(value: Any, kind: type) -> Any:
     """Types known by their shape, so that no library is imported for them."""
     fields = getattr(kind, "__dataclass_fields__", None)
     if fields is not None:
-        return {name: getattr(value, name, None) for name in fields}
+        return {name: _field(value, kind, name) for name in fields}
     if callable(getattr(kind, "model_dump", None)):
         try:
             made = value.model_dump(warnings=False)  # the host's stderr stays as it was
@@ -219,13 +232,28 @@ def _by_library(value: Any, kind: type) -> Any:
         "ipaddress",
     ):
         return _standard(value)
-    if module == "collections" and hasattr(value, "__len__"):
+    if module == "collections" and hasattr(kind, "__len__"):
         return list(value)
-    if hasattr(value, "value") and any(base.__name__ == "Enum" for base in kind.__mro__):
+    if any(base.__name__ == "Enum" for base in kind.__mro__) and hasattr(value, "value"):
         return value.value
     if any(base.__module__ == "pathlib" for base in kind.__mro__):
         return str(value)
     return None
+
+
+def _field(value: Any, kind: type, name: str) -> Any:
+    """Of a dataclass. Not by a descriptor of some library's, which may read it from a database."""
+    held = _attributes(value, kind)
+    if held is not None and name in held:
+        return held[name]
+    known = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+    is_own = type(known) in (property, MemberDescriptorType) or not hasattr(type(known), "__get__")
+    return getattr(value, name, None) if is_own else None
+
+
+def _attributes(value: Any, kind: type) -> dict[str, Any] | None:
+    held = vars(value) if kind.__dictoffset__ else None
+    return held if type(held) is dict else None
 
 
 def _standard(value: Any) -> Any:

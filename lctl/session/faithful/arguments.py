@@ -14,7 +14,15 @@ from typing import Any
 
 from lctl.session.faithful.coding import Decoder, Encoder, Unfaithful
 from lctl.session.faithful.depths import Depth, Depths
-from lctl.session.faithful.objects import is_programs, is_pydantic, is_record, set_state, slots_of, state_of
+from lctl.session.faithful.objects import (
+    entries_of,
+    is_programs,
+    is_pydantic,
+    is_record,
+    set_state,
+    slots_of,
+    state_of,
+)
 
 _ATOMS = frozenset({str, int, float, bool, bytes, complex, type(None)})
 #: Objects of the arguments that are followed; the outermost first.
@@ -86,11 +94,11 @@ class Given:
     def content(self, n: int) -> Any:
         """What object `n` is made of now; of one with attributes, those that changed and those that went."""
         node = self.nodes[n]
-        if isinstance(node, bytearray):
+        if issubclass(type(node), bytearray):
             return bytes(node)
-        if isinstance(node, dict):
-            return dict(node.items())
-        if isinstance(node, list | deque | set):
+        if issubclass(type(node), dict):
+            return entries_of(node)
+        if issubclass(type(node), list | deque | set):
             return list(node)
         names, items = self._shapes[n]
         before, now = dict(zip(names, items, strict=True)), state_of(node)
@@ -131,11 +139,11 @@ class Given:
     def apply(self, n: int, content: Any) -> None:
         """Make object `n` be made of `content`, in place."""
         node = self.nodes[n]
-        if isinstance(node, list | bytearray):
+        if issubclass(type(node), list | bytearray):
             node[:] = content
-        elif isinstance(node, dict | set | deque):
+        elif issubclass(type(node), dict | set | deque):
             node.clear()
-            node.extend(content) if isinstance(node, deque) else node.update(content)
+            node.extend(content) if issubclass(type(node), deque) else node.update(content)
         else:
             state, gone = content
             set_state(node, state)
@@ -159,8 +167,9 @@ def _shape(value: Any, kind: type) -> Any:
         return (), list(value)
     if kind is bytearray:
         return (), [bytes(value)]
-    if isinstance(value, dict):
-        return list(value), list(value.values())
+    if issubclass(type(value), dict):
+        held = entries_of(value)
+        return list(held), list(held.values())
     if _is_followed(kind):
         state = state_of(value)
         return list(state), list(state.values())

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from lctl.session.faithful.coding import Decoder, Encoder, Unfaithful
-from lctl.session.faithful.objects import attributes_of, is_programs, remove, set_state
+from lctl.session.faithful.objects import attributes_of, entries_of, is_programs, remove, set_state
 from lctl.session.faithful.scopes import Scope
 
 #: Things in all objects that are looked into; the outermost first.
@@ -73,26 +73,26 @@ class Depth(NamedTuple):
 
     def apply(self, nodes: list[Any]) -> None:
         """Do it, if the way still leads to such an object."""
-        node = nodes[self.root] if 0 <= self.root < len(nodes) else _MISSING
+        node: Any = nodes[self.root] if 0 <= self.root < len(nodes) else _MISSING
         for step in self.way:
             node = _at(node, step)
-        if isinstance(node, list | deque):
+        if issubclass(type(node), list | deque):
             if type(self.content) is list:
                 while len(node) > self.kept:
                     node.pop()
                 node.extend(self.content)
-        elif isinstance(node, set):
+        elif issubclass(type(node), set):
             if type(self.content) is list:
                 node.difference_update(self.gone) if self.kept else node.clear()
                 node.update(self.content)
-        elif isinstance(node, bytearray):
+        elif issubclass(type(node), bytearray):
             if type(self.content) is list:
                 node[:] = bytes(self.content)
         elif type(self.content) is not dict or node is _MISSING:
             return
-        elif isinstance(node, Scope):
+        elif issubclass(type(node), Scope):
             node.put(self.content)
-        elif isinstance(node, dict):
+        elif issubclass(type(node), dict):
             for key in self.gone:
                 node.pop(key, None)
             for key, item in self.content.items():  # a `Counter` would add what `update` is given
@@ -128,7 +128,7 @@ class Depths:
                 continue
             left -= len(parts)
             self._known[id(node)] = (node, parts)
-            if not isinstance(node, set | bytearray):
+            if not issubclass(type(node), set | bytearray):
                 queue.extend(item for item in parts.values() if type(item) not in _ATOMS)
 
     def changed(self) -> list[Depth]:
@@ -147,11 +147,11 @@ class Depths:
             is_same = len(same) == len(now) == len(before)
             if not is_same and way:
                 found.append(_depth(root, way, node, before, now))
-            if isinstance(node, set | bytearray) or (
-                not is_same and not way and isinstance(node, list | dict | deque)
+            if issubclass(type(node), set | bytearray) or (
+                not is_same and not way and issubclass(type(node), list | dict | deque)
             ):
                 continue  # its change says all that is in it
-            if isinstance(node, list | deque):
+            if issubclass(type(node), list | deque):
                 same = dict(list(now.items())[: _kept(before, now)])
             queue.extend((root, (*way, key), item) for key, item in same.items() if type(item) not in _ATOMS)
         return found
@@ -164,24 +164,24 @@ def all_written(encoder: Encoder, changes: Iterable[Depth]) -> list[dict[str, An
 
 def _parts(node: Any, is_root: bool) -> dict[Any, Any] | None:
     """What a node is made of, by attribute, key or index; None of one that is not looked into."""
-    if isinstance(node, dict):
-        return dict(node)
-    if isinstance(node, list | tuple | deque):
+    if issubclass(type(node), dict):
+        return entries_of(node)
+    if issubclass(type(node), list | tuple | deque):
         return dict(enumerate(list(node)))
-    if isinstance(node, set):
+    if issubclass(type(node), set):
         return {item: item for item in list(node)}
-    if isinstance(node, bytearray):
+    if issubclass(type(node), bytearray):
         return {0: bytes(node)}
     return attributes_of(node) if is_root or is_programs(type(node)) else None
 
 
 def _depth(root: int, way: tuple[Any, ...], node: Any, before: dict[Any, Any], now: dict[Any, Any]) -> Depth:
-    if isinstance(node, list | deque):
+    if issubclass(type(node), list | deque):
         kept = _kept(before, now)
         return Depth(root, way, kept, list(now.values())[kept:], [])
-    if isinstance(node, set):
+    if issubclass(type(node), set):
         return Depth(root, way, 0, list(now), [])
-    if isinstance(node, bytearray):
+    if issubclass(type(node), bytearray):
         return Depth(root, way, 0, list(node), [])
     changed = {key: item for key, item in now.items() if before.get(key, _MISSING) is not item}
     return Depth(root, way, 0, changed, [key for key in before if key not in now])
@@ -208,10 +208,10 @@ def _pair(encoder: Encoder, key: Any, item: Any) -> list[Any] | None:
 
 def _at(node: Any, step: Any) -> Any:
     """The part of a node that is at a step of the way."""
-    if isinstance(node, dict):
+    if issubclass(type(node), dict):
         return node.get(step, _MISSING)
-    if isinstance(node, list | tuple | deque):
+    if issubclass(type(node), list | tuple | deque):
         return node[step] if type(step) is int and 0 <= step < len(node) else _MISSING
-    if isinstance(node, Scope):
+    if issubclass(type(node), Scope):
         return node.now().get(step, _MISSING)
     return attributes_of(node).get(step, _MISSING) if is_programs(type(node)) else _MISSING

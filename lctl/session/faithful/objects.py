@@ -7,7 +7,8 @@ so that no code of theirs runs and what they check or derive when made does not 
 from __future__ import annotations
 
 import sys
-from types import MemberDescriptorType
+from collections import OrderedDict
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 from lctl.session.faithful.classes import checked_name, find
@@ -15,6 +16,7 @@ from lctl.session.faithful.coding import DECODERS, SHAPES, Decoder, Encoder, Not
 
 #: Of a pydantic model beside `__dict__`: of version 2, then of version 1.
 _PRIVATE = "__pydantic_private__"
+_OWN_DICTS = (GetSetDescriptorType, MemberDescriptorType)
 _PYDANTIC = (
     ("__pydantic_fields_set__", "__pydantic_extra__", _PRIVATE),
     ("__fields_set__",),
@@ -98,7 +100,7 @@ def is_programs_module(module: str) -> bool:
 
 def state_of(value: Any) -> dict[str, Any]:
     """Every attribute the object itself holds: of its `__dict__` and of its slots."""
-    held = getattr(value, "__dict__", None)
+    held = _held(value)
     state = dict(held) if type(held) is dict else {}
     for name, slot in slots_of(type(value)).items():
         try:
@@ -106,6 +108,21 @@ def state_of(value: Any) -> dict[str, Any]:
         except AttributeError:
             pass  # never set
     return state
+
+
+def _held(value: Any) -> Any:
+    """Its `__dict__`: not the one a proxy gives, which it would have to load."""
+    for base in type(value).__mro__:
+        found = vars(base).get("__dict__")
+        if found is not None:
+            return found.__get__(value) if type(found) in _OWN_DICTS else None
+    return None
+
+
+def entries_of(value: Any) -> dict[Any, Any]:
+    """What a dict holds, whatever a subclass makes of being asked."""
+    is_ordered = issubclass(type(value), OrderedDict)
+    return dict(OrderedDict.items(value) if is_ordered else dict.items(value))
 
 
 def attributes_of(value: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ overlap, the later event holds what both did (see `lctl.session.toolevents.Chang
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from operator import is_
 from types import FunctionType, MethodType
@@ -260,10 +260,10 @@ def _is_small(content: Any) -> bool:
     return True
 
 
-def _inner(item: Any, kind: type) -> Collection[Any]:
-    if isinstance(item, dict):
+def _inner(item: Any, kind: type) -> Any:
+    if issubclass(type(item), dict):
         return dict.values(item) if len(item) > _KEPT else [*dict.keys(item), *dict.values(item)]
-    if isinstance(item, list | tuple | set | frozenset | deque):
+    if issubclass(type(item), list | tuple | set | frozenset | deque):
         return item
     if is_record(kind) or is_pydantic(kind):
         return state_of(item).values()

@@ -91,7 +91,7 @@ def _variables(function: FunctionType) -> Iterator[tuple[str, _Variable]]:
         names = set(_names(code))
         for place, variable in [*_of_modules(inner.__globals__, names), *_of_cells(inner)]:
             value = variable.get()
-            if not isinstance(value, FunctionType):
+            if not issubclass(type(value), FunctionType):
                 yield place, variable
             elif is_programs_module(str(value.__module__)):
                 queue.append(value)
@@ -110,7 +110,7 @@ def _of_modules(around: dict[str, Any], names: set[str]) -> Iterator[tuple[str, 
         if name.startswith("__") or name not in around:
             continue
         value = around[name]
-        if not isinstance(value, ModuleType):
+        if not issubclass(type(value), ModuleType):
             yield f"{around.get('__name__')}.{name}", _Variable(around, name)
         elif is_programs_module(value.__name__):
             held = vars(value)
