@@ -69,7 +69,7 @@ class Folding:
         id = data.get("session_id")
         if id is not None:
             return self._ledger(str(id), seq, data)
-        step = event.get("step")
+        step = _step_of(event)
         return self._step_session.get(step) if step is not None else self._running()
 
     def start(self, seq: int, event: Data, data: Data) -> None:
@@ -168,7 +168,7 @@ class Folding:
         elif not ledger.numbers and number > due and ledger.start:
             self._note(seq, "number_gap", f"the first message of session {ledger.id} is {number}, not {due}")
         ledger.add(number, node, seq)
-        step = event.get("step")
+        step = _step_of(event)
         if step is not None and step not in self._step_session:
             self._own(step, ledger, seq)
 
@@ -178,7 +178,7 @@ class Folding:
         ledger.steps[step] = (seq, 0)
 
     def step_start(self, seq: int, event: Data, data: Data) -> None:
-        around, id = event.get("step"), data.get("session_id")
+        around, id = _step_of(event), data.get("session_id")
         above = self._step_session.get(around) if around is not None else None
         if id is not None:
             ledger = self._ledger(str(id), seq, data)
@@ -190,7 +190,7 @@ class Folding:
             self._step_parent[seq] = around
 
     def step_end(self, seq: int, event: Data, data: Data) -> None:
-        step = event.get("step")
+        step = _step_of(event)
         ledger = self._step_session.get(step) if step is not None else None
         if ledger is None and ("session_id" in data or "to_message_number" in data):
             ledger = self._named(seq, event, data) or self._running()
@@ -232,6 +232,12 @@ class Folding:
         ledger = self._named(seq, event, data) or self._running()
         if ledger is not None:
             ledger.states.append(seq)
+
+
+def _step_of(event: Data) -> int | None:
+    """The step an event is in; None of one whose `step` is no number, which `validate` names."""
+    step = event.get("step")
+    return step if type(step) is int else None
 
 
 def _content(data: Data) -> dict[str, Any]:

@@ -196,8 +196,8 @@ def _convert(value: Any) -> Any:
 
 
 def is_stand_in(kind: type) -> bool:
-    """Whether objects of the class say that they are of another: proxies, lazy objects, mocks. What is asked of
-    one may load what it stands for, or be noted."""
+    """Whether objects of the class say that they are of another: proxies, lazy objects, mocks. To ask one may
+    load what it stands for, or be noted."""
     return any("__class__" in vars(base) for base in kind.__mro__[:-1])
 
 

@@ -32,6 +32,7 @@ class Lane:
         inside: (first, last) seqs of what is recorded in it, where it is the body of a tool; the lanes it
             starts share the list.
         tool: the tool whose body it is, or is part of; and the `input` of that call.
+        is_decorated: `@lctl.tool` reported that call, and no framework.
         wrote: is told what is written to standard output and error in it, where it is a tool's body.
     """
 
@@ -42,6 +43,7 @@ class Lane:
         "index",
         "input",
         "inside",
+        "is_decorated",
         "is_live",
         "is_reserved",
         "parent",
@@ -60,6 +62,7 @@ class Lane:
         self.inside: list[tuple[int, int]] | None = None if parent is None else parent.inside
         self.tool: str | None = None if parent is None else parent.tool
         self.input: Mapping[str, Any] | None = None if parent is None else parent.input
+        self.is_decorated: bool = parent is not None and parent.is_decorated
         self.wrote: Sink | None = None if parent is None else parent.wrote
         # Most lanes start nothing and call little: their counters are made when one counts.
         self._children: Callable[[], int] | None = None
@@ -104,7 +107,7 @@ class Lane:
         such lane, and its going missing moves nothing in this one."""
         lane = Lane(f"{self.path}/t{number}", self)
         lane.inside = []
-        lane.tool, lane.input = tool, input
+        lane.tool, lane.input, lane.is_decorated = tool, input, False
         return lane
 
     def number(self, kind: str) -> int:

@@ -77,7 +77,7 @@ def response_message(response: Any) -> dict[str, Any] | None:
     if response is None:
         return None
     if isinstance(response, str):
-        return {"role": "assistant", "content": response}
+        return {"role": "assistant", "content": jsonable.text(response)}
     made = jsonable.plain(response)
     if not isinstance(made, dict):
         return {"role": "assistant", "content": made}
@@ -114,7 +114,7 @@ def _listed(messages: Any) -> list[dict[str, Any]]:
     if messages is None:
         return []
     if isinstance(messages, str):
-        return [{"role": "user", "content": messages}]
+        return [{"role": "user", "content": jsonable.text(messages)}]
     items = messages if isinstance(messages, list | tuple) else [messages]
     made = (jsonable.plain(item) for item in items)
     return [item if isinstance(item, dict) else {"role": "user", "content": item} for item in made]

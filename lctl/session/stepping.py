@@ -117,13 +117,13 @@ class Stepping:
         frame = Frame(self, seq, who, parent, inside)  # type: ignore[arg-type]
         frame.started_ns = self._clock.monotonic_ns()
         self._frames[seq] = frame
-        _set_current(frame)
-        if self._watch is not None and self._is_watched():
-            try:
+        try:
+            _set_current(frame)
+            if self._watch is not None and self._is_watched():
                 self._look()
-            except Exception as error:  # a contract's: the step has not begun for its program
-                self.finish_step(frame, error, {})
-                raise
+        except BaseException as error:  # a contract's, or Ctrl-C: the step has not begun for its program
+            self.finish_step(frame, error, {})
+            raise
         return frame
 
     def finish_step(self, frame: Frame, error: BaseException | None, result: dict[str, Any]) -> int:
@@ -132,8 +132,11 @@ class Stepping:
             frame.open = False
             return 0
         frame.open = False
-        if _raw() is frame:
+        current = _raw()
+        if current is frame:
             _set_current(frame.parent)
+        elif error is not None and current is not None:
+            self._leave(current, frame, error)
         if error is not None and outcome_of(error) == "error":
             if not was_reported(error, frame.failed):
                 from lctl.session import crashes  # here: most programs end well
@@ -151,6 +154,20 @@ class Stepping:
         if self._watch is not None and self._is_watched():
             self._look(quiet=error is not None)
         return seq
+
+    def _leave(self, current: Frame, outer: Frame, error: BaseException) -> None:
+        """`error` has left `outer`, and with it the steps inside that the running code is in: it came as they
+        began (Ctrl-C), or nobody has ended them."""
+        inner: list[Frame] = []
+        frame: Frame | None = current
+        while frame is not outer:
+            if frame is None or frame.step is None or frame.inside is not None:
+                return  # another task's, another session's, a generator's
+            inner.append(frame)
+            frame = frame.parent
+        for one in inner:
+            one.session.finish_step(one, error, {})
+        _set_current(outer.parent)
 
     def told(self, error: BaseException) -> None:
         """`error` is about to leave the running code, and has been recorded: no `error` event need say so."""
@@ -179,7 +196,7 @@ class Stepping:
 
     def _step_to_end(self, agent: str | None, step: int | None) -> Frame | None:
         if step is not None:
-            return self._frames.get(step)
+            return self._frames.get(step) if type(step) is int else None
         frame: Frame | None = self.frame()
         if agent is None:
             return frame if frame is not None and frame.step is not None else None

@@ -54,7 +54,11 @@ class StepScope:
 
     def end(self, error: BaseException | None = None) -> None:
         if self._frame is not None:
-            self._session.finish_step(self._frame, error, self._result)
+            try:
+                self._session.finish_step(self._frame, error, self._result)
+            except BaseException:  # Ctrl-C came before it: the step has been left all the same
+                self._frame.open = False
+                raise
 
     def __enter__(self) -> StepScope:
         caller = sys._getframe(1)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from types import MethodType
 from typing import Any, TypeVar, overload
 
-from lctl.session import jsonable, wrapping
+from lctl.session import jsonable, lanes, wrapping
 from lctl.session.default import is_untold
 from lctl.session.faithful import Given
 from lctl.session.faithful.owners import owner_of
@@ -45,6 +45,8 @@ def tool(function: Any = None, /, *, name: str | None = None) -> Any:
 
 
 def _wrapped(function: Any, name: str | None) -> Any:
+    if is_tool(function):
+        return function
     called = name or wrapping.name_of(function)
     arguments = _Arguments(function)
 
@@ -57,12 +59,14 @@ def _wrapped(function: Any, name: str | None) -> Any:
         if call_id is None:
             call_id = next((str(given[n]) for n in _CALL_IDS if given.get(n) is not None), None)
         plain = jsonable.plain(given)
-        if is_reported(called, plain):
-            return None
+        if is_reported(called, plain) and not lanes.current().is_decorated:
+            return None  # a framework's call, of which this is what the framework calls
         run = ToolRun(ToolCall(called, plain, call_id, Given(roots), owner_of(function)))
         if isinstance(run.served, Rewritten):
             run.arguments = arguments.rebind(args, kwargs, run.served.input)
             run.rewrite(run.served.input)
+        if run.lane is not None:
+            run.lane.is_decorated = True
         return run
 
     wrapped = wrapping.wrap(function, begin)
@@ -157,7 +161,9 @@ class _Arguments:
         defaults = function.__defaults__ or ()
         self._defaults = dict(zip(code.co_varnames[count - len(defaults) : count], defaults, strict=True))
         self._defaults |= function.__kwdefaults__ or {}
-        self._skip = not is_bound and (takes_class or self._names[:1] in (("self",), ("cls",)))
+        of_class = "." in function.__qualname__.rpartition("<locals>.")[2]
+        first = self._names[:1]
+        self._skip = not is_bound and (takes_class or first == ("self",) or (of_class and first == ("cls",)))
 
     def owner(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The object whose method is called, which the call may change, too."""

@@ -211,11 +211,12 @@ class Verbs:
     ) -> int:
         """A piece of `stream` (the newest one when None); `index` counts from 0."""
         stream = self._stream(stream)
-        counts = self._streams.get(stream or 0)
+        counts = self._streams.get(stream) if type(stream) is int else None
         if counts is not None:
-            at = counts[0] if index is None else index
-            index, counts[0] = at, max(counts[0], at + 1)
-            counts[1] += tokens or 0
+            if index is None:
+                index = counts[0]
+            counts[0] = max(counts[0], _whole(index) + 1)
+            counts[1] += _whole(tokens)
         event = _given(index=index or 0, content=content, tokens=tokens, stream=stream)
         return self.emit("stream_chunk", event | data, agent=agent)
 
@@ -231,7 +232,8 @@ class Verbs:
     ) -> int:
         """The end of `stream`; what is not given was counted."""
         stream = self._stream(stream)
-        chunks, tokens, started = self._streams.pop(stream or 0, (0, 0, None))
+        known = self._streams.pop(stream, None) if type(stream) is int else None
+        chunks, tokens, started = known or (0, 0, None)
         if duration_ms is None and started is not None:
             duration_ms = round(self._milliseconds() - started, 3)
         event = _given(
@@ -262,6 +264,11 @@ class Verbs:
         giver = from_ or agent or who
         event = _given(**{"from": giver}, to=to, reason=reason, facts=facts)
         return self.emit("handoff", event | data, agent=agent)
+
+
+def _whole(count: Any) -> int:
+    """A count to reckon with. What is none is recorded as it is, and `lctl validate` names it."""
+    return int(count) if isinstance(count, int) else 0
 
 
 def _given(**data: Any) -> dict[str, Any]:

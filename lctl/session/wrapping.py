@@ -18,6 +18,7 @@ from lctl.session.served import Rewritten, Served, items_of, items_of_async
 
 _COROUTINE, _GENERATOR, _ASYNC_GENERATOR = 0x80, 0x20, 0x200  # flags of code objects (see `inspect`)
 Begin = Callable[[tuple[Any, ...], dict[str, Any]], "Run | None"]
+_raw = context.raw
 
 
 class Run:
@@ -86,6 +87,7 @@ def _flags(function: Any) -> int:
 def _plain(function: Any, begin: Begin) -> Any:
     @wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        outer = _raw()
         run = _begun(begin, args, kwargs)
         if run is None:
             return function(*args, **kwargs)
@@ -113,7 +115,11 @@ def _plain(function: Any, begin: Begin) -> Any:
         run.gives = _GIVEN.get(type(value)) if run.follows else None
         if run.gives is not None:
             return _followed(run, value)
-        _ended(run.returned, value)
+        try:
+            _ended(run.returned, value)
+        except BaseException as error:
+            _take_back(outer, error)
+            raise
         return value
 
     return wrapper
@@ -260,12 +266,27 @@ def _async_generator(function: Any, begin: Begin) -> Any:
 
 
 def _begun(begin: Begin, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run | None:
-    with guard("the start of a traced function"):
-        run = begin(args, kwargs)
-        if run is not None and type(run.served) is Rewritten:
-            run.rewritten(args, kwargs)
-        return run
+    outer = _raw()
+    try:
+        with guard("the start of a traced function"):
+            run = begin(args, kwargs)
+            if run is not None and type(run.served) is Rewritten:
+                run.rewritten(args, kwargs)
+            return run
+    except BaseException as error:  # Ctrl-C, or the program's time limit: it does not begin
+        _take_back(outer, error)
+        raise
     return None
+
+
+def _take_back(outer: context.Frame | None, error: BaseException) -> None:
+    """End what has begun since, and be where the caller is."""
+    frame = context.raw()
+    while frame is not None and frame is not outer and frame.step is not None:
+        with guard("the start of a traced function"):
+            frame.session.finish_step(frame, error, {})
+        frame = frame.parent
+    context.set_current(outer)
 
 
 def _begun_aside(begin: Begin, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run | None:

@@ -283,3 +283,10 @@ def test_validate_lists_everything_once_in_order_of_place() -> None:
             "line 6, event 6: events 4 to 5 are missing before it",
         ]
     assert validate(open_log(closed([event(1), {**event(2), "type": "llm_trace"}]))) == []
+
+
+@pytest.mark.parametrize("step", [{}, [1], "1", 1.5, True])
+@pytest.mark.parametrize("kind", ["step_start", "step_end", "message", "session_start"])
+def test_validate_names_a_step_that_is_no_number(kind: str, step: object) -> None:
+    log = open_log(raw_lines(orjson.dumps({**event(1), "type": kind, "step": step, "data": {}})))
+    assert any("event 1: step:" in str(problem) for problem in validate(log))

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -144,3 +145,36 @@ def test_ctrl_c_comes_through_while_a_value_is_looked_at(
     with lctl.LCTLSession("limits", tmp_path / "run.lctl.json"):
         for _ in range(100):
             _limited(KeyboardInterrupt, lambda: look_up(_Value()))
+
+
+@pytest.mark.parametrize(
+    ("work", "is_in_step"),
+    [(look_up, True), (think, True), (_step, True), (look_up, False), (think, False)],
+    ids=["tool", "traced", "step", "tool at the top", "traced at the top"],
+)
+def test_ctrl_c_leaves_no_step_behind(
+    tmp_path: Path, alarm: Callable[[Any], None], work: Callable[[Any], Any], is_in_step: bool
+) -> None:
+    """What comes after it is where the program is, also where it came as a step was beginning."""
+    alarm(signal.default_int_handler)
+    session = lctl.LCTLSession("interrupted", tmp_path / "run.lctl.json")
+    with session:
+        for n in range(60):
+            if is_in_step:
+                with suppress(KeyboardInterrupt), session.step("turn", str(n)):
+                    _interrupted(work)
+            else:
+                with suppress(KeyboardInterrupt):
+                    _interrupted(work)
+            session.add_fact(f"F{n}", "after it")
+    facts = [event for event in open_log(session.path).events() if event.type == "fact_added"]
+    assert len(facts) == 60
+    assert {(fact.agent, fact.step) for fact in facts} == {("main", None)}
+
+
+def _interrupted(work: Callable[[Any], Any]) -> None:
+    end = time.monotonic() + 5
+    signal.setitimer(signal.ITIMER_REAL, 0.001)
+    while time.monotonic() < end and not unraised:
+        work(1)
+    unraised.clear()

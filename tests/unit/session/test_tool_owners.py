@@ -287,10 +287,15 @@ def test_private_attributes_of_a_model_are_changed_again(tmp_path: Path) -> None
     assert player.served == 2
 
 
-class Odd:
-    @property
-    def __dict__(self) -> Any:  # type: ignore[override]
+class _Odd(type):
+    def __eq__(cls, other: object) -> bool:
         raise RuntimeError("not now")
+
+    def __hash__(cls) -> int:
+        raise RuntimeError("not now")
+
+
+class Odd(metaclass=_Odd): ...
 
 
 def test_what_cannot_be_looked_at_is_counted(tmp_path: Path) -> None:
