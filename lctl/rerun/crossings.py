@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lctl.rerun.entries import Entry, is_cancellation, lane_of
+from lctl.rerun.entries import Entry, is_cancellation, is_stopped, lane_of
 from lctl.session import receiving
 
 
@@ -99,7 +99,7 @@ def tool(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry.timestamp = str(event.get("timestamp") or "")
     error = data.get("error")
     if isinstance(error, dict):
-        entry.cancelled = is_cancellation(str(error.get("type")).rpartition(".")[2])
+        entry.cancelled = is_stopped(str(error.get("type")).rpartition(".")[2])
     return entry
 
 

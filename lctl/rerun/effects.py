@@ -103,6 +103,30 @@ def _fork(args: tuple[Any, ...]) -> Effect | None:
     return Effect("subprocess", "fork", "forking this process")
 
 
+def _signal(args: tuple[Any, ...]) -> Effect | None:
+    """To another process: the program itself and its children are this rerun's own."""
+    pid, number = args[0], args[1]
+    if number == 0 or not isinstance(pid, int) or pid in (0, os.getpid()) or _is_child(pid):
+        return None
+    return Effect("subprocess", f"signal {pid}", f"sending signal {int(number)} to process {pid}")
+
+
+def _signal_group(args: tuple[Any, ...]) -> Effect | None:
+    group, number = args[0], args[1]
+    if number == 0 or not isinstance(group, int) or group in (0, os.getpgrp()) or _is_child(group):
+        return None
+    return Effect("subprocess", f"signal {group}", f"sending signal {int(number)} to the processes {group}")
+
+
+def _is_child(pid: int) -> bool:
+    """Whether it is a process that this one has started, and that has not been waited for."""
+    try:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except (AttributeError, OSError):
+        return False
+    return True
+
+
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -178,6 +202,8 @@ EFFECTS: dict[str, Read] = {
     "pty.spawn": _command,
     "os.fork": _fork,
     "os.forkpty": _fork,
+    "os.kill": _signal,
+    "os.killpg": _signal_group,
     "open": _open,
     "os.remove": _file("removing", folder=1),
     "os.rename": _rename,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-_CANCELLATIONS = frozenset({"CancelledError", "Cancelled", "KeyboardInterrupt", "SystemExit"})
+#: What the program stops a call with, from elsewhere; and what comes to it in the middle of one, or is its own.
+_STOPS = frozenset({"CancelledError", "Cancelled"})
+_CANCELLATIONS = _STOPS | {"KeyboardInterrupt", "SystemExit"}
 
 
 class Read(NamedTuple):
@@ -130,6 +132,11 @@ class Entry:
 def lane_of(data: Mapping[str, Any]) -> str:
     lane = data.get("lane")
     return lane if isinstance(lane, str) else "0"
+
+
+def is_stopped(name: str) -> bool:
+    """Whether a tool that raised a class of that name was stopped by the program: it will be again."""
+    return name in _STOPS
 
 
 def is_cancellation(name: str) -> bool:

@@ -30,6 +30,8 @@ _framework_names = frozenset(_FRAMEWORKS.split())
 _hooks: list[Hook] = []
 _watching: list[Hook] = []
 _frameworks: dict[str, bool] = {}
+#: Ids that this process had when it was recorded, as the program was told.
+_recorded: set[int] = set()
 #: Told of each id that is drawn here and now, for the program or a library.
 _drew: Callable[[Any], None] | None = None
 
@@ -37,6 +39,7 @@ _drew: Callable[[Any], None] | None = None
 def install() -> None:
     slots.replace_builtin(os, "urandom", _bytes)
     slots.replace_builtin(os, "getpid", _process)
+    slots.replace_builtin(os, "kill", _kill)
     _hooks[:] = [on_import(name, _replace_uuid) for name in _MODULES]
 
 
@@ -77,9 +80,23 @@ def _bytes(original: Any) -> Callable[..., Any]:
 def _process(original: Any) -> Callable[..., Any]:
     def getpid(_: Any) -> int:
         frame = own(_getframe(1))
-        return original() if frame is None else reads.read("process", "os.getpid", frame, original)  # type: ignore[no-any-return]
+        if frame is None:
+            return original()  # type: ignore[no-any-return]
+        told: int = reads.read("process", "os.getpid", frame, original)
+        if told != original():
+            _recorded.add(told)
+        return told
 
     return getpid
+
+
+def _kill(original: Any) -> Callable[..., Any]:
+    """Of a rerun: the recorded id is another process's by now, and the program means itself."""
+
+    def kill(_: Any, pid: int, signal: int, /) -> None:
+        original(os.getpid() if pid in _recorded else pid, signal)
+
+    return kill
 
 
 def _replace_uuid(module: ModuleType) -> None:

@@ -1,0 +1,93 @@
+"""Programs that stop themselves: by a signal, by an exit in the middle of a tool."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.rerun.harness import LCTL, rerun, run
+
+EXITS = """
+    import asyncio, lctl
+
+    @lctl.tool
+    def command(n):
+        if n == 1:
+            raise SystemExit(2)
+        if n == 2:
+            raise KeyboardInterrupt
+        return "done"
+
+    @lctl.tool
+    async def later():
+        raise SystemExit("bye")
+
+    for n in range(3):
+        try:
+            print(command(n))
+        except (SystemExit, KeyboardInterrupt) as stop:
+            print(type(stop).__name__, stop.args)
+    try:
+        asyncio.run(later())
+    except SystemExit as stop:
+        print("left with", stop.code)
+    command(1)
+"""
+
+#: Its id as it was recorded is another process's in the rerun: that of the test.
+SIGNALS = """
+    import os, signal, time
+
+    heard = []
+    signal.signal(signal.SIGUSR1, lambda number, frame: heard.append(number))
+    os.kill(os.getpid(), 0)
+    os.kill(os.getpid(), signal.SIGUSR1)
+    print("heard", len(heard), flush=True)
+"""
+
+
+@pytest.mark.parametrize("by", ["lctl run", "auto_instrument"])
+def test_a_tool_that_exits(by: str, tmp_path: Path) -> None:
+    program = tmp_path / "agent.py"
+    text = textwrap.dedent(EXITS)
+    log = tmp_path / "logs" / "agent.lctl.json"
+    if by == "lctl run":
+        program.write_text(text)
+        first = run([*LCTL, "run", "-o", str(log), str(program)], tmp_path, {}, log)
+    else:
+        program.write_text(f"import lctl; lctl.auto_instrument()\n{text}")
+        first = run([sys.executable, str(program)], tmp_path, {"LCTL_DIR": str(log.parent)}, log.parent)
+        (log,) = log.parent.glob("*.lctl.json")
+    assert first.code == 2
+    assert first.out.splitlines() == ["done", "SystemExit (2,)", "KeyboardInterrupt ()", "left with bye"]
+    again = rerun(log, tmp_path)
+    assert (again.code, again.out) == (2, first.out), again.err
+    assert "rerun exact" in again.err
+
+
+def test_a_signal_to_itself(tmp_path: Path) -> None:
+    program, log = tmp_path / "agent.py", tmp_path / "logs" / "agent.lctl.json"
+    program.write_text(textwrap.dedent(SIGNALS))
+    first = run([*LCTL, "run", "-o", str(log), str(program)], tmp_path, {}, log)
+    assert (first.code, first.out) == (0, "heard 1\n"), first.err
+    recorded = re.sub(rb'("key":"os.getpid","value":)\d+', rb"\g<1>%d" % os.getpid(), log.read_bytes())
+    log.write_bytes(re.sub(rb',"hash":\{[^}]*\}', b"", recorded))
+    again = rerun(log, tmp_path)  # a signal to this process would end the test run
+    assert (again.code, again.out) == (0, first.out), again.err
+    assert "rerun exact" in again.err
+
+
+def test_a_signal_to_another_process_is_refused(tmp_path: Path) -> None:
+    program, log = tmp_path / "agent.py", tmp_path / "logs" / "agent.lctl.json"
+    program.write_text(f"import os, signal\nprint(1)\nos.kill({os.getpid()}, signal.SIGWINCH)\n")
+    assert run([*LCTL, "run", "-o", str(log), str(program)], tmp_path, {}, log).code == 0
+    again = rerun(log, tmp_path)
+    assert again.code == 1
+    assert f"sending signal 28 to process {os.getpid()} is refused: this is a rerun" in again.err
+    allowed = run([*LCTL, "rerun", str(log), "--allow", "subprocess:signal"], tmp_path, {}, log)
+    assert allowed.code == 0, allowed.err
