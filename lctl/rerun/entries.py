@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-#: What the program stops a call with, from elsewhere; and what comes to it in the middle of one, or is its own.
+#: What the program stops a call with from elsewhere; and what may come to it in the middle of one.
 _STOPS = frozenset({"CancelledError", "Cancelled"})
 _CANCELLATIONS = _STOPS | {"KeyboardInterrupt", "SystemExit"}
 

@@ -84,7 +84,7 @@ def test_a_signal_to_itself(tmp_path: Path) -> None:
 
 def test_a_signal_to_another_process_is_refused(tmp_path: Path) -> None:
     program, log = tmp_path / "agent.py", tmp_path / "logs" / "agent.lctl.json"
-    program.write_text(f"import os, signal\nprint(1)\nos.kill({os.getpid()}, signal.SIGWINCH)\n")
+    program.write_text(f"import os, signal\nos.getpid()\nos.kill({os.getpid()}, signal.SIGWINCH)\n")
     assert run([*LCTL, "run", "-o", str(log), str(program)], tmp_path, {}, log).code == 0
     again = rerun(log, tmp_path)
     assert again.code == 1
