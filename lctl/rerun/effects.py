@@ -104,16 +104,17 @@ def _fork(args: tuple[Any, ...]) -> Effect | None:
 
 
 def _signal(args: tuple[Any, ...]) -> Effect | None:
-    """To another process: the program itself and its children are this rerun's own."""
+    """To another process: the program itself and its children are this rerun's own (not its group, in which is
+    who started it)."""
     pid, number = args[0], args[1]
-    if number == 0 or not isinstance(pid, int) or pid in (0, os.getpid()) or _is_child(pid):
+    if number == 0 or not isinstance(pid, int) or pid == os.getpid() or _is_child(pid):
         return None
     return Effect("subprocess", f"signal {pid}", f"sending signal {int(number)} to process {pid}")
 
 
 def _signal_group(args: tuple[Any, ...]) -> Effect | None:
     group, number = args[0], args[1]
-    if number == 0 or not isinstance(group, int) or group in (0, os.getpgrp()) or _is_child(group):
+    if number == 0 or not isinstance(group, int) or _is_child(group):
         return None
     return Effect("subprocess", f"signal {group}", f"sending signal {int(number)} to the processes {group}")
 

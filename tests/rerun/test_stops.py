@@ -12,6 +12,8 @@ import pytest
 
 from tests.rerun.harness import LCTL, rerun, run
 
+pytestmark = pytest.mark.slow
+
 EXITS = """
     import asyncio, lctl
 

@@ -20,6 +20,7 @@ from lctl.instrument import serving, suppress, wire
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.serving.httpx import Players
+from lctl.instrument.transports.apps import is_answered_here
 from lctl.session import border, turns
 from lctl.session.wrapping import step_aside
 
@@ -69,13 +70,15 @@ class _Tees:
     def send(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         request = args[0] if args else kwargs["request"]
         if border.playing is not None and (player := serving.player_here()) is not None:
+            if is_answered_here(client, request):
+                return wrapped(*args, **kwargs)
             return self._ask(player, wrapped, client, request)
         url = request.url
         hosts.tell(url, request.headers)
         parts = getattr(url, "_uri_reference", None)
         address = _addresses.get(parts, url)
         seen = wire.recognise(request.method, address, request.headers)
-        if seen is None:
+        if seen is None or (seen[3] is None and is_answered_here(client, request)):
             return wrapped(*args, **kwargs)
         if address is url:
             _remember(parts, seen)
@@ -127,13 +130,15 @@ class _Tees:
     def send_async(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         request = args[0] if args else kwargs["request"]
         if border.playing is not None and (player := serving.player_here()) is not None:
+            if is_answered_here(client, request):
+                return wrapped(*args, **kwargs)
             return self._ask_async(player, wrapped, client, request)
         url = request.url
         hosts.tell(url, request.headers)
         parts = getattr(url, "_uri_reference", None)
         address = _addresses.get(parts, url)
         seen = wire.recognise(request.method, address, request.headers)
-        if seen is None:
+        if seen is None or (seen[3] is None and is_answered_here(client, request)):
             return wrapped(*args, **kwargs)
         if address is url:
             _remember(parts, seen)

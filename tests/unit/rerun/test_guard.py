@@ -6,6 +6,7 @@ import asyncio
 import os
 import platform
 import shutil
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -164,6 +165,21 @@ def test_processes_are_refused(guard: Guard, home: Path) -> None:
         with pytest.raises(SideEffectRefused, match="--allow subprocess:"):
             start()
     assert not target.exists()
+
+
+def test_signals_to_other_processes_are_refused(guard: Guard) -> None:
+    """To itself and to its own children a program may send them, and ask whether a process is there."""
+    for send in (os.kill, os.killpg):
+        with pytest.raises(SideEffectRefused, match="--allow subprocess:signal"):
+            send(os.getpgrp() if send is os.killpg else os.getppid(), signal.SIGWINCH)
+    os.kill(os.getppid(), 0)
+    os.kill(os.getpid(), signal.SIGWINCH)
+    child = os.fork()
+    if child == 0:
+        signal.pause()
+        os._exit(1)
+    os.kill(child, signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
 def test_pythons_of_the_rerun_are_let_start(guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:

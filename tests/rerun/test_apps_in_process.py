@@ -1,0 +1,39 @@
+"""Requests that an application in the same process answers are no crossing: what it does is the program's."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from lctl.testing import ModelServer
+from tests.rerun.harness import LCTL, PROGRAMS, rerun, run
+
+pytest.importorskip("starlette.testclient")
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("by", ["lctl run", "auto_instrument"])
+def test_the_model_calls_of_an_application_are_recorded_and_served(by: str, tmp_path: Path) -> None:
+    program, log = tmp_path / "agent.py", tmp_path / "logs" / "agent.lctl.json"
+    text = (PROGRAMS / "answers_itself.py").read_text()
+    with ModelServer(random_answers=True) as server:
+        if by == "lctl run":
+            program.write_text(text)
+            first = run([*LCTL, "run", "-o", str(log), str(program)], tmp_path, server.environ, log)
+        else:
+            program.write_text(f"import lctl\nlctl.auto_instrument()\n{text}")
+            environ = {**server.environ, "LCTL_DIR": str(log.parent)}
+            first = run([sys.executable, str(program)], tmp_path, environ, log.parent)
+            (log,) = log.parent.glob("*.lctl.json")
+            first = first._replace(log=log)
+        asked = len(server.requests)
+    assert first.code == 0, first.err
+    calls = [event for event in first.events if event["type"] == "step_start"]
+    assert len(calls) == asked == 11
+    assert not [event for event in first.events if "//app/" in str(event["data"].get("url"))]
+    for _ in range(3):
+        again = rerun(log, tmp_path)
+        assert (again.code, again.out) == (0, first.out), again.err
+        assert again.events == first.events
