@@ -104,8 +104,8 @@ def _fork(args: tuple[Any, ...]) -> Effect | None:
 
 
 def _signal(args: tuple[Any, ...]) -> Effect | None:
-    """To another process: the program itself and its children are this rerun's own (not its group, in which is
-    who started it)."""
+    """To another process: the program itself and its children are this rerun's own. Its group is not: who has
+    started it is in there."""
     pid, number = args[0], args[1]
     if number == 0 or not isinstance(pid, int) or pid == os.getpid() or _is_child(pid):
         return None

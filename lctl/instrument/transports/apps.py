@@ -15,8 +15,8 @@ _TRANSPORTS = frozenset({"ASGITransport", "WSGITransport", "_TestClientTransport
 
 
 def is_answered_here(client: Any, request: Any) -> bool:
-    """Whether an application in this process answers the request. Not of what models are asked with: a model's
-    server that a test has made is one all the same."""
+    """Whether an application in this process answers the request. Not of what models are asked with: a server
+    of models that a test has made is one all the same."""
     try:
         transport = client._transport_for_url(request.url)
     except AttributeError:  # a client of another making
