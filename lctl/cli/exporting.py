@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,6 @@ import click
 from lctl.analysis.wording import plain
 from lctl.cli.options import target
 from lctl.cli.screen import Screen
-from lctl.errors import LogError
 
 if TYPE_CHECKING:
     from lctl.codec import Log
@@ -204,12 +202,7 @@ def _messages(log: Log, partial: bool) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """The file whole, or not at all."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text, encoding="utf-8", errors="replace", newline="")
-        part.replace(path)
-    except OSError as error:
-        raise LogError(f"{path}: cannot be written ({(error.strerror or str(error)).lower()})") from None
-    finally:
-        part.unlink(missing_ok=True)
+    from lctl.codec.wholefile import writing
+
+    with writing(path) as file:
+        file.write(text.encode("utf-8", "replace"))

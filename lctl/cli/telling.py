@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lctl.cli.text import plain, plural
-from lctl.errors import LogError, UsageError
+from lctl.errors import UsageError
 
 if TYPE_CHECKING:
     from lctl.codec import Log
@@ -45,14 +44,10 @@ def write(path: Path | None, data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    except OSError as error:
-        raise LogError(f"{path}: cannot be written ({(error.strerror or str(error)).lower()})") from None
-    finally:
-        part.unlink(missing_ok=True)
+    from lctl.codec.wholefile import writing
+
+    with writing(path) as file:
+        file.write(data)
 
 
 def parquet(log: Log, output: str | None) -> None:

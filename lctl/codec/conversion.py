@@ -14,7 +14,8 @@ from lctl.codec.hashing import ALGORITHM, RollingHash
 from lctl.codec.lines import closing, encode, encode_value, header
 from lctl.codec.log import Log
 from lctl.codec.opening import Source, open_log
-from lctl.errors import LogError, UsageError
+from lctl.codec.wholefile import writing
+from lctl.errors import UsageError
 from lctl.events import VERSION
 
 Format = Literal["json", "jsonl", "yaml"]
@@ -110,15 +111,7 @@ def _writing(dest: Dest) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     elif isinstance(dest, str | os.PathLike):
-        path = Path(dest)
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            with part.open("wb") as file:
-                yield file
-            part.replace(path)
-        except OSError as error:
-            raise LogError(f"{path}: cannot be written ({error.strerror or error})") from None
-        finally:
-            part.unlink(missing_ok=True)
+        with writing(Path(dest)) as file:
+            yield file
     else:
         yield dest

@@ -11,7 +11,8 @@ from typing import Any, Literal
 import orjson
 
 from lctl._version import __version__
-from lctl.errors import LogError, UsageError
+from lctl.codec.wholefile import writing
+from lctl.errors import UsageError
 from lctl.training import constraints, pages
 from lctl.training.contents import is_redacted, packed
 from lctl.training.formats import FORMS
@@ -222,13 +223,6 @@ class Export:
 
 def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
     """The file whole, or not at all."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            for piece in pieces:
-                file.write(piece)
-        part.replace(path)
-    except OSError as error:
-        raise LogError(f"{path}: cannot be written ({(error.strerror or str(error)).lower()})") from None
-    finally:
-        part.unlink(missing_ok=True)
+    with writing(path) as file:
+        for piece in pieces:
+            file.write(piece)

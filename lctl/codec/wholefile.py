@@ -1,0 +1,57 @@
+"""Files that are written whole, or stay as they were."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from lctl.errors import LogError
+
+#: Characters of a name that the name of its unfinished file has: with more it may be too long.
+_NAME = 60
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[IO[bytes]]:
+    """What is written takes the place of a file when the block has ended, and only then.
+
+    A link is followed; a file that is there keeps its mode, and its other names (hard links). What is no file
+    (a pipe, a terminal, `/dev/null`) is written into.
+
+    Raises:
+        LogError: it cannot be written.
+    """
+    try:
+        there = path.stat() if path.exists() else None
+        if there is not None and not stat.S_ISREG(there.st_mode):
+            with path.open("wb") as file:
+                yield file
+            return
+        target = path.resolve()
+        part = target.with_name(f".{target.name[:_NAME]}.{os.getpid()}.part")
+        try:
+            with part.open("wb") as file:
+                if there is not None:
+                    part.chmod(stat.S_IMODE(there.st_mode))
+                yield file
+            _put(part, target, there)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise LogError(f"{path}: cannot be written ({(error.strerror or str(error)).lower()})") from None
+
+
+def _put(part: Path, target: Path, there: os.stat_result | None) -> None:
+    if there is None or there.st_nlink == 1:
+        part.replace(target)
+        return
+    with part.open("rb") as made, target.open("wb") as file:
+        shutil.copyfileobj(made, file)
+
+
+__all__ = ["writing"]
