@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import orjson
-
 from lctl.analysis.log import Log, number
 from lctl.analysis.prices import Prices
 from lctl.analysis.surveying import survey
+from lctl.codec.lines import decode
 from lctl.state.model import Tokens
 
 
@@ -69,7 +68,7 @@ def _answers(log: Log) -> dict[int, list[str]]:
     for line in log.lines():
         if b'"step_end"' not in line[:64]:
             continue
-        event = orjson.loads(line)
+        event = decode(line)
         data = event.get("data")
         step = event.get("step")
         if isinstance(data, dict) and type(step) is int:
@@ -85,7 +84,7 @@ def _beside(log: Log, prices: Prices) -> list[tuple[str, Paid]]:
     for line in log.lines():
         if b'"call":{' not in line:
             continue
-        event = orjson.loads(line)
+        event = decode(line)
         data = event.get("data")
         call = data.get("call") if isinstance(data, dict) and event.get("type") == "message" else None
         if not isinstance(call, dict):

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from lctl.codec.lines import encode
+from lctl.codec.lines import decode, encode
 from lctl.events import Event
 from lctl.state.model import Tokens
 from lctl.state.times import millis as millis
@@ -58,6 +58,14 @@ class UpTo:
         return sum(1 for _ in self.events())
 
 
+def _as_others_write_it(line: bytes) -> Any:
+    """A line with NaN or a lone surrogate in it; None of one that is no JSON to anybody."""
+    try:
+        return decode(line)
+    except ValueError:
+        return None
+
+
 def raw_events(log: Log) -> Iterator[dict[str, Any]]:
     """Decoded events, fresh dicts the caller may take apart. `data` is always a dict; what is not an
     event at all is passed over."""
@@ -66,7 +74,7 @@ def raw_events(log: Log) -> Iterator[dict[str, Any]]:
         try:
             event = loads(line)
         except ValueError:
-            continue
+            event = _as_others_write_it(line)
         if type(event) is not dict or type(event.get("seq")) is not int:
             continue
         if type(event.get("data")) is not dict:

@@ -7,11 +7,11 @@ decoded but for the data, and the data only where ids stand amid what it says (`
 from __future__ import annotations
 
 import msgspec
-import orjson
 
 from lctl.analysis.cutters import CUTTERS, Cutter, dump, load, reduced
 from lctl.analysis.log import Log
 from lctl.analysis.trace import EVENT, POOL, Trace
+from lctl.codec.lines import decode
 from lctl.state.collection import paused
 
 #: Types whose first key says what they are about, in the order writers use.
@@ -100,7 +100,7 @@ def essences(trace: Trace, wanted: set[int]) -> dict[int, bytes]:
 def _tolerate(line: bytes) -> _Line | None:
     """An event with fields of the wrong type, as far as it can be told what it is."""
     try:
-        raw = orjson.loads(line)
+        raw = decode(line)
     except ValueError:
         return None
     if not isinstance(raw, dict) or type(raw.get("seq")) is not int:

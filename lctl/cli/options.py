@@ -18,7 +18,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
     from lctl.cli.target import completions
 
-    return [*completions(incomplete), CompletionItem(incomplete, type="file")]
+    return [*map(CompletionItem, completions(incomplete)), CompletionItem(incomplete, type="file")]
 
 
 def target(name: str = "target", default: str = "last") -> Callable[[Function], Function]:

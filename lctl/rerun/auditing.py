@@ -173,7 +173,8 @@ class Guard:
         return bool({effect.target, command, Path(command).name} & self._allowed["subprocess"])
 
     def _is_in_folders(self, path: str) -> bool:
-        return any(path == folder or path.startswith(folder + os.sep) for folder in self._folders)
+        folders = ((folder, folder.rstrip(os.sep) + os.sep) for folder in self._folders)
+        return any(path == folder or path.startswith(beneath) for folder, beneath in folders)
 
     def _is_address(self, address: str) -> bool:
         """Whether an allowed host has this address."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -110,6 +111,7 @@ class Cassette:
         from lctl.rerun.block import rerun
 
         self._part.unlink(missing_ok=True)
+        self._set_variables(stack)
         policy: Any = self.policy
         block = rerun(
             self.path,
@@ -120,6 +122,21 @@ class Cassette:
         )
         self._block = stack.enter_context(block)
         self._open(stack)
+
+    def _set_variables(self, stack: ExitStack) -> None:
+        """What clients want to have before they ask anything: a key, and the server that was recorded."""
+        from lctl.codec import open_log
+        from lctl.rerun.settings import DUMMY_KEY
+
+        known = open_log(self.path).chain.get("program")
+        if not isinstance(known, dict):
+            return
+        recorded = known.get("env")
+        for name, value in (recorded if isinstance(recorded, dict) else {}).items():
+            if isinstance(value, str):
+                _set_unless_there(stack, str(name), value)
+        for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", *(known.get("keys") or ())):
+            _set_unless_there(stack, str(name), DUMMY_KEY)
 
     def _open(self, stack: ExitStack) -> None:
         from lctl.session import LCTLSession, default
@@ -172,6 +189,12 @@ def of_test(
 
 def _safe(name: str) -> str:
     return re.sub(r"[^\w\[\]=.,+-]", "_", name)[:120]
+
+
+def _set_unless_there(stack: ExitStack, name: str, value: str) -> None:
+    if name not in os.environ:
+        os.environ[name] = value
+        stack.callback(os.environ.pop, name, None)
 
 
 __all__ = ["Cassette", "LctlError", "of_test"]

@@ -171,6 +171,8 @@ class Stage:
         at = _FOREVER if place is None else self.score.at(place)
         if place is not None and place > self.score.head:
             at += _SLACK  # the one that is due before it may be asked for after the timer
+        elif place is not None and isinstance(timer, IdleLoop) and isinstance(self.waiting[place], Awaiting):
+            at -= self.pace.unsaid()  # a limit of its time counts from a moment that was too early
         if timer is not None and (timer.until or 0.0) <= at:
             if self._is_time(timer.until or 0.0):
                 self._ring(timer)

@@ -20,6 +20,8 @@ MAX_STRING = 1 << 20
 #: A rerun needs what entered the program whole: these types hold longer strings.
 _TAPE = ("exchange", "blob", "ambient", "output")
 _TAPE_FACTOR = 32
+#: A limit that has room for the mark of what was cut.
+_ROOM = 512
 
 #: No event's line has anything of the user's before this: `{"seq":1,"type":"","timestamp":"<27>","agent":"`.
 _ENVELOPE = 64
@@ -123,6 +125,10 @@ class Scrubber:
         return _dumps(event)
 
 
+def _cut(count: int, of: int) -> str:
+    return f"\n[lctl: {count} of {of} characters cut here]\n"
+
+
 def shortened(value: Any, limit: int) -> Any:
     """`value` with no string over `limit` characters; `value` itself when there was none."""
     if isinstance(value, str):
@@ -130,8 +136,10 @@ def shortened(value: Any, limit: int) -> Any:
             return value
         tail = limit // 4
         head = limit - tail
-        cut = len(value) - limit
-        return f"{value[:head]}\n[lctl: {cut} of {len(value)} characters cut here]\n{value[-tail:]}"
+        if limit > _ROOM:  # so that it is not cut again, where it is recorded again
+            head -= len(_cut(len(value), len(value)))
+        mark = _cut(len(value) - head - tail, len(value))
+        return f"{value[:head]}{mark}{value[-tail:]}"
     if isinstance(value, dict):
         made = {key: shortened(item, limit) for key, item in value.items()}
         return made if any(made[key] is not item for key, item in value.items()) else value

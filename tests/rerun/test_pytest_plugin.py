@@ -224,3 +224,28 @@ def test_async_and_threads(runs: Runs, server: ModelServer) -> None:
         again = runs.run("-rP")
         again.assert_outcomes(passed=1)
         assert said(again) == said(first)
+
+
+def test_a_replay_needs_no_key_and_may_write(
+    runs: Runs, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client wants a key before it asks anything; files are a test's own affair."""
+    runs.write("""
+    from openai import OpenAI
+
+    @pytest.mark.lctl
+    def test_it(tmp_path):
+        create = OpenAI().chat.completions.create
+        answer = create(model="m", messages=[{"role": "user", "content": "hi"}])
+        (tmp_path / "one").write_text(answer.choices[0].message.content)
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "one").rename(tmp_path / "folder" / "two")
+""")
+    for name, value in server.environ.items():
+        monkeypatch.setenv(name, value)
+    runs.run().assert_outcomes(passed=1)
+    for name in server.environ:
+        monkeypatch.delenv(name)
+    asked = len(server.requests)
+    runs.run("--lctl-record=none").assert_outcomes(passed=1)
+    assert len(server.requests) == asked

@@ -116,6 +116,8 @@ def _read_whole(whole: dict[str, Any]) -> ModelAnswer:
     if isinstance(content, list) or "role" in whole:
         answer.messages = [{"role": whole.get("role") or "assistant", "content": content or []}]
         answer.finish_reasons = [reason]
+    elif whole.get("error"):
+        answer.error = read_error(200, whole)
     return answer
 
 

@@ -99,6 +99,8 @@ class OpenAI:
         answer = _WHOLES[operation](whole)
         if answer.error is not None:
             answer.error["status"] = status
+        elif not answer.messages and whole.get("error"):  # routers say so of the provider behind them
+            answer.error = read_error(status, whole)
         return answer
 
 

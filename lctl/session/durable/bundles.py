@@ -109,9 +109,14 @@ def _events(session: Reading) -> Iterator[Raw]:
     """Of the session's log those that are about it, in order."""
     members = dict(session.members())  # session id -> up to which event
     messages = _messages(session)
+    named = {
+        hash for event in session.raw_events() if event["type"] == "message" for hash in _blobs_in(event)
+    }
     steps: set[int] = set()
     for event in session.raw_events():
         seq, type, data = event["seq"], event["type"], event.get("data") or {}
+        if type == "blob" and data.get("hash") in named:
+            yield event
         if type in TAPE_TYPES:
             continue
         whose = data.get("session_id")
@@ -127,6 +132,18 @@ def _events(session: Reading) -> Iterator[Raw]:
         if type == "step_start":
             steps.add(seq)
         yield event
+
+
+def _blobs_in(value: Any) -> Iterator[str]:
+    """Hashes of what a message names in the place of large content."""
+    if isinstance(value, dict):
+        if isinstance(value.get("$blob"), str):
+            yield value["$blob"]
+        for inner in value.values():
+            yield from _blobs_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _blobs_in(inner)
 
 
 def _messages(session: Reading) -> set[str]:
