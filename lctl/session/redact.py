@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from lctl.session.assignments import assigned_secrets, normal
 from lctl.session.suspicion import suspicion
 
 if TYPE_CHECKING:
     from lctl.session.secretsearch import Forms
 
-_SEPARATORS = str.maketrans("", "", "-_. ")
 _MIN_VALUE = 8
 
 
@@ -47,9 +47,9 @@ class Redactor:
         key: bytes | None = None,
     ) -> None:
         self._patterns = tuple(re.compile(pattern) for pattern in extra_patterns)
-        self._keys = frozenset(_normal(name) for name in extra_keys)
+        self._keys = frozenset(normal(name) for name in extra_keys)
         self._allowed = frozenset(allow)
-        self._allowed_names = frozenset(_normal(name) for name in self._allowed)
+        self._allowed_names = frozenset(normal(name) for name in self._allowed)
         self._key = key or os.urandom(16)
         self._forms: Forms | None = None
         self._values: re.Pattern[str] | None = None
@@ -133,17 +133,17 @@ class Redactor:
 
         if len(name) > 64:
             return False
-        normal = _normal(name)
-        if normal in self._allowed_names or normal in PLAIN_NAMES:
+        known = normal(name)
+        if known in self._allowed_names or known in PLAIN_NAMES:
             return False
-        return normal in SECRET_NAMES or normal in self._keys or normal.endswith(SECRET_ENDINGS)
+        return known in SECRET_NAMES or known in self._keys or known.endswith(SECRET_ENDINGS)
 
     def _whole(self, value: str, name: str) -> str:
         """A secret by its name. The scheme of an authorization stays."""
         forms = self._forms or self._compile()
         if forms.no_secret.fullmatch(value) or forms.placeholder.search(value):
             return value
-        if _normal(name) == "setcookie" and "=" in value:
+        if normal(name) == "setcookie" and "=" in value:
             cookie, equals, rest = value.partition("=")
             secret, end, attributes = rest.partition(";")
             return f"{cookie}{equals}{self._placeholder(secret, 'cookie')}{end}{attributes}"
@@ -153,7 +153,7 @@ class Redactor:
         for kind, pattern in forms.formats:
             if pattern.fullmatch(value):
                 return self._placeholder(value, kind)
-        return self._placeholder(value, _normal(name))
+        return self._placeholder(value, normal(name))
 
     # -- text ------------------------------------------------------------------------------
 
@@ -171,55 +171,12 @@ class Redactor:
         return whole[:start] + self._placeholder(secret, kind) + whole[start + len(secret) :]
 
     def _assignments(self, text: str, forms: Forms) -> str:
-        """`password=...`, `"api_key": "..."` (quotes escaped or not), `--token ...`."""
         pieces: list[str] = []
         done = 0
-        for named in forms.names(text):
-            # A placeholder says `token:`, too.
-            if named.start() < done or text.rfind("[redacted:", 0, named.start()) > text.rfind(
-                "]", 0, named.start()
-            ):
-                continue
-            found = forms.value.match(text, named.end())
-            if found is None or not self._assigns(text, named, found, forms):
-                continue
-            pieces += (
-                text[done : found.start("secret")],
-                self._placeholder(found["secret"], _normal(named[0])),
-            )
-            done = found.end("secret")
-        if not pieces:
-            return text
-        return "".join(pieces) + text[done:]
-
-    def _assigns(self, text: str, named: re.Match[str], found: re.Match[str], forms: Forms) -> bool:
-        secret, sign = found["secret"], found["sign"].strip()
-        if forms.no_secret.fullmatch(secret) or "[redacted:" in secret or secret in self._allowed:
-            return False
-        start = named.start()
-        while start and (text[start - 1].isalnum() or text[start - 1] in "-_."):
-            start -= 1
-        name = text[start : named.end()]
-        if start and text[start - 1] in "?&" and found["sign"][-1:].isspace():
-            return False  # the parameter of a URL, left empty: `?token= for more`
-        if name.lower() == "pwd":  # of a connection string; the shell has its folder there
-            return sign == "=" and secret[0] not in "/~."
-        if not self._is_secret_name(name.lstrip("-")):
-            return False
-        if secret.lower() in ("bearer", "basic"):
-            return False  # a scheme; what follows it has been looked at
-        if found["open"]:
-            return bool(sign)
-        if not sign:
-            return name.startswith("--")
-        if secret[0] in "([{<$" or "(" in secret or "[" in secret:
-            return False  # code: `token = make()`, `password=settings["x"]`
-        if sign == "=":
-            # In code, too: `api_key=api_key`, `token=self.token`.
-            return not (
-                secret.isidentifier() and (_normal(secret).endswith(_normal(named[0])) or "_" in secret)
-            ) and ("." not in secret or not all(part.isidentifier() for part in secret.split(".")))
-        return len(secret) >= 4 and (not secret.isalpha() or "pass" in name.lower() or len(secret) >= 16)
+        for start, end, kind in assigned_secrets(text, forms, self._is_secret_name, self._allowed):
+            pieces += text[done:start], self._placeholder(text[start:end], kind)
+            done = end
+        return "".join(pieces) + text[done:] if pieces else text
 
     # -- what is known ---------------------------------------------------------------------
 
@@ -254,10 +211,6 @@ class Redactor:
         ]
         self._values = re.compile("|".join(patterns)) if patterns else None
         return [orjson.dumps(v)[1:-1].lower().decode("latin-1") for v in values if _encodable(v)]
-
-
-def _normal(name: str) -> str:
-    return name.lower().translate(_SEPARATORS)
 
 
 def _encodable(value: str) -> bool:
