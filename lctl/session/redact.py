@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lctl.session.secretsearch import Forms
 
 _MIN_VALUE = 8
+_PLACED = "[redacted:"
 
 
 class Redactor:
@@ -105,7 +106,10 @@ class Redactor:
             text = pattern.sub(lambda match: self._matched(match, "custom"), text)
         if self._values is not None:
             text = self._values.sub(lambda match: self._matched(match, "environment"), text)
-        return self._assignments(text, forms) if is_named else text
+        if not is_named:
+            return text
+        text = forms.cookies.sub(self._header_of_cookies, text)
+        return self._assignments(text, forms)
 
     # -- structures ------------------------------------------------------------------------
 
@@ -143,10 +147,8 @@ class Redactor:
         forms = self._forms or self._compile()
         if forms.no_secret.fullmatch(value) or forms.placeholder.search(value):
             return value
-        if normal(name) == "setcookie" and "=" in value:
-            cookie, equals, rest = value.partition("=")
-            secret, end, attributes = rest.partition(";")
-            return f"{cookie}{equals}{self._placeholder(secret, 'cookie')}{end}{attributes}"
+        if (kind := normal(name)) in ("cookie", "setcookie") and "=" in value:
+            return self._cookies(value, forms, kind == "setcookie")
         scheme, space, rest = value.partition(" ")
         if space and rest and scheme.lower() in ("bearer", "basic", "token", "digest", "negotiate", "apikey"):
             return f"{scheme} {self._placeholder(rest, scheme.lower())}"
@@ -154,6 +156,18 @@ class Redactor:
             if pattern.fullmatch(value):
                 return self._placeholder(value, kind)
         return self._placeholder(value, normal(name))
+
+    def _cookies(self, value: str, forms: Forms, is_set: bool) -> str:
+        """The value of a header: the names of the cookies stay, and what else is said of one that is set."""
+        from lctl.session.secretforms import COOKIE_ATTRIBUTES
+
+        def cookie(found: re.Match[str]) -> str:
+            name, secret = found["name"], found["secret"]
+            if (is_set and name.lower() in COOKIE_ATTRIBUTES) or forms.no_secret.fullmatch(secret):
+                return found[0]
+            return found[0] if _PLACED in secret else f"{name}={self._placeholder(secret, 'cookie')}"
+
+        return forms.cookie.sub(cookie, value)
 
     # -- text ------------------------------------------------------------------------------
 
@@ -169,6 +183,11 @@ class Redactor:
             return whole
         start = match.start("secret") - match.start() if secret is not whole else 0
         return whole[:start] + self._placeholder(secret, kind) + whole[start + len(secret) :]
+
+    def _header_of_cookies(self, found: re.Match[str]) -> str:
+        forms = self._forms or self._compile()
+        before = found[0][: found.start("cookies") - found.start()]
+        return before + self._cookies(found["cookies"], forms, bool(found["set"]))
 
     def _assignments(self, text: str, forms: Forms) -> str:
         pieces: list[str] = []

@@ -29,6 +29,8 @@ class Forms:
         # Three times as fast without cases, and twice that where most letters are known to begin none.
         self._lower_name = re.compile(f"(?=[{_FIRST}]){secretforms.NAME}")
         self.value = re.compile(secretforms.VALUE)
+        self.cookies = re.compile(secretforms.COOKIES)
+        self.cookie = re.compile(secretforms.COOKIE)
         self.no_secret = re.compile(secretforms.NO_SECRET)
         self.placeholder = re.compile(secretforms.PLACEHOLDER)
         self.formats: Sequence[Form] = [(kind, re.compile(form)) for kind, form in secretforms.FORMATS]

@@ -19,7 +19,7 @@ class Searched(str):
 
     characters = 0
 
-    def rfind(self, wanted: str, *place: Any) -> int:  # type: ignore[override]
+    def rfind(self, wanted: str, *place: Any) -> int:
         start, end = (*place, 0, len(self))[:2] if len(place) == 2 else (0, len(self))
         self.characters += end - start
         return super().rfind(wanted, *place)
