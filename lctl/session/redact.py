@@ -54,6 +54,7 @@ class Redactor:
         self._key = key or os.urandom(16)
         self._forms: Forms | None = None
         self._values: re.Pattern[str] | None = None
+        self._written: dict[str, str] = {}  # values of the environment, by how a text may have them
         self.suspicion, self.is_familiar, self.note = suspicion(
             tuple(self._keys), bool(self._patterns), self._learn_environment
         )
@@ -105,7 +106,7 @@ class Redactor:
         for pattern in self._patterns:
             text = pattern.sub(lambda match: self._matched(match, "custom"), text)
         if self._values is not None:
-            text = self._values.sub(lambda match: self._matched(match, "environment"), text)
+            text = self._values.sub(self._environment_value, text)
         if not is_named:
             return text
         text = forms.cookies.sub(self._header_of_cookies, text)
@@ -184,6 +185,9 @@ class Redactor:
         start = match.start("secret") - match.start() if secret is not whole else 0
         return whole[:start] + self._placeholder(secret, kind) + whole[start + len(secret) :]
 
+    def _environment_value(self, match: re.Match[str]) -> str:
+        return self._placeholder(self._written[match[0]], "environment")
+
     def _header_of_cookies(self, found: re.Match[str]) -> str:
         forms = self._forms or self._compile()
         before = found[0][: found.start("cookies") - found.start()]
@@ -216,6 +220,7 @@ class Redactor:
     def _learn_environment(self) -> Iterable[str]:
         """Take the secrets of the environment; as they would be found in a lower-case line."""
         from lctl.session.secretforms import ENVIRONMENT, ENVIRONMENT_PLACE
+        from lctl.session.secretsearch import written_forms
 
         secret, place = re.compile(ENVIRONMENT), re.compile(ENVIRONMENT_PLACE)
         values = {
@@ -223,13 +228,15 @@ class Redactor:
             for name, value in list(os.environ.items())
             if len(value) >= _MIN_VALUE and secret.search(name) and not place.search(name)
         } - self._allowed
+        written = {form: value for value in values for form in written_forms(value)}
         # A value that is a plain word ("postgres") is only taken where it stands alone.
         patterns = [
-            rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])" if value.isalpha() else re.escape(value)
-            for value in sorted(values, key=len, reverse=True)
+            rf"(?<![A-Za-z0-9]){re.escape(form)}(?![A-Za-z0-9])" if form.isalpha() else re.escape(form)
+            for form in sorted(written, key=len, reverse=True)
         ]
+        self._written = written
         self._values = re.compile("|".join(patterns)) if patterns else None
-        return [orjson.dumps(v)[1:-1].lower().decode("latin-1") for v in values if _encodable(v)]
+        return [orjson.dumps(form)[1:-1].lower().decode("latin-1") for form in written if _encodable(form)]
 
 
 def _encodable(value: str) -> bool:
