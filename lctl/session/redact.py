@@ -71,6 +71,8 @@ class Redactor:
                 return self._whole(value, name)
             return self.text(value)
         if isinstance(value, dict):
+            if name is not None and "$bytes" in value and self._is_secret_name(name):
+                return self._whole_bytes(value, name)
             return self._object(value)
         if isinstance(value, list):
             return self._list(value, name)
@@ -125,19 +127,20 @@ class Redactor:
         }
 
     def _list(self, value: list[Any], name: str | None) -> list[Any]:
-        if (
-            len(value) == 2
-            and all(isinstance(part, str) for part in value)
-            and self._is_secret_name(value[0])
-        ):
-            return [value[0], self._whole(value[1], value[0])]  # one header of a list of headers
-        return [self.value(item, name if isinstance(item, str) else None) for item in value]
+        if len(value) == 2 and (said := _text_of(value[0])) and self._is_secret_name(said):
+            if isinstance(value[1], str):
+                return [value[0], self._whole(value[1], said)]  # one header of a list of headers
+            if isinstance(value[1], dict) and "$bytes" in value[1]:
+                return [value[0], self._whole_bytes(value[1], said)]
+        return [self.value(item, name if isinstance(item, str | dict) else None) for item in value]
 
     def _is_secret_name(self, name: str) -> bool:
         from lctl.session.secretforms import PLAIN_NAMES, SECRET_ENDINGS, SECRET_NAMES
 
         if len(name) > 64:
             return False
+        if name[:2] in ("b'", 'b"'):
+            name = name[2:-1]  # a key that was bytes
         known = normal(name)
         if known in self._allowed_names or known in PLAIN_NAMES:
             return False
@@ -169,6 +172,11 @@ class Redactor:
             return found[0] if _PLACED in secret else f"{name}={self._placeholder(secret, 'cookie')}"
 
         return forms.cookie.sub(cookie, value)
+
+    def _whole_bytes(self, value: dict[str, Any], name: str) -> dict[str, Any]:
+        """Bytes that are a secret by their name (see `jsonable`), text or not."""
+        text = _text_of(value)
+        return {**value, "$bytes": [self._whole(str(value["$bytes"]) if text is None else text, name)]}
 
     # -- text ------------------------------------------------------------------------------
 
@@ -237,6 +245,13 @@ class Redactor:
         self._written = written
         self._values = re.compile("|".join(patterns)) if patterns else None
         return [orjson.dumps(form)[1:-1].lower().decode("latin-1") for form in written if _encodable(form)]
+
+
+def _text_of(value: Any) -> str | None:
+    """A text, or bytes that are one."""
+    if isinstance(value, dict) and isinstance(pieces := value.get("$bytes"), list):
+        value = pieces[0] if len(pieces) == 1 else None
+    return value if isinstance(value, str) else None
 
 
 def _encodable(value: str) -> bool:
