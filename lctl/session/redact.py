@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from lctl.session.assignments import assigned_secrets, normal
+from lctl.session.pieces import bytes_of, pieces_of
 from lctl.session.suspicion import suspicion
 
 if TYPE_CHECKING:
@@ -80,6 +81,17 @@ class Redactor:
             return 0
         return value
 
+    def body(self, body: bytes) -> bytes:
+        """Bytes that will be written in base64, without the secrets that are in them as text."""
+        pieces = pieces_of(body)
+        if all(isinstance(piece, str) for piece in pieces):
+            return body  # as text, it is looked at when the event is written
+        line = orjson.dumps(pieces)
+        if not self.suspicion(line, line.lower().decode("latin-1")):
+            return body
+        clean = [self.value(piece) for piece in pieces]
+        return body if clean == pieces else bytes_of(clean)
+
     def text(self, text: str) -> str:
         """A string without secrets."""
         if len(text) < 6:
@@ -109,6 +121,8 @@ class Redactor:
             text = pattern.sub(lambda match: self._matched(match, "custom"), text)
         if self._values is not None:
             text = self._values.sub(self._environment_value, text)
+        if "form-data" in text:
+            text = forms.form_field.sub(self._field_of_form, text)
         if not is_named:
             return text
         text = forms.cookies.sub(self._header_of_cookies, text)
@@ -195,6 +209,11 @@ class Redactor:
 
     def _environment_value(self, match: re.Match[str]) -> str:
         return self._placeholder(self._written[match[0]], "environment")
+
+    def _field_of_form(self, match: re.Match[str]) -> str:
+        if not self._is_secret_name(match["name"]):
+            return match[0]
+        return match[0][: match.start("secret") - match.start()] + self._whole(match["secret"], match["name"])
 
     def _header_of_cookies(self, found: re.Match[str]) -> str:
         forms = self._forms or self._compile()

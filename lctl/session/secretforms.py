@@ -121,6 +121,12 @@ COOKIES = (
 COOKIE = r"(?P<name>[^\s=;,]+)=(?P<secret>\\*\"[^\"]*\"|[^;]*?(?=;|,\s*[^\s=;,]+=|\Z))"
 COOKIE_ATTRIBUTES = frozenset(("path", "domain", "expires", "max-age", "samesite", "priority", "version"))
 
+#: A field of a form that is sent in parts (`multipart/form-data`), with the headers it has.
+FORM_FIELD = (
+    r"(?i)form-data;[^\r\n]*?\bname=\"?(?P<name>[^\"\r\n;]{1,64})\"?[^\r\n]*\r?\n(?:[a-z-]+:[^\r\n]*\r?\n)*"
+    r"\r?\n(?P<secret>[\s\S]+?)(?=\r?\n--|\Z)"
+)
+
 #: Values that stand for a secret without being one.
 NO_SECRET = (
     r"(?i)\s*(?:|\*+|x+|\.+|none|null|nil|true|false|undefined|str|string|bytes|int|bool|optional.*|secretstr|"

@@ -49,6 +49,7 @@ class Forms:
         self.value = re.compile(secretforms.VALUE)
         self.cookies = re.compile(secretforms.COOKIES)
         self.cookie = re.compile(secretforms.COOKIE)
+        self.form_field = re.compile(secretforms.FORM_FIELD)
         self.no_secret = re.compile(secretforms.NO_SECRET)
         self.placeholder = re.compile(secretforms.PLACEHOLDER)
         self.formats: Sequence[Form] = [(kind, re.compile(form)) for kind, form in secretforms.FORMATS]
