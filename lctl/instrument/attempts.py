@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 from lctl.guard import guard
 from lctl.instrument import bodies, collecting, encodings, settings
 from lctl.instrument.codecs import aws
-from lctl.instrument.headers import all_headers, kept_headers, without_secrets
+from lctl.instrument.headers import all_headers, kept_headers
 from lctl.interrupts import let_through
 from lctl.session import border, turns
 
@@ -78,6 +78,7 @@ class Attempt:
     """One request and its response.
 
     Attributes:
+        url: as it may be recorded.
         chunks: (monotonic ns, raw bytes) as they passed; transports append to it themselves.
         error: what the transport raised, before or in the middle of the body.
         is_stream: the body is a stream of events, whose chunks and times are kept; known when answered.
@@ -127,7 +128,7 @@ class Attempt:
         self.number = number
         self.http = http
         self.method = method
-        self.url = without_secrets(url)
+        self.url = url
         self.request = request
         self.headers: dict[str, Any] = {}
         self.chunks: list[tuple[int, bytes]] = []
@@ -322,6 +323,13 @@ class Attempt:
                 self._body = concealment.conceal(redactor, self.body, frames=frames)
             else:
                 self._body = [concealment.conceal_tokens(redactor, b"".join(self.body))]
+
+    def conceal_bytes(self, redactor: Redactor) -> None:
+        """Take out secrets of a body that is no text as a whole, before it becomes base64."""
+        body = b"".join(self.body)
+        clean = redactor.body(body)
+        if clean is not body:
+            self._body = [clean]
 
     def data(self, messages: Mapping[str, Mapping[str, Any]], complete: bool) -> dict[str, Any]:
         """The data of the `exchange` event; long values of `messages` are referred to, not repeated."""

@@ -20,7 +20,7 @@ from lctl.instrument import codecs
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.callevents import start_data
 from lctl.instrument.concluding import Concluding
-from lctl.instrument.headers import sent_headers
+from lctl.instrument.headers import sent_headers, without_secrets
 from lctl.instrument.recordings import recording_of
 from lctl.record.recorder import Draft
 from lctl.session import told
@@ -116,8 +116,9 @@ class Call(Concluding):
         if sent:
             request["headers"] = sent
         self.attempts += 1
+        shown = url if self.session.redactor is None else without_secrets(url)
         self._active = attempt = Attempt(
-            self, self.attempts, http, method, url, request, self.session.under_way
+            self, self.attempts, http, method, shown, request, self.session.under_way
         )
         recording.open[id(attempt)] = attempt
         return attempt

@@ -14,14 +14,14 @@ from lctl.instrument import traffic
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.bodies import store_body
 from lctl.instrument.codecs import aws
-from lctl.instrument.headers import sent_headers
+from lctl.instrument.headers import sent_headers, without_secrets
 from lctl.instrument.recordings import recording_of
 from lctl.record.recorder import Draft
 from lctl.session import lanes
 from lctl.session.border import digest_of, settled
 
 if TYPE_CHECKING:
-    from lctl.session import LCTLSession
+    from lctl.session import LCTLSession, Redactor
 
 #: Bytes of a body that are kept, of an answer and of a request. A longer answer cannot be served.
 MOST_KEPT = 16 << 20
@@ -45,7 +45,7 @@ class PlainExchange:
         request: dict[str, Any] = {}
         self._headers = dict(sent)
         if body is not None:
-            request = _sent(body, sent)
+            request = _sent(body, sent, self._session.redactor)
         elif "content-type" in sent:
             sent["content-type"] = settled(b"", sent["content-type"])[1]
         if sent:
@@ -54,9 +54,10 @@ class PlainExchange:
         if lane is not None:
             self._agent, self._step = self._session.agent, None
         self._is_shared = lane is lanes.SHARED
+        shown = url if self._session.redactor is None else without_secrets(url)
         token = lanes.enter(lane or lanes.current())
         try:
-            attempt = Attempt(self, 1, http, method, url, request, self._session.under_way)
+            attempt = Attempt(self, 1, http, method, shown, request, self._session.under_way)
         finally:
             lanes.leave(token)
         attempt.chunks = Bounded()
@@ -75,12 +76,15 @@ class PlainExchange:
         recording = recording_of(self._session)
         recording.open.pop(id(attempt), None)
         if attempt.upload and sum(map(len, attempt.upload)) <= MOST_KEPT:
-            attempt.request |= _sent(b"".join(attempt.upload), self._headers)
+            attempt.request |= _sent(b"".join(attempt.upload), self._headers, self._session.redactor)
+        redactor = self._session.redactor
         text = "event-stream" in attempt.headers.get("content-type", "") or aws.is_event_stream(
             attempt.headers
         )
-        if text and attempt.chunks and self._session.redactor is not None:
-            attempt.conceal(self._session.redactor, None)
+        if text and attempt.chunks and redactor is not None:
+            attempt.conceal(redactor, None)
+        elif redactor is not None and attempt.chunks:
+            attempt.conceal_bytes(redactor)
         data = {"kind": "http", **attempt.data({}, attempt.error is None and not attempt.closed_early)}
         if isinstance(attempt.chunks, Bounded) and attempt.chunks.dropped:
             data["dropped"] = attempt.chunks.dropped
@@ -107,14 +111,14 @@ class PlainExchange:
         returns.end(returning, made[0] if made else 0)
 
 
-def _sent(body: bytes, headers: dict[str, str]) -> dict[str, Any]:
+def _sent(body: bytes, headers: dict[str, str], redactor: Redactor | None) -> dict[str, Any]:
     """The fields of `request` for what was sent; the headers are settled with the body."""
     size = len(body)
     if "content-type" in headers:
         body, headers["content-type"] = settled(body, headers["content-type"])
     request: dict[str, Any] = {"hash": digest_of(body, ""), "size": size}
     if body and len(body) <= _MOST_SENT:
-        request["body"] = store_body(body, {})
+        request["body"] = store_body(body if redactor is None else redactor.body(body), {})
     return request
 
 

@@ -274,10 +274,17 @@ def _numpy(value: Any) -> Any:
 
 
 def _bytes(value: bytes) -> dict[str, Any]:
-    from base64 import b64encode
+    from lctl.session.pieces import pieces_of
 
-    made: dict[str, Any] = {"$bytes": b64encode(value[:_BYTES]).decode()}
-    if len(value) > _BYTES:
+    end = _BYTES
+    while end < len(value) and value[end] & 0xC0 == 0x80 and end > _BYTES - 4:
+        end -= 1  # no character of UTF-8 is cut in two
+    pieces = pieces_of(value[:end])
+    only = pieces[0] if len(pieces) == 1 else None
+    made: dict[str, Any] = {
+        "$bytes": only["base64"] if isinstance(only, dict) and "base64" in only else pieces
+    }
+    if len(value) > end:
         made["size"] = len(value)  # only the beginning is kept
     return made
 

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from lctl.session.assignments import assigned_secrets, normal
+from lctl.session.pieces import bytes_of, pieces_of
 from lctl.session.suspicion import suspicion
 
 if TYPE_CHECKING:
     from lctl.session.secretsearch import Forms
 
-_SEPARATORS = str.maketrans("", "", "-_. ")
 _MIN_VALUE = 8
+_PLACED = "[redacted:"
 
 
 class Redactor:
@@ -47,12 +49,13 @@ class Redactor:
         key: bytes | None = None,
     ) -> None:
         self._patterns = tuple(re.compile(pattern) for pattern in extra_patterns)
-        self._keys = frozenset(_normal(name) for name in extra_keys)
+        self._keys = frozenset(normal(name) for name in extra_keys)
         self._allowed = frozenset(allow)
-        self._allowed_names = frozenset(_normal(name) for name in self._allowed)
+        self._allowed_names = frozenset(normal(name) for name in self._allowed)
         self._key = key or os.urandom(16)
         self._forms: Forms | None = None
         self._values: re.Pattern[str] | None = None
+        self._written: dict[str, str] = {}  # values of the environment, by how a text may have them
         self.suspicion, self.is_familiar, self.note = suspicion(
             tuple(self._keys), bool(self._patterns), self._learn_environment
         )
@@ -69,12 +72,25 @@ class Redactor:
                 return self._whole(value, name)
             return self.text(value)
         if isinstance(value, dict):
+            if name is not None and "$bytes" in value and self._is_secret_name(name):
+                return self._whole_bytes(value, name)
             return self._object(value)
         if isinstance(value, list):
             return self._list(value, name)
         if name is not None and type(value) is int and self._is_secret_name(name) and "pass" in name.lower():
             return 0
         return value
+
+    def body(self, body: bytes) -> bytes:
+        """Bytes that will be written in base64, without the secrets that are in them as text."""
+        pieces = pieces_of(body)
+        if all(isinstance(piece, str) for piece in pieces):
+            return body  # as text, it is looked at when the event is written
+        line = orjson.dumps(pieces)
+        if not self.suspicion(line, line.lower().decode("latin-1")):
+            return body
+        clean = [self.value(piece) for piece in pieces]
+        return body if clean == pieces else bytes_of(clean)
 
     def text(self, text: str) -> str:
         """A string without secrets."""
@@ -104,8 +120,13 @@ class Redactor:
         for pattern in self._patterns:
             text = pattern.sub(lambda match: self._matched(match, "custom"), text)
         if self._values is not None:
-            text = self._values.sub(lambda match: self._matched(match, "environment"), text)
-        return self._assignments(text, forms) if is_named else text
+            text = self._values.sub(self._environment_value, text)
+        if "form-data" in text:
+            text = forms.form_field.sub(self._field_of_form, text)
+        if not is_named:
+            return text
+        text = forms.cookies.sub(self._header_of_cookies, text)
+        return self._assignments(text, forms)
 
     # -- structures ------------------------------------------------------------------------
 
@@ -120,40 +141,56 @@ class Redactor:
         }
 
     def _list(self, value: list[Any], name: str | None) -> list[Any]:
-        if (
-            len(value) == 2
-            and all(isinstance(part, str) for part in value)
-            and self._is_secret_name(value[0])
-        ):
-            return [value[0], self._whole(value[1], value[0])]  # one header of a list of headers
-        return [self.value(item, name if isinstance(item, str) else None) for item in value]
+        if len(value) == 2 and (said := _text_of(value[0])) and self._is_secret_name(said):
+            if isinstance(value[1], str):
+                return [value[0], self._whole(value[1], said)]  # one header of a list of headers
+            if isinstance(value[1], dict) and "$bytes" in value[1]:
+                return [value[0], self._whole_bytes(value[1], said)]
+        return [self.value(item, name if isinstance(item, str | dict) else None) for item in value]
 
     def _is_secret_name(self, name: str) -> bool:
         from lctl.session.secretforms import PLAIN_NAMES, SECRET_ENDINGS, SECRET_NAMES
 
         if len(name) > 64:
             return False
-        normal = _normal(name)
-        if normal in self._allowed_names or normal in PLAIN_NAMES:
+        if name[:2] in ("b'", 'b"'):
+            name = name[2:-1]  # a key that was bytes
+        known = normal(name)
+        if known in self._allowed_names or known in PLAIN_NAMES:
             return False
-        return normal in SECRET_NAMES or normal in self._keys or normal.endswith(SECRET_ENDINGS)
+        return known in SECRET_NAMES or known in self._keys or known.endswith(SECRET_ENDINGS)
 
     def _whole(self, value: str, name: str) -> str:
         """A secret by its name. The scheme of an authorization stays."""
         forms = self._forms or self._compile()
         if forms.no_secret.fullmatch(value) or forms.placeholder.search(value):
             return value
-        if _normal(name) == "setcookie" and "=" in value:
-            cookie, equals, rest = value.partition("=")
-            secret, end, attributes = rest.partition(";")
-            return f"{cookie}{equals}{self._placeholder(secret, 'cookie')}{end}{attributes}"
+        if (kind := normal(name)) in ("cookie", "setcookie") and "=" in value:
+            return self._cookies(value, forms, kind == "setcookie")
         scheme, space, rest = value.partition(" ")
         if space and rest and scheme.lower() in ("bearer", "basic", "token", "digest", "negotiate", "apikey"):
             return f"{scheme} {self._placeholder(rest, scheme.lower())}"
         for kind, pattern in forms.formats:
             if pattern.fullmatch(value):
                 return self._placeholder(value, kind)
-        return self._placeholder(value, _normal(name))
+        return self._placeholder(value, normal(name))
+
+    def _cookies(self, value: str, forms: Forms, is_set: bool) -> str:
+        """The value of a header: the names of the cookies stay, and what else is said of one that is set."""
+        from lctl.session.secretforms import COOKIE_ATTRIBUTES
+
+        def cookie(found: re.Match[str]) -> str:
+            name, secret = found["name"], found["secret"]
+            if (is_set and name.lower() in COOKIE_ATTRIBUTES) or forms.no_secret.fullmatch(secret):
+                return found[0]
+            return found[0] if _PLACED in secret else f"{name}={self._placeholder(secret, 'cookie')}"
+
+        return forms.cookie.sub(cookie, value)
+
+    def _whole_bytes(self, value: dict[str, Any], name: str) -> dict[str, Any]:
+        """Bytes that are a secret by their name (see `jsonable`), text or not."""
+        text = _text_of(value)
+        return {**value, "$bytes": [self._whole(str(value["$bytes"]) if text is None else text, name)]}
 
     # -- text ------------------------------------------------------------------------------
 
@@ -170,56 +207,26 @@ class Redactor:
         start = match.start("secret") - match.start() if secret is not whole else 0
         return whole[:start] + self._placeholder(secret, kind) + whole[start + len(secret) :]
 
+    def _environment_value(self, match: re.Match[str]) -> str:
+        return self._placeholder(self._written[match[0]], "environment")
+
+    def _field_of_form(self, match: re.Match[str]) -> str:
+        if not self._is_secret_name(match["name"]):
+            return match[0]
+        return match[0][: match.start("secret") - match.start()] + self._whole(match["secret"], match["name"])
+
+    def _header_of_cookies(self, found: re.Match[str]) -> str:
+        forms = self._forms or self._compile()
+        before = found[0][: found.start("cookies") - found.start()]
+        return before + self._cookies(found["cookies"], forms, bool(found["set"]))
+
     def _assignments(self, text: str, forms: Forms) -> str:
-        """`password=...`, `"api_key": "..."` (quotes escaped or not), `--token ...`."""
         pieces: list[str] = []
         done = 0
-        for named in forms.names(text):
-            # A placeholder says `token:`, too.
-            if named.start() < done or text.rfind("[redacted:", 0, named.start()) > text.rfind(
-                "]", 0, named.start()
-            ):
-                continue
-            found = forms.value.match(text, named.end())
-            if found is None or not self._assigns(text, named, found, forms):
-                continue
-            pieces += (
-                text[done : found.start("secret")],
-                self._placeholder(found["secret"], _normal(named[0])),
-            )
-            done = found.end("secret")
-        if not pieces:
-            return text
-        return "".join(pieces) + text[done:]
-
-    def _assigns(self, text: str, named: re.Match[str], found: re.Match[str], forms: Forms) -> bool:
-        secret, sign = found["secret"], found["sign"].strip()
-        if forms.no_secret.fullmatch(secret) or "[redacted:" in secret or secret in self._allowed:
-            return False
-        start = named.start()
-        while start and (text[start - 1].isalnum() or text[start - 1] in "-_."):
-            start -= 1
-        name = text[start : named.end()]
-        if start and text[start - 1] in "?&" and found["sign"][-1:].isspace():
-            return False  # the parameter of a URL, left empty: `?token= for more`
-        if name.lower() == "pwd":  # of a connection string; the shell has its folder there
-            return sign == "=" and secret[0] not in "/~."
-        if not self._is_secret_name(name.lstrip("-")):
-            return False
-        if secret.lower() in ("bearer", "basic"):
-            return False  # a scheme; what follows it has been looked at
-        if found["open"]:
-            return bool(sign)
-        if not sign:
-            return name.startswith("--")
-        if secret[0] in "([{<$" or "(" in secret or "[" in secret:
-            return False  # code: `token = make()`, `password=settings["x"]`
-        if sign == "=":
-            # In code, too: `api_key=api_key`, `token=self.token`.
-            return not (
-                secret.isidentifier() and (_normal(secret).endswith(_normal(named[0])) or "_" in secret)
-            ) and ("." not in secret or not all(part.isidentifier() for part in secret.split(".")))
-        return len(secret) >= 4 and (not secret.isalpha() or "pass" in name.lower() or len(secret) >= 16)
+        for start, end, kind in assigned_secrets(text, forms, self._is_secret_name, self._allowed):
+            pieces += text[done:start], self._placeholder(text[start:end], kind)
+            done = end
+        return "".join(pieces) + text[done:] if pieces else text
 
     # -- what is known ---------------------------------------------------------------------
 
@@ -240,6 +247,7 @@ class Redactor:
     def _learn_environment(self) -> Iterable[str]:
         """Take the secrets of the environment; as they would be found in a lower-case line."""
         from lctl.session.secretforms import ENVIRONMENT, ENVIRONMENT_PLACE
+        from lctl.session.secretsearch import written_forms
 
         secret, place = re.compile(ENVIRONMENT), re.compile(ENVIRONMENT_PLACE)
         values = {
@@ -247,17 +255,22 @@ class Redactor:
             for name, value in list(os.environ.items())
             if len(value) >= _MIN_VALUE and secret.search(name) and not place.search(name)
         } - self._allowed
+        written = {form: value for value in values for form in written_forms(value)}
         # A value that is a plain word ("postgres") is only taken where it stands alone.
         patterns = [
-            rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])" if value.isalpha() else re.escape(value)
-            for value in sorted(values, key=len, reverse=True)
+            rf"(?<![A-Za-z0-9]){re.escape(form)}(?![A-Za-z0-9])" if form.isalpha() else re.escape(form)
+            for form in sorted(written, key=len, reverse=True)
         ]
+        self._written = written
         self._values = re.compile("|".join(patterns)) if patterns else None
-        return [orjson.dumps(v)[1:-1].lower().decode("latin-1") for v in values if _encodable(v)]
+        return [orjson.dumps(form)[1:-1].lower().decode("latin-1") for form in written if _encodable(form)]
 
 
-def _normal(name: str) -> str:
-    return name.lower().translate(_SEPARATORS)
+def _text_of(value: Any) -> str | None:
+    """A text, or bytes that are one."""
+    if isinstance(value, dict) and isinstance(pieces := value.get("$bytes"), list):
+        value = pieces[0] if len(pieces) == 1 else None
+    return value if isinstance(value, str) else None
 
 
 def _encodable(value: str) -> bool:

@@ -6,6 +6,25 @@ _PRIVATE_KEY = (
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
     r"(?P<secret>[\s\S]*?)(?=-----END [A-Z0-9 ]*PRIVATE KEY|\Z)"
 )
+# A port in front of a path, a query or the end: such a URL has no password.
+_PORT = r"(?!\d{1,5}(?:/|\?[\w.-]+=|[\"'\s]|\Z))"
+_TEMPLATE = r"(?!/|\{[\w.]*\}|\$\{?\w+\}?/|%[sd])"
+# What a program's quote looks like is not in a password; an apostrophe in the middle is.
+_IN_PASSWORD = r"(?:[^\s/?#\"'<>]|'(?=[\w@!#$%^&*.-]))"
+# As `urlsplit` has it, up to the last `@` before the path; else, where a `/` in it came first, up to the last
+# `@` that a host may follow.
+_URL_PASSWORD = (
+    rf"(?<=://)(?!\[)(?:[^\s/:\"'<>]*:{_PORT}(?=(?P<plain>{_IN_PASSWORD}+)@)|"
+    rf"[^\s/@:\"'<>]*:{_PORT}{_TEMPLATE}(?=(?P<slashed>(?:{_IN_PASSWORD}|[/?#]){{1,1000}})@[\w.\[-]))"
+    r"(?P<secret>(?(plain)(?P=plain)|(?P=slashed)))"
+)
+_SCHEMES = r"token|api-?key|bot|oauth|negotiate|ntlm|dpop|key|geniekey|ssws"
+_AUTHORIZATION = (
+    rf"(?i)authorization[\"'\\]*\s*(?:=>|[=:])\s*[\"'\\]*"
+    rf"(?:(?:{_SCHEMES})\s+(?=[a-z._~+/=:-]*[0-9]|[a-z0-9._~+/=:-]{{20}})|"
+    r"[a-z][a-z0-9-]*\s+(?=[a-z._~+/=:-]*[0-9])(?=[a-z0-9._~+/=:-]{16}))"
+    r"(?P<secret>[a-z0-9._~+/=:-]{6,})"
+)
 #: (kind, pattern). The whole match is the secret, or its group `secret` where there is one. Each, but
 #: for those in `WITHOUT_RUN`, has a run of 20 letters, digits, `-` and `_`: `Suspicion` counts on that.
 FORMATS: tuple[tuple[str, str], ...] = (
@@ -37,7 +56,8 @@ FORMATS: tuple[tuple[str, str], ...] = (
         "private-key",
         _PRIVATE_KEY,
     ),
-    ("url-password", r"(?<=://)[^\s/@:\"'<>]*:(?P<secret>[^\s/@\"'<>]+)(?=@)"),
+    ("url-password", _URL_PASSWORD),
+    ("authorization", _AUTHORIZATION),
     (
         "bearer",
         r"(?i)\bBearer\s+(?P<secret>(?=[A-Za-z._~+/=-]*[0-9]|[A-Za-z0-9._~+/=-]{20})[A-Za-z0-9._~+/=-]{6,})",
@@ -52,6 +72,7 @@ WITHOUT_RUN = {
     "signature": "=",
     "private-key": "private key",
     "url-password": "://",
+    "authorization": "authorization",
     "bearer": "bearer",
     "basic": "basic",
 }
@@ -89,6 +110,23 @@ VALUE = (
     r"(?P<quote>\\*[\"'])?(?P<sign>\s*(?:=>|[=:])\s*|\s+)(?P<open>\\*[\"'])?"
     r"(?P<secret>(?(open)[^\"'\\\r\n]+|[^\s\"'\\&;,)}\]]+))"
 )
+#: The header of cookies in a text. A value ends at its `;`, the last one also at a space.
+_COOKIE = r"(?:\\*\"[^\"\r\n]{0,4096}\"|[^;\"'\\\r\n]{0,4096}(?=;)|[^\s;\"'\\]*)"
+_COOKIE_NAME = r"[^\s=;,:&\"'\\(){}\[\]<>]+"
+COOKIES = (
+    r"(?i)(?P<set>set-?)?cookies?[\"'\\]*\s*[:=]\s*[\"'\\]*"
+    rf"(?P<cookies>{_COOKIE_NAME}={_COOKIE}(?:[;,][ \t]*{_COOKIE_NAME}(?:={_COOKIE})?)*)"
+)
+#: One of them, and what else such a header says.
+COOKIE = r"(?P<name>[^\s=;,]+)=(?P<secret>\\*\"[^\"]*\"|[^;]*?(?=;|,\s*[^\s=;,]+=|\Z))"
+COOKIE_ATTRIBUTES = frozenset(("path", "domain", "expires", "max-age", "samesite", "priority", "version"))
+
+#: A field of a form that is sent in parts (`multipart/form-data`), with the headers it has.
+FORM_FIELD = (
+    r"(?i)form-data;[^\r\n]*?\bname=\"?(?P<name>[^\"\r\n;]{1,64})\"?[^\r\n]*\r?\n(?:[a-z-]+:[^\r\n]*\r?\n)*"
+    r"\r?\n(?P<secret>[\s\S]+?)(?=\r?\n--|\Z)"
+)
+
 #: Values that stand for a secret without being one.
 NO_SECRET = (
     r"(?i)\s*(?:|\*+|x+|\.+|none|null|nil|true|false|undefined|str|string|bytes|int|bool|optional.*|secretstr|"

@@ -5,6 +5,7 @@ Prose of 4 kB that says "token" and "key" took 5.1 ms with all of them; with tho
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
@@ -21,6 +22,23 @@ _NAMES = ("pass", "pwd", "secret", "token", "authorization", "cookie", "key")
 _FIRST = "acempst"
 
 
+#: How often a text may have been put into another: the arguments of a tool call that are in a file in a log.
+_WRITTEN_AGAIN = 3
+
+
+def written_forms(value: str) -> set[str]:
+    """`value` as a text may have it: as it is, as Python's `repr`, in JSON, and in JSON that is in JSON."""
+    forms = newest = {value}
+    for _ in range(_WRITTEN_AGAIN):
+        newest = {form[1:-1] for text in newest for form in (json.dumps(text), _spelled(text), repr(text))}
+        forms = forms | newest
+    return forms
+
+
+def _spelled(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
 class Forms:
     """Compiled in 15 ms, which are spent when the first suspicious line is seen."""
 
@@ -29,6 +47,9 @@ class Forms:
         # Three times as fast without cases, and twice that where most letters are known to begin none.
         self._lower_name = re.compile(f"(?=[{_FIRST}]){secretforms.NAME}")
         self.value = re.compile(secretforms.VALUE)
+        self.cookies = re.compile(secretforms.COOKIES)
+        self.cookie = re.compile(secretforms.COOKIE)
+        self.form_field = re.compile(secretforms.FORM_FIELD)
         self.no_secret = re.compile(secretforms.NO_SECRET)
         self.placeholder = re.compile(secretforms.PLACEHOLDER)
         self.formats: Sequence[Form] = [(kind, re.compile(form)) for kind, form in secretforms.FORMATS]

@@ -7,12 +7,11 @@ secret. Every form in `secretforms` must be met.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-_environment = getattr(os.environ, "_data", os.environ)  # its length, without a call into Python
+from lctl.session.variables import watched
 
 #: Makes the shape of a line: all its digits alike. Which they are matters only to what `_DIGITS` lists.
 SHAPE = bytes(48 if 48 <= n < 58 else n for n in range(256))
@@ -92,18 +91,20 @@ def suspicion(names: Sequence[str], always: bool, learn: Callable[[], Iterable[s
     pattern = "" if always else "|".join("[-_. ]?".join(map(re.escape, name)) for name in names)
     named = re.compile(pattern).search if names or always else None
     values: tuple[str, ...] = ()
-    variables = -1
+    variables = watched()
+    version: object = None
     shapes: set[bytes] = set()
     hits = 0
     recurring = named is None
 
     def suspects(line: bytes, lowered: str) -> bool:
         """One letter is found ten times as fast as a word: rare ones stand in front of their words."""
-        nonlocal values, variables
-        if len(_environment) != variables:
-            variables = len(_environment)  # a program may load a .env file at any time
+        nonlocal values, version
+        if variables.version is not version:
+            now = variables.version  # a program may load a .env file at any time
             shapes.clear()
             values = tuple(learn())
+            version = now  # last: another thread must not take the old values for the new
         if (
             "secret" in lowered
             or ("k" in lowered and _K(lowered) is not None)
@@ -139,7 +140,7 @@ def suspicion(names: Sequence[str], always: bool, learn: Callable[[], Iterable[s
 
     def is_familiar(shape: bytes) -> bool:
         nonlocal hits
-        if shape in shapes and len(_environment) == variables:
+        if shape in shapes and variables.version is version:
             hits += 1
             return True
         return False

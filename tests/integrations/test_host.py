@@ -119,7 +119,7 @@ INSIDE: list[tuple[Any, str]] = [
     (attempts.Attempt, "_over"),
     (attempts.Attempt, "data"),
     (attempts, "kept_headers"),
-    (attempts, "without_secrets"),
+    (calls, "without_secrets"),
     (bodies, "store_body"),
     (bodies, "store_chunks"),
     (BodyDigests, "digest"),

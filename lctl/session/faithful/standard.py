@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +17,7 @@ from lctl.session.faithful.coding import (
     Note,
     Unfaithful,
 )
+from lctl.session.pieces import bytes_of, pieces_of
 
 
 def fill() -> None:
@@ -45,18 +46,20 @@ def fill() -> None:
     DECODERS["text"] = _of_text
 
 
-def _bytes(value: bytes) -> dict[str, str]:
+def _bytes(value: bytes) -> dict[str, Any]:
     """As text where they are one: redaction then sees what is in them."""
     try:
         return {"text": value.decode()}
     except UnicodeDecodeError:
-        return {"base64": b64encode(value).decode()}
+        return {"pieces": pieces_of(value)}
 
 
 def _of_bytes(made: dict[str, Any]) -> bytes:
     if "text" in made:
         text: str = made["text"]
         return text.encode()
+    if "pieces" in made:
+        return bytes_of(made["pieces"])
     return b64decode(made["base64"], validate=True)
 
 

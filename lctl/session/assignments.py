@@ -1,0 +1,90 @@
+"""Where a text gives a value to a name under which secrets are kept: `password=...`, `"api_key": "..."`
+(quotes escaped or not), `--token ...`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lctl.session.secretsearch import Forms
+
+_SEPARATORS = str.maketrans("", "", "-_. ")
+_MARK = "[redacted:"
+
+
+def normal(name: str) -> str:
+    """A name as `secretforms` lists it."""
+    return name.lower().translate(_SEPARATORS)
+
+
+def assigned_secrets(
+    text: str, forms: Forms, is_secret_name: Callable[[str], bool], allowed: frozenset[str]
+) -> Iterator[tuple[int, int, str]]:
+    """Start, end and kind of each value of `text` that its name says is a secret, in order."""
+    done = 0
+    for named in _outside_placeholders(text, forms):
+        if named.start() < done:
+            continue
+        found = forms.value.match(text, named.end())
+        if (
+            found is None
+            or found["secret"] in allowed
+            or not _assigns(text, named, found, forms, is_secret_name)
+        ):
+            continue
+        done = found.end("secret")
+        yield found.start("secret"), done, normal(named[0])
+
+
+def _outside_placeholders(text: str, forms: Forms) -> Iterator[re.Match[str]]:
+    """The names in a text, but for those in a placeholder: it says `token:`, too."""
+    if _MARK not in text:
+        yield from forms.names(text)
+        return
+    opened = closed = seen = 0  # each stretch is looked at once: a log may say "token" in all its lines
+    for named in forms.names(text):
+        start = named.start()
+        opened = max(opened, text.rfind(_MARK, max(seen - len(_MARK) + 1, 0), start) + 1)
+        closed = max(closed, text.rfind("]", seen, start) + 1)
+        seen = start
+        if opened <= closed:
+            yield named
+
+
+def _assigns(
+    text: str,
+    named: re.Match[str],
+    found: re.Match[str],
+    forms: Forms,
+    is_secret_name: Callable[[str], bool],
+) -> bool:
+    secret, sign = found["secret"], found["sign"].strip()
+    if forms.no_secret.fullmatch(secret) or _MARK in secret:
+        return False
+    start = named.start()
+    while start and (text[start - 1].isalnum() or text[start - 1] in "-_."):
+        start -= 1
+    name = text[start : named.end()]
+    if start and text[start - 1] in "?&" and found["sign"][-1:].isspace():
+        return False  # the parameter of a URL, left empty: `?token= for more`
+    if name.lower() == "pwd":  # of a connection string; the shell has its folder there
+        return sign == "=" and secret[0] not in "/~."
+    if not is_secret_name(name.lstrip("-")):
+        return False
+    if secret.lower() in ("bearer", "basic"):
+        return False  # a scheme; what follows it has been looked at
+    if found["open"]:
+        return bool(sign)
+    if not sign:
+        return name.startswith("--")
+    if secret[0] in "([{<$" or "(" in secret or "[" in secret:
+        return False  # code: `token = make()`, `password=settings["x"]`
+    if sign == "=":
+        # In code, too: `api_key=api_key`, `token=self.token`.
+        return not (
+            secret.isidentifier() and (normal(secret).endswith(normal(named[0])) or "_" in secret)
+        ) and ("." not in secret or not all(part.isidentifier() for part in secret.split(".")))
+    return len(secret) >= 4 and (not secret.isalpha() or "pass" in name.lower() or len(secret) >= 16)
