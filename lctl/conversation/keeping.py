@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 
 class Kept:
-    """The data of events that are read again, in memory."""
+    """The data of events that are read again, in memory.
 
-    __slots__ = ("events",)
+    Args:
+        read: gives that of an event which is not kept: large content, from where the events are stored.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_read", "events")
+
+    def __init__(self, read: Callable[[int], Mapping[str, Any]] | None = None) -> None:
+        self._read = read
         self.events: dict[int, Mapping[str, Any]] = {}
 
     def __call__(self, seq: int) -> Mapping[str, Any]:
-        return self.events[seq]
+        """Raises KeyError where it is not to be had."""
+        found = self.events.get(seq)
+        if found is None:
+            if self._read is None:
+                raise KeyError(seq)
+            found = self._read(seq)
+        return found
 
 
 class Writer(Protocol):

@@ -225,7 +225,10 @@ class Tree:
         Raises:
             UsageError, BrokenChain: as `path`.
         """
-        return messages_of(self, self.way(self._number(id), strict=strict))
+        from lctl.conversation.wholes import whole
+
+        made: list[dict[str, Any]] = whole(self, messages_of(self, self.way(self._number(id), strict=strict)))
+        return made
 
     def common(self, one: str, other: str) -> Node | None:
         """The last message both paths share; None where they share none."""

@@ -125,7 +125,10 @@ class View(Writing):
         with self._open() as route:
             number, tree = route.leaf, self._tree.at(self._tree.seq)
         nodes = [Node(tree, n) for n in tree.way(number)] if number >= 0 else []
-        return complete(nodes, repair, include_partial)
+        from lctl.conversation.wholes import whole
+
+        made: list[dict[str, Any]] = whole(tree, complete(nodes, repair, include_partial))
+        return made
 
     def siblings(self, id: str) -> Siblings:
         """The alternatives at the place of a message, itself among them."""

@@ -36,8 +36,15 @@ class Follower:
         self._lines: deque[bytes] = deque()
         self.writing = threading.RLock()
         self._kept: dict[int, Mapping[str, Any]] = {}
-        self.tree = Tree(Forest(Kept()), writer=session)
+        self.tree = Tree(Forest(Kept(self._read)), writer=session)
         self.sessions = Sessions(self.tree.forest, self._kept.__getitem__)
+
+    def _read(self, seq: int) -> Mapping[str, Any]:
+        line = next(self._store.read(seq, seq + 1), None)
+        if line is None:
+            raise KeyError(seq)
+        data: Mapping[str, Any] = orjson.loads(line).get("data") or {}
+        return data
 
     def follow(self) -> None:
         """Take what was recorded since the last time.

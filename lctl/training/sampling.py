@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from lctl.conversation.node import copied, message_of
 from lctl.conversation.tree import Tree
+from lctl.conversation.wholes import whole
 from lctl.training.planning import Paths, Plan
 from lctl.training.rewards import Rewards
 from lctl.training.sample import Sample
@@ -108,7 +109,7 @@ class _Writer:
         counts = [forest.calls.counts(number)[1] for number in trained]
         sample = Sample(
             id=prefix + forest.ids[tip],
-            messages=messages,
+            messages=whole(self._tree, messages),
             weights=weights,
             message_ids=[forest.ids[number] for number in path],
             calls=calls,

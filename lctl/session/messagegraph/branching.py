@@ -85,6 +85,7 @@ class Branching:
             UsageError: the tree is that of a finished log: there is nothing to record into.
             BrokenChain: a message on the way is not in the log.
         """
+        from lctl.conversation.wholes import whole
         from lctl.session import session as sessions
         from lctl.session.messagegraph import loading
 
@@ -96,7 +97,7 @@ class Branching:
         made.bind()
         made.lineage = Lineage(fields)
         made._breaks = Breaks(made.lineage)
-        messages = [above.message for above in node.path]
+        messages = [whole(node.tree, above.message) for above in node.path]
         if apart:
             made._lead = messages.pop(0)
         items = ungroup(messages)
