@@ -155,9 +155,9 @@ class FactStore:
             except QueryError:  # whatever it is: the query itself says it, without what was added
                 pass
             else:
-                rows = [row[1:] for row in answer.rows]
-                read = [row[0] for row in answer.rows if row[0] is not None]
-                return Answer(answer.columns[1:], rows, answer.more), list(dict.fromkeys(read))
+                rows = [row[:-1] for row in answer.rows]
+                read = [row[-1] for row in answer.rows if row[-1] is not None]
+                return Answer(answer.columns[:-1], rows, answer.more), list(dict.fromkeys(read))
         answer = self.sandbox.ask(meant, limit, said=said)
         read = [row[answer.columns.index("id")] for row in answer.rows] if "id" in answer.columns else []
         known = self._ledger.facts

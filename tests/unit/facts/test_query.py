@@ -326,3 +326,24 @@ def test_recording_a_fact_asks_nobody(tmp_path: Path) -> None:
             session.add_fact(f"F{n}", "text", 0.9)
         assert session.watch.ledger.seq == before
         assert session.facts.query("SELECT count(*) AS n FROM facts") == [{"n": 100}]
+
+
+@pytest.mark.parametrize(
+    ("sql", "first"),
+    [
+        ("SELECT id, confidence FROM facts ORDER BY 2 LIMIT 1", "F3"),
+        ("SELECT id, confidence FROM facts ORDER BY 2 DESC LIMIT 1", "F1"),
+        ("SELECT id, confidence AS sure FROM facts f WHERE confidence < 0.9 ORDER BY 2 DESC, 1 LIMIT 1", "F2"),
+        ("SELECT * FROM facts ORDER BY 1 DESC LIMIT 1", "F3"),
+        ("SELECT id, (SELECT count(*) FROM facts) FROM facts ORDER BY 2, 1 DESC LIMIT 1", "F3"),
+    ],
+)
+def test_a_column_by_its_number_is_the_querys_own(tmp_path: Path, sql: str, first: str) -> None:
+    """And the fact that was read is the one that was given."""
+    with LCTLSession(path=tmp_path / "run.lctl.json") as session:
+        for id, confidence in (("F1", 0.95), ("F2", 0.75), ("F3", 0.45)):
+            session.add_fact(id, "a text", confidence)
+        [row] = session.facts.query(sql)
+        assert row["id"] == first
+    [read] = [event.data for event in Chain.load(session.path).events if event.type == "fact_read"]
+    assert read["facts"] == [first]
