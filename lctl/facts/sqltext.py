@@ -83,8 +83,8 @@ def for_sqlite(sql: str) -> str:
 
 
 def naming_rows(sql: str) -> str | None:
-    """The query with the facts' ids behind what it selects (`ORDER BY 2` means its second column), so that it is
-    known which facts were read. None where a row of the answer is no row of facts."""
+    """The query with the facts' ids behind what it selects (`ORDER BY 2` means its second column), so that it
+    is known which facts were read. None where a row of the answer is no row of facts."""
     found = _closed(tokens(sql))
     words = {one.word for one in found}
     if not found or found[0].word != "select" or words & _AGGREGATING or "facts" not in words:

@@ -39,12 +39,16 @@ def test_views_graphs_transcripts_and_samples_have_it(
             create(model="m", messages=view.messages())
             assert last() == ASKED
         with lctl.LCTLSession("pictures", path) as session:
-            graph = lctl.MessageGraph.resume(session.tree.tip())
+            tip = session.tree.tip()
+            assert tip is not None
+            graph = lctl.MessageGraph.resume(tip)
             graph.append({"role": "user", "content": "more"})
             create(model="m", messages=graph)
             assert last() == ASKED
     tree = lctl.load(path).tree
-    assert tree.transcript(tree.tip().id)[0] == ASKED
+    tip = tree.tip()
+    assert tip is not None
+    assert tree.transcript(tip.id)[0] == ASKED
     assert [row.messages[0] for row in samples(tree)] == [ASKED]
     kinds = [event.type for event in open_log(path).events()]
     assert kinds.count("blob") == 1

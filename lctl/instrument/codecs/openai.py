@@ -99,9 +99,15 @@ class OpenAI:
         answer = _WHOLES[operation](whole)
         if answer.error is not None:
             answer.error["status"] = status
-        elif not answer.messages and whole.get("error"):  # routers say so of the provider behind them
+        elif not answer.messages and _is_failure(whole.get("error")):
             answer.error = read_error(status, whole)
         return answer
+
+
+def _is_failure(said: Any) -> bool:
+    """Whether the `error` of an answer of status 200 is what a router says of the provider behind it: it has
+    that one's status. (Azure's, of a filtered prompt, has a name for it: an answer without content.)"""
+    return isinstance(said, dict) and type(said.get("code")) is int
 
 
 def _read_events(operation: str, status: int, events: list[dict[str, Any]], done: bool) -> ModelAnswer:

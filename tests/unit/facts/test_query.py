@@ -333,7 +333,10 @@ def test_recording_a_fact_asks_nobody(tmp_path: Path) -> None:
     [
         ("SELECT id, confidence FROM facts ORDER BY 2 LIMIT 1", "F3"),
         ("SELECT id, confidence FROM facts ORDER BY 2 DESC LIMIT 1", "F1"),
-        ("SELECT id, confidence AS sure FROM facts f WHERE confidence < 0.9 ORDER BY 2 DESC, 1 LIMIT 1", "F2"),
+        (
+            "SELECT id, confidence AS sure FROM facts f WHERE confidence < 0.9 ORDER BY 2 DESC, 1 LIMIT 1",
+            "F2",
+        ),
         ("SELECT * FROM facts ORDER BY 1 DESC LIMIT 1", "F3"),
         ("SELECT id, (SELECT count(*) FROM facts) FROM facts ORDER BY 2, 1 DESC LIMIT 1", "F3"),
     ],
