@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
@@ -43,6 +44,18 @@ def take_blobs(message: dict[str, Any]) -> tuple[dict[str, Any], list[Blob]]:
     except RecursionError:  # nobody's content parts are nested like that
         return message, []
     return replaced, found
+
+
+def names_in(value: Any) -> Iterator[str]:
+    """Hashes of what a message, or an event, names in the place of large content."""
+    if isinstance(value, dict):
+        if isinstance(value.get("$blob"), str):
+            yield value["$blob"]
+        for inner in value.values():
+            yield from names_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from names_in(inner)
 
 
 def put_back(value: Any, content_of: dict[str, str]) -> Any:

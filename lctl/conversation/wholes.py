@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from lctl.conversation.blobs import put_back
+from lctl.conversation.blobs import names_in, put_back
 from lctl.conversation.tree import Tree
 
 
@@ -15,7 +14,7 @@ def whole(tree: Tree, value: Any) -> Any:
     if not forest.blobs:
         return value
     held: dict[str, str] = {}
-    for name in _names(value):
+    for name in names_in(value):
         seq = forest.blobs.get(name)
         try:
             content = None if seq is None else forest.data_at(seq).get("content")
@@ -24,17 +23,6 @@ def whole(tree: Tree, value: Any) -> Any:
         if isinstance(content, str):
             held[name] = content
     return put_back(value, held) if held else value
-
-
-def _names(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        if isinstance(value.get("$blob"), str):
-            yield value["$blob"]
-        for inner in value.values():
-            yield from _names(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _names(inner)
 
 
 __all__ = ["whole"]

@@ -12,6 +12,7 @@ import orjson
 
 from lctl.clock import system_clock, system_ids
 from lctl.codec import open_log
+from lctl.conversation.blobs import names_in
 from lctl.errors import NotALog, RecordingError, UsageError
 from lctl.events import TAPE_TYPES
 from lctl.record.journal import JournalStore
@@ -109,9 +110,7 @@ def _events(session: Reading) -> Iterator[Raw]:
     """Of the session's log those that are about it, in order."""
     members = dict(session.members())  # session id -> up to which event
     messages = _messages(session)
-    named = {
-        hash for event in session.raw_events() if event["type"] == "message" for hash in _blobs_in(event)
-    }
+    named = {hash for event in session.raw_events() if event["type"] == "message" for hash in names_in(event)}
     steps: set[int] = set()
     for event in session.raw_events():
         seq, type, data = event["seq"], event["type"], event.get("data") or {}
@@ -132,18 +131,6 @@ def _events(session: Reading) -> Iterator[Raw]:
         if type == "step_start":
             steps.add(seq)
         yield event
-
-
-def _blobs_in(value: Any) -> Iterator[str]:
-    """Hashes of what a message names in the place of large content."""
-    if isinstance(value, dict):
-        if isinstance(value.get("$blob"), str):
-            yield value["$blob"]
-        for inner in value.values():
-            yield from _blobs_in(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _blobs_in(inner)
 
 
 def _messages(session: Reading) -> set[str]:
