@@ -8,7 +8,6 @@ the next moment that is known.
 
 from __future__ import annotations
 
-from collections import deque
 from itertools import count
 from time import monotonic, process_time
 
@@ -18,10 +17,8 @@ TICK = 0.001
 #: Seconds of processor time from which on it goes with what is computed; below, reruns are all alike.
 _MUCH = 0.05
 
-#: Milliseconds that take no processor time: the way to a server and back.
+#: Milliseconds that pass and take no processor time, between what is known.
 _EARLY = 5.0
-#: Stretches of computing that a limit of time may have begun in.
-_SPANS = 16
 
 _monotonic, _used = monotonic, process_time
 
@@ -43,7 +40,6 @@ class Pace:
         self.next = 0.0
         self._computing = _used()  # what the process had used when `now` was set
         self._computed = 0.0  # since then, as anybody has been told
-        self._spans = deque([0.0], _SPANS)
         self._started = _monotonic()
         self._real: float | None = None  # when it began to go with the world
 
@@ -61,17 +57,15 @@ class Pace:
         return self.now + self._computed
 
     def unsaid(self) -> float:
-        """Milliseconds by which a limit may count from too early a moment: it began while something was
-        computed, of which the clock says nothing."""
-        return _EARLY + max(*self._spans, (_used() - self._computing) * 1000)
+        """Milliseconds by which a limit may count from too early a moment: it began after something had been
+        computed, of which the clock says nothing yet."""
+        return _EARLY + min(_used() - self._computing, _MUCH) * 1000
 
     def move(self, now: float) -> None:
         """Let it be `now`; never earlier than anybody has read."""
         read, self.ticks = self._computed + self.ticks() * TICK, count().__next__
         self.now = max(now, self.now + read)
-        used = _used()
-        self._spans.append((used - self._computing) * 1000)
-        self._computing, self._computed = used, 0.0
+        self._computing, self._computed = _used(), 0.0
 
     def jump(self, now: float) -> None:
         """As `move`, and no longer with the world."""
