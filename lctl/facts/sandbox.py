@@ -115,6 +115,17 @@ class Sandbox:
     def function(self, name: str, arguments: int, function: Callable[..., Any]) -> None:
         self._db.create_function(name, arguments, function, deterministic=True)
 
+    def takes(self, sql: str) -> bool:
+        """Whether this is a query that may be asked; it is not run."""
+        self._db.set_authorizer(self._watch.authorize)
+        try:
+            self._db.execute(f"EXPLAIN {sql}").close()
+        except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError):
+            return False
+        finally:
+            self._db.set_authorizer(None)
+        return True
+
     def ask(self, sql: str, most: int = ROWS, *, said: str | None = None) -> Answer:
         """The rows of one SELECT.
 

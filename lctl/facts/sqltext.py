@@ -7,7 +7,7 @@ a fact that has the tag among others. Nothing else is changed, and strings and c
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _TOKEN = re.compile(
@@ -15,6 +15,7 @@ _TOKEN = re.compile(
     r"|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[A-Za-z_][\w$]*|<=|>=|<>|!=|==|\|\||\s+|.",
     re.DOTALL,
 )
+_NAME = re.compile(r'[A-Za-z_"`\[]')
 _CLAUSES = frozenset({"where", "group", "order", "limit", "having", "window"})
 _AGGREGATING = frozenset(
     {"distinct", "group", "union", "intersect", "except", "with", "over"}
@@ -30,6 +31,10 @@ class Token(NamedTuple):
     @property
     def word(self) -> str:
         return self.text.lower()
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
 
     @property
     def blank(self) -> bool:
@@ -55,14 +60,14 @@ def for_facts(sql: str) -> str:
     clause = _at_top(found, _CLAUSES)
     if clause is None and _at_top(found, {"*"}) is None:
         return sql
-    end = found[clause].start if clause is not None else found[-1].start + len(found[-1].text)
-    return f"{sql[:end].rstrip()} FROM facts {sql[end:]}".rstrip()
+    end = found[-1 if clause is None else clause - 1].end
+    return f"{sql[:end]} FROM facts {sql[end:].lstrip()}".rstrip()
 
 
 def for_sqlite(sql: str) -> str:
     """The query with `relevance` and `tag` in the engine's terms."""
     found = tokens(sql)
-    row = f"{_facts_name(found)}.rowid"
+    row = f"{next((name for _, name in _facts_names(found)), 'facts')}.rowid"
     edits: list[tuple[int, int, str]] = []
     for n, one in enumerate(found):
         following = found[n + 1 : n + 4]
@@ -82,18 +87,27 @@ def for_sqlite(sql: str) -> str:
     return sql
 
 
-def naming_rows(sql: str) -> str | None:
-    """The query with the facts' ids behind what it selects (`ORDER BY 2` means its second column), so that it
-    is known which facts were read. None where a row of the answer is no row of facts."""
+class Named(NamedTuple):
+    """A query whose rows end with the ids of the facts they are of: behind the columns that were asked for,
+    as `ORDER BY 2` means the second of those."""
+
+    sql: str
+    ids: int
+
+
+def naming_rows(sql: str) -> Named | None:
+    """The query, so asked that it is known which facts were read. None where a row of the answer is no row of
+    facts."""
     found = _closed(tokens(sql))
-    words = {one.word for one in found}
-    if not found or found[0].word != "select" or words & _AGGREGATING or "facts" not in words:
+    if not found or found[0].word != "select" or {one.word for one in found} & _AGGREGATING:
         return None
     source = _at_top(found, {"from"})
-    if source is None:
+    known = [name for depth, name in _facts_names(found) if not depth]
+    if source is None or not known:
         return None
-    at = found[source].start
-    return f'{sql[:at].rstrip()}, {_facts_name(found)}.id AS "_read" {sql[at:]}'
+    at = found[source - 1].end
+    ids = ", ".join(f"{name}.id" for name in known)
+    return Named(f"{sql[:at]}, {ids}{sql[at:]}", len(known))
 
 
 def words_needed(sql: str) -> str | None:
@@ -174,15 +188,17 @@ def _argument_end(found: Sequence[Token], opening: int) -> tuple[int | None, int
     return None, commas
 
 
-def _facts_name(found: Sequence[Token]) -> str:
-    """What the query calls the facts: `facts`, or the name it gave them."""
+def _facts_names(found: Sequence[Token]) -> Iterator[tuple[int, str]]:
+    """What the query calls the facts each time it names them, `facts` or the name it gave them, and in how
+    many parentheses that is."""
+    depth = 0
     for n, one in enumerate(found):
+        depth += (one.text == "(") - (one.text == ")")
         if one.word != "facts" or n == 0 or found[n - 1].word not in ("from", "join", ","):
             continue
         rest = [after for after in found[n + 1 : n + 3] if after.word != "as"]
-        if rest and rest[0].text[0].isalpha() and rest[0].word not in _CLAUSES | _AFTER_TABLE:
-            return rest[0].text
-    return "facts"
+        named = rest and _NAME.match(rest[0].text) and rest[0].word not in _CLAUSES | _AFTER_TABLE
+        yield depth, rest[0].text if named else one.text
 
 
 _AFTER_TABLE = frozenset(

@@ -279,6 +279,59 @@ def test_reads_are_recorded(tmp_path: Path) -> None:
         assert session.watch.follow().facts["F2"].distance("b") == 1
 
 
+@pytest.mark.parametrize(
+    ("sql", "rows", "read"),
+    [
+        ("SELECT text, confidence FROM facts ORDER BY 1 DESC, 2 DESC LIMIT 1", [("t", 0.9)], ["A"]),
+        ("SELECT 1 -- one\nFROM facts WHERE id = 'B'", [(1,)], ["B"]),
+        ("SELECT source, count(*) FROM facts GROUP BY 1 ORDER BY 2 DESC", [("y", 2), ("x", 1)], []),
+        ("SELECT DISTINCT text FROM facts ORDER BY 1 DESC", [("t",), ("s",)], []),
+        ("SELECT DISTINCT id, text FROM facts ORDER BY 2, 1 LIMIT 1", [("B", "s")], ["B"]),
+        (("SELECT id, text FROM facts"
+         " UNION SELECT id, text FROM facts ORDER BY 2, 1 DESC LIMIT 2"),
+         [("B", "s"), ("C", "t")], ["B", "C"]),
+        (("SELECT id FROM (SELECT id, confidence FROM facts"
+         " ORDER BY 2 DESC LIMIT 2)"), [("A",), ("C",)], ["A", "C"]),
+        (("SELECT text FROM facts WHERE id IN (SELECT id FROM facts"
+         " ORDER BY confidence LIMIT 1)"), [("s",)], ["B"]),
+        ("SELECT (SELECT max(confidence) FROM facts)", [(0.9,)], []),
+        ("SELECT a.text FROM facts a JOIN facts b ON a.text = b.text AND a.id < b.id", [("t",)], ["A", "C"]),
+        (("SELECT b.id, a.id FROM facts a LEFT JOIN facts AS b"
+         " ON a.id > b.id ORDER BY 2, 1 LIMIT 2"), [(None, "A"), ("A", "B")], ["A", "B"]),
+        (("SELECT text FROM facts WHERE EXISTS (SELECT 1 FROM facts f WHERE f.id = 'A')"
+         " ORDER BY 1 LIMIT 1"), [("s",)], ["B"]),
+    ],
+)  # fmt: skip
+def test_which_facts_a_row_is_of(tmp_path: Path, sql: str, rows: Any, read: Any) -> None:
+    """Noted for both sides of a join; what is asked for beside it changes nothing of the answer."""
+    with trustlogs.session(tmp_path) as session:
+        session.add_fact("A", "t", 0.9, source="x")
+        session.add_fact("B", "s", 0.1, source="y")
+        session.add_fact("C", "t", 0.5, source="y")
+        given = [tuple(row.values()) for row in session.facts.query(sql)]
+        noted = [e["data"]["facts"] for e in session.to_dict()["events"] if e["type"] == "fact_read"]
+    assert given == rows and noted == [read]
+
+
+def test_a_number_of_a_column_that_was_not_asked_for(known: Chain) -> None:
+    """It is refused as SQLite does: no column is there that one did not ask for."""
+    with pytest.raises(QueryError, match="ORDER BY term out of range - should be between 1 and 1"):
+        query(known, "SELECT id FROM facts ORDER BY 2")
+
+
+def test_a_query_that_fails_is_asked_once(known: Chain) -> None:
+    """What fails as it runs (a function of the user's; as well the end of its time) does not run again."""
+    calls: list[int] = []
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        calls.append(len(texts))
+        raise OSError("no model")
+
+    with pytest.raises(QueryError, match="no model"):
+        query(known, "SELECT id FROM facts WHERE relevance('a') > 0.5", embed=embed)
+    assert len(calls) == 1
+
+
 def test_a_store_follows_its_session(tmp_path: Path) -> None:
     """New facts, changes and crossings since the last query are in the next; the asker's decay too."""
     with trustlogs.session(tmp_path) as session:
