@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -45,16 +46,27 @@ def take_blobs(message: dict[str, Any]) -> tuple[dict[str, Any], list[Blob]]:
     return replaced, found
 
 
-def put_back(value: Any, content_of: dict[str, str]) -> Any:
-    """The inverse: `value` with every name replaced by what it names (`content_of` is by hash)."""
+def put_back(value: Any, content_of: Callable[[str], str | None]) -> Any:
+    """The inverse: a copy of `value` with every name replaced by what it names.
+
+    Args:
+        content_of: gives the content by its hash, None where it is not to be had; then the name stays.
+    """
     if isinstance(value, list):
         return [put_back(item, content_of) for item in value]
     if not isinstance(value, dict):
         return value
-    name = value.get("$blob")
-    if isinstance(name, str) and name in content_of:
-        return str(value.get("prefix", "")) + content_of[name]
+    name = name_in(value)
+    content = content_of(name) if name is not None else None
+    if content is not None:
+        return str(value.get("prefix", "")) + content
     return {key: put_back(item, content_of) for key, item in value.items()}
+
+
+def name_in(value: Mapping[str, Any]) -> str | None:
+    """The hash that a value names in the place of its content; None of any other."""
+    name = value.get("$blob")
+    return name if isinstance(name, str) and name.startswith("sha256:") else None
 
 
 def _replace(value: Any, key: str, around: dict[str, Any], found: list[Blob]) -> Any:

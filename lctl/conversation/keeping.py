@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 
 class Kept:
-    """The data of events that are read again, in memory."""
+    """The data of events that are read again, in memory.
 
-    __slots__ = ("events",)
+    Attributes:
+        elsewhere: gives the data of other events (large content, exchanges); None: those are kept, too.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("elsewhere", "events")
+
+    def __init__(self, elsewhere: Callable[[int], Mapping[str, Any]] | None = None) -> None:
         self.events: dict[int, Mapping[str, Any]] = {}
+        self.elsewhere = elsewhere
 
     def __call__(self, seq: int) -> Mapping[str, Any]:
+        found = self.events.get(seq)
+        if found is None and self.elsewhere is not None:
+            return self.elsewhere(seq)
         return self.events[seq]
 
 

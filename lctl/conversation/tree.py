@@ -64,8 +64,9 @@ class Tree:
         else:
             seq, type, agent = event["seq"], event["type"], event.get("agent", "")
             data, step = event.get("data") or {}, event.get("step")
-        if isinstance(forest.data_at, Kept) and is_read_again(type, data):
-            forest.data_at.events[seq] = data
+        kept = forest.data_at
+        if isinstance(kept, Kept) and (is_read_again(type, data) or (type == "blob" and not kept.elsewhere)):
+            kept.events[seq] = data
         fold_event(forest, seq, type, agent, data, step)
 
     @property

@@ -119,7 +119,8 @@ class View(Writing):
                 "synthesize" puts a result in its place that says it is missing.
 
         Raises:
-            UsageError: a tool call has no result, or a result no call, and `repair` is None.
+            UsageError: a tool call has no result, or a result no call, and `repair` is None; the log does
+                not hold all of a message's content.
             BrokenChain: a message on the way is not in the log.
         """
         with self._open() as route:

@@ -11,13 +11,13 @@ from typing import Any, Literal
 import orjson
 
 from lctl._version import __version__
+from lctl.conversation.restoring import missing
 from lctl.errors import LogError, UsageError
 from lctl.training import constraints, pages
 from lctl.training.contents import is_redacted, packed
 from lctl.training.formats import FORMS
 from lctl.training.planning import Paths, Plan
 from lctl.training.preferences import By, PairForm, Preferences
-from lctl.training.restoring import Blobs
 from lctl.training.sample import Sample
 from lctl.training.sampling import rows
 from lctl.training.sources import Source, opened
@@ -182,10 +182,9 @@ class Export:
             self._counts["samples"] += len(plan)
             self._breaks.update(plan.breaks)
             self._skipped.update(plan.skipped)
-            blobs = Blobs(one.tree, self._lost)
             for sample in rows(plan):
                 self._lost["secret in a row"] += any(map(is_redacted, sample.messages))
-                sample.messages = [blobs.restored(message) for message in sample.messages]
+                self._miss(sample.messages)
                 if self.format in PAGES:
                     self._counts["rows"] += 1
                 yield sample
@@ -203,21 +202,23 @@ class Export:
         form = PairForm()
         for one in self._opened:
             found = Preferences(one.tree, by=self._pairs, continuation=self._continuation, chain=one.chain)
-            blobs = Blobs(one.tree, self._lost)
             prefix = f"{one.chain}:" if one.chain else ""
             if self.format == "kto":
                 for judged in found.labels():
                     if one.tree[judged.id].seq > one.inherited:
-                        sides = {side: blobs.restored(getattr(judged, side)) for side in judged._fields[:2]}
-                        yield prefix + judged.id, 0, form.kto(judged._replace(**sides))
+                        self._miss([judged.prompt, judged.completion])
+                        yield prefix + judged.id, 0, form.kto(judged)
             else:
                 make = form.dpo if self.format == "dpo" else form.openai
                 for pair in found.pairs():
                     if max(one.tree[id].seq for id in pair.ids) > one.inherited:
-                        sides = {side: blobs.restored(getattr(pair, side)) for side in pair._fields[:3]}
-                        yield prefix + " > ".join(pair.ids), 0, make(pair._replace(**sides))
+                        self._miss([pair.prompt, pair.chosen, pair.rejected])
+                        yield prefix + " > ".join(pair.ids), 0, make(pair)
             self._excluded.update(found.excluded)
         self._lost.update(form.lost)
+
+    def _miss(self, said: Any) -> None:
+        self._lost["content that the log does not hold"] += sum(1 for _ in missing(said))
 
 
 def write_whole(path: Path, pieces: Iterable[bytes]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from lctl.conversation.node import copied, message_of
+from lctl.conversation.node import message_of
+from lctl.conversation.restoring import copied
 from lctl.conversation.tree import Tree
 from lctl.training.planning import Paths, Plan
 from lctl.training.rewards import Rewards
