@@ -33,18 +33,18 @@ def copied(value: Any) -> Any:
     return value
 
 
-def missing(value: Any) -> Iterator[str]:
-    """The names that are left in a restored value: their content is not in the log."""
+def names_in(value: Any) -> Iterator[str]:
+    """The hashes that a value names; of a restored one those whose content is not in the log."""
     if isinstance(value, list):
         for item in value:
-            yield from missing(item)
+            yield from names_in(item)
     elif isinstance(value, dict):
         name = name_in(value)
         if name is not None:
             yield name
         else:
             for item in value.values():
-                yield from missing(item)
+                yield from names_in(item)
 
 
 def sendable(node: Node, message: dict[str, Any]) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def sendable(node: Node, message: dict[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: the log does not hold all of its content.
     """
-    name = next(missing(message), None)
+    name = next(names_in(message), None)
     if name is not None:
         raise UsageError(
             f"message {node.id} holds content that is not in the log ({name:.20}...), and cannot be sent; "

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import orjson
 
 from lctl._version import __version__
-from lctl.conversation.restoring import missing
+from lctl.conversation.restoring import names_in
 from lctl.errors import LogError, UsageError
 from lctl.training import constraints, pages
 from lctl.training.contents import is_redacted, packed
@@ -218,7 +218,7 @@ class Export:
         self._lost.update(form.lost)
 
     def _miss(self, said: Any) -> None:
-        self._lost["content that the log does not hold"] += sum(1 for _ in missing(said))
+        self._lost["content that the log does not hold"] += sum(1 for _ in names_in(said))
 
 
 def write_whole(path: Path, pieces: Iterable[bytes]) -> None:
