@@ -48,7 +48,7 @@ def export_training(
 
         lctl.export_training("run.lctl.json", "train.jsonl", format="openai")
 
-    Of a log and its fork, what both hold is trained once.
+    Of a log and its fork or rerun, and of two copies of one log, what both hold is trained once.
 
     Args:
         log: a path, an opened log, a chain, a tree, or a list of those.
@@ -175,7 +175,7 @@ class Export:
 
     def _samples(self) -> Iterator[Sample]:
         for one in self._opened:
-            plan = Plan(one.tree, chain=one.chain, inherited=one.inherited, **self._options)
+            plan = Plan(one.tree, chain=one.chain, is_own=one.is_own, **self._options)
             self._counts["calls"] += plan.calls
             self._counts["trained"] += plan.trained
             self._counts["planned"] += plan.trained
@@ -205,13 +205,13 @@ class Export:
             prefix = f"{one.chain}:" if one.chain else ""
             if self.format == "kto":
                 for judged in found.labels():
-                    if one.tree[judged.id].seq > one.inherited:
+                    if one.is_own(one.tree[judged.id].number):
                         self._miss([judged.prompt, judged.completion])
                         yield prefix + judged.id, 0, form.kto(judged)
             else:
                 make = form.dpo if self.format == "dpo" else form.openai
                 for pair in found.pairs():
-                    if max(one.tree[id].seq for id in pair.ids) > one.inherited:
+                    if any(one.is_own(one.tree[id].number) for id in pair.ids):
                         self._miss([pair.prompt, pair.chosen, pair.rejected])
                         yield prefix + " > ".join(pair.ids), 0, make(pair)
             self._excluded.update(found.excluded)

@@ -57,7 +57,7 @@ def samples(
         max_len=max_len,
         allow_length=allow_length,
         chain=chain,
-        inherited=inherited,
+        is_own=lambda number: tree.forest.seqs[number] > inherited,
     )
     return rows(plan)
 

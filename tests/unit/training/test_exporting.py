@@ -11,6 +11,8 @@ import pytest
 
 import lctl
 from lctl.errors import LogError, UsageError
+from lctl.stores.opening import open_store
+from lctl.stores.outbox import push
 from tests.unit.training import fixtures
 from tests.unit.training.fixtures import CALL, Talk, start
 
@@ -97,6 +99,52 @@ def test_g14_of_a_log_and_its_fork_the_shared_part_is_trained_once(tmp_path: Pat
     assert (alone["trained"], alone["rows"], alone["breaks"]) == (3, 1, {})
     broken = lctl.export_training(linked, tmp_path / "out.jsonl")
     assert (broken["rows"], broken["skipped"]) == (0, {"broken": 1})
+
+
+def test_g14_copies_of_one_log_are_trained_once(tmp_path: Path) -> None:
+    """Given twice, or as a file and from a store; the longest is the one that is trained."""
+    talk = start().tell("u3", "a2").a("a3", "u3")
+    whole = written(talk, tmp_path / "whole.json", {"id": "r"})
+    part = written(start(), tmp_path / "part.json", {"id": "r"})
+    push(lctl.load(whole).log, open_store(f"sqlite:///{tmp_path}/runs.db", create=True))
+    stored = f"sqlite:///{tmp_path}/runs.db#r"
+    given: list[list[Any]] = [[whole, whole], [whole, part], [part, whole], [whole, stored]]
+    for logs in (*given, [stored, part, whole]):
+        made = lctl.export_training(logs, tmp_path / "out.jsonl")
+        (row,) = lines(tmp_path / "out.jsonl")
+        assert (made["calls"], made["trained"], row["loss_mask"]) == (3, 3, [0, 0, 1, 0, 1, 0, 1])
+
+
+def _answered(talk: Talk, id: str, parent: str, response: str, **data: Any) -> Talk:
+    talk.a(id, parent, **data).add("step_end", outcome="success", message=id, response_id=response)
+    return talk
+
+
+def test_g14_a_run_and_its_rerun_are_trained_once(tmp_path: Path) -> None:
+    """A rerun is the run to the letter; where its program has changed, the answers it was served are the
+    run's, and context here."""
+    run = _answered(_answered(start(), "a3", "a2", "r3", content="three"), "a4", "a3", "r4", content="four")
+    same = written(run, tmp_path / "same.json", {"id": "again", "rerun": {"of": "r"}})
+    changed = _answered(start().tell("more", "a2"), "a3x", "more", "r3", content="three")
+    changed = _answered(changed, "new", "a3x", "r5", content="five")
+    other = written(changed, tmp_path / "other.json", {"id": "changed", "rerun": {"of": "again"}})
+    original = written(run, tmp_path / "run.json", {"id": "r"})
+    out = tmp_path / "out.jsonl"
+    assert lctl.export_training(same, out)["trained"] == 4
+    for logs in ([original, same], [same, original]):
+        assert lctl.export_training(logs, out)["trained"] == 4
+        assert [row["sample_id"] for row in lines(out)] == ["r:a4"]
+    made = lctl.export_training([other, same, original], out)
+    assert (made["trained"], made["breaks"]) == (5, {"fork": 1})
+    masks = {row["sample_id"]: row["loss_mask"] for row in lines(out)}
+    assert masks == {"changed:new": [0, 0, 0, 0, 0, 0, 0, 1], "r:a4": [0, 0, 1, 0, 1, 1, 1]}
+    assert lctl.export_training([other, same], out)["trained"] == 5
+
+
+def test_g14_what_is_nobodys_relative_is_trained_as_it_is(tmp_path: Path) -> None:
+    """Two runs that say the same are two runs."""
+    logs = [written(start(), tmp_path / f"{name}.json", {"id": name}) for name in ("one", "two")]
+    assert lctl.export_training(logs, tmp_path / "out.jsonl")["trained"] == 4
 
 
 def test_g14_a_child_process_is_no_fork(tmp_path: Path) -> None:
