@@ -134,6 +134,7 @@ class FactAdded(Payload, frozen=True):
         source: what or who it rests on.
         about: message_id or session_id it speaks of.
         value: its number, where the fact is a rating or a reward.
+        rating: its word or thumb, where it is a rating without a number: `good`, `bad`, `up`, True, ...
     """
 
     id: str
@@ -142,6 +143,7 @@ class FactAdded(Payload, frozen=True):
     source: str | None = None
     about: str | None = None
     value: Any = None
+    rating: Any = None
 
 
 class FactModified(Payload, frozen=True):

@@ -55,7 +55,8 @@ def export_training(
         format: "calls", "openai", "hf", "axolotl", "sharegpt", "dpo", "dpo-openai", "kto", "markdown"
             or "html".
         paths, shared, reasoning, min_weight_tokens, train_edited, max_len, allow_length: as in `samples`.
-        pairs: what tells the answers of a pair apart: "value", "rating" or "edit"; by default all three.
+        pairs: what tells the answers of a pair apart, and good ones of "kto" from bad ones: "value", "rating"
+            or "edit"; by default all three.
         continuation: both sides of a pair go on with what followed.
         to_seq: what was in the log after that event.
 
