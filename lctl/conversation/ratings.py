@@ -17,8 +17,8 @@ class Rating(NamedTuple):
 
 
 class Ratings:
-    """Facts with `about`, and `value` or `rating`, by what they are about. A fact that is modified has its new
-    value."""
+    """Facts with `about`, and `value` or `rating`, by what they are about. A fact that is modified has its
+    new value."""
 
     def __init__(self) -> None:
         self._of: dict[str, list[Rating]] = {}

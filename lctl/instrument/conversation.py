@@ -26,6 +26,7 @@ from lctl.instrument.nameless import BY_NAME
 from lctl.instrument.plans import Pending, PromptPlan
 from lctl.instrument.prefix import Reading
 from lctl.instrument.prefixes import SMALL, Prefixes, locate
+from lctl.instrument.spelling import Spelling
 from lctl.instrument.subagents import SubAgents
 from lctl.instrument.toolcalls import Result, ToolCalls, asked_in, results_in
 from lctl.record.recorder import Draft
@@ -57,6 +58,7 @@ class Conversations(Continuing):
         self._toolset: tuple[Any, str] = (None, "")  # the list hashed last, and its hash
         self._pending: Pending | None = None
         self._agents = SubAgents()
+        self._spelling = Spelling()
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -140,6 +142,7 @@ class Conversations(Continuing):
         if request.instructions and request.operation == "responses":
             self._led.add(parent.place.top)
         plan.leaf = parent.id
+        plan.reserialized = self._spelling.changed(request.messages)
         if request.read_from is not None:
             pending.request, pending.leaf = request, parent
         return plan
@@ -185,6 +188,7 @@ class Conversations(Continuing):
             asked, agents = self._tools.ask(message, now, str(node.id)), self._agents
             if asked:
                 agents.asked(asked, str(node.id))
+                self._spelling.learn(message)
             if agents.asks:
                 agents.answered(prompt.place.top, message)
         if answer.response_id and (request.operation == "responses" or "thread" in request.params):

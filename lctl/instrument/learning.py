@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.conversation.identity import identity
 from lctl.instrument.forest import Forest, Node, Place
+from lctl.instrument.spelling import Spelling
 from lctl.instrument.subagents import SubAgents
 from lctl.instrument.toolcalls import ToolCalls, asked_in, results_in
 from lctl.record.recorder import Draft
@@ -29,6 +30,7 @@ class Learning:
     _toolsets: set[str]
     _led: set[Place]  # tops of conversations that are instructions of a request
     _agents: SubAgents
+    _spelling: Spelling
 
     def note_tool_call(self, call_id: str) -> None:
         """A decorator or integration reported this call: no event will be derived for it."""
@@ -79,6 +81,7 @@ class Learning:
             self._led.add(made.place)
         if node.sampled:
             self._tools.ask(message, self._monotonic_ns(), node.id)
+            self._spelling.learn(message)
 
     def _learn(self, node: Recorded) -> None:
         if self._forest.knows(node.id) or node.status != "complete":

@@ -15,12 +15,14 @@ class PromptPlan:
     Attributes:
         drafts: new messages in order (each behind the blobs it names), then derived tool calls.
         leaf: id of the prompt's last message; None for a request without messages.
+        reserialized: ids of tool calls whose arguments it spells otherwise than the model did.
     """
 
-    __slots__ = ("drafts", "leaf")
+    __slots__ = ("drafts", "leaf", "reserialized")
 
     drafts: list[Draft]
     leaf: str | None
+    reserialized: list[str]
 
 
 class Pending:

@@ -186,6 +186,7 @@ class Export:
             for sample in rows(plan):
                 self._lost["secret in a row"] += any(map(is_redacted, sample.messages))
                 self._miss(sample.messages)
+                self._lost["re-serialised tool arguments"] += any("reserialized" in c for c in sample.calls)
                 if self.format in PAGES:
                     self._counts["rows"] += 1
                 yield sample

@@ -145,6 +145,8 @@ class _Writer:
             "usage": own.get("usage", end.get("tokens")),
             "finish_reason": own.get("finish_reason", end.get("finish_reason")),
         }
+        if start.get("reserialized"):
+            call["reserialized"] = start["reserialized"]
         value = self._rewards.about(forest.ids[number])
         return call if value is None else {**call, "value": value}
 

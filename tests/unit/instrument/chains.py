@@ -101,6 +101,8 @@ class Chain:
             plan = self.conversations.plan_request(request, first, "main", None)
             leaf = plan.leaf
             step = {"kind": request.kind, "prompt": leaf, **self.conversations.tools_fields(request)}
+            if plan.reserialized:
+                step["reserialized"] = plan.reserialized
             if fails:
                 raise OSError("disk full")
             return [*plan.drafts, ("step_start", "main", step, None)]

@@ -375,6 +375,29 @@ class TestResponses:
         assert len(chain.events("tool_call")) == 2
 
 
+class TestSpelling:
+    def test_arguments_that_were_dumped_again_are_told(self, chain: Chain) -> None:
+        """The same message; which calls' arguments its model had written in other characters is said."""
+        written, dumped = '{"x":1}', '{"x": 1}'
+        asked = assistant(None, tool_calls=[tool_call("c1", "f", written)])
+        chain.chat([user("a")], asked)
+        result = {"role": "tool", "tool_call_id": "c1", "content": "r"}
+        for text in (written, dumped):
+            back = assistant(None, tool_calls=[tool_call("c1", "f", text)])
+            chain.chat([user("a"), back, result], assistant("b"))
+        told = [event["data"].get("reserialized") for event in chain.events("step_start")]
+        assert told == [None, None, ["c1"]]
+        assert len(chain.messages()) == 5
+
+    def test_arguments_of_the_responses_api_are_told(self, chain: Chain) -> None:
+        call = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": '{"x":1}'}
+        sent = chain.send({"input": "a"}, RESPONSES)
+        chain.receive(sent, assistant([call]), id="resp_1")
+        output = {"type": "function_call_output", "call_id": "c1", "output": "r"}
+        chain.send({"input": [user("a"), {**call, "arguments": '{ "x": 1 }'}, output]}, RESPONSES)
+        assert chain.events("step_start")[-1]["data"]["reserialized"] == ["c1"]
+
+
 class TestToolDefinitions:
     def test_definitions_are_stored_once(self, chain: Chain) -> None:
         """A hash on every step, the definitions with its first use; key order does not matter."""

@@ -13,6 +13,7 @@ import lctl
 from lctl.errors import LogError, UsageError
 from lctl.stores.opening import open_store
 from lctl.stores.outbox import push
+from lctl.testing import ModelServer
 from tests.unit.training import fixtures
 from tests.unit.training.fixtures import CALL, Talk, start
 
@@ -153,6 +154,29 @@ def test_g14_a_child_process_is_no_fork(tmp_path: Path) -> None:
     other = Talk().tell("v1", None).a("b1", "v1").tell("v2", "b1").a("b2", "v2").tell("v3", "b2")
     child = written(other, tmp_path / "child.json", {"id": "c", "parent": {"id": "p", "seq": 5}})
     assert lctl.export_training([parent, child], tmp_path / "out.jsonl")["trained"] == 4
+
+
+def test_g16_arguments_that_were_sent_back_in_other_characters_are_counted(tmp_path: Path) -> None:
+    """The row has them as the model wrote them, which is not to the letter what the next call read."""
+    openai = pytest.importorskip("openai")
+    log, out = tmp_path / "run.lctl.json", tmp_path / "out.jsonl"
+    with ModelServer() as server, lctl.LCTLSession("a", path=log):
+        client = openai.OpenAI(base_url=server.openai_url, api_key="t")
+        server.reply(tool_calls=[("f", {"x": 1})])
+        server.script(["done", "done"])
+        asked: list[Any] = [{"role": "user", "content": "go"}]
+        answer = client.chat.completions.create(model="m", messages=asked).choices[0].message
+        (call,) = answer.tool_calls
+        result = {"role": "tool", "tool_call_id": call.id, "content": "r"}
+        same = answer.model_dump(exclude_none=True)
+        written = call.function.arguments
+        client.chat.completions.create(model="m", messages=[*asked, same, result])
+        exact = lctl.export_training(log, out, "openai")
+        same["tool_calls"][0]["function"]["arguments"] = '{\n  "x": 1\n}'
+        client.chat.completions.create(model="m", messages=[*asked, same, result])
+    made = lctl.export_training(log, out, "openai")
+    assert (exact["lost"], made["lost"]) == ({}, {"re-serialised tool arguments": 1})
+    assert lines(out)[0]["messages"][1]["tool_calls"][0]["function"]["arguments"] == written
 
 
 def test_g16_every_kind_of_log(tmp_path: Path) -> None:
