@@ -160,8 +160,11 @@ def test_g16_arguments_that_were_sent_back_in_other_characters_are_counted(tmp_p
     """The row has them as the model wrote them, which is not to the letter what the next call read."""
     openai = pytest.importorskip("openai")
     log, out = tmp_path / "run.lctl.json", tmp_path / "out.jsonl"
-    with ModelServer() as server, lctl.LCTLSession("a", path=log):
-        client = openai.OpenAI(base_url=server.openai_url, api_key="t")
+    with (
+        ModelServer() as server,
+        lctl.LCTLSession("a", path=log),
+        openai.OpenAI(base_url=server.openai_url, api_key="t") as client,
+    ):
         server.reply(tool_calls=[("f", {"x": 1})])
         server.script(["done", "done"])
         asked: list[Any] = [{"role": "user", "content": "go"}]
