@@ -297,5 +297,4 @@ def _listed(value: Any) -> list[Any]:
 def _recorded(node: Node) -> dict[str, Any]:
     """A message as it was recorded."""
     said = {key: value for key, value in node.data.items() if key not in PLACE_KEYS}
-    forest = node.tree.forest
-    return restored(forest, said) if forest.blobs else said
+    return restored(node.tree.forest, said) if node.tree.forest.blobs else said
