@@ -16,6 +16,8 @@ from lctl.codec.lines import encode_value
 from lctl.codec.log import Log
 from lctl.events import TAPE_TYPES, Event
 
+#: What only a rerun needs; messages name their large content by the hash of a blob.
+_LEFT_OUT = TAPE_TYPES - {"blob"}
 _MESSAGES = (
     "message_id",
     "parent_id",
@@ -71,7 +73,7 @@ class _Merging:
         self._begin(0, "", heads)
         while heads:
             time, number, _, event, rest = heapq.heappop(heads)
-            if event.type not in TAPE_TYPES:
+            if event.type not in _LEFT_OUT:
                 yield self._event(number, event)
             due = [child for child in waiting.get(number, ()) if self._parts[child].seq <= event.seq]
             following = next(rest, None)

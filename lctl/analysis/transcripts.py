@@ -7,7 +7,6 @@ that is broken raises `BrokenChain`, unless what there is of it is asked for (`p
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,7 +17,6 @@ from lctl.conversation.node import Node
 from lctl.conversation.tree import Tree
 from lctl.errors import BrokenChain, UsageError
 from lctl.training.dialects import Chat
-from lctl.training.restoring import Blobs
 
 Data = Mapping[str, Any]
 
@@ -36,8 +34,7 @@ def openai_messages(log: Log, leaf: str | None = None, *, partial: bool = False)
         BrokenChain: a message on the way is not in the log.
     """
     tree = _tree(log)
-    blobs = Blobs(tree, Counter())
-    return [message for node in _path(tree, leaf, partial) for message in _chat(node, blobs)]
+    return [message for node in _path(tree, leaf, partial) for message in _chat(node)]
 
 
 def transcript_json(log: Log, *, partial: bool = False) -> list[dict[str, Any]]:
@@ -48,7 +45,6 @@ def transcript_json(log: Log, *, partial: bool = False) -> list[dict[str, Any]]:
         BrokenChain: there is one, and `partial` is False.
     """
     tree = _tree(log)
-    blobs = Blobs(tree, Counter())
     found = []
     for leaf in tree.leaves:
         missing = {}
@@ -58,7 +54,7 @@ def transcript_json(log: Log, *, partial: bool = False) -> list[dict[str, Any]]:
             if not partial:
                 raise _told(error) from None
             path, missing = error.partial, {"missing": error.missing}
-        said = [message for node in path for message in _chat(node, blobs)]
+        said = [message for node in path for message in _chat(node)]
         found.append({"leaf": leaf.id, "agent": log.event(leaf.seq).agent, **missing, "messages": said})
     return found
 
@@ -112,9 +108,9 @@ _PARTS = frozenset({"text", "image_url", "input_audio", "file", "refusal"})
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 
 
-def _chat(node: Node, blobs: Blobs) -> Iterator[dict[str, Any]]:
+def _chat(node: Node) -> Iterator[dict[str, Any]]:
     """A message in OpenAI's form; one that has it already as it was written, without empty keys."""
-    message = blobs.restored(node.message)
+    message = node.message
     if _is_chat(message):
         yield {
             key: value for key, value in message.items() if key == "content" or value not in (None, [], {})

@@ -103,6 +103,8 @@ def _tree_document(found: Opened) -> dict[str, Any]:
 
 
 def _node(found: Opened, node: Node) -> dict[str, Any]:
+    from lctl.conversation.node import stored_of
+
     forest, shape = found.tree.forest, found.shape
     parent = node.parent
     document: dict[str, Any] = {
@@ -115,7 +117,7 @@ def _node(found: Opened, node: Node) -> dict[str, Any]:
         "status": node.status,
         "sampled": node.sampled,
         "main": node.number in shape.main,
-        "message": node.message,
+        "message": stored_of(found.tree, node.number),
     }
     versions = node.versions
     if len(versions) > 1:

@@ -39,15 +39,13 @@ def transcript(screen: Screen, target: str, message: str | None, to_seq: int | N
     path = [] if leaf is None else _path(tree, leaf, partial)
     complete = leaf is None or len(path) == 0 or tree.is_complete(leaf.id)
     if screen.json:
-        from lctl.conversation.wholes import whole
-
         screen.json_value(
             {
                 "chain": log.id,
                 "seq": tree.seq,
                 "leaf": None if leaf is None else leaf.id,
                 "complete": complete,
-                "messages": [whole(node.tree, node.message) for node in path],
+                "messages": [node.message for node in path],
             }
         )
         return

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -46,28 +46,27 @@ def take_blobs(message: dict[str, Any]) -> tuple[dict[str, Any], list[Blob]]:
     return replaced, found
 
 
-def names_in(value: Any) -> Iterator[str]:
-    """Hashes of what a message, or an event, names in the place of large content."""
-    if isinstance(value, dict):
-        if isinstance(value.get("$blob"), str):
-            yield value["$blob"]
-        for inner in value.values():
-            yield from names_in(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from names_in(inner)
+def put_back(value: Any, content_of: Callable[[str], str | None]) -> Any:
+    """The inverse: a copy of `value` with every name replaced by what it names.
 
-
-def put_back(value: Any, content_of: dict[str, str]) -> Any:
-    """The inverse: `value` with every name replaced by what it names (`content_of` is by hash)."""
+    Args:
+        content_of: gives the content by its hash, None where it is not to be had; then the name stays.
+    """
     if isinstance(value, list):
         return [put_back(item, content_of) for item in value]
     if not isinstance(value, dict):
         return value
-    name = value.get("$blob")
-    if isinstance(name, str) and name in content_of:
-        return str(value.get("prefix", "")) + content_of[name]
+    name = name_in(value)
+    content = content_of(name) if name is not None else None
+    if content is not None:
+        return str(value.get("prefix", "")) + content
     return {key: put_back(item, content_of) for key, item in value.items()}
+
+
+def name_in(value: Mapping[str, Any]) -> str | None:
+    """The hash that a value names in the place of its content; None of any other."""
+    name = value.get("$blob")
+    return name if isinstance(name, str) and name.startswith("sha256:") else None
 
 
 def _replace(value: Any, key: str, around: dict[str, Any], found: list[Blob]) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from lctl.conversation.node import message_of
+from lctl.conversation.node import stored_of
 
 if TYPE_CHECKING:
     from lctl.conversation.tree import Tree
@@ -23,7 +23,7 @@ def hash_of(tree: Tree) -> str:
         below = [forest.ids[n] for n in forest.children_at(number, seq)]
         versions = [forest.ids[n] for n in forest.versions_at(number, seq)]
         above = forest.ids[parent] if parent >= 0 else parent
-        said = message_of(tree, number)
+        said = stored_of(tree, number)
         status = forest.status_at(number, seq)
         sampled = forest.sampled.get(number, seq + 1) <= seq
         line = [id, forest.role_at(number, seq), above, below, versions, status, sampled, said]

@@ -12,6 +12,7 @@ from lctl.conversation.begun import Begun
 from lctl.conversation.dangling import unanswered
 from lctl.conversation.measures import Totals
 from lctl.conversation.node import Node
+from lctl.conversation.restoring import restored
 from lctl.conversation.tree import Tree
 from lctl.conversation.updates import Mismatch, derive, mismatches
 
@@ -295,4 +296,5 @@ def _listed(value: Any) -> list[Any]:
 
 def _recorded(node: Node) -> dict[str, Any]:
     """A message as it was recorded."""
-    return {key: value for key, value in node.data.items() if key not in PLACE_KEYS}
+    said = {key: value for key, value in node.data.items() if key not in PLACE_KEYS}
+    return restored(node.tree.forest, said) if node.tree.forest.blobs else said

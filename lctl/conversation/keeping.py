@@ -9,24 +9,21 @@ from typing import Any, Protocol
 class Kept:
     """The data of events that are read again, in memory.
 
-    Args:
-        read: gives that of an event which is not kept: large content, from where the events are stored.
+    Attributes:
+        elsewhere: gives the data of other events (large content, exchanges); None: those are kept, too.
     """
 
-    __slots__ = ("_read", "events")
+    __slots__ = ("elsewhere", "events")
 
-    def __init__(self, read: Callable[[int], Mapping[str, Any]] | None = None) -> None:
-        self._read = read
+    def __init__(self, elsewhere: Callable[[int], Mapping[str, Any]] | None = None) -> None:
         self.events: dict[int, Mapping[str, Any]] = {}
+        self.elsewhere = elsewhere
 
     def __call__(self, seq: int) -> Mapping[str, Any]:
-        """Raises KeyError where it is not to be had."""
         found = self.events.get(seq)
-        if found is None:
-            if self._read is None:
-                raise KeyError(seq)
-            found = self._read(seq)
-        return found
+        if found is None and self.elsewhere is not None:
+            return self.elsewhere(seq)
+        return self.events[seq]
 
 
 class Writer(Protocol):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lctl.conversation.alternatives import ROOT
 from lctl.conversation.keeping import Kept
+from lctl.conversation.restoring import copied, restored
 
 if TYPE_CHECKING:
+    from lctl.conversation.forest import Forest
     from lctl.conversation.tree import Tree
 
 #: Keys of a message event that are the log's, not the provider's.
@@ -61,7 +64,8 @@ class Node:
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """The message as its event holds it; of a copy the original's; of a stream what has come."""
+        """The message as its event holds it; of a copy the original's; of a stream what has come. Large
+        content is named there by its hash."""
         return data_of(self.tree, self.number)
 
     @property
@@ -236,7 +240,7 @@ def messages_of(tree: Tree, numbers: list[int]) -> list[dict[str, Any]]:
         except KeyError:
             pass
         drop = [key for key in data if key in LOG_KEYS and key != "wire"]
-        said.append(_message(data))
+        said.append(_message(data, forest))
     return said
 
 
@@ -255,25 +259,20 @@ def _own(tree: Tree, number: int) -> Mapping[str, Any]:
 
 def message_of(tree: Tree, number: int) -> dict[str, Any]:
     """The message alone, without what the log adds; the caller's to change."""
-    return _message(data_of(tree, number))
+    return _message(data_of(tree, number), tree.forest)
 
 
-def _message(data: Mapping[str, Any]) -> dict[str, Any]:
+def stored_of(tree: Tree, number: int) -> dict[str, Any]:
+    """`message_of` as the log has it: large content by its name."""
+    return _message(data_of(tree, number), None)
+
+
+def _message(data: Mapping[str, Any], forest: Forest | None) -> dict[str, Any]:
+    put = partial(restored, forest) if forest is not None and forest.blobs else copied
     said = {
-        key: value if type(value) is str else copied(value)
-        for key, value in data.items()
-        if key not in LOG_KEYS
+        key: value if type(value) is str else put(value) for key, value in data.items() if key not in LOG_KEYS
     }
     theirs = data.get("wire")
     if isinstance(theirs, Mapping):
-        said.update(copied(dict(theirs)))
+        said.update(put(dict(theirs)))
     return said
-
-
-def copied(value: Any) -> Any:
-    """A JSON value that shares nothing with this one."""
-    if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [copied(item) for item in value]
-    return value

@@ -22,12 +22,13 @@ class Events(Protocol):
 
 class Reader:
     """The `data` of a log's events by seq. An event near the one asked for before is read with its
-    neighbours, which will be asked for next."""
+    neighbours, which will be asked for next; but for large content, which is read alone and not held."""
 
     def __init__(self, log: Events) -> None:
         self._log = log
         self._last = -_NEAR
         self._held: dict[int, Mapping[str, Any]] = {}
+        self._read: set[int] = set()  # first seqs of the stretches that are held
 
     def __call__(self, seq: int) -> Mapping[str, Any]:
         data = self._held.get(seq)
@@ -36,12 +37,14 @@ class Reader:
             return data
         near = abs(seq - self._last) < _NEAR
         self._last = seq
-        if not near:
-            return self._log.event(seq).data
         first = seq - seq % _STRETCH
-        read = {event.seq: event.data for event in self._log.events(first, first + _STRETCH)}
+        if not near or first in self._read:
+            return self._log.event(seq).data
+        stretch = self._log.events(first, first + _STRETCH)
+        read = {event.seq: event.data for event in stretch if event.type != "blob"}
         if len(self._held) > _MOST:
-            self._held = {}
+            self._held, self._read = {}, set()
         self._held.update(read)
+        self._read.add(first)
         data = read.get(seq)
         return self._log.event(seq).data if data is None else data

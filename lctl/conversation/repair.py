@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from lctl.conversation.node import Node
+from lctl.conversation.restoring import sendable
 from lctl.errors import UsageError
 from lctl.state.messages import tool_calls_of, tool_results_of
 
@@ -22,7 +22,8 @@ def complete(nodes: Iterable[Node], repair: Repair | None, partial: bool = False
             out asked for are left out with it.
 
     Raises:
-        UsageError: a call has no result, or a result no call, and `repair` is None.
+        UsageError: a call has no result, or a result no call, and `repair` is None; the log does not hold
+            all of a message's content.
     """
     if repair not in (None, "truncate", "synthesize"):
         raise UsageError(f"repair is 'truncate' or 'synthesize', not {repair!r}")
@@ -31,7 +32,7 @@ def complete(nodes: Iterable[Node], repair: Repair | None, partial: bool = False
     asked: dict[Any, str | None] = {}  # calls that wait for their results -> name of the tool
     asker = -1  # index of the message that made them
     for node in nodes:
-        message = _owned(node.message)
+        message = node.message
         if not node.role or (node.status != "complete" and not partial):
             left_out |= {call["id"] for call in tool_calls_of(message)}
             continue
@@ -55,7 +56,7 @@ def complete(nodes: Iterable[Node], repair: Repair | None, partial: bool = False
         calls = {id: name for id, name in calls.items() if id not in results}
         if calls and node.role == "assistant":
             asked, asker = dict(calls), len(messages)
-        messages.append(message)
+        messages.append(sendable(node, message))
     if asked:
         _settle(messages, asker, asked, repair)
     return messages
@@ -106,11 +107,3 @@ def _own_result(message: Mapping[str, Any], call: Any) -> bool:
 
 def _is(part: Any, kind: str) -> bool:
     return isinstance(part, Mapping) and part.get("type") == kind
-
-
-def _owned(message: dict[str, Any]) -> dict[str, Any]:
-    """With lists and dicts of its own: what the caller does to them does not reach the log."""
-    return {
-        key: copy.deepcopy(value) if isinstance(value, list | dict) else value
-        for key, value in message.items()
-    }

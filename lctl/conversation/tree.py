@@ -64,8 +64,9 @@ class Tree:
         else:
             seq, type, agent = event["seq"], event["type"], event.get("agent", "")
             data, step = event.get("data") or {}, event.get("step")
-        if isinstance(forest.data_at, Kept) and is_read_again(type, data):
-            forest.data_at.events[seq] = data
+        kept = forest.data_at
+        if isinstance(kept, Kept) and (is_read_again(type, data) or (type == "blob" and not kept.elsewhere)):
+            kept.events[seq] = data
         fold_event(forest, seq, type, agent, data, step)
 
     @property
@@ -225,10 +226,7 @@ class Tree:
         Raises:
             UsageError, BrokenChain: as `path`.
         """
-        from lctl.conversation.wholes import whole
-
-        made: list[dict[str, Any]] = whole(self, messages_of(self, self.way(self._number(id), strict=strict)))
-        return made
+        return messages_of(self, self.way(self._number(id), strict=strict))
 
     def common(self, one: str, other: str) -> Node | None:
         """The last message both paths share; None where they share none."""

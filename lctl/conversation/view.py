@@ -119,16 +119,14 @@ class View(Writing):
                 "synthesize" puts a result in its place that says it is missing.
 
         Raises:
-            UsageError: a tool call has no result, or a result no call, and `repair` is None.
+            UsageError: a tool call has no result, or a result no call, and `repair` is None; the log does
+                not hold all of a message's content.
             BrokenChain: a message on the way is not in the log.
         """
         with self._open() as route:
             number, tree = route.leaf, self._tree.at(self._tree.seq)
         nodes = [Node(tree, n) for n in tree.way(number)] if number >= 0 else []
-        from lctl.conversation.wholes import whole
-
-        made: list[dict[str, Any]] = whole(tree, complete(nodes, repair, include_partial))
-        return made
+        return complete(nodes, repair, include_partial)
 
     def siblings(self, id: str) -> Siblings:
         """The alternatives at the place of a message, itself among them."""

@@ -147,7 +147,10 @@ class Call(Concluding):
         drafts = plan.drafts
         self.step = first + len(drafts)
         tools = conversations.tools_fields(request) if request.tools else None
-        drafts.append(("step_start", agent, start_data(request, leaf, tools), parent))
+        data = start_data(request, leaf, tools)
+        if plan.reserialized:
+            data["reserialized"] = plan.reserialized
+        drafts.append(("step_start", agent, data, parent))
         return drafts
 
     def keeps(self, attempt: Attempt) -> Pieces | None:

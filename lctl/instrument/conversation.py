@@ -7,7 +7,7 @@ is confirmed, and changed back when the write failed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from hashlib import sha256
 from typing import Any
@@ -20,11 +20,13 @@ from lctl.conversation.identity import identity
 from lctl.conversation.node import RESERVED
 from lctl.instrument.codecs.bodies import read_object
 from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
+from lctl.instrument.continuing import Continuing
 from lctl.instrument.forest import Forest, Node
-from lctl.instrument.learning import Learning
 from lctl.instrument.nameless import BY_NAME
+from lctl.instrument.plans import Pending, PromptPlan
 from lctl.instrument.prefix import Reading
 from lctl.instrument.prefixes import SMALL, Prefixes, locate
+from lctl.instrument.spelling import Spelling
 from lctl.instrument.subagents import SubAgents
 from lctl.instrument.toolcalls import Result, ToolCalls, asked_in, results_in
 from lctl.record.recorder import Draft
@@ -35,31 +37,7 @@ from lctl.session.messagegraph.route import position_of
 _COUNTING = frozenset({"messages.count_tokens", "responses.input_tokens"})
 
 
-class PromptPlan:
-    """The drafts to write before a request leaves, and the message its answer will follow.
-
-    Attributes:
-        drafts: new messages in order (each behind the blobs it names), then derived tool calls.
-        leaf: id of the prompt's last message; None for a request without messages.
-    """
-
-    __slots__ = ("drafts", "leaf")
-
-    drafts: list[Draft]
-    leaf: str | None
-
-
-class _Pending:
-    """What the newest plan changed: nodes it added, how to undo the rest, what to do once it is written."""
-
-    request: ModelRequest | None = None  # to remember, once it is surely written
-    leaf: Node | None = None
-    first_seq: int
-    nodes: list[Node]
-    undo: list[Callable[[], object]]
-
-
-class Conversations(Learning):
+class Conversations(Continuing):
     """Matches prompts against everything recorded in one chain, and plans the events of what is new.
 
     `plan_request`, `plan_answer`, `tools_fields` and `rollback` belong under the recorder's lock (inside
@@ -73,12 +51,14 @@ class Conversations(Learning):
         self._prefixes = Prefixes()
         self._tools = ToolCalls()
         self._tips = {}
+        self._led = set()
         self._blobs = self._graphs.blobs
         self._told = []
         self._toolsets = set()
         self._toolset: tuple[Any, str] = (None, "")  # the list hashed last, and its hash
-        self._pending: _Pending | None = None
+        self._pending: Pending | None = None
         self._agents = SubAgents()
+        self._spelling = Spelling()
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -122,7 +102,7 @@ class Conversations(Learning):
             pending.undo += prompted.undo
             self._derive_tool_calls(plan.drafts, prompted.fresh, agent, step, pending)
         if request.continues is not None:
-            parent = self._plan_continued(plan, request, first_seq, agent, step, pending)
+            parent = self._plan_continued(plan.drafts, request, first_seq, agent, step, pending)
         elif prompted is not None and prompted.graph is not None:
             parent = prompted.leaf()
             if request.operation not in _COUNTING:
@@ -159,40 +139,13 @@ class Conversations(Learning):
         if self._told:
             told, self._told = self._told, []
             self._derive_tool_calls(plan.drafts, told, agent, step, pending)
+        if request.instructions and request.operation == "responses":
+            self._led.add(parent.place.top)
         plan.leaf = parent.id
+        plan.reserialized = self._spelling.changed(request.messages)
         if request.read_from is not None:
             pending.request, pending.leaf = request, parent
         return plan
-
-    def _plan_continued(
-        self,
-        plan: PromptPlan,
-        request: ModelRequest,
-        first_seq: int,
-        agent: str,
-        step: int | None,
-        pending: _Pending,
-    ) -> Node:
-        """The leaf of a request that goes on from an answer or conversation the provider keeps."""
-        messages = request.messages
-        tip = self._tips.get(request.continues) if request.continues is not None else None
-        if tip is not None and self._same_instructions(request, tip):
-            messages = messages[1:]
-        identities = [identity(message) for message in messages]
-        if tip is not None:
-            path = self._forest.walk_below(tip, identities)
-            parent, matched = (path[-1] if path else tip), len(path)
-        else:  # its history was never seen: nothing can be the same
-            parent, matched = self._forest.root, 0
-        fresh = messages[matched:]
-        for message, key in zip(fresh, identities[matched:], strict=True):
-            parent = self._add(plan.drafts, message, key, parent, first_seq, agent, step, pending)
-            if tip is None and parent.parent is self._forest.root:
-                plan.drafts[-1][2]["continues"] = request.continues
-        if fresh:
-            added = zip(fresh, pending.nodes[-len(fresh) :], strict=True)
-            self._derive_tool_calls(plan.drafts, added, agent, step, pending)
-        return parent
 
     def plan_answer(
         self,
@@ -235,6 +188,7 @@ class Conversations(Learning):
             asked, agents = self._tools.ask(message, now, str(node.id)), self._agents
             if asked:
                 agents.asked(asked, str(node.id))
+                self._spelling.learn(message)
             if agents.asks:
                 agents.answered(prompt.place.top, message)
         if answer.response_id and (request.operation == "responses" or "thread" in request.params):
@@ -290,22 +244,16 @@ class Conversations(Learning):
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _begin(self, first_seq: int) -> _Pending:
+    def _begin(self, first_seq: int) -> Pending:
         before = self._pending
         if before is not None:
             if first_seq <= before.first_seq:
                 self.rollback(before.first_seq)
             elif before.request is not None:
                 self._keep(before.request, before.leaf)
-        self._pending = pending = _Pending()
+        self._pending = pending = Pending()
         pending.first_seq, pending.nodes, pending.undo = first_seq, [], []
         return pending
-
-    def _same_instructions(self, request: ModelRequest, tip: Node) -> bool:
-        """The request's own system prompt is the one at the top of the conversation it goes on."""
-        if not request.instructions:
-            return False
-        return tip.place.top.identity == identity(request.messages[0])
 
     def _add(
         self,
@@ -316,7 +264,7 @@ class Conversations(Learning):
         first_seq: int,
         agent: str,
         step: int | None,
-        pending: _Pending,
+        pending: Pending,
         *,
         status: str | None = None,
     ) -> Node:
@@ -348,7 +296,7 @@ class Conversations(Learning):
             else home.needs_exact(position_of(parent.id), data)
         ):
             data["exact"] = True  # a reader would put it below the last of the tool results
-        node = self._forest.add(id, parent, key, sampled=status is not None)
+        node = self._forest.add(id, parent, key, role=data["role"], sampled=status is not None)
         if data["role"] == "tool" and data.get("tool_call_id") is not None:
             node.chains = parent.chains = True
         if home is not None:
@@ -367,7 +315,7 @@ class Conversations(Learning):
         added: Iterable[tuple[dict[str, Any], Node]],
         agent: str,
         step: int | None,
-        pending: _Pending,
+        pending: Pending,
     ) -> None:
         added = list(added)
         found: list[tuple[Result, Node]] = []
@@ -387,7 +335,7 @@ class Conversations(Learning):
                 drafts.append(("tool_call", agent, data, step))
                 pending.undo.append(partial(self._tools.reopen, result.call_id))
 
-    def _set_tip(self, name: str, tip: Node, pending: _Pending) -> None:
+    def _set_tip(self, name: str, tip: Node, pending: Pending) -> None:
         before = self._tips.get(name)
         self._tips[name] = tip
         if before is None:

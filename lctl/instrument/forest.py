@@ -40,16 +40,18 @@ class Node:
     """One message of the log; `id` is None for the root above all roots.
 
     Attributes:
+        role: of the message.
         home: of a message of a `MessageGraph`: what its graph has recorded.
         chains: a tool result, or what has tool results below it: readers chain those (CONVERSATIONS D3).
     """
 
-    __slots__ = ("chains", "home", "id", "parent", "place", "sampled")
+    __slots__ = ("chains", "home", "id", "parent", "place", "role", "sampled")
 
-    def __init__(self, id: str | None, parent: Node | None, place: Place, sampled: bool) -> None:
+    def __init__(self, id: str | None, parent: Node | None, place: Place, role: str, sampled: bool) -> None:
         self.id = id
         self.parent = parent
         self.place = place
+        self.role = role
         self.sampled = sampled
         self.home: Lineage | None = None
         self.chains = False
@@ -61,7 +63,7 @@ class Forest:
     __slots__ = ("_by_id", "root")
 
     def __init__(self) -> None:
-        self.root = Node(None, None, Place(None, b""), False)
+        self.root = Node(None, None, Place(None, b""), "", False)
         self.root.place.nodes.append(self.root)
         self._by_id: dict[str, Node] = {}
 
@@ -100,12 +102,12 @@ class Forest:
             nodes.append(at)
         return nodes
 
-    def add(self, id: str, parent: Node, identity: bytes, *, sampled: bool) -> Node:
+    def add(self, id: str, parent: Node, identity: bytes, *, role: str, sampled: bool) -> Node:
         siblings = parent.place.children
         place = siblings.get(identity)
         if place is None:
             place = siblings[identity] = Place(parent.place, identity)
-        node = Node(id, parent, place, sampled)
+        node = Node(id, parent, place, role, sampled)
         place.nodes.append(node)
         self._by_id[id] = node
         return node

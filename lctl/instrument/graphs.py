@@ -121,7 +121,8 @@ def _follow(found: Prompted, forest: Forest, graph: MessageGraph) -> None:
         node = forest.get(id)
         new = node is None
         if node is None or node.parent is not parent or node.place.identity != graph.keys[at]:
-            node = forest.add(id, parent, graph.keys[at], sampled=id in lineage.sampled)
+            role = str(graph.message_at(at).get("role", ""))
+            node = forest.add(id, parent, graph.keys[at], role=role, sampled=id in lineage.sampled)
             found.nodes.append(node)
         if new:
             found.fresh.append((graph.message_at(at), node))

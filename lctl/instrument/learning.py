@@ -7,7 +7,9 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from lctl.conversation.identity import identity
-from lctl.instrument.forest import Forest, Node
+from lctl.instrument.forest import Forest, Node, Place
+from lctl.instrument.spelling import Spelling
+from lctl.instrument.subagents import SubAgents
 from lctl.instrument.toolcalls import ToolCalls, asked_in, results_in
 from lctl.record.recorder import Draft
 
@@ -26,6 +28,9 @@ class Learning:
     _blobs: set[str]
     _told: list[tuple[dict[str, Any], Node]]  # that the program recorded itself, with tool calls or results
     _toolsets: set[str]
+    _led: set[Place]  # tops of conversations that are instructions of a request
+    _agents: SubAgents
+    _spelling: Spelling
 
     def note_tool_call(self, call_id: str) -> None:
         """A decorator or integration reported this call: no event will be derived for it."""
@@ -57,7 +62,8 @@ class Learning:
         tree.subscribe(learn)
 
     def learn_message(self, node: Recorded, message: dict[str, Any]) -> None:
-        """Know a message of the log that is gone on with; its tool calls may be answered now.
+        """Know a message of the log that is gone on with; its tool calls may be answered now. A system prompt
+        that begins a conversation counts as instructions: the log does not tell them apart.
 
         Args:
             message: what it says, large values in their places.
@@ -68,11 +74,14 @@ class Learning:
         if not (node.is_root if above is None else self._forest.knows(above.id)):
             return
         parent = self._forest.node(None if above is None else above.id)
-        made = self._forest.add(node.id, parent, identity(message), sampled=node.sampled)
+        made = self._forest.add(node.id, parent, identity(message), role=node.role, sampled=node.sampled)
         if message.get("role") == "tool" and message.get("tool_call_id") is not None:
             made.chains = parent.chains = True
+        if above is None and node.role == "system":
+            self._led.add(made.place)
         if node.sampled:
             self._tools.ask(message, self._monotonic_ns(), node.id)
+            self._spelling.learn(message)
 
     def _learn(self, node: Recorded) -> None:
         if self._forest.knows(node.id) or node.status != "complete":
@@ -82,7 +91,7 @@ class Learning:
             return
         message = node.message
         parent = self._forest.node(None if above is None else above.id)
-        made = self._forest.add(node.id, parent, identity(message), sampled=node.sampled)
+        made = self._forest.add(node.id, parent, identity(message), role=node.role, sampled=node.sampled)
         if results_in(message) or asked_in(message):
             self._told.append((message, made))
 
@@ -113,7 +122,8 @@ class Learning:
         told = ("message_id", "parent_id", "sampled", "status", "exact", "continues", "wire")
         message = {name: value for name, value in data.items() if name not in told} | (data.get("wire") or {})
         parent = self._forest.node(above)
-        node = self._forest.add(id, parent, identity(message), sampled=bool(data.get("sampled")))
+        role, sampled = str(data.get("role") or ""), bool(data.get("sampled"))
+        node = self._forest.add(id, parent, identity(message), role=role, sampled=sampled)
         if message.get("role") == "tool" and message.get("tool_call_id") is not None:
             node.chains = parent.chains = True
         if node.sampled:

@@ -65,6 +65,8 @@ class StepStart(Payload, frozen=True):
         params: of a model call: temperature and everything else that is not messages or tools.
         stream: the answer was asked for as a stream.
         input: what the step works on; of an embedding or completion, the text.
+        reserialized: of a model call: ids of tool calls whose arguments its prompt spells otherwise than
+            their model did: the same value, other characters.
     """
 
     intent: str | None = None
@@ -80,6 +82,7 @@ class StepStart(Payload, frozen=True):
     params: dict[str, Any] | None = None
     stream: bool | None = None
     input: Any = None
+    reserialized: list[str] | None = None
     agent_profile: AgentProfile | None = None
 
 
@@ -134,6 +137,7 @@ class FactAdded(Payload, frozen=True):
         source: what or who it rests on.
         about: message_id or session_id it speaks of.
         value: its number, where the fact is a rating or a reward.
+        rating: its word or thumb, where it is a rating without a number: `good`, `bad`, `up`, True, ...
     """
 
     id: str
@@ -142,6 +146,7 @@ class FactAdded(Payload, frozen=True):
     source: str | None = None
     about: str | None = None
     value: Any = None
+    rating: Any = None
 
 
 class FactModified(Payload, frozen=True):

@@ -34,6 +34,8 @@ _DURABILITIES = ("process", "buffered", "power")
 _BINARY = getattr(os, "O_BINARY", 0)
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY
 _READ = 1 << 20
+#: Events from the first beyond which the place of one is looked for, and not read up to.
+_SOUGHT = 64
 #: Buffered bytes that make an append write them itself, and those beyond which nothing more is taken
 #: while the disk refuses.
 _BUFFER = 1 << 17
@@ -273,9 +275,11 @@ class JournalStore:
     def read(self, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
         with self.lock:
             self.flush()
-            end = self.ending().events_end
-        rest = b""
-        for block in self.blocks(self._begin, end):
+            ending = self.ending()
+        begin, end, rest = self._begin, ending.events_end, b""
+        if start - ending.first_seq > _SOUGHT:
+            begin = self._place_of(start, ending)
+        for block in self.blocks(begin, end):
             lines = (rest + block).split(b"\n")
             rest = lines.pop()
             for line in lines:
@@ -287,6 +291,17 @@ class JournalStore:
                     yield line[:-1]
         if rest and start <= _seq(rest) and (stop is None or _seq(rest) < stop):
             yield rest
+
+    def _place_of(self, seq: int, ending: JournalEnd) -> int:
+        """Where the line of a seq begins, or that of the next one."""
+        from lctl.codec.bytesource import FileBytes  # here: a session that only writes never needs it
+        from lctl.codec.seeking import Disorder, find
+
+        data = FileBytes(self._descriptor(), ending.events_end)
+        try:
+            return find(data, self._begin, ending.events_end, ending.first_seq, ending.last_seq, seq)
+        except Disorder:
+            return self._begin
 
     def since(self, position: int) -> tuple[list[bytes], int]:
         with self.lock:
@@ -302,13 +317,7 @@ class JournalStore:
 
     def blocks(self, start: int, end: int) -> Iterator[bytes]:
         """The file's bytes from `start` to `end`, a piece at a time; from any thread."""
-        with self.lock:  # a descriptor of its own: another thread may close the log meanwhile
-            fd = os.dup(self._fd) if self._fd is not None else None
-        if fd is None:
-            try:
-                fd = os.open(self._place, os.O_RDONLY | _BINARY)
-            except OSError as error:
-                raise LogNotFound(f"{self.path}: cannot be read ({error.strerror or error})") from error
+        fd = self._descriptor()
         try:
             while start < end:
                 block = os.pread(fd, min(_READ, end - start), start)
@@ -318,6 +327,16 @@ class JournalStore:
                 yield block
         finally:
             os.close(fd)
+
+    def _descriptor(self) -> int:
+        """One of the reader's own: another thread may close the log meanwhile."""
+        with self.lock:
+            if self._fd is not None:
+                return os.dup(self._fd)
+        try:
+            return os.open(self._place, os.O_RDONLY | _BINARY)
+        except OSError as error:
+            raise LogNotFound(f"{self.path}: cannot be read ({error.strerror or error})") from error
 
     def events_hash(self) -> str:
         """SHA-256 over the event lines, each with a line feed; reads only what came since the last call."""

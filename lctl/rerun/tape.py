@@ -177,8 +177,14 @@ class Tape:
     def prompt(self, leaf: str) -> list[dict[str, Any]]:
         """The messages from the root of the conversation to `leaf`, as far as they are in the log."""
         if self._has_copies:
+            from lctl.conversation.node import stored_of
+
             tree = self._tree
-            return [node.message for node in tree.path(leaf, strict=False)] if leaf in tree else []
+            return (
+                [stored_of(tree, node.number) for node in tree.path(leaf, strict=False)]
+                if leaf in tree
+                else []
+            )
         path: list[dict[str, Any]] = []
         at: str | None = leaf
         while at is not None and len(path) <= len(self._messages):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -14,6 +15,7 @@ from lctl.conversation.forest import Forest
 from lctl.conversation.sessionfolding import KEPT
 from lctl.conversation.sessions import Sessions
 from lctl.conversation.tree import Kept, Tree
+from lctl.session.found import stored_data
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
@@ -36,15 +38,8 @@ class Follower:
         self._lines: deque[bytes] = deque()
         self.writing = threading.RLock()
         self._kept: dict[int, Mapping[str, Any]] = {}
-        self.tree = Tree(Forest(Kept(self._read)), writer=session)
+        self.tree = Tree(Forest(Kept(partial(stored_data, session.store))), writer=session)
         self.sessions = Sessions(self.tree.forest, self._kept.__getitem__)
-
-    def _read(self, seq: int) -> Mapping[str, Any]:
-        line = next(self._store.read(seq, seq + 1), None)
-        if line is None:
-            raise KeyError(seq)
-        data: Mapping[str, Any] = orjson.loads(line).get("data") or {}
-        return data
 
     def follow(self) -> None:
         """Take what was recorded since the last time.

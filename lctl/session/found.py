@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from lctl.conversation.tree import Tree
+from lctl.conversation.forest import Forest
+from lctl.conversation.tree import Kept, Tree
+from lctl.record.store import EventStore
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
 
 #: Events that make the tree of conversations.
-TREE = ("message", "message_alias", "stream_start", "stream_chunk", "stream_end")
+TREE = ("message", "message_alias", "stream_start", "stream_chunk", "stream_end", "blob")
 #: Events of a log beyond which it is not read: the program's first call would wait for it (25 us a message).
 _MOST = 200_000
 #: In these first bytes a line has said its type.
@@ -32,6 +35,26 @@ def found_events(session: LCTLSession, types: Iterable[str]) -> Iterator[dict[st
             yield orjson.loads(line)
 
 
+def empty_tree(session: LCTLSession) -> Tree:
+    """A tree for events of the session's log; large content is read there when it is asked for."""
+    return Tree(Forest(Kept(partial(stored_data, session.store))))
+
+
 def found_tree(session: LCTLSession) -> Tree:
     """The conversations that were there when the session opened its log."""
-    return Tree.of(found_events(session, TREE))
+    tree = empty_tree(session)
+    for event in found_events(session, TREE):
+        tree.append(event)
+    return tree
+
+
+def stored_data(store: EventStore, seq: int) -> Mapping[str, Any]:
+    """The data of a stored event.
+
+    Raises:
+        KeyError: there is no event of that seq.
+    """
+    for line in store.read(seq, seq + 1):
+        data: Mapping[str, Any] = orjson.loads(line).get("data") or {}
+        return data
+    raise KeyError(seq)

@@ -31,7 +31,7 @@ class Breaks:
         key: as in `Walk`.
         stands_for: as in `Absorbed`.
         has_tokens: whether token ids of a message's call are in the log.
-        inherited: messages up to this seq belong to the chain this one was forked from.
+        is_own: False for messages of another log, which this one has come of.
     """
 
     def __init__(
@@ -40,14 +40,14 @@ class Breaks:
         key: Callable[[int], int],
         stands_for: Mapping[int, int],
         has_tokens: Callable[[int], bool],
-        inherited: int,
+        is_own: Callable[[int], bool],
     ) -> None:
         self._tree = tree
         self._forest = tree.forest
         self._key = key
         self._stands_for = stands_for
         self._has_tokens = has_tokens
-        self._inherited = inherited
+        self._is_own = is_own
         self._covered = array("i", [-1]) * len(tree)  # the latest row through a message
         self._tips: list[int] = []
 
@@ -55,7 +55,7 @@ class Breaks:
         """Why the row with this path is one of its own; None: it begins a conversation."""
         shared = self._shared(path)
         found = self._between(path, shared)
-        if found is None and shared and self._forest.seqs[path[shared - 1]] <= self._inherited:
+        if found is None and shared and not self._is_own(path[shared - 1]):
             found = "fork"
         row = len(self._tips)
         self._tips.append(path[-1])
@@ -65,10 +65,10 @@ class Breaks:
         return found
 
     def _shared(self, path: Sequence[int]) -> int:
-        """How many first messages of the path are in earlier rows, or in the chain forked from."""
-        covered, seqs, inherited = self._covered, self._forest.seqs, self._inherited
+        """How many first messages of the path are in earlier rows, or in the log this one has come of."""
+        covered, is_own = self._covered, self._is_own
         for place, number in enumerate(path):
-            if covered[number] < 0 and seqs[number] > inherited:
+            if covered[number] < 0 and is_own(number):
                 return place
         return len(path)
 

@@ -12,13 +12,13 @@ import orjson
 
 from lctl._version import __version__
 from lctl.codec.wholefile import writing
+from lctl.conversation.restoring import names_in
 from lctl.errors import UsageError
 from lctl.training import constraints, pages
 from lctl.training.contents import is_redacted, packed
 from lctl.training.formats import FORMS
 from lctl.training.planning import Paths, Plan
 from lctl.training.preferences import By, PairForm, Preferences
-from lctl.training.restoring import Blobs
 from lctl.training.sample import Sample
 from lctl.training.sampling import rows
 from lctl.training.sources import Source, opened
@@ -49,14 +49,15 @@ def export_training(
 
         lctl.export_training("run.lctl.json", "train.jsonl", format="openai")
 
-    Of a log and its fork, what both hold is trained once.
+    Of a log and its fork or rerun, and of two copies of one log, what both hold is trained once.
 
     Args:
         log: a path, an opened log, a chain, a tree, or a list of those.
         format: "calls", "openai", "hf", "axolotl", "sharegpt", "dpo", "dpo-openai", "kto", "markdown"
             or "html".
         paths, shared, reasoning, min_weight_tokens, train_edited, max_len, allow_length: as in `samples`.
-        pairs: what tells the answers of a pair apart: "value", "rating" or "edit"; by default all three.
+        pairs: what tells the answers of a pair apart, and good ones of "kto" from bad ones: "value", "rating"
+            or "edit"; by default all three.
         continuation: both sides of a pair go on with what followed.
         to_seq: what was in the log after that event.
 
@@ -176,17 +177,17 @@ class Export:
 
     def _samples(self) -> Iterator[Sample]:
         for one in self._opened:
-            plan = Plan(one.tree, chain=one.chain, inherited=one.inherited, **self._options)
+            plan = Plan(one.tree, chain=one.chain, is_own=one.is_own, **self._options)
             self._counts["calls"] += plan.calls
             self._counts["trained"] += plan.trained
             self._counts["planned"] += plan.trained
             self._counts["samples"] += len(plan)
             self._breaks.update(plan.breaks)
             self._skipped.update(plan.skipped)
-            blobs = Blobs(one.tree, self._lost)
             for sample in rows(plan):
                 self._lost["secret in a row"] += any(map(is_redacted, sample.messages))
-                sample.messages = [blobs.restored(message) for message in sample.messages]
+                self._miss(sample.messages)
+                self._lost["re-serialised tool arguments"] += any("reserialized" in c for c in sample.calls)
                 if self.format in PAGES:
                     self._counts["rows"] += 1
                 yield sample
@@ -204,21 +205,23 @@ class Export:
         form = PairForm()
         for one in self._opened:
             found = Preferences(one.tree, by=self._pairs, continuation=self._continuation, chain=one.chain)
-            blobs = Blobs(one.tree, self._lost)
             prefix = f"{one.chain}:" if one.chain else ""
             if self.format == "kto":
                 for judged in found.labels():
-                    if one.tree[judged.id].seq > one.inherited:
-                        sides = {side: blobs.restored(getattr(judged, side)) for side in judged._fields[:2]}
-                        yield prefix + judged.id, 0, form.kto(judged._replace(**sides))
+                    if one.is_own(one.tree[judged.id].number):
+                        self._miss([judged.prompt, judged.completion])
+                        yield prefix + judged.id, 0, form.kto(judged)
             else:
                 make = form.dpo if self.format == "dpo" else form.openai
                 for pair in found.pairs():
-                    if max(one.tree[id].seq for id in pair.ids) > one.inherited:
-                        sides = {side: blobs.restored(getattr(pair, side)) for side in pair._fields[:3]}
-                        yield prefix + " > ".join(pair.ids), 0, make(pair._replace(**sides))
+                    if any(one.is_own(one.tree[id].number) for id in pair.ids):
+                        self._miss([pair.prompt, pair.chosen, pair.rejected])
+                        yield prefix + " > ".join(pair.ids), 0, make(pair)
             self._excluded.update(found.excluded)
         self._lost.update(form.lost)
+
+    def _miss(self, said: Any) -> None:
+        self._lost["content that the log does not hold"] += sum(1 for _ in names_in(said))
 
 
 def write_whole(path: Path, pieces: Iterable[bytes]) -> None:

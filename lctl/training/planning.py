@@ -27,6 +27,9 @@ class Plan:
         trained: how many of them are trained.
         skipped: reason -> how many are not.
         breaks: reason -> rows.
+
+    Args:
+        is_own: whether a message, by number, is trained here; others are context. Besides as `samples`.
     """
 
     def __init__(
@@ -41,7 +44,7 @@ class Plan:
         max_len: int | None = None,
         allow_length: bool = False,
         chain: str = "",
-        inherited: int = 0,
+        is_own: Callable[[int], bool] = lambda number: True,
     ) -> None:
         _check("shared", shared, ("first", "every"))
         _check("reasoning", reasoning, ("exact", "ignore"))
@@ -51,7 +54,7 @@ class Plan:
         self._least = min_weight_tokens
         self._most = max_len
         self.chain = chain
-        self._inherited = inherited
+        self._is_own = is_own
         self._edited = self._edits() if train_edited else {}
         allowed = self._allowed(paths)
         walk = Walk(self.tree, self.key, allowed, reasoning == "ignore")
@@ -63,7 +66,7 @@ class Plan:
         self.trajectories: Counter[int] = Counter()
         failures = Failures(self.tree, self.found.strayed, allow_length)
         for number in self.found.reached:
-            reason = failures.of(number) if self._forest.seqs[number] > inherited else None
+            reason = failures.of(number) if is_own(number) else None
             if reason is not None:
                 self._why[number] = reason
         self._assign()
@@ -95,10 +98,9 @@ class Plan:
     # -- planning ----------------------------------------------------------------------------
 
     def _candidates(self) -> Iterator[int]:
-        seqs, seq = self._forest.seqs, self.tree.seq
-        own = self._inherited
-        yield from (number for number in self._forest.sampled if own < seqs[number] <= seq)
-        yield from self._edited
+        seqs, seq, is_own = self._forest.seqs, self.tree.seq, self._is_own
+        yield from (n for n in self._forest.sampled if seqs[n] <= seq and is_own(n))
+        yield from filter(is_own, self._edited)
 
     def _edits(self) -> dict[int, int]:
         """What people wrote in place of sampled messages, with the key of those."""
@@ -157,12 +159,12 @@ class Plan:
                 known[number] = self.tokens(number) is not None
             return known[number]
 
-        breaks = Breaks(self.tree, self.key, self.found.stands_for, has_tokens, self._inherited)
+        breaks = Breaks(self.tree, self.key, self.found.stands_for, has_tokens, self._is_own)
         for tip in self.found.tips:
-            if self._forest.seqs[tip] <= self._inherited:
-                continue
             path = self.tree.way(tip, strict=False)
             mine = [n for n in self.trainable(path) if self.every or self.trains[n] < 0]
+            if not mine and not self._is_own(tip):
+                continue
             reason = breaks.reason(path)
             dropped = self._dropped(path, mine)
             if dropped is not None:
@@ -186,9 +188,7 @@ class Plan:
         mine = [
             n
             for n in (stands_for.get(number, number) for number in path)
-            if key(n) == wanted
-            and self._forest.seqs[n] > self._inherited
-            and (n not in self._why or self._why[n] in failed)
+            if key(n) == wanted and self._is_own(n) and (n not in self._why or self._why[n] in failed)
         ]
         if self._forest.calls.has_tokens:
             last = self.tokens(path[-1])

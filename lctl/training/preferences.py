@@ -101,7 +101,7 @@ class Preferences:
         for number in sorted(n for n in forest.sampled if forest.seqs[n] <= tree.seq):
             value = self._rewards.about(forest.ids[number])
             parent = forest.parent_at(number, tree.seq)
-            if value is None:
+            if value is None or self._by not in (None, _kind(value)):
                 self.excluded["unrated"] += 1
             elif self._failures.of(number) is not None:
                 self.excluded["failed"] += 1
@@ -144,7 +144,7 @@ class Preferences:
         for number in group:
             value = self._rewards.about(self._forest.ids[number])
             score = number_of(value)
-            kind = "value" if type(value) in (int, float) else "rating"
+            kind = _kind(value)
             if score is None or self._by not in (None, kind):
                 self.excluded["unrated"] += 1
             else:
@@ -208,6 +208,10 @@ class Preferences:
     def _tools(self, number: int) -> list[Any] | None:
         calls = self._forest.calls
         return calls.definitions.get(calls.key_named(calls.key(number, self._tree.seq)).tools)
+
+
+def _kind(value: Any) -> str:
+    return "value" if type(value) in (int, float) else "rating"
 
 
 def _label(value: Any) -> bool | None:

@@ -16,7 +16,8 @@ class Sample:
         weights: of each message: 1 where this row trains it.
         message_ids: of each message.
         calls: the model calls behind sampled messages of the row: {message_index, message_id, seq, model,
-            params, usage, finish_reason}, and `value` where a fact rates that message.
+            params, usage, finish_reason}, `value` where a fact rates that message, and `reserialized` where
+            its prompt spelled arguments of these tool calls otherwise.
         break_reason: why the row could not go on from an earlier one; None where it begins a conversation.
         tools: tool definitions of the row's calls, None without.
         model: that answered the row's trained calls.

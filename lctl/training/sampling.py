@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from lctl.conversation.node import copied, message_of
+from lctl.conversation.node import message_of
+from lctl.conversation.restoring import copied
 from lctl.conversation.tree import Tree
-from lctl.conversation.wholes import whole
 from lctl.training.planning import Paths, Plan
 from lctl.training.rewards import Rewards
 from lctl.training.sample import Sample
@@ -57,7 +57,7 @@ def samples(
         max_len=max_len,
         allow_length=allow_length,
         chain=chain,
-        inherited=inherited,
+        is_own=lambda number: tree.forest.seqs[number] > inherited,
     )
     return rows(plan)
 
@@ -109,7 +109,7 @@ class _Writer:
         counts = [forest.calls.counts(number)[1] for number in trained]
         sample = Sample(
             id=prefix + forest.ids[tip],
-            messages=whole(self._tree, messages),
+            messages=messages,
             weights=weights,
             message_ids=[forest.ids[number] for number in path],
             calls=calls,
@@ -145,6 +145,8 @@ class _Writer:
             "usage": own.get("usage", end.get("tokens")),
             "finish_reason": own.get("finish_reason", end.get("finish_reason")),
         }
+        if start.get("reserialized"):
+            call["reserialized"] = start["reserialized"]
         value = self._rewards.about(forest.ids[number])
         return call if value is None else {**call, "value": value}
 

@@ -16,6 +16,7 @@ from lctl.conversation.forest import Forest
 from lctl.conversation.reading import Reader
 from lctl.conversation.tree import Tree
 from lctl.errors import UsageError
+from lctl.training.relatives import told_before
 
 
 class HasTree(Protocol):
@@ -34,6 +35,7 @@ class Opened(NamedTuple):
     Attributes:
         chain: its chain's id, "" where it has none.
         inherited: events up to this seq are another log's of the same export.
+        elsewhere: messages, by number, that another log of the same export holds, too.
         said: what the manifest says of it.
     """
 
@@ -41,27 +43,35 @@ class Opened(NamedTuple):
     chain: str
     name: str
     inherited: int
+    elsewhere: frozenset[int]
     said: dict[str, Any]
+
+    def is_own(self, number: int) -> bool:
+        """Whether a message is this log's, and no other's of the export."""
+        return number not in self.elsewhere and self.tree.forest.seqs[number] > self.inherited
 
 
 def opened(log: Source | Iterable[Source], to_seq: int | None = None) -> list[Opened]:
-    """The logs to export, each knowing which of its first events another of them holds, too."""
+    """The logs to export, each knowing which of its messages another of them holds, too."""
     single = isinstance(log, str | os.PathLike | Tree) or not isinstance(log, Iterable)
     sources: list[Any] = [log] if single else list(log)  # type: ignore[arg-type]
     logs = [_read(source) for source in sources]
     known = {one.id: one for one in logs if isinstance(one, Log) and one.id}
+    trees = [one if isinstance(one, Tree) else _tree(one, known) for one in logs]
+    pairs = [(n, one) for n, one in enumerate(logs) if isinstance(one, Log)]
+    told = told_before([(one, trees[n]) for n, one in pairs])
+    elsewhere = dict(zip((n for n, _ in pairs), told, strict=True))
     made = []
-    for one in logs:
+    for n, one in enumerate(logs):
         if isinstance(one, Tree):
             tree = one if to_seq is None else one.at(to_seq)
             said = {"name": one.forest.name, "events": tree.seq}
-            made.append(Opened(tree, "", one.forest.name or "a tree", 0, said))
+            made.append(Opened(tree, "", one.forest.name or "a tree", 0, frozenset(), said))
             continue
         parent = _parent(one, known)
-        tree = _tree(one, known)
         inherited = int(one.chain["parent"]["seq"]) if parent is not None else 0
-        tree = tree if to_seq is None else tree.at(to_seq)
-        made.append(Opened(tree, one.id, one.name, inherited, _described(one, to_seq)))
+        tree = trees[n] if to_seq is None else trees[n].at(to_seq)
+        made.append(Opened(tree, one.id, one.name, inherited, elsewhere[n], _described(one, to_seq)))
     return made
 
 

@@ -11,6 +11,7 @@ import pytest
 import lctl
 from lctl.chain import Chain
 from lctl.instrument import ensure_installed, uninstrument
+from lctl.state.messages import text_of
 from lctl.testing import ModelServer
 from lctl.training import samples
 
@@ -121,6 +122,31 @@ def test_r10_pictures_and_stored_responses_are_known_again(tmp_path: Path, serve
     assert sum(event.type == "blob" for event in chain.events) == 1
     assert [len(leaf.path) for leaf in chain.tree.leaves] == [4, 4]
     assert len(chain.tree.roots) == 2
+
+
+def test_r10_instructions_of_an_earlier_response_are_not_carried_over(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    """Also where the log was closed meanwhile; rows of training data hold what each call read."""
+    log = tmp_path / "run.lctl.json"
+    server.script(["one", "two", "three"])
+    client = openai.OpenAI(api_key="test", base_url=server.openai_url)
+    with lctl.LCTLSession("c", log):
+        first = client.responses.create(model="m", instructions="A.", input="a")
+    with lctl.LCTLSession("c", log):
+        second = client.responses.create(
+            model="m", instructions="B.", input="b", previous_response_id=first.id
+        )
+    with lctl.LCTLSession("c", log):
+        client.responses.create(model="m", input="c", previous_response_id=second.id)
+    rows = [*samples(Chain.load(log).tree)]
+    assert [[text_of(message) for message in row.messages] for row in rows] == [
+        ["A.", "a", "one"],
+        ["B.", "a", "one", "b", "two"],
+        ["a", "one", "b", "two", "c", "three"],
+    ]
+    assert [row.weights for row in rows] == [[0, 0, 1], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 1]]
+    assert [row.break_reason for row in rows] == [None, "edit", "delete"]
 
 
 def test_r10_a_graph_that_was_edited_is_found_with_its_copies(tmp_path: Path, server: ModelServer) -> None:

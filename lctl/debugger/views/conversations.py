@@ -195,10 +195,16 @@ def _active(run: Opened, tree: Tree) -> Node | None:
 
 
 def _shape(run: Opened, tree: Tree) -> Shape:
-    """The tree, walked; of a long log as it is at its end."""
-    if not run.is_long:
-        return Shape(tree, costs_of(run).by_message)
-    return run.kept("shape", lambda: Shape(run.chain.tree.at(run.log.last_seq)))
+    """The tree, walked: as it is at the log's end once for all, of a long log never otherwise."""
+    costs = {} if run.is_long else costs_of(run).by_message
+    if run.is_long or _is_whole(run, tree):
+        return run.kept("shape", lambda: Shape(run.chain.tree.at(run.log.last_seq), costs))
+    return Shape(tree, costs)
+
+
+def _is_whole(run: Opened, tree: Tree) -> bool:
+    whole = run.chain.tree
+    return tree.forest is whole.forest and tree.seq == whole.seq
 
 
 def _branches(run: Opened, tree: Tree, leaf: Node) -> list[BranchRow]:
@@ -207,8 +213,16 @@ def _branches(run: Opened, tree: Tree, leaf: Node) -> list[BranchRow]:
     top = shape.top_of[leaf.number]
     if run.is_long:
         return _leaves_below(shape, tree, top)
-    return [
-        BranchRow(
+    if _is_whole(run, tree):
+        return run.kept("branches", lambda: _branches_by_top(shape)).get(top, [])
+    return _branches_by_top(shape).get(top, [])
+
+
+def _branches_by_top(shape: Shape) -> dict[int, list[BranchRow]]:
+    """The branches of every beginning."""
+    found: dict[int, list[BranchRow]] = {}
+    for one in shape.branches():
+        row = BranchRow(
             leaf=one.leaf.id,
             messages=one.messages,
             main=one.main,
@@ -219,9 +233,8 @@ def _branches(run: Opened, tree: Tree, leaf: Node) -> list[BranchRow]:
             calls=one.spent.calls,
             cost=one.spent.cost if one.spent.calls > one.spent.unpriced else None,
         )
-        for one in shape.branches()
-        if shape.top_of[one.leaf.number] == top
-    ]
+        found.setdefault(shape.top_of[one.leaf.number], []).append(row)
+    return found
 
 
 def _leaves_below(shape: Shape, tree: Tree, top: int) -> list[BranchRow]:

@@ -6,7 +6,7 @@ import json
 import shlex
 from typing import Any
 
-from lctl.conversation.node import message_of
+from lctl.conversation.node import stored_of
 from lctl.debugger.opened import Opened
 from lctl.debugger.shapes.events import Copy
 from lctl.debugger.views.calls import params_of, prompt_of, tools_of
@@ -48,7 +48,7 @@ def _body(run: Opened, call: int, start: dict[str, Any]) -> dict[str, Any] | Non
     nodes = prompt_of(run, call, start)
     if len(nodes) > _MOST:
         return None
-    messages = [message_of(node.tree, node.number) for node in nodes]
+    messages = [stored_of(node.tree, node.number) for node in nodes]
     model = start.get("model")
     body: dict[str, Any] = {"model": model.get("id") if isinstance(model, dict) else model}
     if known[2] == "messages" and known[0] == "/v1/messages":

@@ -23,6 +23,8 @@ from lctl.state.messages import images_of, reasoning_of, text_of, tool_calls_of,
 _LONGEST = 200_000
 #: Characters of a data: url that are given in place; a larger image is fetched.
 _IN_PLACE = 8192
+#: Events of which it is kept in mind who recorded them.
+_TOLD = 20_000
 _IMAGES = {
     "image/png": b"\x89PNG",
     "image/jpeg": b"\xff\xd8\xff",
@@ -37,8 +39,7 @@ def message(run: Opened, node: Node, call: MessageCall | None) -> Message:
     parent = node.parent
     # Conversations that begin beside each other are no alternatives to one another.
     siblings = node.siblings if parent is not None else node.versions
-    events = list(run.log.events(node.seq, node.seq + 1))
-    agent, timestamp = (events[0].agent, text(events[0].timestamp)) if events else ("", "")
+    agent, timestamp = _told(run, node.seq)
     return Message(
         id=node.id,
         seq=node.seq,
@@ -58,6 +59,18 @@ def message(run: Opened, node: Node, call: MessageCall | None) -> Message:
         call=call,
         size=len(text_of(data)),
     )
+
+
+def _told(run: Opened, seq: int) -> tuple[str, str]:
+    """Who recorded an event, and when: asked of many messages that one event made, and on many paths."""
+    known: dict[int, tuple[str, str]] = run.kept("who and when", dict)
+    told = known.get(seq)
+    if told is None:
+        told = next(((one.agent, text(one.timestamp)) for one in run.log.events(seq, seq + 1)), ("", ""))
+        if len(known) >= _TOLD:
+            known.clear()
+        known[seq] = told
+    return told
 
 
 def parts(run: Opened, seq: int, data: Mapping[str, Any]) -> Iterator[Part]:

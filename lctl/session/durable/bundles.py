@@ -12,7 +12,7 @@ import orjson
 
 from lctl.clock import system_clock, system_ids
 from lctl.codec import open_log
-from lctl.conversation.blobs import names_in
+from lctl.conversation.restoring import names_in
 from lctl.errors import NotALog, RecordingError, UsageError
 from lctl.events import TAPE_TYPES
 from lctl.record.journal import JournalStore
@@ -107,15 +107,32 @@ def _free(place: Path) -> Path:
 
 
 def _events(session: Reading) -> Iterator[Raw]:
-    """Of the session's log those that are about it, in order."""
+    """Of the session's log those that are about it, in order, with the large content that they name."""
+    wanted: set[int] = set()
+    named: set[Any] = set()
+    for event in _own(session):
+        wanted.add(event["seq"])
+        data = event.get("data") or {}
+        named.update(names_in(data))
+        if isinstance(data.get("call"), dict):
+            named.add(data["call"].get("tokens_ref"))
+    for event in session.raw_events():
+        if event["type"] == "blob":
+            hash = (event.get("data") or {}).get("hash")
+            if hash in named:
+                named.remove(hash)
+                yield event
+        elif event["seq"] in wanted:
+            yield event
+
+
+def _own(session: Reading) -> Iterator[Raw]:
+    """Of the session's log the events that are about it, in order."""
     members = dict(session.members())  # session id -> up to which event
     messages = _messages(session)
-    named = {hash for event in session.raw_events() if event["type"] == "message" for hash in names_in(event)}
     steps: set[int] = set()
     for event in session.raw_events():
         seq, type, data = event["seq"], event["type"], event.get("data") or {}
-        if type == "blob" and data.get("hash") in named:
-            yield event
         if type in TAPE_TYPES:
             continue
         whose = data.get("session_id")

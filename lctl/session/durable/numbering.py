@@ -10,6 +10,7 @@ from lctl.record.recorder import Draft
 from lctl.session.durable.writing import as_stored, captured, same_message
 
 if TYPE_CHECKING:
+    from lctl.conversation.node import Node
     from lctl.session.durable.session import Session
 
 
@@ -50,14 +51,15 @@ def drafts(session: Session, messages: list[dict[str, Any]], first: int) -> list
     """The events of messages after those there are, numbered from `first`."""
     place, tip = session.log.frame(), session.tip
     above = None if tip is None else tip.id
+    following = _begun(session) if tip is None else tip.children
     made: list[Draft] = []
     for number, message in enumerate(messages, first):
-        seen = None if tip is None else captured(session.log, tip, message)
+        seen = captured(session.log, following, message)
         if seen is not None:
-            tip, above = seen, seen.id
+            following, above = seen.children, seen.id
             made.append(("message", place.agent, _claimed(session, seen.id, number), place.step))
             continue
-        tip = None
+        following = []
         placed = {
             "message_id": f"{session.id}/{number}",
             "parent_id": above,
@@ -68,6 +70,12 @@ def drafts(session: Session, messages: list[dict[str, Any]], first: int) -> list
         made.append(("message", place.agent, {**placed, **message}, place.step))
         above = str(made[-1][2]["message_id"])
     return made
+
+
+def _begun(session: Session) -> list[Node]:
+    """First messages of conversations since the session's start: the question of one without seeds may have
+    been asked before it is recorded."""
+    return [root for root in session.tree.roots if root.seq > session.start_seq]
 
 
 def _claimed(session: Session, id: str, number: int) -> dict[str, Any]:

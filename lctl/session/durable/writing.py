@@ -67,16 +67,25 @@ def _said(message: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in message.items() if value not in (None, [], {})}
 
 
-def captured(log: LCTLSession, tip: Node, message: Mapping[str, Any]) -> Node | None:
-    """The answer to a prompt that ends with `tip`, where the model call itself has been recorded and was
-    answered by this message."""
-    if message.get("role") != "assistant" or message.keys() & _NOTED:
+def captured(log: LCTLSession, following: list[Node], message: Mapping[str, Any]) -> Node | None:
+    """Which of the messages that follow in the tree this one is, where a model call that was recorded itself
+    has read it, or has given it."""
+    if message.keys() & _NOTED:
         return None
-    for node in reversed(tip.children):
-        free = node.sampled and node.status == "complete" and "session_id" not in node.data
-        if free and _spoken(node.message) == _spoken(as_stored(log, dict(message))):
+    stored: dict[str, Any] | None = None
+    for node in reversed(following):
+        if node.status != "complete" or "session_id" in node.data or node.role != message.get("role"):
+            continue
+        stored = as_stored(log, dict(message)) if stored is None else stored
+        if _is(node, stored):
             return node
     return None
+
+
+def _is(node: Node, stored: dict[str, Any]) -> bool:
+    if node.sampled:
+        return _spoken(node.message) == _spoken(stored)
+    return same_message(node.message, stored)
 
 
 #: What a program notes of a message has no place in one that was recorded without it.

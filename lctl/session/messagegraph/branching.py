@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from lctl.conversation.items import ungroup
+from lctl.conversation.restoring import sendable
 from lctl.errors import UsageError
 from lctl.session.messagegraph.breaks import Breaks
 from lctl.session.messagegraph.lineage import Lineage
@@ -63,7 +64,7 @@ class Branching:
         return made
 
     def _branch_at(self: Any, route: Any) -> MessageGraph:
-        messages = [node.message for node in self.tree.path(route.tip)]
+        messages = [sendable(node, node.message) for node in self.tree.path(route.tip)]
         keys = [key_of(message) for message in messages]
         lead = messages.pop(0) if self._lead is not None else None
         items = ungroup(messages) if self._loose else messages
@@ -82,10 +83,10 @@ class Branching:
             apart: its first message is a system prompt that calls give in a field of its own.
 
         Raises:
-            UsageError: the tree is that of a finished log: there is nothing to record into.
+            UsageError: the tree is that of a finished log: there is nothing to record into; or the log does
+                not hold all of a message's content.
             BrokenChain: a message on the way is not in the log.
         """
-        from lctl.conversation.wholes import whole
         from lctl.session import session as sessions
         from lctl.session.messagegraph import loading
 
@@ -97,7 +98,7 @@ class Branching:
         made.bind()
         made.lineage = Lineage(fields)
         made._breaks = Breaks(made.lineage)
-        messages = [whole(node.tree, above.message) for above in node.path]
+        messages = [sendable(above, above.message) for above in node.path]
         if apart:
             made._lead = messages.pop(0)
         items = ungroup(messages)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.conversation.node import Node
 from lctl.conversation.tree import Tree
-from lctl.conversation.wholes import whole
 from lctl.session.found import found_tree
 from lctl.session.messagegraph.breaks import Breaks
 from lctl.session.messagegraph.lineage import Lineage
@@ -66,7 +65,7 @@ def route_of(node: Node) -> Route:
 
 
 def keys_of(node: Node) -> list[bytes]:
-    return [key_of(whole(node.tree, above.message)) for above in node.path]
+    return [key_of(above.message) for above in node.path]
 
 
 def _reason(data: Mapping[str, Any]) -> str | None:

@@ -14,6 +14,7 @@ import lctl
 from lctl.chain import Chain
 from lctl.codec import open_log
 from lctl.debugger.exporting import answers, page_of
+from tests.unit.conversation.events import lines_run
 from tests.unit.debugger.logs import Writing, review, save
 from tests.unit.debugger.test_access import XSS
 from tests.unit.debugger.test_answers import check
@@ -40,6 +41,22 @@ def test_the_file_holds_the_answers_of_the_server(tmp_path: Path) -> None:
     assert found["states"]["13"]["fact_count"] == 1
     assert list(found["call"]) == ["4", "10"] and list(found["diffs"]) == ["4-10"]
     assert found["conversation"]["m11"]["total"] == 5
+
+
+def test_a_graph_that_was_edited_often_costs_what_the_page_shows(tmp_path: Path) -> None:
+    """Each branch is a path of its own in the page; neither the tree nor the log is gone through for it."""
+    costs = []
+    for count in (40, 160):
+        log = tmp_path / f"{count}.lctl.json"
+        with lctl.LCTLSession(path=log) as session:
+            history = lctl.MessageGraph(session, messages=[{"role": "user", "content": "q"}] * count)
+            for n in range(count // 4):
+                history[n * 7 % count]["content"] = f"e{n}"
+        page, lines = lines_run(lambda log=log: answers(open_log(log)))  # type: ignore[misc]
+        paths = page["conversation"].values()
+        assert len(paths) == count // 4 + 1
+        costs.append(lines / sum(len(path["messages"]) for path in paths))
+    assert costs[1] < costs[0]
 
 
 def test_nothing_in_it_runs_but_the_page(tmp_path: Path) -> None:

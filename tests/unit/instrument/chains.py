@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from lctl.conversation.tree import Tree
 from lctl.instrument.codecs import ModelAnswer, ModelRequest, find
 from lctl.instrument.conversation import Conversations
 from lctl.record.recorder import Draft, Recorder
@@ -100,6 +101,8 @@ class Chain:
             plan = self.conversations.plan_request(request, first, "main", None)
             leaf = plan.leaf
             step = {"kind": request.kind, "prompt": leaf, **self.conversations.tools_fields(request)}
+            if plan.reserialized:
+                step["reserialized"] = plan.reserialized
             if fails:
                 raise OSError("disk full")
             return [*plan.drafts, ("step_start", "main", step, None)]
@@ -149,6 +152,16 @@ class Chain:
     def prompts(self) -> list[list[Any]]:
         """The prompt of every step, as the log tells it."""
         return [self.texts(event["data"]["prompt"]) for event in self.events("step_start")]
+
+    def conversation(self) -> Tree:
+        return Tree.of(self.events())
+
+    def read(self) -> list[list[str]]:
+        """The prompt of every step, as a reader of the log finds it."""
+        tree = self.conversation()
+        return [
+            [node.text for node in tree.path(event["data"]["prompt"])] for event in self.events("step_start")
+        ]
 
     def tree(self) -> list[Any]:
         """Nested lists: text (or role), `*` for sampled ones, then the children in log order."""

@@ -301,13 +301,101 @@ class TestResponses:
             (last,) = chain.receive(sent, assistant(answer), id=f"resp_{question}")
         assert chain.texts(last) == ["a", "b", "c", "d", "e", "f"]
 
-    def test_other_instructions_stay_visible(self, chain: Chain) -> None:
-        """A handed-over conversation: new instructions are stored where they began to hold."""
-        chain.receive(
-            chain.send({"instructions": "one", "input": "a"}, RESPONSES), assistant("b"), id="resp_1"
-        )
+    def test_instructions_are_of_one_request(self, chain: Chain) -> None:
+        """Each request reads its own, or none; nothing is stored twice."""
+        sent = chain.send({"instructions": "one", "input": "a"}, RESPONSES)
+        chain.receive(sent, assistant("b"), id="resp_1")
         body = {"instructions": "two", "input": "c", "previous_response_id": "resp_1"}
-        assert chain.texts(chain.send(body, RESPONSES)[1]) == ["one", "a", "b", "two", "c"]
+        chain.receive(chain.send(body, RESPONSES), assistant("d"), id="resp_2")
+        chain.send({"input": "e", "previous_response_id": "resp_2"}, RESPONSES)
+        assert chain.read() == [["one", "a"], ["two", "a", "b", "c"], ["a", "b", "c", "d", "e"]]
+        assert [data.get("content") for data in chain.messages().values()] == [
+            *("one", "a", "b", "two", "c", "d"),
+            *(None, "e"),
+        ]
+
+    def test_instructions_given_later_lead(self, chain: Chain) -> None:
+        """Also where the first request had none, and where there was no output."""
+        chain.receive(chain.send({"input": "a"}, RESPONSES), id="resp_1")
+        body = {"instructions": "one", "input": "b", "previous_response_id": "resp_1"}
+        chain.receive(chain.send(body, RESPONSES), assistant("c"), id="resp_2")
+        chain.send({**body, "input": "d", "previous_response_id": "resp_2"}, RESPONSES)
+        assert chain.read() == [["a"], ["one", "a", "b"], ["one", "a", "b", "c", "d"]]
+
+    def test_a_system_message_of_the_input_stays(self, chain: Chain) -> None:
+        """It is part of the conversation."""
+        chain.receive(chain.send({"input": [system("s"), user("a")]}, RESPONSES), assistant("b"), id="resp_1")
+        chain.send({"input": "c", "previous_response_id": "resp_1"}, RESPONSES)
+        chain.send({"instructions": "i", "input": "c", "previous_response_id": "resp_1"}, RESPONSES)
+        assert chain.read() == [["s", "a"], ["s", "a", "b", "c"], ["i", "s", "a", "b", "c"]]
+
+    def test_agents_that_take_turns_have_a_path_each(self, chain: Chain) -> None:
+        """What one of them has read already is found: each turn adds what is new."""
+        read, said = list[list[str]](), list[str]()
+        body: dict[str, Any] = {}
+        for turn in range(20):
+            agent = f"agent {turn % 2}"
+            sent = chain.send({**body, "instructions": agent, "input": f"q{turn}"}, RESPONSES)
+            chain.receive(sent, assistant(f"a{turn}"), id=f"resp_{turn}")
+            read.append([agent, *said, f"q{turn}"])
+            said += [f"q{turn}", f"a{turn}"]
+            body = {"previous_response_id": f"resp_{turn}"}
+        assert chain.read() == read
+        tree = chain.conversation()
+        assert len(tree) == 2 + 2 * 20 + 2 * 19 and len(chain.messages()) == 2 + 2 * 20 + 18
+        assert not tree.diagnostics
+
+    def test_a_request_made_again_under_other_instructions_adds_nothing(self, chain: Chain) -> None:
+        sent = chain.send({"instructions": "one", "input": "a"}, RESPONSES)
+        chain.receive(sent, assistant("b"), id="resp_1")
+        body = {"instructions": "two", "input": "c", "previous_response_id": "resp_1"}
+        with pytest.raises(OSError):
+            chain.send(body, RESPONSES, fails=True)
+        leaf = chain.send(body, RESPONSES)[1]
+        count = len(chain.messages())
+        assert chain.send(body, RESPONSES)[1] == leaf and len(chain.messages()) == count
+        assert chain.read()[1:] == [["two", "a", "b", "c"]] * 2
+
+    def test_results_of_tools_keep_their_places_below_other_instructions(self, chain: Chain) -> None:
+        calls = [
+            {"type": "function_call", "call_id": f"c{n}", "name": "f", "arguments": "{}"} for n in (1, 2)
+        ]
+        asked = {"role": "assistant", "content": calls}
+        chain.receive(chain.send({"instructions": "one", "input": "a"}, RESPONSES), asked, id="resp_1")
+        results = [{"type": "function_call_output", "call_id": f"c{n}", "output": f"r{n}"} for n in (1, 2)]
+        body = {"instructions": "two", "previous_response_id": "resp_1"}
+        chain.receive(chain.send({**body, "input": results}, RESPONSES), assistant("b"), id="resp_2")
+        chain.send({"instructions": "one", "input": "c", "previous_response_id": "resp_2"}, RESPONSES)
+        roles = ["system", "user", "assistant", "tool", "tool"]
+        tree = chain.conversation()
+        paths = [tree.path(event["data"]["prompt"]) for event in chain.events("step_start")]
+        assert [node.role for node in paths[1]] == roles
+        assert [node.role for node in paths[2]] == [*roles, "assistant", "user"]
+        assert [node.message for node in paths[1][2:]] == [node.message for node in paths[2][2:5]]
+        assert len(chain.events("tool_call")) == 2
+
+
+class TestSpelling:
+    def test_arguments_that_were_dumped_again_are_told(self, chain: Chain) -> None:
+        """The same message; which calls' arguments its model had written in other characters is said."""
+        written, dumped = '{"x":1}', '{"x": 1}'
+        asked = assistant(None, tool_calls=[tool_call("c1", "f", written)])
+        chain.chat([user("a")], asked)
+        result = {"role": "tool", "tool_call_id": "c1", "content": "r"}
+        for text in (written, dumped):
+            back = assistant(None, tool_calls=[tool_call("c1", "f", text)])
+            chain.chat([user("a"), back, result], assistant("b"))
+        told = [event["data"].get("reserialized") for event in chain.events("step_start")]
+        assert told == [None, None, ["c1"]]
+        assert len(chain.messages()) == 5
+
+    def test_arguments_of_the_responses_api_are_told(self, chain: Chain) -> None:
+        call = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": '{"x":1}'}
+        sent = chain.send({"input": "a"}, RESPONSES)
+        chain.receive(sent, assistant([call]), id="resp_1")
+        output = {"type": "function_call_output", "call_id": "c1", "output": "r"}
+        chain.send({"input": [user("a"), {**call, "arguments": '{ "x": 1 }'}, output]}, RESPONSES)
+        assert chain.events("step_start")[-1]["data"]["reserialized"] == ["c1"]
 
 
 class TestToolDefinitions:

@@ -46,6 +46,20 @@ def test_a_range_is_read(make: Make) -> None:
     store.close()
 
 
+def test_one_line_of_many_is_read(make: Make) -> None:
+    """Wherever it is, and however long those around it are."""
+    store = make()
+    lines = [line(n).replace(b"a,", b"a" * (n % 7 * 1000) + b",") for n in range(1, 501)]
+    for one in lines:
+        store.append(one)
+    for n in (1, 2, 65, 66, 67, 250, 499, 500):
+        assert list(store.read(n, n + 1)) == [lines[n - 1]]
+    assert list(store.read(400)) == lines[399:]
+    assert list(store.read(501)) == []
+    store.close()
+    assert list(store.read(450, 452)) == lines[449:451]
+
+
 def test_an_empty_store_reads_as_empty(make: Make) -> None:
     """Nothing appended: no lines, last_seq 0, also after closing."""
     store = make()

@@ -219,3 +219,31 @@ def test_what_goes_on_from_a_kept_answer_is_compared_by_what_it_sends(record: An
     value, certificate = recorded.again(going_on("another"))
     assert value == recorded.value
     assert certificate.ok
+
+
+def test_what_goes_on_under_other_instructions_is_compared_by_what_it_sends(record: Any) -> None:
+    """Agents that hand a kept conversation over, and a request without instructions."""
+
+    def going_on(key: str) -> Any:
+        def run(url: str) -> list[str]:
+            from openai import OpenAI
+
+            client, id, texts = OpenAI(base_url=f"{url}/v1"), None, []
+            for question, lead in (("Oslo", "One."), ("Rome", "Two."), ("Bonn", None), ("Bern", "One.")):
+                answer = client.responses.create(
+                    model="gpt-4o",
+                    instructions=lead,
+                    input=question,
+                    previous_response_id=id,
+                    prompt_cache_key=key,
+                )
+                id = answer.id
+                texts.append(answer.output_text)
+            return texts
+
+        return run
+
+    recorded = record(going_on("one"))
+    value, certificate = recorded.again(going_on("another"))
+    assert value == recorded.value
+    assert certificate.ok

@@ -13,6 +13,7 @@ import pytest
 import lctl
 from lctl.errors import LogNotFound, NotALog, UsageError
 from lctl.session import LCTLSession, Session
+from lctl.session.messagegraph.graph import MessageGraph
 from tests.unit.conversation.events import event
 
 SEEDS = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Weather?"}]
@@ -352,6 +353,25 @@ def test_s17_a_bundle_holds_nothing_of_others(tmp_path: Path) -> None:
         "message",
         "session_end",
     ]
+
+
+def test_s17_a_bundle_holds_the_pictures_of_its_messages(tmp_path: Path) -> None:
+    """And nobody else's."""
+    mine, others = ("data:image/png;base64," + letters * 2000 for letters in ("QUJD", "REVG"))
+    with Session.start(log=tmp_path / "run.lctl.json", session_id="A", seed_messages=SEEDS) as s:
+        with s.step("look"):
+            MessageGraph(s.log, messages=[seen(mine)])
+        MessageGraph(s.log, "other", messages=[seen(others)])
+        s.export(tmp_path / "bundle.json")
+    bundle = lctl.load(tmp_path / "bundle.json")
+    assert [event.data["content"] for event in bundle.events if event.type == "blob"] == ["QUJD" * 2000]
+    loaded = Session.load_bundle(tmp_path / "bundle.json", tmp_path / "loaded.json")
+    with loaded.log:
+        assert seen(mine) in [node.message for node in loaded.tree]
+
+
+def seen(picture: str) -> dict[str, Any]:
+    return {"role": "user", "content": [{"type": "image_url", "image_url": {"url": picture}}]}
 
 
 def test_s17_secrets_are_taken_out(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 import lctl
 from lctl.session import Session
 from lctl.testing import ModelServer, ToolCall
+from lctl.training import samples
 
 openai = pytest.importorskip("openai")
 
@@ -57,6 +58,38 @@ def test_s10_a_message_that_both_record_is_one_message(client: Any, tmp_path: Pa
     for n in range(1, chain.sessions.seq + 1):
         told = lctl.Chain(events=chain.events[:n]).sessions["S"]
         assert told.context == chain.sessions.at(n)["S"].context
+
+
+@pytest.mark.parametrize("seeds", [SEEDS[:1], []])
+def test_s10_a_question_recorded_after_its_call_is_one_message(
+    client: Any, tmp_path: Path, seeds: list[Any]
+) -> None:
+    """And what the tools gave, recorded when all is done: the calls' own messages are the session's."""
+    ask = SEEDS[1]
+    with lctl.Session.start(log=tmp_path / "w.lctl.json", session_id="S", seed_messages=seeds) as s:
+        with s.step():
+            answer = client.chat.completions.create(model="m", messages=[*s.context, ask]).choices[0].message
+            result = {"role": "tool", "tool_call_id": answer.tool_calls[0].id, "content": "12"}
+            messages = [*s.context, ask, answer.model_dump(exclude_none=True), result]
+            last = client.chat.completions.create(model="m", messages=messages).choices[0].message
+            s.record(ask)
+            s.record(answer, sampled=True)
+            s.record(result)
+            s.record(last, sampled=True)
+        live = s.context
+    chain = lctl.load(tmp_path / "w.lctl.json")
+    assert [n.role for n in chain.tree] == [one["role"] for one in [*seeds, ask, *live[len(seeds) + 1 :]]]
+    assert chain.sessions["S"].context == live and chain.sessions["S"].high_water == len(seeds) + 4
+    (row,) = samples(chain.tree)
+    assert row.trained == 2
+    assert chain.tree.diagnostics == [] and chain.sessions.diagnostics == []
+
+
+def test_s10_another_question_than_the_calls_is_the_sessions_own(client: Any, tmp_path: Path) -> None:
+    with lctl.Session.start(log=tmp_path / "w.lctl.json", session_id="S", seed_messages=SEEDS[:1]) as s:
+        client.chat.completions.create(model="m", messages=[*s.context, SEEDS[1]])
+        s.record("How few?")
+        assert s.nodes[-1].id == "S/2" and s.nodes[-1].siblings != [s.nodes[-1]]
 
 
 def test_s4_taken_up_again_nothing_is_recorded_twice(client: Any, tmp_path: Path) -> None:

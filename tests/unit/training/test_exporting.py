@@ -11,6 +11,9 @@ import pytest
 
 import lctl
 from lctl.errors import LogError, UsageError
+from lctl.stores.opening import open_store
+from lctl.stores.outbox import push
+from lctl.testing import ModelServer
 from tests.unit.training import fixtures
 from tests.unit.training.fixtures import CALL, Talk, start
 
@@ -99,12 +102,84 @@ def test_g14_of_a_log_and_its_fork_the_shared_part_is_trained_once(tmp_path: Pat
     assert (broken["rows"], broken["skipped"]) == (0, {"broken": 1})
 
 
+def test_g14_copies_of_one_log_are_trained_once(tmp_path: Path) -> None:
+    """Given twice, or as a file and from a store; the longest is the one that is trained."""
+    talk = start().tell("u3", "a2").a("a3", "u3")
+    whole = written(talk, tmp_path / "whole.json", {"id": "r"})
+    part = written(start(), tmp_path / "part.json", {"id": "r"})
+    push(lctl.load(whole).log, open_store(f"sqlite:///{tmp_path}/runs.db", create=True))
+    stored = f"sqlite:///{tmp_path}/runs.db#r"
+    given: list[list[Any]] = [[whole, whole], [whole, part], [part, whole], [whole, stored]]
+    for logs in (*given, [stored, part, whole]):
+        made = lctl.export_training(logs, tmp_path / "out.jsonl")
+        (row,) = lines(tmp_path / "out.jsonl")
+        assert (made["calls"], made["trained"], row["loss_mask"]) == (3, 3, [0, 0, 1, 0, 1, 0, 1])
+
+
+def _answered(talk: Talk, id: str, parent: str, response: str, **data: Any) -> Talk:
+    talk.a(id, parent, **data).add("step_end", outcome="success", message=id, response_id=response)
+    return talk
+
+
+def test_g14_a_run_and_its_rerun_are_trained_once(tmp_path: Path) -> None:
+    """A rerun is the run to the letter; where its program has changed, the answers it was served are the
+    run's, and context here."""
+    run = _answered(_answered(start(), "a3", "a2", "r3", content="three"), "a4", "a3", "r4", content="four")
+    same = written(run, tmp_path / "same.json", {"id": "again", "rerun": {"of": "r"}})
+    changed = _answered(start().tell("more", "a2"), "a3x", "more", "r3", content="three")
+    changed = _answered(changed, "new", "a3x", "r5", content="five")
+    other = written(changed, tmp_path / "other.json", {"id": "changed", "rerun": {"of": "again"}})
+    original = written(run, tmp_path / "run.json", {"id": "r"})
+    out = tmp_path / "out.jsonl"
+    assert lctl.export_training(same, out)["trained"] == 4
+    for logs in ([original, same], [same, original]):
+        assert lctl.export_training(logs, out)["trained"] == 4
+        assert [row["sample_id"] for row in lines(out)] == ["r:a4"]
+    made = lctl.export_training([other, same, original], out)
+    assert (made["trained"], made["breaks"]) == (5, {"fork": 1})
+    masks = {row["sample_id"]: row["loss_mask"] for row in lines(out)}
+    assert masks == {"changed:new": [0, 0, 0, 0, 0, 0, 0, 1], "r:a4": [0, 0, 1, 0, 1, 1, 1]}
+    assert lctl.export_training([other, same], out)["trained"] == 5
+
+
+def test_g14_what_is_nobodys_relative_is_trained_as_it_is(tmp_path: Path) -> None:
+    """Two runs that say the same are two runs."""
+    logs = [written(start(), tmp_path / f"{name}.json", {"id": name}) for name in ("one", "two")]
+    assert lctl.export_training(logs, tmp_path / "out.jsonl")["trained"] == 4
+
+
 def test_g14_a_child_process_is_no_fork(tmp_path: Path) -> None:
     """It has a parent, too, and shares no event with it."""
     parent = written(start(), tmp_path / "parent.json", {"id": "p"})
     other = Talk().tell("v1", None).a("b1", "v1").tell("v2", "b1").a("b2", "v2").tell("v3", "b2")
     child = written(other, tmp_path / "child.json", {"id": "c", "parent": {"id": "p", "seq": 5}})
     assert lctl.export_training([parent, child], tmp_path / "out.jsonl")["trained"] == 4
+
+
+def test_g16_arguments_that_were_sent_back_in_other_characters_are_counted(tmp_path: Path) -> None:
+    """The row has them as the model wrote them, which is not to the letter what the next call read."""
+    openai = pytest.importorskip("openai")
+    log, out = tmp_path / "run.lctl.json", tmp_path / "out.jsonl"
+    with (
+        ModelServer() as server,
+        lctl.LCTLSession("a", path=log),
+        openai.OpenAI(base_url=server.openai_url, api_key="t") as client,
+    ):
+        server.reply(tool_calls=[("f", {"x": 1})])
+        server.script(["done", "done"])
+        asked: list[Any] = [{"role": "user", "content": "go"}]
+        answer = client.chat.completions.create(model="m", messages=asked).choices[0].message
+        (call,) = answer.tool_calls
+        result = {"role": "tool", "tool_call_id": call.id, "content": "r"}
+        same = answer.model_dump(exclude_none=True)
+        written = call.function.arguments
+        client.chat.completions.create(model="m", messages=[*asked, same, result])
+        exact = lctl.export_training(log, out, "openai")
+        same["tool_calls"][0]["function"]["arguments"] = '{\n  "x": 1\n}'
+        client.chat.completions.create(model="m", messages=[*asked, same, result])
+    made = lctl.export_training(log, out, "openai")
+    assert (exact["lost"], made["lost"]) == ({}, {"re-serialised tool arguments": 1})
+    assert lines(out)[0]["messages"][1]["tool_calls"][0]["function"]["arguments"] == written
 
 
 def test_g16_every_kind_of_log(tmp_path: Path) -> None:

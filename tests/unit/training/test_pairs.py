@@ -194,6 +194,30 @@ def test_g17_kto() -> None:
     assert made["excluded"] == {"unknown_scale": 1, "unrated": 1}
 
 
+def test_g17_the_rating_of_a_fact() -> None:
+    """A word or a thumb may stand under `rating`, and be changed there."""
+    talk = siblings(None, None, None)
+    for n, (name, rating) in enumerate((("a2", "good"), ("b2", "bad"), ("c2", "good"))):
+        talk.add("fact_added", id=f"R{n}", about=name, rating=rating)
+    talk.add("fact_modified", id="R2", rating="bad")
+    assert pairs(talk) == [("a2", "b2", "rating"), ("a2", "c2", "rating")]
+    found, _ = rows(talk, "kto")
+    assert [row["label"] for row in found] == [True, False, False]
+    assert [row.reward for row in talk.rows()] == [1.0, 0.0, 0.0]
+    talk.add("fact_modified", id="R0", value=-1)
+    assert pairs(talk, by="value") == [] and pairs(talk, by="rating") == []
+
+
+def test_g17_one_kind_of_labels() -> None:
+    """`pairs=` takes one kind alone for kto, too."""
+    talk = siblings("up", 0.9, "down", 0.1)
+    for by, labels in (("rating", [True, False]), ("value", [True, False]), ("edit", [])):
+        found, made = rows(talk, "kto", pairs=by)
+        assert [row["label"] for row in found] == labels
+        assert made["excluded"] == {"unrated": 5 - len(labels)}
+    assert len(rows(talk, "kto")[0]) == 4
+
+
 def test_g17_what_tells_pairs_apart_is_checked() -> None:
     with pytest.raises(UsageError, match="pairs is 'value', 'rating' or 'edit', not 'stars'"):
         list(Export(start().tree, "dpo", pairs="stars").pieces())

@@ -304,7 +304,7 @@ def test_g14_rows_that_train_nothing_may_be_kept() -> None:
 def test_g14_inherited_messages_are_the_other_chains() -> None:
     """Of a fork that holds its prefix: context, counted nowhere, and the break is the fork's."""
     talk = start().tell("u3", "a2").a("a3", "u3")
-    plan = Plan(talk.tree, inherited=5)
+    plan = Plan(talk.tree, is_own=lambda number: number > 4)
     assert shape(talk.rows(inherited=5)) == [("s1 u1 a1 u2 a2 u3 a3", "0000001", "fork")]
     assert (plan.calls, plan.trained, dict(plan.skipped)) == (1, 1, {})
 
