@@ -22,6 +22,8 @@ from lctl.session.wrote import Body, Sink, streams
 _getframe = sys._getframe
 _raw, _thread = lanes.raw, lanes.thread
 STREAMS = ("stdout", "stderr")
+#: In a rerun, what its paths of temporary files have that the recorded ones have not; it is not printed.
+moved = ""
 _watched: dict[str, Writing] = {}
 
 
@@ -80,6 +82,9 @@ class Writing:
         vars(self._made).pop("write", None)
 
     def write(self, text: Any, /) -> int:
+        if moved and isinstance(text, str) and moved in text:
+            self.write(text.replace(moved, ""))
+            return len(text)
         lane = _raw() if _thread.lane is None else lanes.current()
         try:
             if self.is_aside:

@@ -20,9 +20,11 @@ from typing import Any
 
 from lctl.errors import UsageError
 from lctl.guard import guard as failures
+from lctl.instrument import writing
 from lctl.rerun.callers import Caller, caller
 from lctl.rerun.children import is_followed
 from lctl.rerun.effects import EFFECTS, Effect, absolute, is_bytecode, is_device, only_looks
+from lctl.rerun.settings import SCRATCH
 
 _KINDS = ("network", "subprocess", "write")
 
@@ -88,12 +90,14 @@ class Guard:
         """Refuse from here on, in every thread of this process and in those it forks."""
         global _active, _hooked
         if self.scratch is None:
-            self.scratch = Path(tempfile.mkdtemp(prefix="lctl-rerun-"))
+            self.scratch = Path(tempfile.mkdtemp(prefix=SCRATCH))
         self.scratch.mkdir(parents=True, exist_ok=True)
         self._folders = (absolute(str(self.scratch)), *(absolute(path) for path in self._allowed["write"]))
         self._before = tempfile.tempdir, os.environ.get("TMPDIR")
         tempfile.tempdir = str(self.scratch)
         os.environ["TMPDIR"] = str(self.scratch)
+        if self.scratch.name.startswith(SCRATCH):  # what the program prints names files where they were
+            writing.moved = os.sep + self.scratch.name
         with _lock:
             _active = self
             if not _hooked:
@@ -107,6 +111,7 @@ class Guard:
             if _active is not self:
                 return
             _active = None
+        writing.moved = ""
         tempfile.tempdir, variable = self._before
         if variable is None:
             os.environ.pop("TMPDIR", None)

@@ -13,7 +13,7 @@ from lctl.codec import Log
 from lctl.rerun.certificate import Difference, differing
 from lctl.rerun.entries import is_cancellation
 from lctl.rerun.requests import settled
-from lctl.rerun.settings import DUMMY_KEY
+from lctl.rerun.settings import DUMMY_KEY, SCRATCH
 
 if TYPE_CHECKING:
     from lctl.rerun.drawnids import DrawnIds
@@ -37,6 +37,8 @@ _VOLATILE = (
 _NEW_HEADERS = ("idempotency-key", "x-request-id", "x-ms-client-request-id")
 #: LangGraph's id of an interrupt, made of those of its states.
 _INTERRUPT = re.compile(r"[0-9a-f]{32}")
+#: Without any of these a line is `settled`.
+_UNSETTLED = (b"[redacted:", b" at 0x", DUMMY_KEY.encode(), SCRATCH.encode())
 _FIELDS = 8
 _TIMESTAMP = b'"timestamp":"'
 _DURATION = b'"duration_ms":'
@@ -109,7 +111,7 @@ def _alike(recorded: bytes, now: bytes, at: int) -> bool:
 
 def essence(line: bytes) -> dict[str, Any]:
     """The event without what differs between two runs of the same program."""
-    if b"[redacted:" in line or b" at 0x" in line or DUMMY_KEY.encode() in line:
+    if any(said in line for said in _UNSETTLED):
         line = settled(line.decode()).encode()
     event: dict[str, Any] = orjson.loads(line)
     event.pop("timestamp", None)

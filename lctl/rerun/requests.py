@@ -19,7 +19,7 @@ from lctl.conversation.node import RESERVED
 from lctl.instrument import codecs
 from lctl.instrument.codecs.model import ModelRequest
 from lctl.rerun.entries import Entry
-from lctl.rerun.settings import DUMMY_KEY
+from lctl.rerun.settings import DUMMY_KEY, SCRATCH
 from lctl.rerun.tape import Tape
 from lctl.session.border import WireRequest
 from lctl.session.redact import Redactor
@@ -34,6 +34,8 @@ _PLACEHOLDER = re.compile(rf"\[redacted:[\w-]+(?::[0-9a-f]{{4}})?\]|{DUMMY_KEY}"
 _SECRET = "[redacted]"
 #: Where an object is in memory, as its `repr` says it: elsewhere in each run.
 _ADDRESS = re.compile(r"(?<= at )0x[0-9a-f]{6,16}(?=>)")
+#: The folder that a rerun's temporary files are in, within the one they were in when recorded.
+_MOVED = re.compile(rf"(?:/|\\+){SCRATCH}[a-z0-9_]{{8}}")
 #: Google's and Amazon's.
 _MODEL_IN_URL = re.compile(r"/(?:models|tunedModels|model)/[^/?]+(?::|/(?:converse|invoke))")
 _SORTED = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
@@ -198,7 +200,10 @@ def _is_led(request: Canonical) -> bool:
 
 
 def settled(text: str) -> str:
-    """`text` with placeholders of secrets, and addresses of objects, that are the same in every run."""
+    """`text` with placeholders of secrets, addresses of objects and temporary files that are the same in every
+    run."""
+    if SCRATCH in text:
+        text = _MOVED.sub("", text)
     return _ADDRESS.sub("0x", _PLACEHOLDER.sub(_SECRET, text))
 
 

@@ -22,6 +22,8 @@ VARIABLE = "LCTL_RERUN"
 MAIN = "LCTL_RERUN_MAIN"
 #: Stands for each key that the recorded program had. A rerun sends nothing, so any text will do.
 DUMMY_KEY = "lctl-rerun-needs-no-key"
+#: What the name of a rerun's folder for temporary files begins with.
+SCRATCH = "lctl-rerun-"
 
 
 def new_log(path: str | os.PathLike[str] | None) -> str | None:

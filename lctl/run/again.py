@@ -17,7 +17,7 @@ from lctl.errors import RerunError
 from lctl.instrument.provenance import steers_libraries
 from lctl.rerun.certificate import Certificate
 from lctl.rerun.results import certificates
-from lctl.rerun.settings import DUMMY_KEY, MAIN, VARIABLE, Settings
+from lctl.rerun.settings import DUMMY_KEY, MAIN, SCRATCH, VARIABLE, Settings
 from lctl.run.environment import BOOTSTRAP
 
 #: What SDKs refuse to start without.
@@ -73,7 +73,7 @@ def run(started: Program, settings: Settings, *, aside: bool = False) -> tuple[l
         RerunError: it cannot be started.
     """
     # A process that the program leaves running may still write into the folder while it is removed.
-    with tempfile.TemporaryDirectory(prefix="lctl-rerun-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix=SCRATCH, ignore_cleanup_errors=True) as folder:
         told = replace(settings, result=folder)
         environment = {**started.environment, VARIABLE: told.text()}
         sys.stdout.flush()

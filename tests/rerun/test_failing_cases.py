@@ -24,6 +24,7 @@ ALONE = [
     "plain_http.py",
     "hash_seed.py",
     "secrets_around.py",
+    "temporary_files.py",
     "tools_and_errors.py",
     "two_recordings.py",
 ]
