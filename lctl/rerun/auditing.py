@@ -25,6 +25,7 @@ from lctl.rerun.callers import Caller, caller
 from lctl.rerun.children import is_followed
 from lctl.rerun.effects import EFFECTS, Effect, absolute, is_bytecode, is_device, only_looks
 from lctl.rerun.settings import SCRATCH
+from lctl.session import lanes
 
 _KINDS = ("network", "subprocess", "write")
 
@@ -50,9 +51,11 @@ class Guard:
     Attributes:
         scratch: the folder where writing is free; temporary files go there.
         is_live: whether the running code is past what is recorded, and may do what it does.
+        again: the tool calls that run again, as a certificate tells them.
     """
 
     is_live: Callable[[], bool] | None = None
+    again: Sequence[str] = ()
 
     def __init__(self, allow: Iterable[str] = (), scratch: Path | None = None) -> None:
         """
@@ -196,9 +199,17 @@ class Guard:
             self._blocked[text] = self._blocked.get(text, 0) + 1
         what = effect.target if effect.kind != "subprocess" else effect.target.split(" ")[0]
         how = f"@lctl.tool, or lctl run --tool {by.function}" if by.function else "a function with @lctl.tool"
+        tool = lanes.current().tool
+        why = next((told for told in reversed(self.again) if f": {tool}: " in told), None)
+        if why is None:
+            text = f"{by.place} is not on the tape. Record it as a tool ({how}) and its result is served"
+        else:
+            text = (
+                f"{by.place} runs again ({why}). Give a result that can be kept, or say how its type is kept "
+                "(lctl.faithful.register), and it is served"
+            )
         return SideEffectRefused(
-            f"{effect.told} is refused: this is a rerun, and {by.place} is not on the tape. Record it as a "
-            f"tool ({how}) and its result is served instead; or let it happen with "
+            f"{effect.told} is refused: this is a rerun, and {text} instead; or let it happen with "
             f"--allow {effect.kind}:{what}"
         )
 

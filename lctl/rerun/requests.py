@@ -200,8 +200,8 @@ def _is_led(request: Canonical) -> bool:
 
 
 def settled(text: str) -> str:
-    """`text` with placeholders of secrets, addresses of objects and temporary files that are the same in every
-    run."""
+    """`text` with placeholders of secrets, addresses of objects and names of temporary files that are the
+    same in every run."""
     if SCRATCH in text:
         text = _MOVED.sub("", text)
     return _ADDRESS.sub("0x", _PLACEHOLDER.sub(_SECRET, text))

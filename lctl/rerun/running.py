@@ -64,6 +64,7 @@ class Rerun:
         self._pace = conductor.pace
         self.guard = Guard(settings.allow)
         self.guard.is_live = lambda: lanes.current() in self.player.live
+        self.guard.again = self.player.again
         self._echoes: list[EchoStore] = []
         self._players: dict[EchoStore, TapePlayer] = {}
         self._before: Any = None

@@ -38,3 +38,21 @@ print(opened("agent.py").readline())
     assert "run again: event " in again.stderr
     assert ": opened: " in again.stderr
     assert "TextIOWrapper" in again.stderr
+
+
+def test_what_such_a_tool_does_is_refused_with_the_reason(twice: Twice) -> None:
+    """It is a recorded tool already: what helps is a result that can be kept."""
+    _, again = twice("""
+import lctl
+
+@lctl.tool
+def opened(name: str):
+    return open(name, "w")
+
+opened("ledger.txt")
+""")
+    assert again.returncode != 0
+    assert "Record it as a tool" not in again.stderr
+    assert "lctl.faithful.register" in again.stderr
+    assert ": opened: " in again.stderr
+    assert "or let it happen with --allow write:" in again.stderr
