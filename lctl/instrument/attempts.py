@@ -165,24 +165,28 @@ class Attempt:
                 raise
             guard.failed("the head of a response", error)
 
-    def passed(self, turn: int | None = None) -> None:
+    def passed(self, turn: int | None = None, asked: int | None = None) -> None:
         """A chunk goes on to the program, in its event loop; in this turn, if it did not before (`turn`, as
-        of `turns.since`). Told only where turns are counted."""
+        of `turns.since`). Told only where turns are counted.
+
+        Args:
+            asked: the turn in which the program asked for it (`turns.now`).
+        """
         if turn is None and self.is_stream:
-            turn = turns.since()
+            turn = turns.AT_ONCE if _is_there(asked) else turns.since()
         if turn is None:
             return
         if self.turns is None:
             self.turns = [turns.FAR] * (len(self.chunks) - 1)  # not counted from the first one on
         self.turns.append(turn)
 
-    def end(self) -> None:
-        """The body was read to its end."""
+    def end(self, asked: int | None = None) -> None:
+        """The body was read to its end. `asked`: as of `passed`."""
         if self.over:
             return
         self._is_over()
         try:
-            self._under_way.end(self._moment, self._delivers)
+            self._under_way.end(self._moment, self._delivers, _is_there(asked))
             self.owner.ended(self)
         except Exception as error:
             if guard.policy == "raise":
@@ -388,6 +392,11 @@ def error_data(error: BaseException, depth: int = 4) -> dict[str, Any]:
     if error.__cause__ is not None and depth > 1:
         data["cause"] = error_data(error.__cause__, depth - 1)
     return data
+
+
+def _is_there(asked: int | None) -> bool:
+    """Whether the program got at once what it asked for in that turn of its loop."""
+    return asked is not None and asked == turns.now()
 
 
 def text_of(error: BaseException, limit: int = 2000) -> str:

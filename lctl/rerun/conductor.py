@@ -119,6 +119,10 @@ class Conductor:
             party: Blocked | None = None
             future: Any = None
             if loop is not None:
+                if self._score.turn(place) == turns.AT_ONCE and self._is_there(loop):
+                    self._score.play(place)  # whatever else is due: the program had it when it asked
+                    self._stage.last = key
+                    return
                 head = place == self._score.head
                 if head and (self._is_at_rest_but_here(loop, place) or self._is_next_piece(key, place, loop)):
                     self._stage.play(place)
@@ -258,6 +262,10 @@ class Conductor:
         at = self._score.at(place)
         is_alone = self._clock.is_first(loop, at) and self._stage.is_alone()
         return self._row % _ROW != 0 and is_alone and not self._score.is_joined(place)
+
+    def _is_there(self, loop: Any) -> bool:
+        """Whether the turns of a loop are those of the recording, in which nobody waited for it."""
+        return follows(loop) and not self.pace.realtime
 
     def _is_next_piece(self, key: Key, place: int, loop: Any) -> bool:
         """Whether a stream goes on with what the program got together with the piece before, in one turn."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from lctl.rerun.spots import LAST, Spot
 from lctl.rerun.waiting import Key
 from lctl.session import pooljobs
-from lctl.session.turns import FAR
+from lctl.session.turns import AT_ONCE, FAR
 
 #: Places after one that is dropped among which the next for its loop is looked for.
 _NEAR = 64
@@ -42,10 +42,12 @@ class Score:
             self._moments.append((one[0], one[1], one[2] if len(one) > 2 else None))
             self._spots.append(one[3] if len(one) > 3 else LAST)
         self._places = {moment[1]: place for place, moment in enumerate(self._moments)}
-        self._over = bytearray(len(self._moments))  # played, given up, or passed over
-        self._late: set[int] = set()
+        # What was there when it was asked for has no turn, and nothing waits for it.
+        self._late = {place for place, moment in enumerate(self._moments) if moment[2] == AT_ONCE}
+        self._over = bytearray(place in self._late for place in range(len(self._moments)))
         self.length = len(self._moments)
         self.head = 0
+        self._advance()
 
     def place(self, key: Key) -> int | None:
         """Where a delivery stands; None if it is over, or was never recorded."""
@@ -69,7 +71,8 @@ class Score:
         return self._moments[place][1]
 
     def turn(self, place: int) -> int | None:
-        """Of its event loop, counted from what reached that before; None if unknown."""
+        """Of its event loop, counted from what reached that before; `AT_ONCE` of what nobody waited for; None
+        if unknown."""
         return self._moments[place][2]
 
     def is_joined(self, place: int) -> bool:
@@ -77,6 +80,8 @@ class Score:
         lane = self.key(place)[0]
         for other in range(place + 1, min(place + _TOGETHER, self.length)):
             turn = self.turn(other)
+            if turn == AT_ONCE:
+                continue
             if turn == 0 and self.key(other)[0] != lane and not self.is_over(other):
                 return True
             if turn:
@@ -96,7 +101,7 @@ class Score:
 
     def play(self, place: int) -> bool:
         """It has been delivered (or will never be asked for). Whether it had been passed over."""
-        late = place in self._late
+        late = place in self._late and self.turn(place) != AT_ONCE
         self._late.discard(place)
         self._end(place)
         return late

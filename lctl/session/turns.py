@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 #: Turns that are not told apart from more.
 FAR = 99
 
+#: In place of a number of turns: it was there when it was asked for. It did not reach the loop just then.
+AT_ONCE = -1
+
 #: Where the future of a pool job has the job's lane.
 LANE = "_lctl_lane"
 
@@ -112,6 +115,11 @@ def since(ago: int = 0) -> int | None:
     turn = turn - ago if last is None else max(turn - ago, last)
     loop._lctl_reached = turn
     return FAR if last is None else min(turn - last, FAR)
+
+
+def now() -> int | None:
+    """The turn of the loop of this thread; None where none runs, or one whose turns are not counted."""
+    return getattr(running(), "_lctl_turn", None)
 
 
 def crossing(lane: Lane) -> None:

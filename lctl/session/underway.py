@@ -76,10 +76,14 @@ class UnderWay:
             turns.together()
         return moment
 
-    def end(self, moment: Moment, delivers: bool = True) -> None:
-        """It has ended. Not `delivers`: nothing reached the program then (a stream's pieces had before)."""
+    def end(self, moment: Moment, delivers: bool = True, at_once: bool = False) -> None:
+        """It has ended. Not `delivers`: nothing reached the program then (a stream's pieces had before);
+        `at_once`: what did was there when it was asked for."""
         if turns.counting and delivers and moment in self._open:
-            moment.arrive()
+            if at_once:
+                moment.turn = turns.AT_ONCE
+            else:
+                moment.arrive()
         self._open.pop(moment, None)
 
     def now(self) -> float:

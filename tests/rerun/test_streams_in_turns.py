@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lctl.session import turns
 from lctl.testing import ModelServer, Reply
 from tests.rerun.harness import Result, record, rerun
 
@@ -29,14 +30,26 @@ def test_pieces_over_aiohttp_come_in_their_turns(how: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("how", ["tasks", "threads"])
 def test_what_a_stream_began_goes_on_before_its_first_piece(how: str, tmp_path: Path) -> None:
     """The head of an answer came long before the rest: another call was made upon it, and answered first."""
-    first = _recorded("stream_begun.py", how, tmp_path)
+    first = _recorded("stream_begun.py", how, tmp_path, delay=0.3)
     assert first.out.startswith("One two three. piece")
     _is_exact(first, tmp_path)
 
 
-def _recorded(program: str, how: str, folder: Path) -> Result:
-    with ModelServer(chunk_delay=0.1) as server:
-        server.reply(lambda request: Reply(text="One two three."), times=None)
+def test_pieces_that_were_there_when_they_were_asked_for(tmp_path: Path) -> None:
+    """Nobody waited for them: a reader that goes on, as there is room in a queue, has them at once."""
+    first = _recorded(
+        "streams_into_queue.py", "", tmp_path, "One two three four five six seven.", delay=0.004
+    )
+    exchanges = [event["data"] for event in first.events if event["type"] == "exchange"]
+    assert all(turns.AT_ONCE in data["turns"] for data in exchanges)
+    _is_exact(first, tmp_path)
+
+
+def _recorded(
+    program: str, how: str, folder: Path, text: str = "One two three.", delay: float = 0.1
+) -> Result:
+    with ModelServer(chunk_delay=delay) as server:
+        server.reply(lambda request: Reply(text=text), times=None)
         first = record(program, folder, {**server.environ, "HOW": how})
     assert first.code == 0, first.err
     return first

@@ -272,12 +272,14 @@ class _AsyncTee:
     async def __aiter__(self) -> AsyncIterator[bytes]:
         keep, now = self._attempt.chunks.append, monotonic_ns
         stream = self._inner.__aiter__()
+        asked = turns.now()
         try:
             async for chunk in stream:
                 keep((now(), chunk))
                 if turns.counting:
-                    self._attempt.passed()
+                    self._attempt.passed(asked=asked)
                 yield chunk
+                asked = turns.now() if turns.counting else None
         except GeneratorExit:
             raise
         except BaseException as error:
@@ -287,7 +289,7 @@ class _AsyncTee:
         finally:
             if isinstance(stream, AsyncGenerator):
                 await stream.aclose()
-        self._attempt.end()
+        self._attempt.end(asked)
 
     async def aclose(self) -> None:
         try:
