@@ -186,7 +186,8 @@ class Attempt:
             return
         self._is_over()
         try:
-            self._under_way.end(self._moment, self._delivers, _is_there(asked))
+            # Of an answer that is no stream the head is what reached the program.
+            self._under_way.end(self._moment, self._delivers, self.is_stream and _is_there(asked))
             self.owner.ended(self)
         except Exception as error:
             if guard.policy == "raise":
