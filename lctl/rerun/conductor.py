@@ -119,8 +119,9 @@ class Conductor:
             party: Blocked | None = None
             future: Any = None
             if loop is not None:
-                if self._score.turn(place) == turns.AT_ONCE and self._is_there(loop):
-                    self._score.play(place)  # whatever else is due: the program had it when it asked
+                is_there = self._score.turn(place) == turns.AT_ONCE and self._is_there(loop)
+                if is_there and not self._homes.follows_threads(place, loop):
+                    self._score.play(place)  # whatever is due in its loop: the program had it when it asked
                     self._stage.last = key
                     return
                 head = place == self._score.head
@@ -129,8 +130,9 @@ class Conductor:
                     self._note(loop, place)
                     return
                 # Once other threads are at rest; its own waits for that.
-                if self._homes.goes_on(key, place, loop):
-                    self._note(loop, place)
+                if is_there or self._homes.goes_on(key, place, loop):
+                    if not is_there:
+                        self._note(loop, place)
                     party = self._stage.waiting[place] = Blocked(place, None)
                     self._stage.block(party)
             if party is None:

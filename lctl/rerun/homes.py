@@ -61,6 +61,12 @@ class Homes:
                 return True
         return False
 
+    def follows_threads(self, place: int, loop: Any) -> bool:
+        """Whether all that comes first is for other threads, and something is."""
+        score = self._score
+        before = [one for one in range(score.head, place) if not score.is_over(one)]
+        return bool(before) and all(self._upcoming.is_elsewhere(one, loop) for one in before)
+
     def is_behind_own(self, place: int, lane: str, loop: Any) -> bool:
         """Whether something of another lane of this loop comes first."""
         score = self._score
