@@ -25,7 +25,7 @@ _POLL = 0.05
 
 
 class FolderStore:
-    """The chains in one folder, a file each. A file is held by its writer; others are refused (LogLocked)."""
+    """The chains in one folder, a file each. A file is held by its writer: other appends raise LogLocked."""
 
     def __init__(self, address: Address) -> None:
         self.address = address

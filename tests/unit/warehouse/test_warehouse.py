@@ -73,6 +73,20 @@ def test_a_dataset_is_partitioned_by_day_and_written_again_is_the_same(
     assert {str(one) for one in table["date"].to_pylist()} == {day}
 
 
+def test_runs_whose_ids_are_alike_have_files_of_their_own(tmp_path: Path) -> None:
+    """Ids are anybody's words: what no file may be called, and any length; each run is there once."""
+    ids = ["mail:17", "mail-17", "mail/17", "mail-17~1f3a9c", "x" * 300, "x" * 301, "é" * 120, "..", "日/本"]
+    logs = [record(tmp_path / f"{n}.lctl.json", chain_id=id) for n, id in enumerate(ids)]
+    root = tmp_path / "lake"
+    for _ in range(2):
+        write_dataset(logs, str(root))
+    table = pq.read_table(root)
+    assert sorted(set(table["run"].to_pylist())) == sorted(ids)
+    assert table.num_rows == sum(len(log) for log in logs)
+    names = {path.name for path in root.rglob("*.parquet")}
+    assert {"mail-17.parquet", "mail-17~1f3a9c.parquet"} < names and len(names) == len(ids)
+
+
 def test_any_url_that_fsspec_knows(logs: list[Log]) -> None:
     """An object store is a URL; one nobody knows, or whose package is missing, is an error in one line."""
     write_dataset(logs, "memory://lake/runs")
