@@ -19,6 +19,8 @@ _REASONS = {
     "SAFETY": "content_filter", "tool_calls": "tool_call", "tool_use": "tool_call",
     "function_call": "tool_call",
 }  # fmt: skip
+#: The conventions' reason of a message that was not told to its end: left, cancelled, failed.
+BROKEN = "error"
 _WORDS = frozenset({"text", "output_text", "input_text", "summary_text", "refusal"})
 
 
