@@ -7,6 +7,7 @@ from typing import Any
 
 from lctl.codec.lines import decode
 from lctl.spans import conventions as names
+from lctl.spans.media import part_of
 from lctl.spans.parts import BROKEN
 from lctl.spans.span import Span
 from lctl.spans.values import as_json, dicts, function_call, mapping, text
@@ -108,6 +109,8 @@ def _part_of(part: dict[str, Any]) -> dict[str, Any]:
             return {"type": "image_url", "image_url": {"url": url}}
         case "uri" if part.get("modality") == "image":
             return {"type": "image_url", "image_url": {"url": part.get("uri")}}
+        case "blob":
+            return part_of(part) or part
     return part
 
 

@@ -98,6 +98,23 @@ def test_an_answer_that_broke_off_is_none_afterwards(outcome: str, status: str) 
     assert list(samples(Tree.of(found.events()))) == []
 
 
+def test_sounds_and_files_come_back() -> None:
+    """As OpenAI's chat has them."""
+    file = {"filename": "a.pdf", "file_data": "data:application/pdf;base64,AA=="}
+    content = [
+        {"type": "text", "text": "hear and read"},
+        {"type": "input_audio", "input_audio": {"data": "AA==", "format": "mp3"}},
+        {"type": "file", "file": file},
+    ]
+    log = chain(
+        {"type": "message", "data": {"message_id": "u", "role": "user", "content": content}},
+        {"type": "step_start", "data": {"kind": "llm", "model": "gpt-4o", "prompt": "u"}},
+        {"type": "step_end", "step": 2, "data": {"outcome": "success"}},
+    )
+    found = [one.data["content"] for one in back(log).log.events() if one.type == "message"]
+    assert found == [content]
+
+
 def test_results_of_tools_in_another_order_stay_in_it() -> None:
     """Two calls read the same two results, the second the other way round: each has its own path."""
 
