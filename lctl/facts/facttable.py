@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from lctl.facts import tagtext
 from lctl.facts.sandbox import Sandbox
 from lctl.trust.gates import Thresholds
 from lctl.trust.ledger import Ledger
@@ -42,7 +43,7 @@ class FactTable:
         ids = list(ledger.facts)
         self._numbers = {ids[n]: n + 1 for n in chosen}
         kept = [ledger.facts[id] for id in self._numbers]
-        self._sandbox.fill(_INSERT, self._rows(kept, agent))
+        self._fill(kept, agent)
         self._filled = False
 
     def follow(self, agent: str | None) -> None:
@@ -51,20 +52,33 @@ class FactTable:
         if not self._filled or agent != self._agent:
             self._define(ledger.policy.thresholds)
             self._numbers = {}
-            self._sandbox.fill(_INSERT, self._rows(ledger.facts.values(), agent))
+            self._fill(ledger.facts.values(), agent)
             self._filled, self._agent = True, agent
         elif ledger.touched:
             changed = sorted((ledger.facts[id] for id in ledger.touched), key=lambda fact: fact.added)
-            self._sandbox.fill(_INSERT, self._rows(changed, agent))
+            self._fill(changed, agent)
         ledger.touched = set()
 
-    def _rows(self, facts: Iterable[Standing], agent: str | None) -> Iterator[tuple[Any, ...]]:
+    def _fill(self, facts: Iterable[Standing], agent: str | None) -> None:
+        lists: dict[str, tuple[str, ...]] = {}
+        self._sandbox.fill(_INSERT, self._rows(facts, agent, lists))
+        rows = ((text, tag) for text, tags in lists.items() for tag in tags)
+        self._sandbox.fill(f"INSERT OR IGNORE INTO {tagtext.TABLE} VALUES (?, ?)", rows)
+
+    def _rows(
+        self, facts: Iterable[Standing], agent: str | None, lists: dict[str, tuple[str, ...]]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Each fact's row; what its `tags` stand for goes into `lists`."""
         numbers = self._numbers
         for fact in facts:
             id = fact.id
             number = numbers.get(id)
             if number is None:
                 number = numbers[id] = len(numbers) + 1
+            tags = None
+            if fact.tags:
+                tags = ",".join(fact.tags)
+                lists[tags] = tuple(fact.tags)
             hops = fact.hops if agent is None else fact.distance(agent)
             yield (
                 number,
@@ -73,7 +87,7 @@ class FactTable:
                 fact.stated if not hops or fact.stated is None else round(fact.confidence(agent) or 0.0, 9),
                 fact.source,
                 fact.agent,
-                ",".join(fact.tags) if fact.tags else None,
+                tags,
                 hops,
                 fact.stated,
                 fact.author,
@@ -84,6 +98,7 @@ class FactTable:
             )
 
     def _define(self, bounds: Thresholds) -> None:
+        self._sandbox.define(tagtext.TABLE, tagtext.COLUMNS, hidden=True)
         near = 1e-9  # as `Thresholds.decide`
         self._sandbox.define(
             "facts",

@@ -72,6 +72,10 @@ class _Watch:
             if (second or "").lower() not in _REFUSED:
                 return sqlite3.SQLITE_OK
             self.refusal = f"{second}() cannot be used"
+        elif action == sqlite3.SQLITE_UPDATE and first == "sqlite_master":
+            self.refusal = (
+                "a query can only read; of the functions that make a table, json_each() and json_tree() do"
+            )
         else:
             what = _ACTIONS.get(action, "do more than read")
             self.refusal = f"a query can only read; this one would {what}"
@@ -94,14 +98,17 @@ class Sandbox:
         self._db.execute("PRAGMA temp_store=MEMORY")
         for limit, value in _LIMITS:
             self._db.setlimit(limit, value)
+        # Made now, once: SQLite writes down their columns where a query would be refused to.
+        self._db.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").close()
         self._db.set_progress_handler(self._watch.is_late, _STEPS)
         self._end = finalize(self, self._db.close)
 
-    def define(self, table: str, columns: str) -> None:
-        """Create a table (again, empty)."""
+    def define(self, table: str, columns: str, *, hidden: bool = False) -> None:
+        """Create a table (again, empty); one that is hidden is not named in messages."""
         self._db.execute(f"DROP TABLE IF EXISTS {table}")
         self._db.execute(f"CREATE TABLE {table} ({columns})")
-        self.columns[table] = [row[1] for row in self._db.execute(f"PRAGMA table_xinfo({table})")]
+        if not hidden:
+            self.columns[table] = [row[1] for row in self._db.execute(f"PRAGMA table_xinfo({table})")]
 
     def fill(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one of our own statements for many rows."""

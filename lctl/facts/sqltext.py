@@ -1,7 +1,7 @@
 """A query as agents write it, made into what SQLite takes.
 
-`SELECT * WHERE source = 'x'` means facts; `relevance('words')` needs to know the row; `tag = 'x'` holds for
-a fact that has the tag among others. Nothing else is changed, and strings and comments never are.
+`SELECT * WHERE source = 'x'` means facts; `relevance('words')` needs to know the row (and `tag`, see
+`tagtext`). Nothing else is changed, and strings and comments never are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ _AGGREGATING = frozenset(
     {"distinct", "group", "union", "intersect", "except", "with", "over"}
     | {"count", "sum", "avg", "min", "max", "total", "group_concat", "json_group_array", "json_group_object"}
 )
-_EQUAL = {"=": ">", "==": ">", "!=": "=", "<>": "="}
 
 
 class Token(NamedTuple):
@@ -65,25 +64,17 @@ def for_facts(sql: str) -> str:
 
 
 def for_sqlite(sql: str) -> str:
-    """The query with `relevance` and `tag` in the engine's terms."""
+    """The query with `relevance` in the engine's terms."""
     found = tokens(sql)
     row = f"{next((name for _, name in _facts_names(found)), 'facts')}.rowid"
-    edits: list[tuple[int, int, str]] = []
+    edits: list[tuple[int, str]] = []
     for n, one in enumerate(found):
-        following = found[n + 1 : n + 4]
-        if one.word == "relevance" and following and following[0].text == "(":
+        if one.word == "relevance" and n + 1 < len(found) and found[n + 1].text == "(":
             close, commas = _argument_end(found, n + 1)
             if close is not None and close > n + 2 and not commas:
-                edits.append((found[close].start, found[close].start, f", {row}"))
-        elif one.word == "tag" and len(following) > 1 and following[0].text in _EQUAL:
-            value = following[1]
-            if value.text.startswith("'"):
-                start = found[n - 2].start if n > 1 and found[n - 1].text == "." else one.start
-                sign = _EQUAL[following[0].text]
-                made = f"instr(','||coalesce(tags,'')||',', ','||{value.text}||',') {sign} 0"
-                edits.append((start, value.start + len(value.text), f"({made})"))
-    for start, end, text in sorted(edits, reverse=True):
-        sql = sql[:start] + text + sql[end:]
+                edits.append((found[close].start, f", {row}"))
+    for at, text in sorted(edits, reverse=True):
+        sql = sql[:at] + text + sql[at:]
     return sql
 
 

@@ -18,6 +18,7 @@ from lctl.facts.facttable import FactTable
 from lctl.facts.relevance import Embed, nearness, scores
 from lctl.facts.sandbox import ROWS, SECONDS, Answer, Sandbox
 from lctl.facts.sqltext import for_facts, for_sqlite, naming_rows, words_needed
+from lctl.facts.tagtext import for_tags
 from lctl.state.collection import paused
 from lctl.trust.ledger import Ledger
 from lctl.trust.standing import Standing
@@ -99,7 +100,7 @@ class FactStore:
             self._scores.clear()
             self._trouble = None
             asked = for_facts(sql)
-            meant = for_sqlite(asked)
+            meant = for_sqlite(for_facts(for_tags(sql)))
             with paused(), self._reading:
                 self._prepare(agent, words_needed(asked) if self.embed is None else None)
             try:

@@ -24,6 +24,8 @@ class Growing:
         self._prefix = prefix
         self._newest: str | None = None
         self._below: dict[tuple[str | None, bytes], str] = {}  # (parent, what it says) -> newest such message
+        self._above: set[str | None] = set()  # messages that have some below them
+        self._chained: set[str | None] = set()  # tool results, and what they answer
 
     def after(self, message: dict[str, Any], **about: Any) -> None:
         """A message after the newest one."""
@@ -54,6 +56,11 @@ class Growing:
 
     def _add(self, message: dict[str, Any], parent: str | None, call: Call | None, **about: Any) -> str:
         id = f"{self._prefix}{len(self._draft) + 1}"
+        if message.get("role") == "tool":
+            self._chained |= {id, parent}
+        if parent in self._above and parent in self._chained:
+            about["exact"] = True  # a reader would put it below the last of the tool results
+        self._above.add(parent)
         self._draft.add(id, message, parent, call=call, **about)
         self._below[parent, _said(message)] = id
         return id

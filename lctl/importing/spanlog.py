@@ -20,11 +20,13 @@ from lctl.importing.writing import EventList
 from lctl.payloads import check
 from lctl.spans import conventions as names
 from lctl.spans import meaning
-from lctl.spans.messages import json_of, messages_of, value_of
+from lctl.spans.messages import is_broken, json_of, messages_of, value_of
 from lctl.spans.span import Mark, Span, timestamp_of
 
 #: What ends the name of a key in the text of a problem.
 _KEY = re.compile(r"[.:\[ ]")
+#: What the message is of a call that ended so.
+_BROKEN = {"error": "error", "aborted": "aborted", "cancelled": "aborted"}
 
 
 def write(spans: Sequence[Span], draft: Draft) -> None:
@@ -162,7 +164,10 @@ class SpanLog(EventList):
         _, given = messages_of(span)
         before = len(self._draft.said)
         made = Call(**call._asdict())
-        ids = self._growing.gave(given, self._parents.get(n), made, at=at, agent=agent, where=self._where(n))
+        about: dict[str, Any] = {"at": at, "agent": agent, "where": self._where(n)}
+        if is_broken(span) or _outcome(span) in _BROKEN:
+            about["status"] = _BROKEN.get(_outcome(span) or "", "aborted")
+        ids = self._growing.gave(given, self._parents.get(n), made, **about)
         for said in self._draft.said[before:]:
             self.add_message(said, step)
             self.ask(said)

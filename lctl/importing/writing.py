@@ -83,6 +83,8 @@ class EventList:
         data: dict[str, Any] = {"message_id": said.id, "parent_id": said.parent, **said.message, **said.place}
         if said.call is not None:
             data["sampled"] = True
+            if said.call.error:
+                data.setdefault("status", "error")
         if said.details:
             data["details"] = said.details
         return self.add("message", said.at, said.agent, data, step)

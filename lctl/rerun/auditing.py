@@ -49,7 +49,7 @@ class Guard:
     """Refuses side effects between `begin` and `end`.
 
     Attributes:
-        scratch: the folder where writing is free; temporary files go there.
+        scratch: the folder where writing is free, and temporary files go; None where it is free everywhere.
         is_live: whether the running code is past what is recorded, and may do what it does.
         again: the tool calls that run again, as a certificate tells them.
     """
@@ -92,20 +92,25 @@ class Guard:
     def begin(self) -> None:
         """Refuse from here on, in every thread of this process and in those it forks."""
         global _active, _hooked
-        if self.scratch is None:
-            self.scratch = Path(tempfile.mkdtemp(prefix=SCRATCH))
-        self.scratch.mkdir(parents=True, exist_ok=True)
-        self._folders = (absolute(str(self.scratch)), *(absolute(path) for path in self._allowed["write"]))
-        self._before = tempfile.tempdir, os.environ.get("TMPDIR")
-        tempfile.tempdir = str(self.scratch)
-        os.environ["TMPDIR"] = str(self.scratch)
-        if self.scratch.name.startswith(SCRATCH):  # what the program prints names files where they were
-            writing.moved = os.sep + self.scratch.name
+        self._folders = tuple(absolute(path) for path in self._allowed["write"])
+        if os.sep not in self._folders:  # else all of the disk is free, and temporary files may be to stay
+            self._make_scratch()
         with _lock:
             _active = self
             if not _hooked:
                 _hooked = True
                 sys.addaudithook(_hook)
+
+    def _make_scratch(self) -> None:
+        if self.scratch is None:
+            self.scratch = Path(tempfile.mkdtemp(prefix=SCRATCH))
+        self.scratch.mkdir(parents=True, exist_ok=True)
+        self._folders = (absolute(str(self.scratch)), *self._folders)
+        self._before = tempfile.tempdir, os.environ.get("TMPDIR")
+        tempfile.tempdir = str(self.scratch)
+        os.environ["TMPDIR"] = str(self.scratch)
+        if self.scratch.name.startswith(SCRATCH):  # what the program prints names files where they were
+            writing.moved = os.sep + self.scratch.name
 
     def end(self) -> None:
         """Let everything happen again."""
@@ -114,6 +119,8 @@ class Guard:
             if _active is not self:
                 return
             _active = None
+        if self._before is None:
+            return
         writing.moved = ""
         tempfile.tempdir, variable = self._before
         if variable is None:

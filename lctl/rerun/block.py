@@ -81,6 +81,16 @@ class Block:
         log = self.certificate.log
         return Path(log) if log else None
 
+    @property
+    def why_stopped(self) -> str | None:
+        """Why it ended before what runs in it did; None while it goes on."""
+        halt = self._running.halt
+        return None if halt.why is None or halt.reached else str(halt.why)
+
+    def abandon(self) -> None:
+        """In a forked process: the block is its parent's."""
+        self._running.abandon()
+
     def __enter__(self) -> Block:
         from lctl.instrument import ensure_installed, settings
 

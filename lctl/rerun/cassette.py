@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from lctl.errors import LctlError, RerunError, RerunStopped, UsageError
+from lctl.errors import RerunError, RerunStopped, UsageError
+from lctl.rerun.outsiders import Outsiders
+from lctl.session import lanes
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -19,13 +17,20 @@ if TYPE_CHECKING:
     from lctl.rerun.matching import Policy
 
 Mode = Literal["none", "once", "new", "all"]
+#: Of a test: its fixtures are set up, it is called, they are torn down.
+Part = Literal["set-up", "call", "tear-down"]
+
+#: The main flow of each. What a fixture starts does not move what the test itself asks.
+_PARTS: dict[Part, str] = {"set-up": "1", "call": "0", "tear-down": "2"}
+#: What a test may do in a replay.
+_ALLOWED = ("write:/", "subprocess", "network:localhost", "network:127.0.0.1")
 
 
 class Cassette:
-    """Record into it, or replay from it, for as long as it is entered.
+    """Record into it, or replay from it, from `begin` to `end`.
 
     Args:
-        path: the log. It appears when the block ends without an error, whole or not at all.
+        path: the log. It appears when the test has passed, whole or not at all.
         mode: none, once, new or all, as `--lctl-record`.
         policy: of a replay: strict, or pin (an edited request gets the recorded answer).
         ambient: clock, random and environment reads of the test's own code are recorded, too.
@@ -49,8 +54,19 @@ class Cassette:
         self._stack: ExitStack | None = None
         self._block: Block | None = None
         self._part = path.with_name(f".{path.name}.part")
+        note = path.with_name(f".{path.name}.refused")
+        self._outsiders = Outsiders(str(path), str(note.absolute()), None if self.recording else _ALLOWED)
 
-    def __enter__(self) -> Self:
+    @property
+    def is_running(self) -> bool:
+        return self._stack is not None
+
+    def begin(self) -> None:
+        """Record or replay from here on: what sets the test up, in a main flow of its own.
+
+        Raises:
+            RerunError: recording is off, and there is no cassette.
+        """
         from contextlib import ExitStack
 
         if not self.recording and not self.path.exists():
@@ -67,23 +83,41 @@ class Cassette:
             stack.close()
             raise
         self._stack = stack
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def turn_to(self, part: Part) -> None:
+        """What comes next is another part of the test: what one asks moves nothing in the others."""
+        lanes.enter(lanes.Lane(_PARTS[part]))  # undone at the end: a fixture's context may be the test's
+
+    def check(self) -> None:
+        """Raises RerunStopped where the test swallowed the one it got, or a process it started got one."""
+        refused = self.refused()
+        stopped = None if self._block is None else self._block.why_stopped
+        if stopped or refused:
+            raise RerunStopped(stopped or refused)
+
+    def refused(self) -> str:
+        """What processes that the test started were refused since the last time."""
+        return self._outsiders.refused()
+
+    def end(self, *, passed: bool) -> None:
+        """No more. The cassette is there, or has more, if the test has `passed`.
+
+        Raises:
+            RerunStopped: as `check`.
+        """
         stack, self._stack = self._stack, None
         if stack is None:
             return
         try:
-            stack.__exit__(kind, error, trace)
-            if error is None:
+            stack.close()
+            if passed:
                 self._conclude()
         finally:
+            self._outsiders.refused()
             self._part.unlink(missing_ok=True)
 
     def _conclude(self) -> None:
-        """Raises RerunStopped where the test swallowed the one it got."""
+        self.check()
         if self._block is None:
             self._part.replace(self.path)
             return
@@ -103,7 +137,6 @@ class Cassette:
         stack.callback(setattr, settings, "full", settings.full)
         settings.full = True
         ensure_installed()
-        stack.enter_context(lanes_from_the_top())
         self._open(stack)
 
     def _replay(self, stack: ExitStack) -> None:
@@ -118,7 +151,7 @@ class Cassette:
             policy=policy,
             on_miss="live" if self.mode == "new" else "stop",
             output=self._part,
-            allow=("write:/", "subprocess", "network:localhost", "network:127.0.0.1"),
+            allow=_ALLOWED,
         )
         self._block = stack.enter_context(block)
         self._open(stack)
@@ -141,9 +174,21 @@ class Cassette:
     def _open(self, stack: ExitStack) -> None:
         from lctl.session import LCTLSession, default
 
+        stack.callback(lanes.leave, lanes.enter(lanes.Lane(_PARTS["set-up"])))
+        stack.callback(self._outsiders.enter(self._leave_to_parent))
+        if self.ambient:
+            from lctl.instrument import ambient
+
+            if not ambient.is_installed():
+                ambient.install()
+                stack.callback(ambient.uninstall)
         session = LCTLSession(self.path.name.removesuffix(".lctl.json"), self._part)
         stack.callback(session.close)
         stack.enter_context(default.stand_in(session))
+
+    def _leave_to_parent(self) -> None:
+        if self._block is not None:
+            self._block.abandon()
 
     def _extend(self) -> None:
         """The replay's own log, which holds what was served and what was made, is the cassette now."""
@@ -157,44 +202,7 @@ class Cassette:
         self._part.replace(self.path)
 
 
-@contextmanager
-def lanes_from_the_top() -> Iterator[None]:
-    """Lanes of the block count from its beginning, whatever ran before in this process."""
-    from lctl.session import lanes
-
-    token = lanes.enter(lanes.Lane("0"))
-    try:
-        yield
-    finally:
-        lanes.leave(token)
-
-
-def of_test(
-    file: Path, name: str, *, folder: str, mode: Mode, path: str | None = None, **options: Any
-) -> Cassette:
-    """The cassette of the test `name` in `file`.
-
-    A path is relative to the test's file. A parametrised test has one for each set of parameters:
-    `checkout.lctl.json` becomes `checkout[eur].lctl.json`.
-    """
-    bare, bracket, parameters = name.partition("[")
-    suffix = _safe(bracket + parameters)
-    if path is None:
-        own = f"{_safe(bare)}{suffix}.lctl.json"
-        return Cassette(file.parent / folder / file.stem / own, mode, **options)
-    given = file.parent / path
-    stem = given.name.removesuffix(".json").removesuffix(".lctl")
-    return Cassette(given.with_name(f"{stem}{suffix}.lctl.json"), mode, **options)
-
-
-def _safe(name: str) -> str:
-    return re.sub(r"[^\w\[\]=.,+-]", "_", name)[:120]
-
-
 def _set_unless_there(stack: ExitStack, name: str, value: str) -> None:
     if name not in os.environ:
         os.environ[name] = value
         stack.callback(os.environ.pop, name, None)
-
-
-__all__ = ["Cassette", "LctlError", "of_test"]

@@ -3,18 +3,24 @@
     @pytest.mark.lctl("cassettes/checkout.lctl.json")
     def test_checkout(): ...
 
-The cassette is an ordinary log. Loaded by pytest in every run where lctl is installed, so nothing of lctl
-is imported until a test asks for a cassette.
+The cassette is an ordinary log. Loaded by pytest in every run where lctl is installed, so next to nothing
+of lctl is imported until a test asks for a cassette.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from lctl.rerun import cassettefiles
+from lctl.rerun.cassettefiles import older_place
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from lctl.rerun.cassette import Cassette
 
 _MODES = {
@@ -26,6 +32,9 @@ _MODES = {
 _ADVICE = "record the test anew with --lctl-record=all, or add what is missing with --lctl-record=new"
 _unused = pytest.StashKey[list[str]]()
 _recorded = pytest.StashKey[dict[str, str]]()
+_first = pytest.StashKey[dict[str, str]]()
+_passed = pytest.StashKey[bool]()
+_said = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,6 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.stash[_unused] = []
     config.stash[_recorded] = {}
+    config.stash[_first] = {}
 
 
 @pytest.fixture
@@ -53,28 +63,95 @@ def lctl_tape(request: pytest.FixtureRequest) -> Cassette:
     return cassette
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
+    """Note whose the cassettes are that tests had in common once, before tests are left out."""
+    for item in items:
+        if _asks(item):
+            config.stash[_first].setdefault(str(older_place(*_named(item))), item.nodeid)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Generator[None, Any, Any]:
+    """What is made anew for each test is a part of it; what tests share is not."""
+    item = request.node
+    if fixturedef.scope != "function" or not isinstance(item, pytest.Item) or not _asks(item):
+        return (yield)
+    try:
+        with _told(item):
+            _begun(item)
+            return (yield)
+    except pytest.fail.Exception as error:
+        if fixturedef.cached_result is None:  # else pytest takes it for one that was never set up
+            fixturedef.cached_result = (None, fixturedef.cache_key(request), (error, error.__traceback__))
+        raise
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    asked = item.get_closest_marker("lctl") is not None or "lctl_tape" in getattr(item, "fixturenames", ())
-    if not asked:
+    if not _asks(item):
         return (yield)
-    from lctl.errors import LctlError, RerunStopped
-
-    cassette = _cassette_of(item)
-    said: str | None = None
-    result: Any = None
-    try:
-        with cassette:
+    with _told(item):
+        cassette = _begun(item)
+        cassette.turn_to("call")
+        try:
             result = yield
-    except RerunStopped as error:
-        said = f"{cassette.path}\n{_without_options(str(error))}\n\n  {_ADVICE}"
-    except LctlError as error:
-        said = str(error)
+            cassette.check()
+        except BaseException:
+            if refused := cassette.refused():
+                item.add_report_section("call", "lctl", refused)
+            raise
+        finally:
+            cassette.turn_to("tear-down")
+        item.stash[_passed] = True
+        return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
+    if not _asks(item):
+        return (yield)
+    with _told(item, tearing_down=True):
+        return (yield)
+
+
+def _asks(item: pytest.Item) -> bool:
+    return item.get_closest_marker("lctl") is not None or "lctl_tape" in getattr(item, "fixturenames", ())
+
+
+def _begun(item: pytest.Item) -> Cassette:
+    """The test's cassette, recording or replaying until what is set up from now on is torn down."""
+    cassette = _cassette_of(item)
+    if not cassette.is_running:
+        item.stash[_passed], item.stash[_said] = False, ""
+        cassette.begin()
+        item.addfinalizer(lambda: _end(item, cassette))
+    return cassette
+
+
+def _end(item: pytest.Item, cassette: Cassette) -> None:
+    try:
+        cassette.end(passed=item.stash[_passed])
     finally:
         item.config.stash[_unused] += cassette.unused
-    if said is not None:
-        pytest.fail(said, pytrace=False)
-    return result
+
+
+@contextmanager
+def _told(item: pytest.Item, *, tearing_down: bool = False) -> Iterator[None]:
+    """What a cassette has to say, without a traceback of ours."""
+    from lctl.errors import LctlError, RerunStopped
+
+    try:
+        yield
+        return
+    except RerunStopped as error:
+        said = f"{_cassette_of(item).path}\n{_without_options(str(error))}\n\n  {_ADVICE}"
+    except LctlError as error:
+        said = str(error)
+    if tearing_down and item.stash.get(_said, "") == said:
+        return  # a stopped replay refuses what tears the test down, too
+    item.stash[_said] = said
+    raise pytest.fail.Exception(said, pytrace=False) from None
 
 
 def _without_options(text: str) -> str:
@@ -87,27 +164,42 @@ def _cassette_of(item: Any) -> Cassette:
     """The one of this test, made when first asked for."""
     found: Cassette | None = item.__dict__.get("_lctl_cassette")
     if found is None:
+        from lctl.errors import LctlError
         from lctl.rerun import cassette
 
         mark = item.get_closest_marker("lctl")
         given = dict(mark.kwargs) if mark else {}
-        if mark and mark.args:
-            given["path"] = mark.args[0]
         mode: Any = (
             given.pop("record", None)
             or item.config.getoption("--lctl-record")
             or str(item.config.getini("lctl_record"))
         )
+        test, folder, path = _named(item)
+        given.pop("path", None)
+        place, older = cassettefiles.place(test, folder, path), older_place(test, folder, path)
+        if not place.exists() and older.exists() and _is_first(item, older):
+            place = older
         try:
-            found = cassette.of_test(
-                item.path, item.name, folder=str(item.config.getini("lctl_cassettes")), mode=mode, **given
-            )
-            _claim(item, str(found.path))
-        except (TypeError, cassette.LctlError) as error:
+            found = cassette.Cassette(place, mode, **given)
+        except (TypeError, LctlError) as error:
             said = str(error).replace("Cassette.__init__()", "it")
             raise pytest.fail.Exception(f"@pytest.mark.lctl on {item.name}: {said}", pytrace=False) from None
+        _claim(item, str(place))
         item.__dict__["_lctl_cassette"] = found
     return found
+
+
+def _named(item: pytest.Item) -> tuple[cassettefiles.Test, str, str | None]:
+    """The test, the folder of unnamed cassettes, and the path its mark gives."""
+    mark = item.get_closest_marker("lctl")
+    path = None if mark is None else mark.args[0] if mark.args else mark.kwargs.get("path")
+    classes = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
+    test = cassettefiles.Test(item.path, classes, item.name, item.config.rootpath)
+    return test, str(item.config.getini("lctl_cassettes")), path
+
+
+def _is_first(item: pytest.Item, older: Path) -> bool:
+    return item.config.stash[_first].get(str(older), item.nodeid) == item.nodeid
 
 
 def _claim(item: Any, path: str) -> None:

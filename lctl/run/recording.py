@@ -22,6 +22,12 @@ def begin() -> None:
 
         bootstrap.begin()
         return
+    of_test = os.environ.get("LCTL_CASSETTE")
+    if of_test:
+        from lctl.rerun import outsiders
+
+        outsiders.begin(of_test)
+        return
     from lctl.instrument import auto_instrument
     from lctl.run.environment import RUN, recording_here
     from lctl.session import default, opening

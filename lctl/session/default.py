@@ -58,6 +58,12 @@ def disable() -> None:
     close()
 
 
+def forget() -> None:
+    """In a forked process: nothing outside a session is recorded, and the session it had is its parent's."""
+    global _session, _enabled
+    _session, _enabled = None, False
+
+
 def aside() -> Callable[[], None]:
     """Put the default session away and let a second one be opened in its place; what undoes that, closing
     the second."""

@@ -7,6 +7,8 @@ from typing import Any
 
 from lctl.codec.lines import decode
 from lctl.spans import conventions as names
+from lctl.spans.media import part_of
+from lctl.spans.parts import BROKEN
 from lctl.spans.span import Span
 from lctl.spans.values import as_json, dicts, function_call, mapping, text
 
@@ -41,6 +43,12 @@ def messages_of(span: Span) -> tuple[Messages, Messages]:
             [_flat(held["out"][n], "assistant") for n in sorted(held["out"])],
         )
     return _of_events(span)
+
+
+def is_broken(span: Span) -> bool:
+    """Whether what it gave is said not to be whole."""
+    given = dicts(value_of(span.attributes.get(names.OUTPUT_MESSAGES)))
+    return any(one.get("finish_reason") == BROKEN for one in given)
 
 
 def _conventional(said: dict[str, Any]) -> tuple[Messages, Messages]:
@@ -101,6 +109,8 @@ def _part_of(part: dict[str, Any]) -> dict[str, Any]:
             return {"type": "image_url", "image_url": {"url": url}}
         case "uri" if part.get("modality") == "image":
             return {"type": "image_url", "image_url": {"url": part.get("uri")}}
+        case "blob":
+            return part_of(part) or part
     return part
 
 

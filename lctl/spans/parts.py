@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from lctl.spans.media import media_of
 from lctl.state.messages import images_of, reasoning_of, text_of, tool_calls_of, tool_results_of
 
 Data = Mapping[str, Any]
@@ -19,6 +20,8 @@ _REASONS = {
     "SAFETY": "content_filter", "tool_calls": "tool_call", "tool_use": "tool_call",
     "function_call": "tool_call",
 }  # fmt: skip
+#: The conventions' reason of a message that was not told to its end: left, cancelled, failed.
+BROKEN = "error"
 _WORDS = frozenset({"text", "output_text", "input_text", "summary_text", "refusal"})
 
 
@@ -131,6 +134,10 @@ def _kept(piece: Data) -> Iterator[Part]:
         type = part.get("type")
         if type in _WORDS or type in ("reasoning", "thinking"):
             continue  # it says nothing
+        media = media_of(part)
+        if media is not None:
+            yield media
+            continue
         yield {**part, "type": type if isinstance(type, str) and type else next(iter(part), "unknown")}
 
 

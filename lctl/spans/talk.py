@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
+from lctl.conversation.node import Node
 from lctl.conversation.tree import Tree
 from lctl.errors import LctlError
 from lctl.events import Event
 from lctl.spans import attributes as made
 from lctl.spans import conventions as names
-from lctl.spans.parts import input_message, output_message, parts_of
+from lctl.spans.parts import BROKEN, input_message, output_message, parts_of
 
 _FOLLOWED = frozenset({"message", "message_alias", "step_start", "step_end"})
 #: Calls whose system prompt is a message among the others.
@@ -72,13 +73,17 @@ class Talk:
 
     def answers(self, ids: Iterable[str], finish_reason: Any) -> dict[str, Any]:
         """What a model call has given."""
-        said = [output_message(data, finish_reason) for data in map(self._said, ids) if data is not None]
+        said = [
+            output_message(node.message, finish_reason if node.status == "complete" else BROKEN)
+            for node in map(self._node, ids)
+            if node is not None
+        ]
         for id in ids:
             self.unseen.pop(id, None)
         return {names.OUTPUT_MESSAGES: made.json_text(said)} if said and self._content else {}
 
-    def _said(self, id: str) -> Mapping[str, Any] | None:
+    def _node(self, id: str) -> Node | None:
         try:
-            return self._tree[id].message
+            return self._tree[id]
         except (KeyError, LctlError):
             return None

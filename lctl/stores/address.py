@@ -39,7 +39,7 @@ class Address(NamedTuple):
     shown: str
 
     def __str__(self) -> str:
-        return self.shown + (f"#{self.chain}" if self.chain else "")
+        return self.shown + (f"#{self.chain.replace('%', '%25')}" if self.chain else "")
 
     def option(self, name: str, default: str = "") -> str:
         return dict(self.options).get(name, default)

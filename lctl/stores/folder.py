@@ -18,14 +18,14 @@ from lctl.stores.contract import Entry, Match, SessionRow
 from lctl.stores.copying import blocks
 from lctl.stores.sessionrows import fold_all
 from lctl.stores.sqlstore import conflict
-from lctl.stores.texts import texts
+from lctl.stores.texts import around, terms, texts
 
 SUFFIX = ".lctl.json"
 _POLL = 0.05
 
 
 class FolderStore:
-    """The chains in one folder, a file each. A file is held by its writer; others are refused (LogLocked)."""
+    """The chains in one folder, a file each. A file is held by its writer: other appends raise LogLocked."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
@@ -126,12 +126,11 @@ class FolderStore:
 
     def search(self, words: str, limit: int = 50) -> list[Match]:
         """Reads every log: nothing is indexed in a folder."""
-        asked, found = [word.casefold() for word in words.split()], list[Match]()
+        asked, found = terms(words), list[Match]()
         for entry in self.entries() if asked else ():
             for text in texts(self.read(entry.id)):
-                there = text.words.casefold()
-                if all(word in there for word in asked):
-                    found.append(Match(entry.id, text.seq, text.kind, _around(text.words, asked[0])))
+                if set(asked) <= set(terms(text.words)):
+                    found.append(Match(entry.id, text.seq, text.kind, around(text.words, asked)))
                     if len(found) == limit:
                         return found
         return found
@@ -212,10 +211,3 @@ def _entry(log: Log) -> Entry:
         log.open,
         summary if isinstance(summary, dict) else {},
     )
-
-
-def _around(text: str, word: str, width: int = 60) -> str:
-    at = max(text.casefold().find(word), 0)
-    begin = max(at - width, 0)
-    cut = " ".join(text[begin : at + width].split())
-    return ("…" if begin else "") + cut + ("…" if at + width < len(text) else "")

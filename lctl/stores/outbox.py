@@ -18,6 +18,7 @@ from lctl.codec import open_log
 from lctl.codec.journal import beside
 from lctl.codec.log import Log
 from lctl.errors import ChainConflict, LctlError
+from lctl.filenames import file_name
 from lctl.record.writerlock import WriterLock
 from lctl.stores.address import Address
 from lctl.stores.contract import ChainStore
@@ -49,8 +50,7 @@ def folder() -> Path:
 
 def path_of(chain_id: str) -> Path:
     """Where the journal of a chain is while it goes to a store."""
-    safe = "".join(c if c.isalnum() or c in "-_.~" else "-" for c in chain_id).strip(".")[:120] or "chain"
-    return folder() / f"{safe}{SUFFIX}"
+    return folder() / f"{file_name(chain_id, empty='chain')}{SUFFIX}"
 
 
 def note(path: Path, to: Address) -> None:

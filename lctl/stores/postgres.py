@@ -21,6 +21,7 @@ from lctl.stores.chunks import WIDEST, Chunk, Packing
 from lctl.stores.contract import Match
 from lctl.stores.sqlreading import Work
 from lctl.stores.sqlstore import SqlStore
+from lctl.stores.texts import around, terms
 
 _CONNECT_TIMEOUT = 5
 _POOL = 8
@@ -174,20 +175,21 @@ class PostgresStore(SqlStore):
 
     def _index(self, work: Work, num: int, rows: list[tuple[int, str, str]]) -> None:
         work.many(
-            "INSERT INTO @texts (chain, seq, kind, words) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            [(num, *row) for row in rows],
+            "INSERT INTO @texts (chain, seq, kind, words, terms) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT DO NOTHING",
+            [(num, *row, " ".join(terms(row[2]))) for row in rows],
         )
 
     def _found(self, work: Work, words: str, limit: int) -> list[Match]:
+        asked = terms(words)
         found = work.run(
-            "SELECT c.id, t.seq, t.kind, ts_headline('simple', t.words, q, "
-            "'StartSel=, StopSel=, MaxWords=16, MinWords=8') "
+            "SELECT c.id, t.seq, t.kind, t.words "
             "FROM @texts t JOIN @chains c ON c.num = t.chain, plainto_tsquery('simple', ?) q "
             "WHERE {mine_of_c} t.vector @@@ q ORDER BY ts_rank(t.vector, q) DESC, c.num, t.seq LIMIT ?",
-            words,
+            " ".join(asked),
             limit,
         ).fetchall()
-        return [Match(*one) for one in found]
+        return [Match(id, seq, kind, around(text, asked)) for id, seq, kind, text in found]
 
     # -- tenants -----------------------------------------------------------------------------
 

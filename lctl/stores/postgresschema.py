@@ -113,6 +113,16 @@ CREATE TABLE {s}.texts (
 CREATE INDEX ON {s}.texts USING gin (vector);
 """
 
+#: PostgreSQL's own idea of a word takes an address or a path for one: it is given ours, one by one.
+_TERMS = """
+TRUNCATE {s}.texts;
+ALTER TABLE {s}.texts DROP COLUMN vector;
+ALTER TABLE {s}.texts ADD COLUMN terms text NOT NULL DEFAULT '';
+ALTER TABLE {s}.texts ADD COLUMN vector tsvector GENERATED ALWAYS AS (to_tsvector('simple', terms)) STORED;
+CREATE INDEX ON {s}.texts USING gin (vector);
+UPDATE {s}.chains SET indexed = 0;
+"""
+
 #: Tables a member of a tenant works with.
 TABLES = ("chains", "chunks", "sessions", "seed_messages", "texts")
 
@@ -132,6 +142,7 @@ def steps(schema: str) -> list[list[str]]:
         [*_written(_TENANTS + _CHAINS, schema), *parts, *_guards(schema, "chains", "chunks")],
         [*_written(_SESSIONS, schema), *_guards(schema, "sessions", "seed_messages")],
         [*_written(_TEXTS, schema), *_guards(schema, "texts")],
+        _written(_TERMS, schema),
     ]
 
 

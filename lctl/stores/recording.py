@@ -9,12 +9,13 @@ from secrets import token_hex
 from typing import Any
 
 from lctl.clock import system_ids
-from lctl.errors import LogLocked, LogNotFound, StoreAway
+from lctl.errors import LogLocked, LogNotFound, StoreAway, StoreError
+from lctl.guard import guard
 from lctl.record.journal import Durability, JournalStore
 from lctl.record.store import RecordingStore
 from lctl.stores import outbox
 from lctl.stores.address import Address
-from lctl.stores.copying import blocks, meet, send
+from lctl.stores.copying import blocks, branch, meet, send
 from lctl.stores.delivered import DeliveredJournal
 from lctl.stores.opening import open_store
 from lctl.stores.writer import ChainWriter
@@ -38,7 +39,7 @@ def opened(
         adopt: the chain is a new one, whose id was made up.
 
     Raises:
-        LogLocked: another program here records the same chain.
+        LogLocked: another program records into `path`.
     """
     if to.scheme == "memory":
         return ChainWriter(open_store(to), chain)
@@ -58,7 +59,10 @@ def _journal(
     while adopt and place.exists():  # two that began in the same second
         chain["id"] = system_ids.chain_id(str(chain.get("name") or "chain"))
         place = outbox.path_of(str(chain["id"]))
-    journal = _held(place, chain, durability, to)
+    try:
+        journal = _held(place, chain, durability, to)
+    except LogLocked:  # another program here records the chain: when both are delivered, one is a branch
+        journal = _held(_beside(place), chain, durability, to)
     if not adopt:
         try:
             journal = _fetched(journal, durability, to)
@@ -90,6 +94,10 @@ def _held(place: Path, chain: dict[str, Any], durability: Durability, to: Addres
         journal.forget()
 
 
+def _beside(place: Path) -> Path:
+    return place.with_name(f"{token_hex(3)}-{place.name}")
+
+
 def begin_with(to: Address, chain: dict[str, Any], lines: Iterator[bytes]) -> None:
     """Have a new chain begin with these events, before a session goes on with it."""
     if to.scheme in ("memory", "file"):
@@ -117,7 +125,19 @@ def _in_folder(
     store = open_store(to)
     assert isinstance(store, FolderStore)
     store.begin(chain)
-    return JournalStore(store.path(str(chain["id"])), chain, durability=durability)
+    id = str(chain["id"])
+    try:
+        return JournalStore(store.path(id), chain, durability=durability)
+    except LogLocked:
+        entry = store.entry(id)
+        ours = branch(entry.chain, entry.last_seq)
+        begin_with(to, ours, store.read(id, stop=entry.last_seq + 1))
+        told = StoreError(
+            f"{to.shown}: another writer goes on with chain {id}; what this program records is stored as "
+            f"chain {ours['id']}"
+        )
+        guard.failed(f"under chain {id}", told)
+        return JournalStore(store.path(str(ours["id"])), ours, durability=durability)
 
 
 def _fetched(journal: DeliveredJournal, durability: Durability, to: Address) -> DeliveredJournal:
@@ -134,7 +154,7 @@ def _fetched(journal: DeliveredJournal, durability: Durability, to: Address) -> 
     first, last = journal.bounds()
     if last and meet(store, entry.id, journal.line, first, last).first:
         # What was left here is a branch: it is delivered as one, and this session goes on with the other.
-        place = journal.path.with_name(f"{token_hex(3)}-{journal.path.name}")
+        place = _beside(journal.path)
         journal.path.rename(place)
         outbox.note(place, to)
         journal.forget()

@@ -25,6 +25,7 @@ from lctl.stores.forkgate import ForkGate
 from lctl.stores.sqliteschema import migrate
 from lctl.stores.sqlreading import Work
 from lctl.stores.sqlstore import SqlStore
+from lctl.stores.texts import around, terms
 
 #: How long a writer waits for another's commit, in seconds.
 _PATIENCE = 30.0
@@ -153,20 +154,21 @@ class SqliteStore(SqlStore):
 
     def _index(self, work: Work, num: int, rows: list[tuple[int, str, str]]) -> None:
         work.many(
-            "INSERT INTO @texts (chain, seq, kind, words) VALUES (?, ?, ?, ?)", [(num, *row) for row in rows]
+            "INSERT INTO @texts (chain, seq, kind, words, terms) VALUES (?, ?, ?, ?, ?)",
+            [(num, *row, " ".join(terms(row[2]))) for row in rows],
         )
 
     def _found(self, work: Work, words: str, limit: int) -> list[Match]:
-        asked = " ".join('"' + word.replace('"', '""') + '"' for word in words.split())
+        asked = terms(words)
         if not asked:
             return []
         found = work.run(
-            "SELECT c.id, t.seq, t.kind, snippet(texts, 3, '', '', '…', 16) FROM texts t "
+            "SELECT c.id, t.seq, t.kind, t.words FROM texts t "
             "JOIN chains c ON c.num = t.chain WHERE texts MATCH ? ORDER BY rank LIMIT ?",
-            "words : (" + asked + ")",
+            "terms : (" + " ".join(f'"{term}"' for term in asked) + ")",
             limit,
         ).fetchall()
-        return [Match(*one) for one in found]
+        return [Match(id, seq, kind, around(text, asked)) for id, seq, kind, text in found]
 
     def close(self) -> None:
         with _GATE:

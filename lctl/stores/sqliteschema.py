@@ -80,6 +80,12 @@ STEPS = (
     ALTER TABLE chains ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0;
     CREATE VIRTUAL TABLE texts USING fts5 (chain UNINDEXED, seq UNINDEXED, kind UNINDEXED, words);
     """,
+    """
+    DROP TABLE texts;
+    CREATE VIRTUAL TABLE texts USING fts5 (chain UNINDEXED, seq UNINDEXED, kind UNINDEXED,
+        words UNINDEXED, terms);
+    UPDATE chains SET indexed = 0;
+    """,
 )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from lctl.codec.lines import SEQ, decode
@@ -16,10 +18,32 @@ _KINDS = {
 _LIMIT = 100_000
 
 
+#: Letters and digits in a row.
+_TERM = re.compile(r"[^\W_]+")
+
+
 class Text(NamedTuple):
     seq: int
     kind: str
     words: str
+
+
+def terms(text: str) -> list[str]:
+    """What is looked for, and found, in a text: the same in every store, whose own ideas of words differ.
+
+    `Bob@Example.com` is bob, example and com; case and accents do not matter.
+    """
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return _TERM.findall("".join(char for char in plain if not unicodedata.combining(char)))
+
+
+def around(words: str, asked: Sequence[str], width: int = 60) -> str:
+    """A text, cut to what stands around the first of these terms."""
+    small = words.casefold()
+    at = max(next((small.find(term) for term in asked if term in small), 0), 0)
+    begin = max(at - width, 0)
+    cut = " ".join(words[begin : at + width].split())
+    return ("…" if begin else "") + cut + ("…" if at + width < len(words) else "")
 
 
 def texts(lines: Iterable[bytes]) -> Iterator[Text]:

@@ -12,6 +12,7 @@ import orjson
 
 from lctl.errors import LctlError, LogError, MissingExtra
 from lctl.events import VERSION, Event
+from lctl.filenames import file_name
 from lctl.warehouse.schema import COLUMNS, rows
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def write_dataset(logs: Iterable[Log], root: str) -> int:
     for log in logs:
         first = next(iter(log.events()), None)
         day = first.timestamp[:10] if first is not None and first.timestamp else "unknown"
-        place = f"{path.rstrip('/')}/date={day}/{_file_name(log)}.parquet"
+        place = f"{path.rstrip('/')}/date={day}/{file_name(log.id, empty='run')}.parquet"
         count += _write([log], filesystem, place, root)
     return count
 
@@ -186,8 +187,3 @@ def filesystem_of(place: str, own: bool = False) -> tuple[Any, str]:
     except ValueError as error:
         raise LogError(f"{place}: {error}") from None
     return filesystem, str(path)
-
-
-def _file_name(log: Log) -> str:
-    kept = "".join(char if char.isalnum() or char in "._-" else "-" for char in log.id)
-    return kept.strip(".") or "run"

@@ -6,8 +6,14 @@ Plain SQL but for `arg_max` and `json_extract_string`, which DuckDB has; Spark's
 
 from __future__ import annotations
 
+#: Of a call that was counted, what was not counted is none; of another, unknown.
+_READ, _WROTE = (
+    f"CASE WHEN json_type(e.data, '$.tokens') = 'OBJECT' THEN coalesce(e.{name}, 0) END AS {name}"
+    for name in ("input_tokens", "output_tokens")
+)
+
 VIEWS: dict[str, str] = {
-    "steps": """
+    "steps": f"""
         SELECT b.run, b.seq, b.agent, coalesce(b.kind, 'agent') AS kind, b.intent, b.step AS parent,
                b."timestamp" AS started, e."timestamp" AS ended, e.outcome,
                coalesce(e.duration_ms, epoch_us(e."timestamp" - b."timestamp") / 1000.0) AS duration_ms,
@@ -15,7 +21,8 @@ VIEWS: dict[str, str] = {
                json_extract_string(b.data, '$.model.role') AS role,
                json_extract_string(b.data, '$.agent_profile.type') AS profile,
                json_extract_string(b.data, '$.tool') AS tool, e.finish_reason, e.response_id,
-               e.input_tokens, e.output_tokens, e.cache_read_tokens, e.cache_write_tokens, e.reasoning_tokens,
+               {_READ}, {_WROTE},
+               e.cache_read_tokens, e.cache_write_tokens, e.reasoning_tokens,
                (SELECT count(*) FROM events x WHERE x.run = b.run AND x.step = b.seq AND x.type = 'error')
                    AS errors,
                (SELECT count(*) FROM events x WHERE x.run = b.run AND x.step = b.seq AND x.type = 'tool_call')
@@ -23,19 +30,20 @@ VIEWS: dict[str, str] = {
         FROM events b LEFT JOIN events e ON e.run = b.run AND e.step = b.seq AND e.type = 'step_end'
         WHERE b.type = 'step_start'""",
     "tools": """
-        SELECT run, seq, step, agent, tool, json_extract(data, '$.input') AS input,
-               json_extract(data, '$.output') AS output, error, duration_ms, call_id, "timestamp"
+        SELECT run, seq, step, agent, tool, json_extract_string(data, '$.input') AS input,
+               json_extract_string(data, '$.output') AS output, error, duration_ms, call_id, "timestamp"
         FROM events WHERE type = 'tool_call'""",
     "messages": """
         SELECT run, seq, coalesce(message_id, '#' || seq) AS id, step, agent, role, parent_id AS parent,
-               text AS content, coalesce(json_extract_string(data, '$.sampled') = 'true', false) AS sampled,
+               json_extract_string(data, '$.content') AS content,
+               coalesce(json_extract_string(data, '$.sampled') = 'true', false) AS sampled,
                coalesce(json_extract_string(data, '$.status'), 'complete') AS status, "timestamp"
         FROM events WHERE type = 'message'""",
     "errors": """
         SELECT run, seq, step, agent, category, error_type AS type, text AS message,
                json_extract_string(data, '$.recoverable') = 'true' AS recoverable,
                json_extract_string(data, '$.suggested_action') AS suggested_action,
-               json_extract(data, '$.context') AS context, "timestamp"
+               json_extract_string(data, '$.context') AS context, "timestamp"
         FROM events WHERE type = 'error'""",
     "facts": """
         SELECT run, fact AS id, arg_max(text, seq) FILTER (WHERE text IS NOT NULL) AS text,

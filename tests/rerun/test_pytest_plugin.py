@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -47,8 +48,8 @@ class Runs:
         self._pytester = pytester
         self.folder = pytester.path
 
-    def write(self, body: str) -> None:
-        self._pytester.makepyfile(test_it=_TEST + body)
+    def write(self, body: str, name: str = "test_it.py") -> None:
+        (self.folder / name).write_text(dedent(_TEST + body))
 
     def run(self, *options: str) -> pytest.RunResult:
         return self._pytester.runpytest_subprocess(*_WITHOUT, *options)
@@ -171,7 +172,7 @@ def test_each_set_of_parameters_has_its_own(runs: Runs, server: ModelServer) -> 
     names = {str(path.relative_to(runs.folder)) for path in Path(runs.folder).rglob("*.lctl.json")}
     assert names == {
         "cassettes/test_it/test_it[one].lctl.json",
-        "cassettes/test_it/test_it[two_three].lctl.json",
+        "cassettes/test_it/test_it[two_three]~9e652ae2.lctl.json",
         "cassettes/test_it/test_by_fixture.lctl.json",
     }
     server.close()
@@ -183,6 +184,146 @@ def test_two_tests_do_not_share_one(runs: Runs, server: ModelServer) -> None:
     shared = runs.run()
     shared.assert_outcomes(passed=1, failed=1)
     shared.stdout.fnmatch_lines(["*is the cassette of test_it.py::test_it, too*"])
+
+
+def test_unnamed_cassettes_of_tests_that_are_alike(runs: Runs, server: ModelServer) -> None:
+    """Classes, odd characters and folders count; a cassette of before that is its first test's."""
+    alike = """
+    @pytest.mark.lctl
+    class TestBuy:
+        def test_it(self):
+            print(ask("buy"))
+
+    @pytest.mark.lctl
+    class TestSell:
+        class TestAll:
+            def test_it(self):
+                print(ask("sell"))
+
+    @pytest.mark.lctl
+    @pytest.mark.parametrize("q", ["a/b", "a b", "x" * 300])
+    def test_q(q):
+        print(ask(q))
+"""
+    for folder in ("one", "two"):
+        (runs.folder / folder).mkdir()
+        runs.write(alike, f"{folder}/test_it.py")
+    options = ("-rP", "--import-mode=importlib", "-o", f"lctl_cassettes={runs.folder / 'all'}")
+    first = runs.run(*options)
+    first.assert_outcomes(passed=10)
+    assert len(list(runs.folder.rglob("*.lctl.json"))) == 10
+    names = {path.name for path in (runs.folder / "all" / "one" / "test_it").iterdir()}
+    assert {"TestBuy.test_it.lctl.json", "TestSell.TestAll.test_it.lctl.json"} < names
+    server.close()
+    again = runs.run(*options, "--lctl-record=none")
+    again.assert_outcomes(passed=10)
+    assert said(again) == said(first)
+
+    before = runs.folder / "all" / "test_it" / "test_it.lctl.json"
+    before.parent.mkdir()
+    (runs.folder / "all" / "one" / "test_it" / "TestBuy.test_it.lctl.json").rename(before)
+    runs.run(*options, "--lctl-record=none", "one").assert_outcomes(passed=5)
+    (runs.folder / "all" / "one" / "test_it" / "TestSell.TestAll.test_it.lctl.json").unlink()
+    runs.run(*options, "--lctl-record=none", "one", "-k", "TestSell").assert_outcomes(failed=1)
+
+
+_FIXTURES = """
+    import threading, tempfile
+
+    @pytest.fixture(scope="module")
+    def shared():
+        return ask("shared")
+
+    @pytest.fixture(autouse=True)
+    def each(request, shared):
+        said = []
+        for n in range(2):
+            one = threading.Thread(target=lambda n=n: said.append(ask(f"set up {n}")))
+            one.start()
+            one.join()
+        yield said
+        print("after", ask("tear down"))
+
+    class TestAll:
+        def setup_method(self):
+            self.said = ask("method")
+
+        @pytest.mark.lctl
+        def test_it(self, each, tmp_path):
+            (tmp_path / "x").write_text("x")
+            print(tempfile.gettempdir(), self.said, *each)
+            one = threading.Thread(target=lambda: print(ask("body")))
+            one.start()
+            one.join()
+            assert FAILS is False
+"""
+
+
+def test_fixtures_of_a_test_are_in_its_cassette(runs: Runs, server: ModelServer) -> None:
+    """Set up and torn down; what tests share is not: the first one alone would have it."""
+    runs.write(_FIXTURES.replace("FAILS", "True"))
+    runs.run().assert_outcomes(failed=1)
+    assert not list(runs.folder.rglob("*.lctl.json*"))
+    runs.write(_FIXTURES.replace("FAILS", "False"))
+    first = runs.run("-rP")
+    first.assert_outcomes(passed=1)
+    asked = server.count
+    again = runs.run("-rP", "--lctl-record=none")
+    again.assert_outcomes(passed=1)
+    assert said(again) == said(first) and len(said(first)) == 3
+    assert [one.last_text for one in server.requests[asked:]] == ["shared"]
+
+
+def test_a_fixture_that_asks_something_else(runs: Runs, server: ModelServer) -> None:
+    """Setting up is an error then, tearing down another; a thread more in a fixture moves nothing."""
+    runs.write(_FIXTURES.replace("FAILS", "False"))
+    runs.run().assert_outcomes(passed=1)
+    runs.write(_FIXTURES.replace("FAILS", "False").replace('ask(f"set up {n}")', "n"))
+    fewer = runs.run("--lctl-record=none")
+    fewer.assert_outcomes(passed=1)
+    fewer.stdout.fnmatch_lines(["*recorded, but not used*"])
+    for asked in ("method", "tear down"):
+        runs.write(_FIXTURES.replace("FAILS", "False").replace(f'"{asked}"', '"another"'))
+        changed = runs.run("--lctl-record=none")
+        changed.assert_outcomes(errors=1, passed=int(asked != "method"))
+        changed.stdout.fnmatch_lines([f"*-*{asked}", "*+*another", "*--lctl-record=all*"])
+        changed.stdout.no_fnmatch_line("*During handling*")
+
+
+@pytest.mark.parametrize("how", ["started", "forked"])
+def test_a_process_of_a_test_asks_no_model(runs: Runs, server: ModelServer, how: str) -> None:
+    """Nobody would see it in a replay. It is told, also where the test does not look at the process."""
+    body = {
+        "started": "subprocess.run([sys.executable, __file__], capture_output=True)",
+        "forked": "os.waitpid(os.fork() or [ask('child'), os._exit(0)], 0)",
+    }[how]
+    runs.write(f"""
+    import subprocess, sys
+
+    if __name__ == "__main__":
+        ask("child")
+        sys.exit()
+
+    @pytest.mark.lctl
+    def test_it():
+        print(ask("one"))
+        if "ALONE" not in os.environ:
+            try:
+                {body}
+            except BaseException:
+                os._exit(1)
+""")
+    refused = runs.run()
+    refused.assert_outcomes(failed=1)
+    refused.stdout.fnmatch_lines(["*which the test started, asks a model*"])
+    assert server.count == 1 and not list(runs.folder.rglob("*.lctl.json*"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ALONE", "1")
+        runs.run().assert_outcomes(passed=1)
+    again = runs.run("--lctl-record=none")
+    again.assert_outcomes(failed=1)
+    again.stdout.fnmatch_lines(["*which the test started, asks a model*"])
+    assert server.count == 2 and len(list(runs.folder.rglob(".*.lctl.json*"))) == 0
 
 
 def test_a_wrong_option_is_said_in_one_line(runs: Runs) -> None:
@@ -224,6 +365,23 @@ def test_async_and_threads(runs: Runs, server: ModelServer) -> None:
         again = runs.run("-rP")
         again.assert_outcomes(passed=1)
         assert said(again) == said(first)
+
+
+def test_what_a_test_reads_of_its_surroundings(runs: Runs, server: ModelServer) -> None:
+    """Where it is asked for; the test is as it was otherwise."""
+    runs.write("""
+    import random, time
+
+    @pytest.mark.lctl(ambient=True)
+    def test_it(tmp_path, capsys):
+        print("word")
+        assert capsys.readouterr().out == "word\\n"
+        (tmp_path / "one").write_text("x")
+        print(ask(f"{time.time()} {random.random()}"))
+""")
+    runs.run().assert_outcomes(passed=1)
+    server.close()
+    runs.run("--lctl-record=none").assert_outcomes(passed=1)
 
 
 def test_a_replay_needs_no_key_and_may_write(

@@ -54,5 +54,5 @@ finally:
         sys.stderr.write(f"lctl: this program is not started, as its tape cannot be served ({what})\n")
         sys.stderr.flush()
         os._exit(3)
-    if what is not None:
+    if what is not None and "LCTL_RUN" in os.environ:
         sys.stderr.write(f"lctl: this program is not recorded ({what})\n")

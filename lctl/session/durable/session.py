@@ -148,7 +148,7 @@ class Session(Reading):
 
         Raises:
             UsageError, LogError: it is not there.
-            LogLocked: another program here records the same chain.
+            LogLocked: another program records into the same file.
             StoreAway: the store cannot be reached.
         """
         recording, owns = beginning.taken_up(log, session_id)

@@ -16,6 +16,7 @@ from lctl.cli import main
 from lctl.codec import open_log
 from lctl.distributed import continued, inject
 from lctl.session import LCTLSession
+from lctl.stores.address import parse
 from lctl.stores.opening import close_stores, open_store
 
 
@@ -131,6 +132,21 @@ def test_push_and_pull(place: str, tmp_path: Path, capsys: pytest.CaptureFixture
     assert Path("back.lctl.json").read_bytes() == Path("local.lctl.json").read_bytes()
     assert main(["pull", "last", "--store", other]) == 0
     assert (tmp_path / "runs" / "local.lctl.json").read_bytes() == Path("local.lctl.json").read_bytes()
+
+
+def test_pull_of_ids_that_are_alike(place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each in a file of its own, found by the address that is printed of it."""
+    ids = ["a/b", "a:b", "a%2Fb"]
+    for id in ids:
+        with LCTLSession(id, tmp_path / "one.lctl.json") as session:
+            session.add_fact("F1", id, 0.5)
+        main(["push", str(tmp_path / "one.lctl.json"), "--store", place])
+        (tmp_path / "one.lctl.json").unlink()
+    capsys.readouterr()
+    for id in ids:
+        assert main(["pull", str(parse(place).at(id))]) == 0
+        path = capsys.readouterr().out.rpartition(" in ")[2].strip()
+        assert open_log(path).id == id
 
 
 def test_pull_brings_up_to_date(place: str) -> None:

@@ -49,6 +49,24 @@ def ids(found: Chain, sql: str, **given: Any) -> list[Any]:
         ("SELECT * WHERE facts.tag = 'db'", ["F1", "F2"]),
         ("SELECT * WHERE tag != 'db'", ["F3"]),
         ("SELECT id FROM facts f WHERE f.tag == 'critical' -- tag = 'db'", ["F1"]),
+        ("SELECT * WHERE tag IN ('critical')", ["F1"]),
+        ("SELECT * WHERE facts.tag in ('critical', 'x', 'y', 'db')", ["F1", "F2"]),
+        ("SELECT * WHERE tag NOT IN ('critical', 'x')", ["F2", "F3"]),
+        ("SELECT * WHERE tag IN (SELECT text FROM facts) OR id = 'F3'", ["F3"]),
+        ("SELECT * WHERE 'db' = facts.tag AND 'critical' <> tag", ["F2"]),
+        ("SELECT * WHERE ((tag)) = 'db' AND NOT (facts.tag) = 'critical'", ["F2"]),
+        ("SELECT * WHERE tag IS 'db' AND tag IS NOT 'critical'", ["F2"]),
+        ("SELECT * WHERE tag LIKE 'CRIT%' OR tag GLOB 'd?' AND tag NOT LIKE '%b'", ["F1"]),
+        ("SELECT * WHERE tag IS NULL", ["F3"]),
+        ("SELECT id FROM facts WHERE tag IS NOT NULL AND NOT tag = 'critical'", ["F2"]),
+        ("SELECT CASE WHEN tag = 'db' THEN id ELSE tag = 'x' END FROM facts", ["F1", "F2", 0]),
+        ("SELECT a.id FROM facts a JOIN facts b ON b.id > a.id WHERE a.tag = 'db' AND b.tag <> 'db'",
+         ["F1", "F2"]),
+        ("SELECT tag FROM facts WHERE id IN (SELECT id FROM facts WHERE tag = 'critical')", ["critical,db"]),
+        ("SELECT count(tag) FROM facts GROUP BY tag ORDER BY tag", [0, 1, 1]),
+        ("SELECT id, source AS tag FROM facts WHERE tag = 'db'", ["F1", "F2"]),
+        ("SELECT x.id FROM (SELECT id, source AS tag FROM facts) x WHERE x.tag = 'tests'", ["F1"]),
+        ("SELECT facts.id FROM facts, json_each('[\"F3\", 2]') e WHERE facts.id = e.value", ["F3"]),
         ("SELECT * ORDER BY hops DESC, id LIMIT 2", ["F2", "F1"]),
         ("SELECT id FROM facts WHERE hops = 1 AND stated = 0.75 AND confidence < 0.72", ["F2"]),
         ("SELECT id FROM facts WHERE gate = 'verify'", ["F3"]),
@@ -68,6 +86,29 @@ def ids(found: Chain, sql: str, **given: Any) -> list[Any]:
 def test_what_is_understood(known: Chain, sql: str, expected: list[Any]) -> None:
     """SQLite's own SQL, the suggested queries of the protocol, tags and relevance."""
     assert ids(known, sql) == expected
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "tag < 'b'", "tag = 'd' || 'b'", "'x' || 'db' = tag", "lower(tag) = 'db'", "tag = source",
+        "'db' IN (tag)", "tag BETWEEN 'a' AND 'e'", "CASE tag WHEN 'db' THEN 1 END",
+        "tag LIKE '%' ESCAPE 'x'", "tag = NULL", "tag COLLATE NOCASE = 'DB'", "tag",
+    ],
+)  # fmt: skip
+def test_what_has_no_meaning_of_each_tag(known: Chain, condition: str) -> None:
+    """It is refused at its place, not answered with nothing."""
+    sql = f"SELECT id FROM facts WHERE {condition}"
+    with pytest.raises(
+        QueryError, match=r"^column \d+: 'tag' is each of a fact's tags, compared with"
+    ) as found:
+        query(known, sql)
+    assert found.value.position == sql.index("tag")
+
+
+def test_functions_that_make_tables_are_named(known: Chain) -> None:
+    with pytest.raises(QueryError, match=r"json_each\(\) and json_tree\(\) do$"):
+        query(known, "SELECT * FROM facts, pragma_table_info('facts')")
 
 
 def test_whose_confidence(known: Chain) -> None:

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from lctl.analysis.stats import stats
 from lctl.codec import Log, validate, verify
+from lctl.conversation.tree import Tree
 from lctl.events import TAPE_TYPES
 from lctl.importing import Imported, convert
 from lctl.importing.source import Source
 from lctl.spans import spans_of
 from lctl.spans.otlp import binary, document
+from lctl.training import samples
 from tests.unit.otel.logs import chain, record
 
 #: What a log has beside what happened: it is for running again, or names messages by their seqs.
@@ -73,6 +75,78 @@ def test_a_model_step_within_another_stays_one() -> None:
     found = back(log)
     assert [one[4].get("kind") for one in told(found.log)[:2]] == ["llm", "llm"]
     assert stats(found.log).tokens == stats(log).tokens and "counted once" not in str(found.lost)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status"),
+    [("aborted", "aborted"), ("cancelled", "aborted"), ("error", "error"), ("success", "aborted")],
+)
+def test_an_answer_that_broke_off_is_none_afterwards(outcome: str, status: str) -> None:
+    """Not in the span, whose readers know it by `finish_reason`, and not in the log made of that."""
+    begun = {"kind": "llm", "model": "gpt-4o", "prompt": "u"}
+    said = {"message_id": "a", "parent_id": "u", "role": "assistant", "content": "one two", "sampled": True}
+    log = chain(
+        {"type": "message", "data": {"message_id": "u", "parent_id": None, "role": "user", "content": "?"}},
+        {"type": "step_start", "data": begun},
+        {"type": "message", "step": 2, "data": {**said, "status": status}},
+        {"type": "step_end", "step": 2, "data": {"outcome": outcome, "message": "a"}},
+    )
+    span = next(one for one in spans_of(log) if "gen_ai.output.messages" in one.attributes)
+    assert json.loads(span.attributes["gen_ai.output.messages"])[0]["finish_reason"] == "error"
+    found = back(log).log
+    assert [one.data.get("status") for one in found.events() if one.type == "message"] == [None, status]
+    assert list(samples(Tree.of(found.events()))) == []
+
+
+def test_sounds_and_files_come_back() -> None:
+    """As OpenAI's chat has them."""
+    file = {"filename": "a.pdf", "file_data": "data:application/pdf;base64,AA=="}
+    content = [
+        {"type": "text", "text": "hear and read"},
+        {"type": "input_audio", "input_audio": {"data": "AA==", "format": "mp3"}},
+        {"type": "file", "file": file},
+    ]
+    log = chain(
+        {"type": "message", "data": {"message_id": "u", "role": "user", "content": content}},
+        {"type": "step_start", "data": {"kind": "llm", "model": "gpt-4o", "prompt": "u"}},
+        {"type": "step_end", "step": 2, "data": {"outcome": "success"}},
+    )
+    found = [one.data["content"] for one in back(log).log.events() if one.type == "message"]
+    assert found == [content]
+
+
+def test_results_of_tools_in_another_order_stay_in_it() -> None:
+    """Two calls read the same two results, the second the other way round: each has its own path."""
+
+    def message(id: str, parent: str | None, role: str, **data: Any) -> dict[str, Any]:
+        told = {"message_id": id, "parent_id": parent, "role": role, **data}
+        return {"type": "message", "data": told}
+
+    def call(at: int, prompt: str, answer: dict[str, Any]) -> list[dict[str, Any]]:
+        begun = {"kind": "llm", "model": "m", "operation": "chat.completions", "prompt": prompt}
+        answer["data"]["sampled"] = True
+        ended = {"outcome": "success", "message": answer["data"]["message_id"]}
+        return [
+            {"type": "step_start", "data": begun},
+            {**answer, "step": at},
+            {"type": "step_end", "step": at, "data": ended},
+        ]
+
+    asked = [{"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}} for id in "xy"]
+    log = chain(
+        message("u", None, "user", content="go"),
+        *call(2, "u", message("a", "u", "assistant", tool_calls=asked)),
+        message("x1", "a", "tool", tool_call_id="x", content="1"),
+        message("y1", "x1", "tool", tool_call_id="y", content="2"),
+        *call(7, "y1", message("b", "y1", "assistant", content="one")),
+        message("y2", "a", "tool", tool_call_id="y", content="2", exact=True),
+        message("x2", "y2", "tool", tool_call_id="x", content="1"),
+        *call(12, "x2", message("c", "x2", "assistant", content="two")),
+        *call(15, "x1", message("d", "x1", "assistant", content="early", exact=True)),
+    )
+    found = Tree.of(back(log).log.events())
+    paths = [[node.message.get("content") for node in found.path(leaf.id)] for leaf in found.leaves]
+    assert sorted(path[2:] for path in paths) == [["1", "2", "one"], ["1", "early"], ["2", "1", "two"]]
 
 
 @pytest.mark.slow

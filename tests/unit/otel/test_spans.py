@@ -245,6 +245,41 @@ def test_parts_keep_the_order_and_what_nobody_knows() -> None:
     ]  # fmt: skip
 
 
+_KEPT = {"$blob": "sha256:0", "prefix": "data:application/pdf;base64,"}
+_PDF = {"mime_type": "application/pdf", "modality": "document"}
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({"type": "input_audio", "input_audio": {"data": "AA==", "format": "wav"}},
+         {"type": "blob", "mime_type": "audio/wav", "modality": "audio", "content": "AA=="}),
+        ({"type": "input_audio", "input_audio": {"data": {"$blob": "sha256:0"}, "format": "mp3"}},
+         {"type": "file", "mime_type": "audio/mpeg", "modality": "audio", "file_id": "sha256:0"}),
+        ({"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,AA=="}},
+         {"type": "blob", **_PDF, "filename": "a.pdf", "content": "AA=="}),
+        ({"type": "file", "file": {"file_data": _KEPT}}, {"type": "file", **_PDF, "file_id": "sha256:0"}),
+        ({"type": "input_file", "file_url": "https://x/a"},
+         {"type": "uri", "mime_type": None, "modality": "document", "uri": "https://x/a"}),
+        ({"type": "input_file", "file_id": "f1"},
+         {"type": "file", "mime_type": None, "modality": "document", "file_id": "f1"}),
+        ({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AA=="}},
+         {"type": "blob", **_PDF, "content": "AA=="}),
+        ({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "words"}},
+         {"type": "text", "content": "words"}),
+        ({"inlineData": {"mimeType": "video/mp4", "data": "AA=="}},
+         {"type": "blob", "mime_type": "video/mp4", "modality": "video", "content": "AA=="}),
+        ({"fileData": {"mimeType": "application/pdf", "fileUri": "gs://x"}},
+         {"type": "uri", **_PDF, "uri": "gs://x"}),
+    ],
+)  # fmt: skip
+def test_sounds_and_files_of_every_dialect(said: dict[str, Any], expected: dict[str, Any]) -> None:
+    """As the conventions have them, with nothing of a provider's, or of ours, inside."""
+    made = input_message({"role": "user", "content": [said]})
+    assert made["parts"] == [expected]
+    assert list(VALID.iter_errors(made)) == []
+
+
 def test_tool_definitions_of_every_dialect() -> None:
     """OpenAI chat and Responses, Anthropic, Google, a built-in tool."""
     schema = {"type": "object"}

@@ -205,6 +205,34 @@ def test_words_are_found(store: ChainStore) -> None:
     assert "overdue" in store.search("overdue")[0].text
 
 
+def test_words_are_the_same_in_every_store(store: ChainStore) -> None:
+    """Letters and digits in a row, whatever stands between; case and accents do not matter."""
+    store.begin({"id": "run"})
+    said = "Write Bob@Example.com, see https://x.org/path/to/file.py:42 for $12.50 at the CAFÉ in Straße 7_b"
+    store.append("run", 1, [event(1, type="message", role="user", content=said + "!" * 300)])
+    found = [
+        "bob",
+        "example.com",
+        "https",
+        "py",
+        "42",
+        "12",
+        "cafe",
+        "café",
+        "strasse",
+        "b",
+        "bob\x00example",
+        "path file",
+        "BOB, (see)",
+        "1²",
+    ]
+    for words in found:
+        assert [one.seq for one in store.search(words)] == [1], words
+        assert len(store.search(words)[0].text) < 130
+    for words in ("pat", "bobexample", "", "\0", "?!", '"', "bob alice"):
+        assert store.search(words) == [], words
+
+
 def test_a_deleted_chain_is_gone(store: ChainStore) -> None:
     """With its words; another of its id begins anew."""
     for name in ("a", "b"):

@@ -18,7 +18,7 @@ from lctl.codec import open_log
 from lctl.errors import ChainConflict, StoreAway, UsageError
 from lctl.guard import guard
 from lctl.session import LCTLSession
-from lctl.stores import outbox
+from lctl.stores import outbox, recording
 from lctl.stores.address import parse
 from lctl.stores.copying import BLOCK_EVENTS
 from lctl.stores.delivery import Delivery
@@ -36,6 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.delenv("LCTL_STORE", raising=False)
     monkeypatch.setattr(guard, "policy", "report")
     monkeypatch.setattr(guard, "failures", {})
+    monkeypatch.setattr(guard, "examples", {})
     yield tmp_path / "lctl"
     close_stores()
 
@@ -206,6 +207,39 @@ def test_two_programs_that_go_on_with_one_chain(
     assert list(lctl.load(f"{place}#{branch.id}").state.facts) == ["F1", "B", "C"]
     assert guard.failures == {"under chain run": 1}
     assert f"stored as chain {branch.id}" in guard.examples["under chain run"]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "file"])
+def test_two_programs_of_one_machine_that_go_on_with_one_chain(
+    kind: str, place: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """They have one outbox, or one file, in common; the second is told, as one of another machine is."""
+    monkeypatch.setattr(recording, "_PAUSE", 0.0)
+    place = f"file:{tmp_path}/runs" if kind == "file" else place
+    with LCTLSession("run", store=place) as session:
+        session.add_fact("F1", "one", 0.5)
+    one, other = LCTLSession("run", store=place), LCTLSession("run", store=place)
+    one.add_fact("A", "of the first", 0.5)
+    if kind == "sqlite":
+        one.sync(20)
+    other.add_fact("B", "of the second", 0.5)
+    other.close()
+    one.close()
+    assert list(lctl.load(f"{place}#run").state.facts) == ["F1", "A"]
+    (branch,) = open_store(place).children("run")
+    assert branch.chain["parent"] == {"id": "run", "seq": 1, "fork": True, "conflict": True}
+    assert list(lctl.load(f"{place}#{branch.id}").state.facts) == ["F1", "B"]
+    assert f"stored as chain {branch.id}" in guard.examples["under chain run"]
+    assert list(outbox.waiting()) == []
+
+
+def test_chains_whose_ids_are_alike_wait_each_for_itself(tmp_path: Path) -> None:
+    """Ids are anybody's words; a file's name is not."""
+    for id in ("mail:17", "mail-17", "mail/17"):
+        session = LCTLSession(id, store=AWAY)
+        assert session.add_fact("F1", id, 0.5) == 1
+        session.store.forget()
+    assert sorted(open_log(one.path).id for one in outbox.waiting()) == ["mail-17", "mail/17", "mail:17"]
 
 
 def test_nobody_else_delivers_what_a_closing_program_delivers(

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from lctl.codec import Log, open_log
 from lctl.errors import LogError, LogNotFound, NotALog, UsageError
+from lctl.facts.querying import query
 from lctl.warehouse import query_logs, write_dataset, write_file
 from lctl.warehouse.parquet import arrow_schema
 from lctl.warehouse.schema import COLUMNS
@@ -71,6 +72,20 @@ def test_a_dataset_is_partitioned_by_day_and_written_again_is_the_same(
     table = pq.read_table(root)
     assert table.num_rows == sum(len(log) for log in logs)
     assert {str(one) for one in table["date"].to_pylist()} == {day}
+
+
+def test_runs_whose_ids_are_alike_have_files_of_their_own(tmp_path: Path) -> None:
+    """Ids are anybody's words: what no file may be called, and any length; each run is there once."""
+    ids = ["mail:17", "mail-17", "mail/17", "mail-17~1f3a9c", "x" * 300, "x" * 301, "é" * 120, "..", "日/本"]
+    logs = [record(tmp_path / f"{n}.lctl.json", chain_id=id) for n, id in enumerate(ids)]
+    root = tmp_path / "lake"
+    for _ in range(2):
+        write_dataset(logs, str(root))
+    table = pq.read_table(root)
+    assert sorted(set(table["run"].to_pylist())) == sorted(ids)
+    assert table.num_rows == sum(len(log) for log in logs)
+    names = {path.name for path in root.rglob("*.parquet")}
+    assert {"mail-17.parquet", "mail-17~1f3a9c.parquet"} < names and len(names) == len(ids)
 
 
 def test_any_url_that_fsspec_knows(logs: list[Log]) -> None:
@@ -273,6 +288,31 @@ def test_steps_are_what_the_state_says(duckdb: Any, logs: list[Log], tmp_path: P
             step.duration_ms, step.errors, step.tool_calls,
         )  # fmt: skip
         assert row["input_tokens"] == (step.tokens.input if step.tokens else None)
+
+
+def test_values_are_those_of_a_query_on_the_log(duckdb: Any, tmp_path: Path) -> None:
+    """A text has no quotes around it, parts stay parts, what a counted call did not use is none."""
+    parts = [{"type": "text", "text": "in parts"}, {"type": "image_url", "image_url": {"url": "https://x"}}]
+    given: list[Any] = ["r0", '"quoted"', {"a": [1, None]}, [1, 2], None, "", 'a\n"b"', 2.5]
+    log = chain(
+        {"type": "message", "data": {"role": "user", "content": parts}},
+        {"type": "message", "data": {"role": "user", "content": "words"}},
+        {"type": "message", "data": {"role": "assistant", "content": None, "status": "aborted"}},
+        {"type": "step_start", "data": {"kind": "llm", "model": "m"}},
+        {"type": "step_end", "step": 4, "data": {"tokens": {"input": 3}}},
+        {"type": "step_start", "data": {"kind": "llm", "model": "m"}},
+        {"type": "step_end", "step": 6, "data": {"outcome": "error"}},
+        *({"type": "tool_call", "data": {"tool": "t", "input": {"q": one}, "output": one}} for one in given),
+        {"type": "error", "data": {"category": "x", "message": "m", "context": {"a": 1}}},
+    )
+    write_dataset([log], str(tmp_path))
+    for asked in (
+        "SELECT seq, content, status FROM messages ORDER BY seq",
+        "SELECT seq, input_tokens, output_tokens FROM steps ORDER BY seq",
+        "SELECT seq, input, CAST(output AS VARCHAR) AS output FROM tools ORDER BY seq",
+        "SELECT context FROM errors",
+    ):
+        assert query_logs([str(tmp_path)], asked).rows == query(log, asked).rows, asked
 
 
 @pytest.mark.parametrize(
