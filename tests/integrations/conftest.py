@@ -211,6 +211,7 @@ def answer_any(path: str, request: Any) -> Reply:
         return Reply({"ok": True})
     last = (request.get("messages") or [{}])[-1].get("content")
     text = f"echo: {last}"
+    path = path.partition("?")[0]
     if path.endswith("/messages"):
         return Reply(chunks=claude_chunks(text)) if request.get("stream") else Reply(claude(text))
     if path.endswith("/chat/completions"):

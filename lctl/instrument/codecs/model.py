@@ -82,6 +82,12 @@ class ModelAnswer:
     complete: bool = True
     events: int | None = None
 
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the body was no answer: nothing that belongs to one could be read, not even its end."""
+        found = self.messages or self.usage or self.embedding or self.response_id or self.finish_reason
+        return not found and self.error is None and (self.events is None or not self.complete)
+
 
 class Codec(Protocol):
     """One provider's wire format."""

@@ -10,10 +10,12 @@ import orjson
 from lctl.instrument.codecs import chat, completions, embeddings, responses
 from lctl.instrument.codecs.bodies import (
     is_event_stream,
+    is_filtered,
     loads_or_none,
     read_error,
     read_error_body,
     read_object,
+    reports_error,
 )
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
@@ -99,15 +101,9 @@ class OpenAI:
         answer = _WHOLES[operation](whole)
         if answer.error is not None:
             answer.error["status"] = status
-        elif not answer.messages and _is_failure(whole.get("error")):
+        elif "error" in whole and reports_error(whole) and not is_filtered(whole):
             answer.error = read_error(status, whole)
         return answer
-
-
-def _is_failure(said: Any) -> bool:
-    """Whether the `error` of an answer of status 200 is what a router says of the provider behind it: it has
-    that one's status. (Azure's, of a filtered prompt, has a name for it: an answer without content.)"""
-    return isinstance(said, dict) and type(said.get("code")) is int
 
 
 def _read_events(operation: str, status: int, events: list[dict[str, Any]], done: bool) -> ModelAnswer:

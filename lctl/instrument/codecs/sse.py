@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from lctl.instrument.codecs.bodies import loads_or_none
+from lctl.instrument.codecs.bodies import loads_or_none, reports_error
 
 #: (event name, data); the name is "" where none was given.
 ServerEvent = tuple[str, bytes]
@@ -200,11 +200,7 @@ def deltas(data: bytes) -> str:
 
 def stream_error(events: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The first event that reports a failure inside the stream."""
-    for event in events:
-        kind = event.get("type", "error")
-        if kind == "error" and (event.get("error") or "type" in event):
-            return event
-    return None
+    return next((event for event in events if reports_error(event)), None)
 
 
 def only_delta(data: bytes) -> tuple[int, int] | None:
