@@ -17,6 +17,7 @@ from lctl.instrument.codecs.bodies import (
     read_object,
     reports_error,
 )
+from lctl.instrument.codecs.chunks import only_text
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
@@ -85,7 +86,7 @@ class OpenAI:
             return ModelAnswer(error=read_error_body(status, body))
         if operation in _STREAMS and body[:1] != b"{" and is_event_stream(headers, body):
             if operation == "chat.completions":
-                events, done, count = read_merged(body)
+                events, done, count = read_merged(body, only_text)
             else:
                 events, done = read_stream(body)
                 count = len(events)
