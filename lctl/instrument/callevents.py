@@ -33,7 +33,7 @@ def outcome_of(attempt: Attempt | None, answer: ModelAnswer | None, error: BaseE
     if seen is not None or (attempt.status or 0) >= 400 or (answer is not None and answer.error):
         return "error"
     if attempt.closed_early and not (answer is not None and answer.complete):
-        return "aborted"
+        return "aborted" if error is None else "error"
     return "success"
 
 
