@@ -17,9 +17,9 @@ class ModelRequest:
     """One request as sent.
 
     Attributes:
-        operation: "chat.completions", "responses", "responses.input_tokens", "completions",
-            "embeddings", "messages", "messages.count_tokens", "generate_content", "embed_content",
-            "converse", "ollama.chat", "cohere.chat", ...
+        operation: "chat.completions", "responses", "responses.input_tokens", "responses.compact",
+            "completions", "embeddings", "messages", "messages.count_tokens", "generate_content",
+            "embed_content", "converse", "ollama.chat", "cohere.chat", ...
         kind: the step kind: "llm" or "embedding".
         messages: prompt messages in order, system prompt first.
         continues: id of an earlier response, or of a stored conversation, that this request goes on

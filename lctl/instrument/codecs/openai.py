@@ -29,6 +29,7 @@ _OPERATIONS = (
     ("/completions", "completions"),
     ("/responses", "responses"),
     ("/responses/input_tokens", "responses.input_tokens"),
+    ("/responses/compact", "responses.compact"),
     ("/embeddings", "embeddings"),
 )
 _REQUESTS: dict[str, Callable[[dict[str, Any], str], ModelRequest]] = {
@@ -36,6 +37,7 @@ _REQUESTS: dict[str, Callable[[dict[str, Any], str], ModelRequest]] = {
     "completions": completions.read_request,
     "responses": responses.read_request,
     "responses.input_tokens": responses.read_request,
+    "responses.compact": responses.read_request,
     "embeddings": embeddings.read_request,
 }
 _WHOLES: dict[str, Callable[[dict[str, Any]], ModelAnswer]] = {
@@ -43,6 +45,7 @@ _WHOLES: dict[str, Callable[[dict[str, Any]], ModelAnswer]] = {
     "completions": completions.read_whole,
     "responses": responses.read_whole,
     "responses.input_tokens": lambda whole: ModelAnswer(usage=whole),
+    "responses.compact": responses.read_whole,
     "embeddings": embeddings.read_whole,
 }
 _STREAMS: dict[str, Callable[[list[dict[str, Any]], bool], ModelAnswer]] = {
