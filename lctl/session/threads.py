@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lctl.guard import guard
-from lctl.session import context, lanes, pooljobs, processes, spawning, tasks, told, turns
+from lctl.session import context, greenlets, lanes, pooljobs, processes, spawning, tasks, told, turns
 from lctl.session.lanes import Lane
 
 _users = 0
@@ -30,6 +30,7 @@ MODULES = (
     "concurrent.futures",
     "concurrent.futures.process",
     "concurrent.futures.thread",
+    greenlets.MODULE,
     "multiprocessing.process",
     "subprocess",
     "trio",
@@ -53,6 +54,7 @@ def uninstall() -> None:
         _users -= 1
         if _users:
             return
+        greenlets.leave()
         while _undo:
             owner, name, original, ours = _undo.pop()
             if owner.__dict__.get(name) is not ours:  # somebody wrapped it after us: leave theirs
@@ -250,6 +252,7 @@ def _reach() -> None:
             continue
         if all(owner is not known or name != done for known, done, *_ in _undo):
             _replace(owner, name, wrapper)
+    greenlets.reach()
     tasks.learn()
 
 
