@@ -13,7 +13,18 @@ from collections.abc import Callable
 from typing import Any
 
 from lctl.guard import guard
-from lctl.session import context, greenlets, lanes, pooljobs, processes, spawning, tasks, told, turns
+from lctl.session import (
+    context,
+    greenlets,
+    lanes,
+    pooljobs,
+    processes,
+    spawning,
+    tasks,
+    told,
+    turns,
+    untouched,
+)
 from lctl.session.lanes import Lane
 
 _users = 0
@@ -71,6 +82,7 @@ def after_fork() -> None:
     _lock = threading.Lock()
     lanes.after_fork()
     pooljobs.after_fork()
+    untouched.after_fork()
 
 
 def carry(
