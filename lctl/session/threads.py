@@ -26,6 +26,7 @@ from lctl.session import (
     untouched,
 )
 from lctl.session.lanes import Lane
+from lctl.session.wrapping import step_aside
 
 _users = 0
 _lock = threading.Lock()
@@ -106,6 +107,9 @@ def carry(
             turns.job(there)
         try:
             return function(*args, **kwargs)
+        except BaseException as error:
+            step_aside(error)
+            raise
         finally:
             try:
                 if job is not None:
@@ -178,8 +182,10 @@ def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
             turns.job(lane)
         try:
             run()
-        except Exception as error:
-            _died(error, frame)
+        except BaseException as error:
+            step_aside(error)
+            if isinstance(error, Exception):
+                _died(error, frame)
             raise
         finally:
             turns.ended()

@@ -98,7 +98,11 @@ def _plain(function: Any, begin: Begin) -> Any:
         outer = _raw()
         run = _begun(begin, args, kwargs)
         if run is None:
-            return function(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except BaseException as error:
+                step_aside(error)
+                raise
         if run.arguments is not None:
             args, kwargs = run.arguments
         try:
@@ -155,7 +159,11 @@ def _coroutine(function: Any, begin: Begin) -> Any:
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
         run = _begun(begin, args, kwargs)
         if run is None:
-            return await function(*args, **kwargs)
+            try:
+                return await function(*args, **kwargs)
+            except BaseException as error:
+                step_aside(error)
+                raise
         if run.arguments is not None:
             args, kwargs = run.arguments
         try:
@@ -185,7 +193,11 @@ def _generator(function: Any, begin: Begin) -> Any:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         run = _begun_aside(begin, args, kwargs)
         if run is None:
-            return (yield from function(*args, **kwargs))
+            try:
+                return (yield from function(*args, **kwargs))
+            except BaseException as error:
+                step_aside(error)
+                raise
         if run.arguments is not None:
             args, kwargs = run.arguments
         items = function(*args, **kwargs) if run.served is None else items_of(run.served)

@@ -6,7 +6,7 @@ import gzip
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -26,7 +26,7 @@ class Reply:
     body: Any = None
     status: int = 200
     headers: dict[str, Any] = field(default_factory=dict)
-    chunks: list[bytes] | None = None  # sent one by one, chunked
+    chunks: Iterable[bytes] | None = None  # sent one by one, chunked
     pause: float = 0.0  # before each chunk, and before the head
     cut: bool = False  # drop the connection instead of ending the body
     hang: threading.Event | None = None  # wait for it before answering at all
