@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lctl.instrument.attempts import CANCELLATIONS, Attempt, text_of
+from lctl.instrument.codecs.bodies import is_filtered, loads_or_none, read_error, reports_error
 from lctl.trust import taxonomy
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def outcome_of(attempt: Attempt | None, answer: ModelAnswer | None, error: BaseE
     if seen is not None or (attempt.status or 0) >= 400 or (answer is not None and answer.error):
         return "error"
     if attempt.closed_early and not (answer is not None and answer.complete):
-        return "aborted"
+        return "aborted" if error is None else "error"
     return "success"
 
 
@@ -74,6 +75,20 @@ def add_answer(end: dict[str, Any], answer: ModelAnswer, ids: list[str]) -> None
         end["tokens"] = answer.tokens
     if answer.embedding is not None:
         end["embedding"] = answer.embedding
+
+
+def no_answer(attempt: Attempt) -> dict[str, Any] | None:
+    """The error of a 200 whose body, read to its end, says nothing that belongs to an answer: a page of a
+    proxy, another service's JSON, bytes that nobody here can decode."""
+    if attempt.status != 200 or attempt.closed_early or attempt.left:
+        return None
+    body = b"".join(attempt.body)
+    said = loads_or_none(body)
+    if isinstance(said, dict) and reports_error(said):
+        return None if is_filtered(said) else read_error(200, said)
+    encoding = attempt.headers.get("content-encoding")  # gone, where it could be undone
+    kind = f"encoded as {encoding}" if encoding else attempt.headers.get("content-type", "of no type")
+    return read_error(200, f"the body is no answer of a model: {len(body)} bytes, {kind}")
 
 
 def attempt_error(attempt: Attempt, answer: ModelAnswer | None) -> dict[str, Any] | None:

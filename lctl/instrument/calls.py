@@ -11,6 +11,7 @@ dies is in the log; `exchange`, answer and `step_end` after. A failed attempt is
 
 from __future__ import annotations
 
+import sys
 from contextvars import ContextVar, Token
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
@@ -51,11 +52,13 @@ class Call(Concluding):
         step: seq of its `step_start`, None until the first request leaves.
         attempts: how many requests have left so far.
         saw_other_traffic: a request that is no model call left meanwhile.
+        sdk: the module of the SDK's function that asked.
     """
 
     # Defaults stand on the class: making a call then sets what differs, and no more.
     attempts = 0
     saw_other_traffic = False
+    sdk = ""
     _active: Attempt | None = None
     _parent: int | None
 
@@ -179,6 +182,8 @@ class Call(Concluding):
         self._active = None
         self._recording.open.pop(id(attempt), None)
         self._failed = attempt.error is not None or (attempt.status or 0) >= 400
+        if attempt.closed_early and not attempt.left and self._error is None and self.sdk:
+            self._error = _raised_by(self.sdk)
         if not self._failed:
             if self._within_sdk:
                 self._held = attempt
@@ -210,6 +215,16 @@ class Call(Concluding):
         self._error = error
         if self._active is None:
             self._conclude(self._held, error)
+
+
+def _raised_by(sdk: str) -> BaseException | None:
+    """What the SDK's reader of a stream raises, which closes the response on its way out: there the exception
+    has come no further than the reader. One of the program's own is there, too, but comes from elsewhere."""
+    error = sys.exc_info()[1]
+    if error is None or error.__traceback__ is None or isinstance(error, GeneratorExit):
+        return None
+    module = str(error.__traceback__.tb_frame.f_globals.get("__name__"))
+    return error if module.partition(".")[0] == sdk.partition(".")[0] else None
 
 
 # -- the call that the running code is inside of ---------------------------------------------

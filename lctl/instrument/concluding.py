@@ -12,6 +12,7 @@ from lctl.instrument.callevents import (
     add_answer,
     attempt_error,
     is_cancellation,
+    no_answer,
     outcome_of,
     sdk_error,
 )
@@ -108,6 +109,8 @@ class Concluding:
             answer = self._codec.read_answer(self._operation, attempt.status, attempt.headers, attempt.body)
             if attempt.error is not None:
                 answer.complete = False
+            elif not answer.messages and error is None and answer.says_nothing:
+                answer.error = no_answer(attempt)
         if (
             error is None
             and attempt is not None

@@ -8,10 +8,13 @@ conversation it goes on from, or without any, has a path of its own, as an edit 
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from lctl.conversation.identity import identity
-from lctl.instrument.codecs.model import ModelRequest
+from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
+from lctl.instrument.codecs.responses import UNDER_WAY
 from lctl.instrument.forest import Node
 from lctl.instrument.learning import Learning
 from lctl.instrument.plans import Pending
@@ -118,6 +121,18 @@ class Continuing(Learning):
         for count, node in enumerate(rest, 1):
             at = self._stand_in(f"{head.id}+{count}", node, at, pending)
         return at
+
+    def _note_begun(
+        self, answer: ModelAnswer, id: str, request: ModelRequest, leaf: str | None, pending: Pending
+    ) -> None:
+        """A response has begun in the background, or its answer is there."""
+        before = self.begun.pop(id, None)
+        if answer.finish_reason in UNDER_WAY and request.params.get("background"):
+            small = replace(request, messages=[], params={}, known=None, lead=None, read_from=None)
+            self.begun[id] = small, leaf
+            pending.undo.append(partial(self.begun.pop, id, None))
+        if before is not None:
+            pending.undo.append(partial(self.begun.__setitem__, id, before))
 
     def _copy(
         self,

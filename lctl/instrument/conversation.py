@@ -52,6 +52,7 @@ class Conversations(Continuing):
         self._tools = ToolCalls()
         self._tips = {}
         self._led = set()
+        self.begun = {}
         self._blobs = self._graphs.blobs
         self._told = []
         self._toolsets = set()
@@ -193,6 +194,8 @@ class Conversations(Continuing):
                 agents.answered(prompt.place.top, message)
         if answer.response_id and (request.operation == "responses" or "thread" in request.params):
             self._set_tip(answer.response_id, tip, pending)
+            if self.begun or request.params.get("background"):
+                self._note_begun(answer, answer.response_id, request, leaf, pending)
             if "conversation" in request.params and request.continues is not None:
                 self._set_tip(request.continues, tip, pending)
         return drafts, ids

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from lctl.conversation.identity import identity
+from lctl.instrument.codecs.model import ModelRequest
 from lctl.instrument.forest import Forest, Node, Place
 from lctl.instrument.spelling import Spelling
 from lctl.instrument.subagents import SubAgents
@@ -31,6 +32,8 @@ class Learning:
     _led: set[Place]  # tops of conversations that are instructions of a request
     _agents: SubAgents
     _spelling: Spelling
+    #: Responses whose answers come later, by id: what was asked, and the last message of its prompt.
+    begun: dict[str, tuple[ModelRequest, str | None]]
 
     def note_tool_call(self, call_id: str) -> None:
         """A decorator or integration reported this call: no event will be derived for it."""
@@ -114,6 +117,13 @@ class Learning:
                 and self._forest.knows(str(data.get("message")))
             ):
                 self._tips[data["response_id"]] = self._forest.node(data["message"])
+
+    def learn_begun(self, start: dict[str, Any], id: str) -> None:
+        """A response began in the background, in a step that started so; the log has no answer of it yet."""
+        leaf, model = start.get("prompt"), start.get("model")
+        provider, operation, kind = (str(start.get(name)) for name in ("provider", "operation", "kind"))
+        request = ModelRequest(provider, operation, kind, model if isinstance(model, str) else None)
+        self.begun[id] = request, leaf if isinstance(leaf, str) else None
 
     def _learn_event(self, data: dict[str, Any], now: int) -> None:
         id, above = str(data["message_id"]), data.get("parent_id")

@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 #: Bytes of a body that are kept, of an answer and of a request. A longer answer cannot be served.
 MOST_KEPT = 16 << 20
 _MOST_SENT = 1 << 20
-# A body longer than this is a blob of its own.
-_INLINE = 16 << 10
 
 
 class PlainExchange:
     """One exchange that is no model call; owner of its attempt."""
+
+    # A body longer than this is a blob of its own.
+    inline = 16 << 10
 
     def __init__(self, session: LCTLSession) -> None:
         self._session = session
@@ -92,23 +93,34 @@ class PlainExchange:
         asked = attempt.url, attempt.request.get("hash"), attempt.status, body
         if self._is_shared and not recording.is_new(asked):
             return
-        blob = _blob(body, attempt.headers.get("content-type")) if len(body) > _INLINE else None
-        if blob is not None:
-            data["body"] = {"blob": blob["hash"]}
-
+        blob = _blob(body, attempt.headers.get("content-type")) if len(body) > self.inline else None
         made: list[int] = []
 
         def build(first: int) -> list[Draft]:
-            drafts: list[Draft] = [("exchange", self._agent, data, self._step)]
-            if blob is not None and recording.conversations.note_blob(blob["hash"]):
-                drafts.insert(0, ("blob", self._agent, blob, self._step))
-            made[:] = [first + len(drafts) - 1]
+            drafts = self.drafts(first, attempt, data, blob)
+            made[:] = [first + number for number, draft in enumerate(drafts) if draft[0] == "exchange"]
             return drafts
 
         returns = self._session.returns
         returning = returns.begin(attempt.lane, attempt.ended_ns)
         self._session.emit_many(build)
         returns.end(returning, made[0] if made else 0)
+
+    def drafts(
+        self, first: int, attempt: Attempt, data: dict[str, Any], blob: dict[str, Any] | None
+    ) -> list[Draft]:
+        """The events, the first of which gets seq `first`; under the recorder's lock.
+
+        Args:
+            data: of the exchange.
+            blob: of the blob that its body is to be.
+        """
+        drafts: list[Draft] = [("exchange", self._agent, data, self._step)]
+        if blob is not None:
+            data["body"] = {"blob": blob["hash"]}
+            if recording_of(self._session).conversations.note_blob(blob["hash"]):
+                drafts.insert(0, ("blob", self._agent, blob, self._step))
+        return drafts
 
 
 def _sent(body: bytes, headers: dict[str, str], redactor: Redactor | None) -> dict[str, Any]:

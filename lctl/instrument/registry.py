@@ -55,7 +55,7 @@ TRANSPORTS = {
     "httpx2": "lctl.instrument.transports.httpx:Httpx2",
     "aiohttp": "lctl.instrument.transports.aiohttp:Aiohttp",
     "urllib3": "lctl.instrument.transports.urllib3:Urllib3",
-    "requests": "lctl.instrument.transports.urllib3:Requests",
+    "requests": "lctl.instrument.transports.requests:Requests",
     "http.client": "lctl.instrument.transports.httpclient:HttpClient",
     "dspy._vendor.lm15": "lctl.instrument.transports.lm15:Lm15",
 }

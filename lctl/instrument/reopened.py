@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from lctl.instrument.codecs.responses import UNDER_WAY
 from lctl.record.recorder import Draft
 from lctl.session.found import TREE, empty_tree, found_events
 
@@ -18,12 +19,21 @@ _KNOWN = ("step_start", "step_end", "tool_call")
 def learn(conversations: Conversations, session: LCTLSession) -> None:
     """Know what the log held when the session opened it."""
     tree, known = empty_tree(session), list[Draft]()
+    begun: dict[Any, dict[str, Any]] = {}  # starts of responses that go on in the background, by seq
     for event in found_events(session, (*TREE, *_KNOWN)):
         kind, data = event["type"], event.get("data") or {}
         if kind in TREE:
             tree.append(event)
-        else:
-            known.append((kind, str(event.get("agent", "")), data, event.get("step")))
+            continue
+        if kind == "step_start" and (data.get("params") or {}).get("background"):
+            begun[event["seq"]] = data
+        elif kind == "step_end" and data.get("response_id"):
+            start = begun.pop(event.get("step"), None)
+            if start is not None and data.get("finish_reason") in UNDER_WAY:
+                conversations.learn_begun(start, data["response_id"])
+            else:
+                conversations.begun.pop(data["response_id"], None)
+        known.append((kind, str(event.get("agent", "")), data, event.get("step")))
     for node in tree:
         conversations.learn_message(node, node.message)
     for hash in tree.forest.blobs:

@@ -35,6 +35,7 @@ def logical_call(describe: Describe) -> Wrapper:
         if opened is None:
             return wrapped(*args, **kwargs)
         call, token = opened
+        call.sdk = getattr(wrapped, "__module__", None) or ""
         try:
             result = wrapped(*args, **kwargs)
         except BaseException as error:
@@ -57,6 +58,7 @@ def logical_call_async(describe: Describe) -> Wrapper:
         if opened is None:
             return await wrapped(*args, **kwargs)
         call, token = opened
+        call.sdk = getattr(wrapped, "__module__", None) or ""
         try:
             result = await wrapped(*args, **kwargs)
         except BaseException as error:

@@ -61,6 +61,12 @@ _MODELS = re.compile(
     r"|POST [^?#]*/api/show/?(?:[?#]|$)"
 )
 
+#: Where OpenAI gives what it keeps of a response, and where that is cancelled. The answer of one begun in the
+#: background comes there.
+_RESPONSE = re.compile(
+    r"GET [^?#]*/responses/(resp_[^/?#]+)/?(?:[?#]|$)|POST [^?#]*/responses/(resp_[^/?#]+)/cancel/?(?:[?#]|$)"
+)
+
 #: What libraries ask there once a process, and keep: Ollama for a model (litellm, in the thread of any call).
 _SHARED = re.compile(r"POST [^?#]*/api/show/?(?:[?#]|$)")
 
@@ -80,8 +86,19 @@ def is_telemetry(url: str) -> bool:
 
 
 def is_about_models(method: str, url: str) -> bool:
-    """Whether a provider is asked what models it has, or what one of them is: kept in every recording."""
+    """Whether a provider is asked what models it has, or what one of them is."""
     return _MODELS.match(f"{method} {url}") is not None
+
+
+def response_of(method: str, url: str) -> str | None:
+    """The id of the response that OpenAI is asked for again, or to cancel: one begun in the background."""
+    found = _RESPONSE.match(f"{method} {url}")
+    return None if found is None else found[1] or found[2]
+
+
+def is_kept(method: str, url: str) -> bool:
+    """Whether every recording holds such an exchange, which is no model call."""
+    return is_about_models(method, url) or response_of(method, url) is not None
 
 
 def is_shared(method: str, url: str) -> bool:

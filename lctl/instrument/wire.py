@@ -104,7 +104,7 @@ def other(session: LCTLSession, method: str, url: str) -> Seen | None:
         call.saw_other_traffic = True
     if traffic.count(url):
         return None
-    if settings.full or method == SPAWN or traffic.is_about_models(method, url):
+    if settings.full or method == SPAWN or traffic.is_kept(method, url):
         return session, method, url, None, ""
     return None
 
@@ -114,7 +114,7 @@ def begin(seen: Seen, http: str, headers: Any, body: bytes | None) -> Attempt | 
     session, method, url, codec, operation = seen
     try:
         if codec is None:
-            return PlainExchange(session).begin(http, method, url, headers, body)
+            return _plain(session, method, url).begin(http, method, url, headers, body)
         call = current_call()
         if call is None or not call.takes(session, operation):
             call = Call(session, within_sdk=False)
@@ -124,6 +124,15 @@ def begin(seen: Seen, http: str, headers: Any, body: bytes | None) -> Attempt | 
     except Exception as error:
         _failed("the start of a model call", error)
         return None
+
+
+def _plain(session: LCTLSession, method: str, url: str) -> PlainExchange:
+    id = traffic.response_of(method, url)
+    if id is None:
+        return PlainExchange(session)
+    from lctl.instrument.background import Poll  # here: few programs have any
+
+    return Poll(session, id, method)
 
 
 @never_raises("a request")

@@ -97,6 +97,7 @@ def tool(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry.at = _number(data.get("at"))
     entry.duration = _number(data.get("duration_ms")) or 0.0
     entry.timestamp = str(event.get("timestamp") or "")
+    entry.left = data.get("closed_early") is True and not data.get("output")
     error = data.get("error")
     if isinstance(error, dict):
         entry.cancelled = is_stopped(str(error.get("type")).rpartition(".")[2])

@@ -43,7 +43,8 @@ class Entry:
         received: of what came from outside during a tool call, beside its result: milliseconds since the
             start (None: before it) and `turn`.
         lingering: the program ended the call when the whole answer was there, before it took it.
-        left: of a stream: the program neither read it to its end nor closed it.
+        left: of a stream: the program neither read it to its end nor closed it. Of a tool that gave a
+            generator or coroutine: nobody has begun with that, so the call brought nothing.
         retry: another attempt at a call: nothing was written when it began.
         resumed: milliseconds from the recording's origin to the program's going on, where others' events
             were written between.

@@ -131,8 +131,11 @@ class FirstPass:
     def _exchange(self, event: dict[str, Any], seq: int, data: dict[str, Any]) -> None:
         step = event.get("step")
         begins, retry = seq, step in self._answered
-        if data.get("kind") != "http" and step in self._starts:
-            begins, self._starts[step] = self._starts[step], seq
+        if step in self._starts:
+            if (
+                data.get("kind") != "http"
+            ):  # which brings an answer that began in the background, begins itself
+                begins, self._starts[step] = self._starts[step], seq
             self._answered.add(step)
         entry = crossings.exchange(event, data, begins)
         entry.retry = retry and begins != seq

@@ -170,6 +170,8 @@ def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
             )
     elif entry.lingering:
         yield _Moment(start + entry.duration, entry, 0, None)
+    elif entry.left and entry.kind == "tool":
+        return
     elif not entry.cancelled:
         yield _Moment(start + entry.duration, entry, 0, entry.seq)
     elif entry.status is not None:  # the head came, and no more of it: some time before the end

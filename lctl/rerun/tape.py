@@ -250,7 +250,7 @@ class Tape:
 def _always_kept(data: Mapping[str, Any]) -> bool:
     """Whether any recording holds an exchange like this one, which is no model call."""
     method = str(data.get("method"))
-    return method == _SPAWN or traffic.is_about_models(method, str(data.get("url")))
+    return method == _SPAWN or traffic.is_kept(method, str(data.get("url")))
 
 
 class _Lazily(Mapping[str, Mapping[str, Any]]):

@@ -71,12 +71,14 @@ class Served:
         """The same, without holding up the event loop."""
 
     def beyond(self) -> BaseException:
-        """What to raise where a generator is asked for more items than were ever asked for."""
+        """What to raise where a tool's generator, or coroutine, is asked for more than it ever was."""
         return RerunStopped("a generator tool is asked for more items than the recording holds of it")
 
     def get(self) -> Any:
         """The value, or the exception raised; the arguments changed as they were."""
         outcome = self.outcome
+        if outcome.closed_early:
+            raise self.beyond()
         if outcome.change is not None:
             outcome.change()
         if outcome.error is not None:

@@ -36,6 +36,7 @@ _MACHINERY = frozenset(
         "contextvars",
         "ddtrace",
         "functools",
+        "gevent",
         "importlib",
         "multiprocessing",
         "opentelemetry",

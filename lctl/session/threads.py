@@ -13,8 +13,20 @@ from collections.abc import Callable
 from typing import Any
 
 from lctl.guard import guard
-from lctl.session import context, lanes, pooljobs, processes, spawning, tasks, told, turns
+from lctl.session import (
+    context,
+    greenlets,
+    lanes,
+    pooljobs,
+    processes,
+    spawning,
+    tasks,
+    told,
+    turns,
+    untouched,
+)
 from lctl.session.lanes import Lane
+from lctl.session.wrapping import step_aside
 
 _users = 0
 _lock = threading.Lock()
@@ -30,6 +42,7 @@ MODULES = (
     "concurrent.futures",
     "concurrent.futures.process",
     "concurrent.futures.thread",
+    greenlets.MODULE,
     "multiprocessing.process",
     "subprocess",
     "trio",
@@ -53,6 +66,7 @@ def uninstall() -> None:
         _users -= 1
         if _users:
             return
+        greenlets.leave()
         while _undo:
             owner, name, original, ours = _undo.pop()
             if owner.__dict__.get(name) is not ours:  # somebody wrapped it after us: leave theirs
@@ -69,6 +83,7 @@ def after_fork() -> None:
     _lock = threading.Lock()
     lanes.after_fork()
     pooljobs.after_fork()
+    untouched.after_fork()
 
 
 def carry(
@@ -92,6 +107,9 @@ def carry(
             turns.job(there)
         try:
             return function(*args, **kwargs)
+        except BaseException as error:
+            step_aside(error)
+            raise
         finally:
             try:
                 if job is not None:
@@ -164,8 +182,10 @@ def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
             turns.job(lane)
         try:
             run()
-        except Exception as error:
-            _died(error, frame)
+        except BaseException as error:
+            step_aside(error)
+            if isinstance(error, Exception):
+                _died(error, frame)
             raise
         finally:
             turns.ended()
@@ -250,6 +270,7 @@ def _reach() -> None:
             continue
         if all(owner is not known or name != done for known, done, *_ in _undo):
             _replace(owner, name, wrapper)
+    greenlets.reach()
     tasks.learn()
 
 

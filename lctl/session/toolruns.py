@@ -13,7 +13,7 @@ from typing import Any
 from lctl.errors import RerunStopped
 from lctl.guard import guard
 from lctl.record.recorder import Draft
-from lctl.session import border, context, jsonable, lanes, toolresults, turns
+from lctl.session import border, context, hooks, jsonable, lanes, toolresults, turns, untouched
 from lctl.session.default import get_session
 from lctl.session.faithful import Given
 from lctl.session.faithful.owners import owner_of
@@ -100,24 +100,24 @@ class ToolRun(Run):
         self._given = call.given or Given(())
         self._items: Items | None = None
         self._asked: dict[str, Any] | None = None
-        self._session: LCTLSession | None = get_session()
-        if self._session is not None:
-            place = self._session.frame()
+        self.session = get_session()
+        if self.session is not None:
+            place = self.session.frame()
             self._agent, self._step = place.agent, place.step
-            self._moment = self._session.under_way.begin()
+            self._moment = self.session.under_way.begin()
         self.frame = context.raw()
         lane = lanes.current()
         # Within another tool's body it orders nothing that a rerun does: the call is served as a whole.
         self._began = turns.since() if turns.counting and lane.tool is None else None
-        if call.incoming is not None and self._session is not None:
-            call.incoming.begin(self._session.clock, self._moment, lane.tool is None)
+        if call.incoming is not None and self.session is not None:
+            call.incoming.begin(self.session.clock, self._moment, lane.tool is None)
         number = lane.number("tool")
         player = border.player()
         self._made_before = False
         if player is not None:
             self.served = _asked(player, call, lane, number)
-        elif self._session is not None and self._session.answers is not None:
-            self._ask_earlier(self._session, call)
+        elif self.session is not None and self.session.answers is not None:
+            self._ask_earlier(self.session, call)
         self._outer, self._number = lane, number
         self._again: Again | None = None
         if self.served is None:
@@ -187,21 +187,27 @@ class ToolRun(Run):
         if isinstance(error, RerunStopped):
             if self._again is not None:
                 self._again.end(give_all=False)
-            if self._session is not None:
-                self._session.under_way.end(self._moment)
+            if self.session is not None:
+                self.session.under_way.end(self._moment)
         elif self._items is not None and isinstance(error, GeneratorExit):
             self._record({}, closed_early=True)
         else:
             self._record({"error": error})
 
-    def _record(self, parts: dict[str, Any], closed_early: bool = False) -> None:
-        served, session = self.served, self._session
+    def left(self) -> None:
+        if self.gives != "coroutine":
+            self._items = Items(self._given)
+        self._record({}, closed_early=True, delivers=False)
+        self.session = None  # a generator that outlives it may still be begun with
+
+    def _record(self, parts: dict[str, Any], closed_early: bool = False, delivers: bool = True) -> None:
+        served, session = self.served, self.session
         is_same = served is not None and self._is_as_recorded(parts, closed_early, served.outcome)
         if self._again is not None:
             self._again.end(give_all=is_same)
         if session is None:
             return
-        session.under_way.end(self._moment)
+        session.under_way.end(self._moment, delivers)
         if self._made_before:
             return
         if self.lane is not None and session.body_ended is not None:
@@ -335,3 +341,6 @@ def _asked(player: border.Player, call: ToolCall, lane: lanes.Lane, number: int)
 def _is_full() -> bool:
     """Whether moments are always recorded. (What says so is a floor above, and may not be loaded.)"""
     return bool(getattr(sys.modules.get("lctl.instrument.settings"), "full", False))
+
+
+hooks.on_closing.append(untouched.end)

@@ -35,7 +35,8 @@ def tool(function: Any = None, /, *, name: str | None = None) -> Any:
 
     For functions, coroutines, generators (the output is the list of items) and async generators,
     methods, static and class methods. A `call_id` or `tool_call_id` given by the caller is reported, and
-    passed on only if the function takes it. Outside any session the function just runs.
+    passed on only if the function takes it. Outside any session the function just runs. Of a generator
+    function nothing runs, and nothing is recorded, before its first item is asked for.
     """
     if isinstance(function, str):
         function, name = None, function

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from lctl.guard import guard
-from lctl.session import context, lanes
+from lctl.session import context, lanes, untouched
 from lctl.session.lanes import Lane
 from lctl.session.served import Rewritten, Served, items_of, items_of_async
+
+if TYPE_CHECKING:
+    from lctl.session.session import LCTLSession
 
 _COROUTINE, _GENERATOR, _ASYNC_GENERATOR = 0x80, 0x20, 0x200  # flags of code objects (see `inspect`)
 Begin = Callable[[tuple[Any, ...], dict[str, Any]], "Run | None"]
@@ -29,11 +32,13 @@ class Run:
         lane: the lane its body runs in; None: its caller's.
         served: what it gives instead of running.
         gives: of a plain function that gave a generator or coroutine, which is followed to its end: which.
+        session: it is recorded there.
     """
 
     #: Whether what a plain function gives to be iterated or awaited is part of the run.
     follows: ClassVar[bool] = False
     gives: str | None = None
+    session: LCTLSession | None = None
     frame: context.Frame | None = None
     lane: Lane | None = None
     served: Served | None = None
@@ -51,6 +56,9 @@ class Run:
 
     def failed(self, error: BaseException) -> None:
         """The end of one that did; also by being cancelled or closed."""
+
+    def left(self) -> None:
+        """The end of one that gave a generator or coroutine which nobody has begun with."""
 
 
 def name_of(function: Any) -> str:
@@ -90,7 +98,11 @@ def _plain(function: Any, begin: Begin) -> Any:
         outer = _raw()
         run = _begun(begin, args, kwargs)
         if run is None:
-            return function(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except BaseException as error:
+                step_aside(error)
+                raise
         if run.arguments is not None:
             args, kwargs = run.arguments
         try:
@@ -132,11 +144,14 @@ def _followed(run: Run, value: Any) -> Any:
     frame = context.raw() if run.frame is None else run.frame
 
     def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
+        untouched.begin(run)
         if kind != "coroutine":
             context.set_current(frame)
         return run
 
-    return _FOLLOWED[kind](lambda: value, begin)()
+    given = _FOLLOWED[kind](lambda: value, begin)()
+    untouched.keep(run, given)
+    return given
 
 
 def _coroutine(function: Any, begin: Begin) -> Any:
@@ -144,7 +159,11 @@ def _coroutine(function: Any, begin: Begin) -> Any:
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
         run = _begun(begin, args, kwargs)
         if run is None:
-            return await function(*args, **kwargs)
+            try:
+                return await function(*args, **kwargs)
+            except BaseException as error:
+                step_aside(error)
+                raise
         if run.arguments is not None:
             args, kwargs = run.arguments
         try:
@@ -174,7 +193,11 @@ def _generator(function: Any, begin: Begin) -> Any:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         run = _begun_aside(begin, args, kwargs)
         if run is None:
-            return (yield from function(*args, **kwargs))
+            try:
+                return (yield from function(*args, **kwargs))
+            except BaseException as error:
+                step_aside(error)
+                raise
         if run.arguments is not None:
             args, kwargs = run.arguments
         items = function(*args, **kwargs) if run.served is None else items_of(run.served)

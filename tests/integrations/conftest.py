@@ -6,7 +6,7 @@ import gzip
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -26,7 +26,7 @@ class Reply:
     body: Any = None
     status: int = 200
     headers: dict[str, Any] = field(default_factory=dict)
-    chunks: list[bytes] | None = None  # sent one by one, chunked
+    chunks: Iterable[bytes] | None = None  # sent one by one, chunked
     pause: float = 0.0  # before each chunk, and before the head
     cut: bool = False  # drop the connection instead of ending the body
     hang: threading.Event | None = None  # wait for it before answering at all
@@ -211,6 +211,7 @@ def answer_any(path: str, request: Any) -> Reply:
         return Reply({"ok": True})
     last = (request.get("messages") or [{}])[-1].get("content")
     text = f"echo: {last}"
+    path = path.partition("?")[0]
     if path.endswith("/messages"):
         return Reply(chunks=claude_chunks(text)) if request.get("stream") else Reply(claude(text))
     if path.endswith("/chat/completions"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from typing import Any
 
@@ -62,6 +63,29 @@ def test_stream_helper(client: Any, log: Any) -> None:
     assert end["outcome"] == "success"
     [exchange] = log.of("exchange")
     assert exchange["complete"] is True
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_chunk_that_the_sdk_cannot_read(server: Any, make: Any, log: Any, is_async: bool) -> None:
+    """What the SDK's parser raises in the middle of a stream is named on the step: an error, no break."""
+    [*head, end] = make.claude_chunks("one two", done=False)
+    server.replies = [make.Reply(chunks=[*head, b"event: content_block_delta\ndata: {bad\n\n", end])]
+
+    async def main() -> None:
+        client = anthropic.AsyncAnthropic(api_key="k", base_url=server.url)
+        async with client, client.messages.stream(**ASK) as stream:
+            await stream.until_done()
+
+    with pytest.raises(json.JSONDecodeError):
+        if is_async:
+            asyncio.run(main())
+        else:
+            with anthropic.Anthropic(api_key="k", base_url=server.url) as client:
+                list(client.messages.create(**ASK, stream=True))
+    [(_, end)] = log.steps()
+    assert (end["outcome"], end["exception"]) == ("error", "json.decoder.JSONDecodeError")
+    assert log.of("error")[0]["type"] == "validation_failed"
+    assert log.of("message")[-1]["content"] == [{"type": "text", "text": "one"}]
 
 
 def test_stream_left_early(client: Any, server: Any, make: Any, log: Any) -> None:

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,29 @@ def test_uninstrument_leaves_no_trace(log: Any) -> None:
     assert contents() == patched
     uninstrument()
     assert contents() == bare
+
+
+def test_a_body_that_is_recorded_says_that_it_is_the_library_s(server: Any, make: Any, log: Any) -> None:
+    looked = threading.Event()
+
+    def pieces() -> Iterator[bytes]:
+        first, *others = make.chat_chunks("one two")
+        yield first
+        looked.wait(10)
+        yield from others
+
+    async def body() -> list[str]:
+        async with aiohttp.ClientSession() as session:
+            ask = {"model": "m", "messages": MESSAGES, "stream": True}
+            async with session.post(f"{server.url}/v1/chat/completions", json=ask) as response:
+                kind = type(response.content)
+                looked.set()
+                await response.read()
+        return [kind.__module__, kind.__name__, kind.__qualname__]
+
+    server.replies = [make.Reply(chunks=pieces())]
+    assert asyncio.run(body()) == ["aiohttp.streams", "StreamReader", "StreamReader"]
+    assert len(log.steps()) == 1
 
 
 def test_nothing_is_recorded_outside_a_session(server: Any, log: Any) -> None:

@@ -257,6 +257,50 @@ class TestStreams:
         assert end["outcome"] == "error"
         assert log.of("error")[0]["message"] == "overloaded"
 
+    @pytest.mark.parametrize("is_async", [False, True])
+    def test_chunk_that_the_sdk_cannot_read(self, server: Any, make: Any, log: Any, is_async: bool) -> None:
+        """What the SDK's parser raises in the middle of a stream is named on the step: an error, no break."""
+        chunks = [*make.chat_chunks("one two", done=False), b"data: {bad\n\n", *make.chat_chunks("three")]
+        server.replies = [make.Reply(chunks=chunks)]
+
+        async def main() -> None:
+            async with async_client(server) as client:
+                async for _ in await client.chat.completions.create(
+                    model="gpt-4o", messages=MESSAGES, stream=True
+                ):
+                    pass
+
+        with pytest.raises(json.JSONDecodeError):
+            if is_async:
+                asyncio.run(main())
+            else:
+                with openai.OpenAI(api_key="k", base_url=f"{server.url}/v1") as client:
+                    list(client.chat.completions.create(model="gpt-4o", messages=MESSAGES, stream=True))
+        [(_, end)] = log.steps()
+        assert (end["outcome"], end["exception"]) == ("error", "json.decoder.JSONDecodeError")
+        [error] = log.of("error")
+        assert (error["type"], error["context"]["exception"]) == ("validation_failed", end["exception"])
+        assert log.of("message")[-1]["content"] == "one two"
+
+    @pytest.mark.parametrize("where", ["in the loop", "before it"])
+    def test_exception_of_the_program(self, client: Any, log: Any, where: str) -> None:
+        """What the program itself raises, or handles, while it leaves a stream is no error of the call."""
+        try:
+            if where == "before it":
+                raise KeyError(where)
+            with client.chat.completions.create(model="gpt-4o", messages=MESSAGES, stream=True) as stream:
+                for _ in stream:
+                    raise KeyError(where)
+        except KeyError:
+            if where == "before it":
+                stream = client.chat.completions.create(model="gpt-4o", messages=MESSAGES, stream=True)
+                next(stream)
+                stream.close()
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "aborted"
+        assert "exception" not in end
+        assert log.of("error") == []
+
     def test_helper(self, client: Any, log: Any) -> None:
         """The .stream() helper is one call."""
         with client.chat.completions.stream(model="gpt-4o", messages=MESSAGES) as stream:

@@ -44,6 +44,23 @@ def post() -> None:
     requests.post(f"{NOWHERE}/chat/completions", json=BODY, timeout=10)
 
 
+def post_by_httpx() -> None:
+    httpx: Any = pytest.importorskip("httpx")
+    httpx.post(f"{NOWHERE}/chat/completions", json=BODY)
+
+
+async def post_by_httpx_async() -> None:
+    httpx: Any = pytest.importorskip("httpx")
+    async with httpx.AsyncClient() as client:
+        await client.post(f"{NOWHERE}/chat/completions", json=BODY)
+
+
+def post_by_urllib3() -> None:
+    urllib3: Any = pytest.importorskip("urllib3")
+    with urllib3.PoolManager(retries=False) as pool:
+        pool.request("POST", f"{NOWHERE}/chat/completions", json=BODY)
+
+
 async def post_async() -> None:
     aiohttp: Any = pytest.importorskip("aiohttp")
     async with aiohttp.ClientSession() as session:
@@ -64,6 +81,9 @@ CASES: dict[str, Callable[[str], object]] = {
     "refused, async": lambda url: asyncio.run(ask_async(url, "refused", stream=False)),
     "a stream that breaks off": lambda url: ask(url, "gpt-4.1-mini", stream=True),
     "one that does, async": lambda url: asyncio.run(ask_async(url, "gpt-4.1-mini", stream=True)),
+    "httpx": lambda url: post_by_httpx(),
+    "httpx, async": lambda url: asyncio.run(post_by_httpx_async()),
+    "urllib3": lambda url: post_by_urllib3(),
     "requests": lambda url: post(),
     "aiohttp": lambda url: asyncio.run(post_async()),
     "http.client": lambda url: post_plainly(),

@@ -116,6 +116,15 @@ class TestEveryLibrary:
         assert end["outcome"] == "error"
         assert log.of("error")[0]["type"] == "rate_limited"
 
+    def test_error_in_a_good_status(self, library: Library, server: Any, make: Any, log: Any) -> None:
+        """Gateways answer 200 with the error of the provider behind them: an error of the call."""
+        server.replies = [make.Reply({"id": "gen-1", "error": {"message": "Provider refused", "code": 502}})]
+        library(server.url + PATH, ASK)
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "error"
+        [error] = log.of("error")
+        assert (error["message"], error["context"]["code"]) == ("Provider refused", 502)
+
     def test_refused(self, library: Library, log: Any) -> None:
         """The library's own exception passes unchanged; the attempt is recorded without a response."""
         with pytest.raises(Exception) as caught:
@@ -168,6 +177,64 @@ class TestEveryLibrary:
         with suppress():
             library(server.url + PATH, ASK)
         assert log.types == []
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        ("/v1/completions", {"error": {"message": "refused"}}, "refused"),
+        ("/v1/embeddings", {"error": {"message": "refused"}}, "refused"),
+        ("/v1/messages", {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}, "busy"),
+        ("/v2/chat", {"error": "refused"}, "refused"),
+        ("/model/m/converse", {"error": "refused"}, "refused"),
+        (
+            "/v1/chat/completions",
+            {"detail": "?"},
+            "the body is no answer of a model: 15 bytes, application/json",
+        ),
+        ("/v1/chat/completions", b"<html>", "the body is no answer of a model: 6 bytes, text/html"),
+        ("/v1/messages", b"", "the body is no answer of a model: 0 bytes, text/html"),
+        (
+            "/v1beta/models/g:generateContent",
+            b"<html>",
+            "the body is no answer of a model: 6 bytes, text/html",
+        ),
+    ],
+)
+def test_good_status_without_an_answer(
+    server: Any, make: Any, log: Any, path: str, body: Any, message: str
+) -> None:
+    """A 200 that holds an error, or nothing that could be read as an answer, is no success."""
+    httpx = pytest.importorskip("httpx")
+    headers = {"content-type": "text/html"} if isinstance(body, bytes) else {}
+    server.replies = [make.Reply(body, headers=headers)]
+    ask = {**ASK, "prompt": "Hi", "input": "Hi", "contents": [{"parts": [{"text": "Hi"}]}]}
+    assert httpx.post(server.url + path, json=ask).status_code == 200
+    [(_, end)] = log.steps()
+    assert end["outcome"] == "error"
+    [error] = log.of("error")
+    assert (error["message"], error["context"]["status"]) == (message, 200)
+
+
+def test_a_filtered_prompt_is_no_error(server: Any, make: Any, log: Any) -> None:
+    """Azure's answer to it has status 200 and no content; the SDK raises nothing."""
+    httpx = pytest.importorskip("httpx")
+    server.replies = [make.Reply({"error": {"message": "Filtered", "code": "content_filter", "status": 400}})]
+    httpx.post(server.url + PATH, json=ASK)
+    [(_, end)] = log.steps()
+    assert end["outcome"] == "success"
+    assert log.of("error") == []
+
+
+def test_answer_in_an_unknown_encoding(server: Any, make: Any, log: Any) -> None:
+    """What nobody here can decode is not called a success; the host gets it as it came."""
+    httpx = pytest.importorskip("httpx")
+    body = json.dumps(make.chat("hidden")).encode()[::-1]
+    server.replies = [make.Reply(body, headers={"content-encoding": "reversed"})]
+    assert httpx.post(server.url + PATH, json=ASK).content == body
+    [(_, end)] = log.steps()
+    assert end["outcome"] == "error"
+    assert log.of("error")[0]["message"].endswith(f"{len(body)} bytes, encoded as reversed")
 
 
 class TestStreams:

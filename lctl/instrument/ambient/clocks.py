@@ -43,6 +43,10 @@ def install() -> None:
         if ns is not None:
             slots.replace_builtin(_time, seconds, _seconds(ns))
             slots.replace_builtin(_time, nanoseconds, _nanoseconds(ns))
+    ns = getattr(_time, "clock_gettime_ns", None)  # not on Windows
+    if ns is not None:
+        slots.replace_builtin(_time, "clock_gettime", _named_seconds(ns))
+        slots.replace_builtin(_time, "clock_gettime_ns", _named_nanoseconds)
     for name in ("localtime", "gmtime"):
         slots.replace_builtin(_time, name, _broken_down)
     slots.replace_builtin(_time, "ctime", _ctime)
@@ -93,6 +97,31 @@ def _nanoseconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
         return nanoseconds
 
     return make
+
+
+def _named_seconds(ns: Callable[[int], int]) -> Callable[[Any], Callable[..., Any]]:
+    def make(original: Any) -> Callable[..., Any]:
+        def clock_gettime(_: Any, clk_id: int, /) -> float:
+            frame = own(_getframe(1))
+            if frame is None or type(clk_id) is not int:
+                return original(clk_id)  # type: ignore[no-any-return]
+            key = f"time.clock_gettime({clk_id})"
+            return read("clock", key, frame, lambda: ns(clk_id)) / 1e9
+
+        return clock_gettime
+
+    return make
+
+
+def _named_nanoseconds(original: Any) -> Callable[..., Any]:
+    def clock_gettime_ns(_: Any, clk_id: int, /) -> int:
+        frame = own(_getframe(1))
+        if frame is None or type(clk_id) is not int:
+            return original(clk_id)  # type: ignore[no-any-return]
+        key = f"time.clock_gettime_ns({clk_id})"
+        return read("clock", key, frame, lambda: original(clk_id))  # type: ignore[no-any-return]
+
+    return clock_gettime_ns
 
 
 def _broken_down(original: Any) -> Callable[..., Any]:

@@ -27,6 +27,7 @@ _ENDINGS = (
     "embeddings",
     "messages",
     "_tokens",
+    "/compact",
     "/invoke",
     "/invoke-with-response-stream",
     "awPredict",

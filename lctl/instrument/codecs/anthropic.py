@@ -13,6 +13,7 @@ from lctl.instrument.codecs.bodies import (
     objects,
     read_error,
     read_object,
+    reports_error,
 )
 from lctl.instrument.codecs.chat import as_message
 from lctl.instrument.codecs.hosts import provider_of
@@ -85,6 +86,8 @@ class Anthropic:
         whole = loads_or_none(body)
         if not isinstance(whole, dict):
             return ModelAnswer(complete=False)
+        if reports_error(whole):
+            return ModelAnswer(error=read_error(status, whole))
         if operation == "messages.count_tokens":
             return ModelAnswer(usage=whole)
         return _read_whole(whole)
@@ -116,8 +119,6 @@ def _read_whole(whole: dict[str, Any]) -> ModelAnswer:
     if isinstance(content, list) or "role" in whole:
         answer.messages = [{"role": whole.get("role") or "assistant", "content": content or []}]
         answer.finish_reasons = [reason]
-    elif whole.get("error"):
-        answer.error = read_error(200, whole)
     return answer
 
 

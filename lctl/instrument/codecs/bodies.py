@@ -73,6 +73,19 @@ def read_error(status: int, body: Any) -> dict[str, Any]:
     }
 
 
+def reports_error(value: dict[str, Any]) -> bool:
+    """Whether an object reports a failure, whatever the status says: an event of a stream, or a whole body
+    (gateways put into a 200 what the provider behind them refused)."""
+    kind = value.get("type", "error")
+    return kind == "error" and bool(value.get("error") or "type" in value)
+
+
+def is_filtered(whole: dict[str, Any]) -> bool:
+    """Whether the `error` of a status 200 is Azure's of a filtered prompt: an answer without content."""
+    said = whole.get("error")
+    return isinstance(said, dict) and said.get("code") == "content_filter"
+
+
 def read_error_body(status: int, body: bytes) -> dict[str, Any]:
     """The same from bytes that need not be JSON: their text is the message then."""
     value = loads_or_none(body) if body[:1] in b'{["' else None

@@ -9,8 +9,8 @@ from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.usage import read_tokens
 
 _NOT_PARAMS = frozenset({"messages", "model", "tools", "functions", "stream"})
-# Texts that arrive in pieces; any other string of a delta is the whole value.
-_PIECES = ("reasoning_content", "reasoning", "refusal")
+#: Texts that arrive in pieces; any other string of a delta is the whole value.
+PIECES = ("reasoning_content", "reasoning", "refusal")
 
 
 def read_request(document: dict[str, Any], provider: str) -> ModelRequest:
@@ -164,7 +164,7 @@ class _Choice:
                 continue
             if key == "content":
                 self._add_content(value)
-            elif key in _PIECES and isinstance(value, str):
+            elif key in PIECES and isinstance(value, str):
                 self.pieces.setdefault(key, []).append(value)
             elif key == "tool_calls":
                 for call in objects(value):

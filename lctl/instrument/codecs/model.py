@@ -17,9 +17,9 @@ class ModelRequest:
     """One request as sent.
 
     Attributes:
-        operation: "chat.completions", "responses", "responses.input_tokens", "completions",
-            "embeddings", "messages", "messages.count_tokens", "generate_content", "embed_content",
-            "converse", "ollama.chat", "cohere.chat", ...
+        operation: "chat.completions", "responses", "responses.input_tokens", "responses.compact",
+            "completions", "embeddings", "messages", "messages.count_tokens", "generate_content",
+            "embed_content", "converse", "ollama.chat", "cohere.chat", ...
         kind: the step kind: "llm" or "embedding".
         messages: prompt messages in order, system prompt first.
         continues: id of an earlier response, or of a stored conversation, that this request goes on
@@ -81,6 +81,12 @@ class ModelAnswer:
     error: dict[str, Any] | None = None
     complete: bool = True
     events: int | None = None
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the body was no answer: nothing that belongs to one could be read, not even its end."""
+        found = self.messages or self.usage or self.embedding or self.response_id or self.finish_reason
+        return not found and self.error is None and (self.events is None or not self.complete)
 
 
 class Codec(Protocol):

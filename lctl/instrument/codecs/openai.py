@@ -10,11 +10,14 @@ import orjson
 from lctl.instrument.codecs import chat, completions, embeddings, responses
 from lctl.instrument.codecs.bodies import (
     is_event_stream,
+    is_filtered,
     loads_or_none,
     read_error,
     read_error_body,
     read_object,
+    reports_error,
 )
+from lctl.instrument.codecs.chunks import only_text
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
@@ -26,6 +29,7 @@ _OPERATIONS = (
     ("/completions", "completions"),
     ("/responses", "responses"),
     ("/responses/input_tokens", "responses.input_tokens"),
+    ("/responses/compact", "responses.compact"),
     ("/embeddings", "embeddings"),
 )
 _REQUESTS: dict[str, Callable[[dict[str, Any], str], ModelRequest]] = {
@@ -33,6 +37,7 @@ _REQUESTS: dict[str, Callable[[dict[str, Any], str], ModelRequest]] = {
     "completions": completions.read_request,
     "responses": responses.read_request,
     "responses.input_tokens": responses.read_request,
+    "responses.compact": responses.read_request,
     "embeddings": embeddings.read_request,
 }
 _WHOLES: dict[str, Callable[[dict[str, Any]], ModelAnswer]] = {
@@ -40,6 +45,7 @@ _WHOLES: dict[str, Callable[[dict[str, Any]], ModelAnswer]] = {
     "completions": completions.read_whole,
     "responses": responses.read_whole,
     "responses.input_tokens": lambda whole: ModelAnswer(usage=whole),
+    "responses.compact": responses.read_whole,
     "embeddings": embeddings.read_whole,
 }
 _STREAMS: dict[str, Callable[[list[dict[str, Any]], bool], ModelAnswer]] = {
@@ -83,7 +89,7 @@ class OpenAI:
             return ModelAnswer(error=read_error_body(status, body))
         if operation in _STREAMS and body[:1] != b"{" and is_event_stream(headers, body):
             if operation == "chat.completions":
-                events, done, count = read_merged(body)
+                events, done, count = read_merged(body, only_text)
             else:
                 events, done = read_stream(body)
                 count = len(events)
@@ -99,15 +105,9 @@ class OpenAI:
         answer = _WHOLES[operation](whole)
         if answer.error is not None:
             answer.error["status"] = status
-        elif not answer.messages and _is_failure(whole.get("error")):
+        elif "error" in whole and reports_error(whole) and not is_filtered(whole):
             answer.error = read_error(status, whole)
         return answer
-
-
-def _is_failure(said: Any) -> bool:
-    """Whether the `error` of an answer of status 200 is what a router says of the provider behind it: it has
-    that one's status. (Azure's, of a filtered prompt, has a name for it: an answer without content.)"""
-    return isinstance(said, dict) and type(said.get("code")) is int
 
 
 def _read_events(operation: str, status: int, events: list[dict[str, Any]], done: bool) -> ModelAnswer:

@@ -17,6 +17,8 @@ from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 
 _NOT_PARAMS = frozenset({"input", "model", "tools", "instructions", "previous_response_id", "stream"})
 _FINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
+#: What a response says of itself while it goes on in the background.
+UNDER_WAY = frozenset({"queued", "in_progress"})
 _SUBJECTS = ("input", "prompt", "previous_response_id", "conversation")
 
 

@@ -7,13 +7,15 @@ line end, comments, events without data, data over several lines, a last event t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import Any
 
 import orjson
 
-from lctl.instrument.codecs.bodies import loads_or_none
+from lctl.instrument.codecs.bodies import loads_or_none, reports_error
+
+OnlyText = Callable[[dict[str, Any]], str | None]
 
 #: (event name, data); the name is "" where none was given.
 ServerEvent = tuple[str, bytes]
@@ -131,13 +133,16 @@ def read_stream(body: bytes) -> tuple[list[dict[str, Any]], bool]:
     return found, done
 
 
-def read_merged(body: bytes) -> tuple[list[dict[str, Any]], bool, int]:
-    """`read_stream` for those who only join the texts of deltas: events that follow each other and differ
-    in nothing but that text are one, which has the text of all. Then how many events there were.
+def read_merged(body: bytes, only_text: OnlyText) -> tuple[list[dict[str, Any]], bool, int]:
+    """`read_stream` for those who join the texts of deltas: events that follow each other and differ in
+    nothing but that text are one, which has the text of all. Then how many events there were.
 
     Most events of a stream are such; parsing each of them costs more than all else that is done with it.
+
+    Args:
+        only_text: the text of an event that says a text and nothing else that is joined, None of any other.
     """
-    shorter, fewer = _merged(body)
+    shorter, fewer = _merged(body, only_text)
     lines = _data_lines(shorter) if fewer else None
     if lines is not None:
         done = lines[-1] == b"[DONE]"
@@ -148,7 +153,7 @@ def read_merged(body: bytes) -> tuple[list[dict[str, Any]], bool, int]:
     return events, done, len(events)
 
 
-def _merged(body: bytes) -> tuple[bytes, int]:
+def _merged(body: bytes, only_text: OnlyText) -> tuple[bytes, int]:
     """The body with such events made one, and how many fewer there are. What one in its middle begins and
     ends with stands between the texts of any two: it is cut there, without a look at each event."""
     at = body.find(_NEXT, len(body) // 2) + len(_NEXT)
@@ -159,7 +164,7 @@ def _merged(body: bytes) -> tuple[bytes, int]:
     start = found.end()
     between = sample[sample.index(b'"', start) :] + _NEXT + sample[:start]
     first, *texts = body.split(between)
-    if len(texts) < _FEW:
+    if len(texts) < _FEW or not _joins(sample, start, only_text):
         return body, 0
     last = texts.pop()
     whole = b"".join(texts)
@@ -170,6 +175,13 @@ def _merged(body: bytes) -> tuple[bytes, int]:
         pieces = list(run)
         parts += [b"".join(pieces)] if is_text else pieces
     return between.join((*parts, last)), len(texts) + 1 - len(parts)
+
+
+def _joins(sample: bytes, start: int, only_text: OnlyText) -> bool:
+    """Whether the text that begins there is all that the event says: with it twice, it must say it twice."""
+    text = sample[start : sample.index(b'"', start)]
+    event = loads_or_none(sample[:start] + text + sample[start:])
+    return isinstance(event, dict) and only_text(event) == 2 * text.decode("utf-8", "replace")
 
 
 def _is_text(piece: bytes) -> bool:
@@ -200,11 +212,7 @@ def deltas(data: bytes) -> str:
 
 def stream_error(events: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The first event that reports a failure inside the stream."""
-    for event in events:
-        kind = event.get("type", "error")
-        if kind == "error" and (event.get("error") or "type" in event):
-            return event
-    return None
+    return next((event for event in events if reports_error(event)), None)
 
 
 def only_delta(data: bytes) -> tuple[int, int] | None:

@@ -93,6 +93,9 @@ class _Tees:
                 finally:
                     lanes.leave(token)
 
+        # It says that it is the library's own: programs log a reader, and its class.
+        for name in ("__module__", "__name__", "__qualname__"):
+            setattr(RecordedReader, name, getattr(reader, name))
         self._recorded_class = RecordedReader
 
     async def request(self, wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

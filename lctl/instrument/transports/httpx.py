@@ -1,8 +1,8 @@
-"""httpx and httpx2: one patch point, the same in both packages and alive side by side.
+"""httpx and httpx2: the same patch points in both packages, alive side by side.
 
-`Client._send_single_request` is called once per attempt, below auth, redirects and every SDK's
-retries, and above the transport, so custom and mock transports are seen too. The response object stays
-the client's own; below its stream lies a tee that keeps the chunks which pass.
+A logical call is one `Client.send` (see `sending`). `Client._send_single_request` is called once per attempt,
+below auth, redirects and every SDK's retries, and above the transport, so custom and mock transports are seen
+too. The response object stays the client's own; below its stream lies a tee that keeps the chunks which pass.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from lctl.instrument import serving, suppress, wire
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.serving.httpx import Players
+from lctl.instrument.transports import sending
 from lctl.instrument.transports.apps import is_answered_here
 from lctl.session import border, turns
 from lctl.session.wrapping import step_aside
@@ -36,6 +37,8 @@ class Httpx:
     modules = ("httpx._client",)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
+        patches.wrap(module, "Client.send", sending.send)
+        patches.wrap(module, "AsyncClient.send", sending.send_async)
         tees = _Tees(module, self.name)
         patches.wrap(module, "Client._send_single_request", tees.send)
         patches.wrap(module, "AsyncClient._send_single_request", tees.send_async)

@@ -1,9 +1,10 @@
-"""urllib3, and requests above it.
+"""urllib3, which requests stands on.
 
-An attempt is one `HTTPConnectionPool._make_request`; the loop of retries and redirects above it is one
-logical call, opened by whichever is outermost of `requests.adapters.HTTPAdapter.send` and
-`HTTPConnectionPool.urlopen`. Response objects are the library's own; the methods of their class
-through which every byte passes are patched, and look up whether this body is being recorded.
+An attempt is one `HTTPConnectionPool._make_request`; what is above it (retries, redirects, turns of an
+authentication) is one logical call, opened by whichever is outermost of requests' `Session.send` and
+`HTTPAdapter.send`, `PoolManager.urlopen` and `HTTPConnectionPool.urlopen`. Response objects are the library's
+own; the methods of their class through which every byte passes are patched, and look up whether this body is
+being recorded.
 """
 
 from __future__ import annotations
@@ -29,18 +30,7 @@ if TYPE_CHECKING:
     from lctl.session.border import Player
 
 #: Which library the outermost call was made with.
-_library: ContextVar[str | None] = ContextVar("lctl_urllib3", default=None)
-
-
-class Requests:
-    """The package `requests`: its adapter's retries are one call."""
-
-    name = "requests"
-    supported = ">=2.28,<3"
-    modules = ("requests.adapters",)
-
-    def patch(self, module: ModuleType, patches: PatchSet) -> None:
-        patches.wrap(module, "HTTPAdapter.send", _send)
+asking: ContextVar[str | None] = ContextVar("lctl_urllib3", default=None)
 
 
 class Urllib3:
@@ -48,9 +38,12 @@ class Urllib3:
 
     name = "urllib3"
     supported = ">=1.26.10,<3"
-    modules = ("urllib3.connectionpool",)
+    modules = ("urllib3.connectionpool", "urllib3.poolmanager")
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
+        if module.__name__ == "urllib3.poolmanager":
+            patches.wrap(module, "PoolManager.urlopen", _urlopen)
+            return
         patches.wrap(module, "HTTPConnectionPool.urlopen", _urlopen)
         tees = _Tees()
         patches.wrap(module, "HTTPConnectionPool._make_request", tees.make_request)
@@ -67,19 +60,13 @@ class Urllib3:
         patches.wrap(responses, "HTTPResponse.close", tees.close)
 
 
-def _send(wrapped: Any, adapter: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    request = args[0] if args else kwargs.get("request")
-    try:
-        return _grouped("requests", getattr(request, "url", None), wrapped, args, kwargs)
-    except BaseException as error:
-        step_aside(error)
-        raise
-
-
 def _urlopen(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    path = args[1] if len(args) > 1 else kwargs.get("url")
+    """Of a pool, or of the manager of several, which is given whole URLs."""
+    url = args[1] if len(args) > 1 else kwargs.get("url")
+    if hasattr(pool, "scheme"):
+        url = f"{pool.scheme}://{pool.host}{url}"
     try:
-        return _grouped("urllib3", f"{pool.scheme}://{pool.host}{path}", wrapped, args, kwargs)
+        return grouped("urllib3", url, wrapped, args, kwargs)
     except BaseException as error:
         step_aside(error)
         raise
@@ -98,11 +85,11 @@ def _prepare_proxy(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[
         del conn.connect
 
 
-def _grouped(
+def grouped(
     library: str, address: str | None, wrapped: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Make all attempts within `wrapped` one call, unless one is open above."""
-    outermost = _library.get() is None and calls.current_call() is None
+    outermost = asking.get() is None and calls.current_call() is None
     opened = wire.open_call_here(address) if outermost else None
     if opened is None:
         try:
@@ -111,7 +98,7 @@ def _grouped(
             step_aside(error)
             raise
     call, token = opened
-    mark = _library.set(library)
+    mark = asking.set(library)
     try:
         result = wrapped(*args, **kwargs)
     except BaseException as error:
@@ -120,7 +107,7 @@ def _grouped(
         step_aside(error)
         raise
     finally:
-        _library.reset(mark)
+        asking.reset(mark)
     calls.leave(token)
     call.returned()
     return result
@@ -163,7 +150,7 @@ def _begin(pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Attempt 
     seen = wire.recognise(request.method, request.url, request.headers)
     if seen is None:
         return None
-    return wire.begin(seen, _library.get() or "urllib3", request.headers.items(), request.body)
+    return wire.begin(seen, asking.get() or "urllib3", request.headers.items(), request.body)
 
 
 def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -247,7 +234,7 @@ class _Tees:
     ) -> Any:
         """In a rerun: serve the request, or send it."""
         request = _read(pool, args, kwargs)
-        body, library = request.body, _library.get() or "urllib3"
+        body, library = request.body, asking.get() or "urllib3"
         if body is None:
             body = _whole(args[3] if len(args) > 3 else kwargs.get("body"))
         passage = serving.cross(player, library, request.method, request.url, request.headers, body)

@@ -16,6 +16,9 @@ import time, datetime as d
 from datetime import date, datetime, timezone, timedelta
 from time import time as now
 print(time.time(), now(), time.time_ns(), time.monotonic(), time.perf_counter_ns(), time.process_time())
+if hasattr(time, "clock_gettime"):
+    print(time.clock_gettime(time.CLOCK_REALTIME), time.clock_gettime_ns(time.CLOCK_MONOTONIC))
+    print(time.clock_gettime(time.CLOCK_PROCESS_CPUTIME_ID))
 print(time.localtime(), time.gmtime(), time.localtime().tm_zone)
 print(time.ctime(), time.asctime(), time.strftime("%H:%M:%S"))
 print(datetime.now(), datetime.now(timezone.utc), datetime.now(tz=timezone(timedelta(hours=3))))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from lctl.instrument import conversation, digests, ensure_installed, uninstrument
 from lctl.instrument.codecs import openai as dialect
+from lctl.instrument.codecs.chunks import only_text
 from lctl.instrument.codecs.sse import read_merged, read_stream
 from lctl.session import LCTLSession
 from lctl.session.redact import Redactor
@@ -156,26 +157,72 @@ def test_a_log_is_the_same_with_and_without_shortcuts(plan: list[dict[str, Any]]
     assert SECRET.encode() not in b"".join(fast)
 
 
-def _one_by_one(body: bytes) -> tuple[list[dict[str, Any]], bool, int]:
+def _one_by_one(body: bytes, only_text: object) -> tuple[list[dict[str, Any]], bool, int]:
     events, done = read_stream(body)
     return events, done, len(events)
 
 
+def call(**of_it: Any) -> Any:
+    return lambda text: {"tool_calls": [{"function": {"arguments": text, "name": "f"}, **of_it}]}
+
+
+#: What servers put around a text in the chunks of a stream.
+SHAPES: dict[str, Any] = {
+    "content": lambda text: {"content": text},
+    "reasoning_content": lambda text: {"content": None, "reasoning_content": text},
+    "role": lambda text: {"role": text},
+    "reasoning twice": lambda text: {"content": "", "reasoning": text, "reasoning_details": [{"text": text}]},
+    "details": lambda text: {"reasoning_details": [{"type": "reasoning.text", "text": text}]},
+    "both": lambda text: {"reasoning": text, "content": text},
+    "beside": lambda text: {"content": "same ", "extra": {"text": text}},
+    "parts": lambda text: {"content": [{"type": "text", "text": text}]},
+    "two parts": lambda text: {"content": [{"type": "text", "text": text}, {"type": "text", "text": "b"}]},
+    "call": call(index=0, id="c"),
+    "call without index": call(id="c"),
+    "two calls": lambda text: {
+        "tool_calls": call(index=0)(text)["tool_calls"] + call(index=1)("b")["tool_calls"]
+    },
+    "custom": call(index=0, custom={"input": "b"}),
+    "function_call": lambda text: {"function_call": {"arguments": text}},
+    "audio": lambda text: {"content": text, "audio": {"transcript": "b"}},
+}
 pieces = st.sampled_from(["a", "word ", 'q"', "\\", "\n", "é", "", "[DONE]", '"}'])
 
 
-@given(
-    deltas=st.lists(st.tuples(pieces, st.sampled_from(["content", "reasoning_content", "role"])), max_size=20)
-)
-def test_merged_events_say_what_the_events_say(deltas: list[tuple[str, str]]) -> None:
-    head = {"id": "r", "model": "m"}
-    choices = [{"index": 0, "delta": {name: text}} for text, name in deltas]
-    body = b"".join(
-        b"data: " + json.dumps({**head, "choices": [choice]}).encode() + b"\n\n" for choice in choices
-    )
+@given(runs=st.lists(st.tuples(pieces, st.sampled_from(sorted(SHAPES)), st.integers(1, 9)), max_size=9))
+def test_merged_events_say_what_the_events_say(runs: list[tuple[str, str, int]]) -> None:
+    choices = [
+        {"index": 0, "delta": SHAPES[shape](text)} for text, shape, count in runs for _ in range(count)
+    ]
+    assert_merged([[choice] for choice in choices])
+
+
+def test_of_several_choices_none_is_lost() -> None:
+    choices = [{"index": n, "delta": {"content": "ha "}} for n in range(2)]
+    assert_merged([choices] * 20)
+
+
+def assert_merged(chunks: list[list[Any]]) -> None:
+    events = [{"id": "r", "model": "m", "choices": choices} for choices in chunks]
+    body = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
     whole = dialect.OpenAI().read_answer(
         "chat.completions", 200, {"content-type": "text/event-stream"}, [body]
     )
     events, done = read_stream(body)
     assert whole == dialect._read_events("chat.completions", 200, events, done)
-    assert read_merged(body)[1:] == (done, len(events))
+    assert read_merged(body, only_text)[1:] == (done, len(events))
+
+
+def test_repeated_reasoning_is_whole() -> None:
+    """Where a delta says its text twice, as OpenRouter's reasoning, each of its repetitions counts."""
+    said = ["A", *["ha "] * 12, "B"]
+    chunks = [[{"index": 0, "delta": SHAPES["reasoning twice"](text)}] for text in said]
+    assert_merged(chunks)
+
+
+def test_usual_events_are_merged() -> None:
+    """The shortcut is taken where it may be."""
+    for shape in ("content", "parts", "call", "function_call"):
+        choices = [{"index": 0, "delta": SHAPES[shape](f"w{n}")} for n in range(50)]
+        body = b"".join(b"data: " + json.dumps({"choices": [one]}).encode() + b"\n\n" for one in choices)
+        assert len(read_merged(body, only_text)[0]) < 5

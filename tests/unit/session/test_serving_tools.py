@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import threading
+import warnings
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -322,6 +323,46 @@ def test_a_generator_asked_for_more_than_was_recorded_stops(open_session: Open) 
         assert take(1) == [0]
     with open_session("more"), serving(recorded(session)), pytest.raises(RerunStopped, match="more items"):
         take(3)
+
+
+def test_what_a_tool_gave_and_nobody_began_with(open_session: Open) -> None:
+    """The function was called: dropped at once, or there when the session ends."""
+    ran: list[int] = []
+
+    async def later() -> int:
+        return 1
+
+    async def streamed() -> AsyncIterator[int]:
+        yield 1
+
+    @tool
+    def lazily(n: int) -> Any:
+        ran.append(n)
+        return (k for k in range(n)) if n < 3 else streamed() if n < 4 else later()
+
+    def program() -> list[Any]:
+        lazily(1)
+        kept = [list(lazily(2)), lazily(3), lazily(2)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a coroutine that was never awaited
+            lazily(4)
+        return kept
+
+    def calls(session: LCTLSession) -> list[Any]:
+        found = [event["data"] for event in recorded(session) if event["type"] == "tool_call"]
+        return [[one["input"]["n"], one.get("output"), one.get("closed_early")] for one in found]
+
+    with open_session("recording") as session, recording():
+        kept = program()
+    want = [[1, [], True], [2, [0, 1], None], [4, None, True], [3, [], True], [2, [], True]]
+    assert calls(session) == want
+    assert list(kept[2]) == [0, 1]  # it is still the program's
+    with open_session("again") as again_session, serving(recorded(session)):
+        kept = program()
+    assert calls(again_session) == want
+    assert ran == [1, 2, 3, 2, 4]
+    with open_session("more"), serving(recorded(session)), pytest.raises(RerunStopped, match="more items"):
+        list(lazily(1))
 
 
 def test_what_a_tool_does_inside_is_skipped_with_it(open_session: Open) -> None:

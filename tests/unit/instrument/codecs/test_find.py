@@ -30,6 +30,7 @@ VERTEX = "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/l/p
         ("https://api.openai.com/v1/responses", "openai", "responses"),
         ("https://x.openai.azure.com/openai/responses?api-version=preview", "openai", "responses"),
         ("https://api.openai.com/v1/responses/input_tokens", "openai", "responses.input_tokens"),
+        ("https://api.openai.com/v1/responses/compact", "openai", "responses.compact"),
         ("https://api.openai.com/v1/embeddings#x", "openai", "embeddings"),
         ("https://api.anthropic.com/v1/messages", "anthropic", "messages"),
         ("https://api.anthropic.com/v1/messages?beta=true", "anthropic", "messages"),
@@ -69,7 +70,6 @@ def test_a_model_call_is_found(url: str, provider: str, operation: str) -> None:
     [
         ("GET", "https://api.openai.com/v1/responses"),
         ("GET", "https://api.openai.com/v1/chat/completions"),
-        ("POST", "https://api.openai.com/v1/responses/compact"),
         ("POST", "https://api.openai.com/v1/responses/resp_1/cancel"),
         ("POST", "https://api.openai.com/v1/threads/thread_1/messages"),
         ("POST", "https://api.openai.com/v1/traces/ingest"),

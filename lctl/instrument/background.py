@@ -1,0 +1,87 @@
+"""Responses begun in the background (OpenAI's `background=True`): their answers come by later requests.
+
+The program asks for the response by its id until it is there, or as a stream. Each such request is a plain
+exchange, kept in every recording. The one that brings the answer is in a step of its own, in which the answer
+hangs on the prompt of the call that began it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from lctl.instrument.attempts import Attempt
+from lctl.instrument.callevents import STATUSES, add_answer, attempt_error, outcome_of, start_data
+from lctl.instrument.codecs.openai import OpenAI
+from lctl.instrument.codecs.responses import UNDER_WAY
+from lctl.instrument.plain import PlainExchange
+from lctl.instrument.recordings import recording_of
+from lctl.record.recorder import Draft
+
+if TYPE_CHECKING:
+    from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
+    from lctl.session import LCTLSession
+
+
+class Poll(PlainExchange):
+    """One request for a response, or to cancel it."""
+
+    # Polls that bring nothing new differ in nothing: what they say is in the log once.
+    inline = 256
+
+    def __init__(self, session: LCTLSession, response_id: str, method: str) -> None:
+        super().__init__(session)
+        self._id = response_id
+        self._operation = "responses.retrieve" if method == "GET" else "responses.cancel"
+
+    def drafts(
+        self, first: int, attempt: Attempt, data: dict[str, Any], blob: dict[str, Any] | None
+    ) -> list[Draft]:
+        begun = recording_of(self._session).conversations.begun.get(self._id)
+        answer = None if begun is None else _answer(attempt)
+        if begun is None or answer is None:
+            return super().drafts(first, attempt, data, blob)
+        return self._answered(first, attempt, answer, *begun)
+
+    def _answered(
+        self, first: int, attempt: Attempt, answer: ModelAnswer, request: ModelRequest, leaf: str | None
+    ) -> list[Draft]:
+        """The step in which the answer came."""
+        conversations, agent = recording_of(self._session).conversations, self._agent
+        cancelled = answer.finish_reason == "cancelled"
+        outcome = "cancelled" if cancelled else outcome_of(attempt, answer, None)
+        answer.response_id = self._id
+        messages, ids = conversations.plan_answer(
+            answer, request, leaf, first + 2, agent, first, status=STATUSES.get(outcome, "complete")
+        )
+        texts = {said["message_id"]: said for kind, _, said, _ in messages if kind == "message"}
+        redactor = self._session.redactor
+        if redactor is not None and attempt.is_pieced:
+            attempt.conceal(redactor, texts.values())
+        asked = replace(request, operation=self._operation, stream=attempt.is_stream, input=None)
+        name = conversations.tools_name(request)
+        start = start_data(asked, leaf, None if name is None else {"tools": name})
+        exchange = {"kind": "http", **attempt.data(texts, True)}
+        end: dict[str, Any] = {"outcome": outcome}
+        add_answer(end, answer, ids)
+        end["duration_ms"] = exchange["duration_ms"]
+        error = attempt_error(attempt, answer)
+        return [
+            ("step_start", agent, start, self._step),
+            ("exchange", agent, exchange, first),
+            *messages,
+            *([] if error is None else [("error", agent, error, first)]),
+            ("step_end", agent, end, first),
+        ]
+
+
+def _answer(attempt: Attempt) -> ModelAnswer | None:
+    """What a poll brings; None where the response is still under way, or nothing whole came."""
+    if attempt.status != 200 or attempt.error is not None:
+        return None
+    answer = OpenAI().read_answer("responses", attempt.status, attempt.headers, attempt.body)
+    is_final = answer.finish_reason is not None and answer.finish_reason not in UNDER_WAY
+    return answer if answer.complete and is_final else None
+
+
+__all__ = ["Poll"]
