@@ -118,10 +118,26 @@ def test_a_mismatch_the_program_swallows_fails_all_the_same(runs: Runs, server: 
 
 
 def test_none_never_records(runs: Runs, server: ModelServer) -> None:
-    runs.write(words("one"))
+    runs.write(
+        words("one")
+        + """
+    @pytest.fixture
+    def ready():
+        return ask("ready")
+
+    @pytest.mark.lctl
+    def test_two(ready):
+        pass
+
+    @pytest.mark.lctl
+    def test_three(ready):
+        pass
+"""
+    )
     refused = runs.run("--lctl-record=none")
-    refused.assert_outcomes(failed=1)
-    refused.stdout.fnmatch_lines(["*no such cassette*--lctl-record=once*"])
+    refused.assert_outcomes(failed=1, errors=2)
+    refused.stdout.fnmatch_lines(["*no such cassette*--lctl-record=once*"] * 3)
+    refused.stdout.no_fnmatch_line("*AssertionError*")
     assert server.count == 0
 
 
