@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-import orjson
+import msgspec
 
 from lctl.codec.lines import decode, encode
 from lctl.events import Event
@@ -69,11 +69,11 @@ def _as_others_write_it(line: bytes) -> Any:
 def raw_events(log: Log) -> Iterator[dict[str, Any]]:
     """Decoded events, fresh dicts the caller may take apart. `data` is always a dict; what is not an
     event at all is passed over."""
-    loads = orjson.loads
+    loads = msgspec.json.decode
     for line in log.lines():
         try:
             event = loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             event = _as_others_write_it(line)
         if type(event) is not dict or type(event.get("seq")) is not int:
             continue

@@ -58,18 +58,21 @@ def closing(tail: dict[str, Any]) -> bytes:
     return b"\n]" + (b"," + body if body else b"") + b"}\n"
 
 
-def decode(line: bytes) -> Any:
+def decode(line: bytes, *, as_written: bool = False) -> Any:
     """The value of one line, trailing comma and blanks allowed.
 
     Raises ValueError, with the reason as its text: not JSON, not UTF-8, or nested too deeply.
+
+    Args:
+        as_written: as `loads`.
     """
     line = line.strip(b", \t\r\n")
     try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError:
+        return strictly(line)
+    except ValueError:
         pass
     try:  # NaN, lone surrogates and long numbers: JSON in the eyes of most other writers
-        return loads(line.decode())
+        return loads(line.decode(), as_written=as_written)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except UnicodeDecodeError:
@@ -78,17 +81,38 @@ def decode(line: bytes) -> Any:
         raise ValueError("not JSON") from None
 
 
-def loads(text: str) -> Any:
+def strictly(raw: bytes) -> Any:
+    """The value of JSON as the standard has it. Raises ValueError."""
+    import msgspec  # here: a recorder has no other need of it
+
+    try:
+        return msgspec.json.decode(raw)  # orjson makes floats of whole numbers past 64 bits
+    except RecursionError:  # it counts the levels of the program around it too
+        return orjson.loads(raw)
+
+
+def loads(text: str, *, as_written: bool = False) -> Any:
     """The value of JSON text as other writers have it: NaN is null, half a surrogate pair is spelled out.
 
     Raises ValueError or RecursionError.
+
+    Args:
+        as_written: keep such halves as they are. UTF-8 cannot hold them: such a value is to be written
+            again and for nothing else.
     """
     import json
 
-    return json.loads(whole_escapes(text), parse_constant=_no_constant)
+    return json.loads(text if as_written else _whole_escapes(text), parse_constant=_no_constant)
 
 
-def whole_escapes(text: str) -> str:
+def spelled(value: Any) -> Any:
+    """The value with each half of a surrogate pair spelled out (`\\ud800`); itself if there is none."""
+    text = encode_value(value).decode()
+    whole = _whole_escapes(text)
+    return value if whole == text else loads(whole)
+
+
+def _whole_escapes(text: str) -> str:
     """JSON text whose every string UTF-8 can hold: half a surrogate pair becomes the text `\\ud800`."""
     if "\\u" not in text:
         return text
