@@ -444,3 +444,9 @@ def test_streams_that_the_caller_closed(closed: str, place: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert (done.stdout == b"") == (closed == "stdout")
+
+
+def test_problems_of_standard_input_name_a_command_that_works(lctl: Cli) -> None:
+    """There is no file of that name to validate."""
+    raw = b'{"lctl":"4.0","chain":{"id":"c"},"events":[\n{"seq":2,"type":"note","data":{}}\n]}\n'
+    assert lctl("stats", "-", stdin=raw).err.endswith("; 'lctl validate FILE' lists every problem\n")
