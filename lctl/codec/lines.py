@@ -32,12 +32,13 @@ def encode_value(value: Any, *, default: Callable[[Any], Any] | None = None, opt
     """JSON, compact unless `option` says otherwise.
 
     What orjson refuses (numbers past 64 bits, lone surrogates, more than 254 levels) goes the slow way,
-    which is always compact. `default` and `option` are as in `orjson.dumps`.
+    which is always compact. `default` and `option` are as in `orjson.dumps`. What is read from a log is
+    written with this, not with `orjson.dumps`: others' logs hold such values.
     """
     try:
         return orjson.dumps(value, default=default, option=option)
     except TypeError:
-        return "".join(_pieces(value, default)).encode()
+        return "".join(_pieces(value, default, bool(option & orjson.OPT_SORT_KEYS))).encode()
 
 
 def header(chain: dict[str, Any], extra: dict[str, Any] | None = None) -> bytes:
@@ -124,7 +125,7 @@ def _no_constant(name: str) -> None:
     return
 
 
-def _pieces(value: Any, default: Callable[[Any], Any] | None) -> Iterator[str]:
+def _pieces(value: Any, default: Callable[[Any], Any] | None, sort: bool) -> Iterator[str]:
     """The text of `value` bit by bit; without recursion, since its levels may be more than Python's."""
     import json
 
@@ -135,7 +136,8 @@ def _pieces(value: Any, default: Callable[[Any], Any] | None) -> Iterator[str]:
             yield value
         elif isinstance(value, dict):
             waiting.append(_CLOSE_OBJECT)
-            for n, (key, item) in enumerate(reversed(value.items())):
+            pairs = sorted(value.items()) if sort else list(value.items())
+            for n, (key, item) in enumerate(reversed(pairs)):
                 comma = "," if n < len(value) - 1 else ""
                 waiting += (item, _Text(f"{comma}{json.dumps(str(key))}:"))
             yield "{"
