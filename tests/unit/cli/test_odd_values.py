@@ -141,8 +141,8 @@ def test_odd_values_here_and_there(other: Path, lctl: Cli) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
 def test_every_odd_value_at_every_place(part: int, other: Path, lctl: Cli) -> None:
-    """Eight at a time, so that most of each log is as it should be and is read."""
+    """A dozen at a time, so that most of each log is as it should be and is read."""
     changes = _changes()
-    for first in range(part * 8, len(changes), 64):
-        some = changes[first : first + 8]
+    for first in range(part * 12, len(changes), 96):
+        some = changes[first : first + 12]
         _survive(lctl, other, _journal(_changed(some)), some)
