@@ -12,6 +12,7 @@ import orjson
 
 from lctl.codec import Log, open_log, write_log
 from lctl.codec.conversion import form
+from lctl.codec.lines import encode_value
 from lctl.conversation.folding import fold_event
 from lctl.conversation.forest import Forest
 from lctl.conversation.node import Node
@@ -59,7 +60,7 @@ class Chain:
 
     def save(self, path: Path) -> None:
         """Write the chain, with its final state and summary; the form follows the name (.yaml, .jsonl, else
-        JSON).
+        JSON). "-" is standard output.
 
         Raises:
             LogError: the path cannot be written.
@@ -151,7 +152,7 @@ class Chain:
 
 
 def _opened(document: Mapping[str, Any]) -> Log:
-    return open_log(orjson.dumps(dict(document), option=orjson.OPT_NON_STR_KEYS))
+    return open_log(encode_value(dict(document), option=orjson.OPT_NON_STR_KEYS))
 
 
 def tree_of(log: Events) -> Tree:

@@ -59,6 +59,9 @@ TAPE_TYPES = frozenset({"exchange", "ambient", "output", "blob"})
 KNOWN_TYPES = frozenset(t.value for t in EventType)
 
 
+#: What every JSON reader takes for a whole number, and every table: longer ones name no step.
+Step = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
 #: A decoder takes this from no line: none has so many keys.
 _Unread = Annotated[dict[str, Any], msgspec.Meta(min_length=1 << 40)]
 
@@ -73,7 +76,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     type: str
     timestamp: str = ""
     agent: str = ""
-    step: int | None = None
+    step: Step | None = None
     data: dict[str, Any] = msgspec.field(default_factory=dict)
     extra: _Unread = msgspec.field(default_factory=dict, name="(extra)")
 
@@ -99,7 +102,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             extra["agent"] = agent
             agent = ""
         step = raw.get("step")
-        if step is not None and (not isinstance(step, int) or isinstance(step, bool)):
+        whole = isinstance(step, int) and not isinstance(step, bool)
+        if step is not None and not (whole and -(2**63) <= step < 2**63):
             extra["step"] = step
             step = None
         data = raw.get("data", _NOTHING)

@@ -15,8 +15,10 @@ import orjson
 
 from lctl.analysis.essence import CallNames, address, reduce
 from lctl.analysis.log import Log
+from lctl.codec.lines import encode_value
 from lctl.events import Event
 from lctl.payloads.tape import reads_of
+from lctl.payloads.values import items, text
 from lctl.state.model import MODEL_KINDS
 
 
@@ -95,7 +97,7 @@ class _Reader:
     def take(self, event: Event) -> None:
         data = event.data
         call = self._open.get(event.step) if event.step is not None else None
-        if event.type == "step_start" and data.get("kind") in MODEL_KINDS:
+        if event.type == "step_start" and text(data.get("kind")) in MODEL_KINDS:
             self._open[event.seq] = _Call(str(data.get("model")))
         elif event.type == "message" and call is not None and data.get("sampled") is True:
             said = copy.deepcopy(data)
@@ -123,7 +125,7 @@ class _Reader:
         name = f"{data.get('method')} {address(str(data.get('url')))}"
         request = data.get("request")
         body = request.get("body") if isinstance(request, dict) else None
-        chunks = [chunk[-1] for chunk in data.get("chunks") or () if chunk]
+        chunks = [chunk[-1] for chunk in items(data.get("chunks")) if items(chunk)]
         answer = [data.get("status"), data.get("body"), chunks, bool(data.get("error"))]
         self._add("http", event, name, ([name, body], answer), lane_of(data), data.get("place"))
 
@@ -200,4 +202,4 @@ def asks_otherwise(alike: Sequence[Log], other: Log) -> bool | None:
 
 
 def _bytes(value: Any) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
+    return encode_value(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)

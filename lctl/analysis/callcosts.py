@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from lctl.analysis.log import Log, number
+from lctl.analysis.log import Log, raw_event
 from lctl.analysis.prices import Prices
 from lctl.analysis.surveying import survey
-from lctl.codec.lines import decode
+from lctl.payloads.values import whole_number
 from lctl.state.model import Tokens
 
 
@@ -68,10 +68,10 @@ def _answers(log: Log) -> dict[int, list[str]]:
     for line in log.lines():
         if b'"step_end"' not in line[:64]:
             continue
-        event = decode(line)
-        data = event.get("data")
-        step = event.get("step")
-        if isinstance(data, dict) and type(step) is int:
+        event = raw_event(line)
+        step = event.get("step") if event is not None else None
+        if event is not None and step is not None:
+            data = event["data"]
             several = data.get("messages")
             ids = several if isinstance(several, list) else [data.get("message")]
             found.setdefault(step, []).extend(id for id in ids if isinstance(id, str))
@@ -84,15 +84,14 @@ def _beside(log: Log, prices: Prices) -> list[tuple[str, Paid]]:
     for line in log.lines():
         if b'"call":{' not in line:
             continue
-        event = decode(line)
-        data = event.get("data")
-        call = data.get("call") if isinstance(data, dict) and event.get("type") == "message" else None
-        if not isinstance(call, dict):
+        event = raw_event(line)
+        call = event["data"].get("call") if event is not None and event["type"] == "message" else None
+        if event is None or not isinstance(call, dict):
             continue
-        id = data.get("message_id") or f"#{event['seq']}"
+        id = event["data"].get("message_id") or f"#{event['seq']}"
         model = call.get("model") if isinstance(call.get("model"), str) else None
         tokens = _tokens(call.get("usage"))
-        cost = prices.cost(model, tokens, at=str(event.get("timestamp") or "")) if tokens.total else None
+        cost = prices.cost(model, tokens, at=event["timestamp"]) if tokens.total else None
         found.append((str(id), Paid(f"message {id}", model, tokens, cost)))
     return found
 
@@ -108,4 +107,4 @@ def _tokens(usage: object) -> Tokens:
 
 
 def _first(usage: Mapping[str, Any], *names: str) -> int:
-    return next((int(found) for name in names if (found := number(usage.get(name))) is not None), 0)
+    return next((found for name in names if (found := whole_number(usage.get(name))) is not None), 0)

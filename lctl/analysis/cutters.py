@@ -16,6 +16,7 @@ import orjson
 
 from lctl.analysis.essence import CallNames, address, reduce
 from lctl.analysis.trace import EVENT, LOOSE, POOL, STEP, Trace
+from lctl.codec.lines import encode_value
 
 Cutter = Callable[[Trace, int, int, bytes], tuple[bytes, int]]
 
@@ -40,7 +41,7 @@ def dump(value: object) -> bytes:
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # a lone surrogate, an integer of more than 64 bits
-        return repr(value).encode("utf-8", "surrogatepass")
+        return encode_value(value, option=orjson.OPT_SORT_KEYS)
 
 
 def load(raw: bytes) -> dict[str, Any]:

@@ -54,11 +54,18 @@ def failures(log: Log) -> tuple[Failure, ...]:
     groups: dict[tuple[str, str, str, str], _Group] = {}
     explained: set[int] = set()
     parents: dict[int, int | None] = {}
+    running: dict[str, list[int]] = {}  # steps of each agent: what names no step is in the newest of them
+    structural = False
     for event in raw_events(log):
-        seq, kind, data, step = event["seq"], event.get("type"), event["data"], event.get("step")
-        agent = text(event.get("agent"))
+        seq, kind, data, agent = event["seq"], event["type"], event["data"], event["agent"]
+        step = event.get("step")
+        structural = structural or step is not None
+        mine = running.setdefault(agent, [])
+        if step is None and mine and (kind == "step_end" or not (structural or kind == "step_start")):
+            step = mine[-1]
         if kind == "step_start":
-            parents[seq] = step if type(step) is int and step in parents else None
+            parents[seq] = step if step in parents else None
+            mine.append(seq)
         elif kind == "error":
             _explain(explained, parents, step)
             message = text(data.get("message"))
@@ -74,6 +81,8 @@ def failures(log: Log) -> tuple[Failure, ...]:
             _explain(explained, parents, step)
             message = text(data.get("output_summary"))
             _count(_group(groups, "step", "step", text(data.get("outcome")), message), seq, agent, False)
+        if kind == "step_end" and step in mine:
+            mine.remove(step)
     found = [_failure(key, group) for key, group in groups.items()]
     found.sort(key=lambda failure: (-failure.count, failure.seqs[0]))
     return tuple(found)
@@ -100,9 +109,9 @@ def _count(group: _Group, seq: int, agent: str, recoverable: bool) -> None:
     group.recoverable = group.recoverable and recoverable
 
 
-def _explain(explained: set[int], parents: dict[int, int | None], step: object) -> None:
+def _explain(explained: set[int], parents: dict[int, int | None], step: int | None) -> None:
     """The failure of this step, and of those around it, is accounted for."""
-    current = step if type(step) is int else None
+    current = step
     while current is not None and current not in explained:
         explained.add(current)
         current = parents.get(current)

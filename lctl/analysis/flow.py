@@ -122,11 +122,11 @@ class Flow:
         open_of_agent: dict[str, int] = {}
         for event in raw_events(self._log):
             step = event.get("step")
-            if event.get("type") == "step_start" and event["seq"] in within:
+            if event["type"] == "step_start" and event["seq"] in within:
                 step = event["seq"]
-                open_of_agent[text(event.get("agent"))] = step
+                open_of_agent[event["agent"]] = step
             elif type(step) is not int:
-                step = open_of_agent.get(text(event.get("agent")))
+                step = open_of_agent.get(event["agent"])
             for ancestor in within.get(step, ()) if type(step) is int else ():
                 words[ancestor].take(event["type"], event["data"])
         for seq in steps:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lctl.codec import Log
+from lctl.payloads.values import items
 
 
 def fork_point(left: Log, right: Log) -> dict[str, Any] | None:
@@ -12,5 +13,5 @@ def fork_point(left: Log, right: Log) -> dict[str, Any] | None:
     for one, other in ((right, left), (left, right)):
         parent, made = one.chain.get("parent"), one.chain.get("fork")
         if isinstance(parent, dict) and isinstance(made, dict) and other.id and parent.get("id") == other.id:
-            return {"seq": parent.get("seq"), "fork": one.id, "edits": made.get("edits") or []}
+            return {"seq": parent.get("seq"), "fork": one.id, "edits": items(made.get("edits"))}
     return None

@@ -10,10 +10,12 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-import orjson
+import msgspec
 
 from lctl.codec.lines import decode, encode
 from lctl.events import Event
+from lctl.payloads.values import mapping, whole_number
+from lctl.payloads.values import text as text
 from lctl.state.model import Tokens
 from lctl.state.times import millis as millis
 
@@ -58,28 +60,38 @@ class UpTo:
         return sum(1 for _ in self.events())
 
 
-def _as_others_write_it(line: bytes) -> Any:
-    """A line with NaN or a lone surrogate in it; None of one that is no JSON to anybody."""
-    try:
-        return decode(line)
-    except ValueError:
-        return None
-
-
 def raw_events(log: Log) -> Iterator[dict[str, Any]]:
-    """Decoded events, fresh dicts the caller may take apart. `data` is always a dict; what is not an
-    event at all is passed over."""
-    loads = orjson.loads
-    for line in log.lines():
+    """Decoded events, fresh dicts the caller may take apart; what is not an event at all is passed over."""
+    return (event for line in log.lines() if (event := raw_event(line)) is not None)
+
+
+def raw_event(line: bytes) -> dict[str, Any] | None:
+    """The event of a line; None where it is none. The keys around the data are of their types: `type`,
+    `agent` and `timestamp` text, `step` a number or not there, `data` a dict."""
+    try:
+        event = _quickly(line)
+    except (ValueError, RecursionError):
         try:
-            event = loads(line)
+            event = decode(line)  # NaN or a lone surrogate, perhaps
         except ValueError:
-            event = _as_others_write_it(line)
-        if type(event) is not dict or type(event.get("seq")) is not int:
-            continue
-        if type(event.get("data")) is not dict:
-            event["data"] = {}
-        yield event
+            return None
+    if type(event) is not dict or type(event.get("seq")) is not int:
+        return None
+    if not (
+        type(event.get("type")) is str
+        and type(event.get("agent")) is str
+        and type(event.get("timestamp")) is str
+        and type(event.get("step", 0)) is int
+        and type(event.get("data")) is dict
+    ):
+        event |= {key: text(event.get(key)) for key in ("type", "agent", "timestamp")}
+        event["data"] = mapping(event.get("data"))
+        if type(event.get("step")) is not int:
+            event.pop("step", None)
+    return event
+
+
+_quickly = msgspec.json.Decoder().decode
 
 
 def number(value: object) -> float | None:
@@ -89,18 +101,13 @@ def number(value: object) -> float | None:
     return float(value) if 0 <= value <= LARGEST else None
 
 
-def text(value: object) -> str:
-    """The value if it is text, else ""."""
-    return value if isinstance(value, str) else ""
-
-
 def tokens_of(data: Mapping[str, Any]) -> Tokens | None:
     """The token counts a `step_end` reports; None where it reports none."""
     raw = data.get("tokens")
     if not isinstance(raw, dict):
         return None
-    read = {key: number(raw.get(key)) for key in _COUNTS}
-    counts = {key: int(count) for key, count in read.items() if count is not None and count <= _MOST}
+    read = {key: whole_number(raw.get(key)) for key in _COUNTS}
+    counts = {key: count for key, count in read.items() if count is not None}
     return Tokens(**counts) if counts else None
 
 
@@ -124,7 +131,6 @@ def role_of(data: Mapping[str, Any]) -> str | None:
     return None
 
 
-#: Largest duration in milliseconds, and number of tokens, that are believed: what the state believes too.
+#: Largest duration in milliseconds that is believed: what the state believes too.
 LARGEST = 1e15
-_MOST = 10**12
 _COUNTS = ("input", "output", "cache_read", "cache_write", "reasoning")

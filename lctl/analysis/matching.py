@@ -38,10 +38,7 @@ class _Matching:
     def run(self) -> None:
         left, right = self.left, self.right
         pairs, deep, other_deep = left.pairs, left.deep, right.deep
-        chains, other_chains = left.chains, right.chains
-        self._pair_alike(
-            left.pool, right.pool, [chains[n] for n in left.pool], [other_chains[m] for m in right.pool]
-        )
+        self._match_pool()
         pool, other_pool = _by_owner(left), _by_owner(right)
         todo = [(_TOP, _TOP)]
         nothing: list[int] = []
@@ -149,6 +146,16 @@ class _Matching:
         self._pair_gaps(mine, other, _EVENT_LEVELS)
 
     # -- prompt messages and blobs ---------------------------------------------------------
+
+    def _match_pool(self) -> None:
+        """By the way to them. Where several strands say the same, each with that of its agent first."""
+        mine, other = self.left.pool, self.right.pool
+        keys, other_keys = _way(self.left, mine), _way(self.right, other)
+        if len(set(keys)) < len(keys) or len(set(other_keys)) < len(other_keys):
+            self._pair_alike(mine, other, _own_way(self.left, mine), _own_way(self.right, other))
+            mine, other = self.left.free(mine), self.right.free(other)
+            keys, other_keys = _way(self.left, mine), _way(self.right, other)
+        self._pair_alike(mine, other, keys, other_keys)
 
     def _match_local_pool(self, mine: list[int], other: list[int]) -> None:
         mine, other = self.left.free(mine), self.right.free(other)
@@ -268,6 +275,16 @@ def _place(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
     """The same call at the same point of a conversation, whatever was answered."""
     keys, chains, mine = side.keys, side.chains, id(side)
     return [(keys[n], chains[n]) if n in chains else (n, mine) for n in some]
+
+
+def _way(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
+    chains = side.chains
+    return [chains[n] for n in some]
+
+
+def _own_way(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
+    chains, agents = side.chains, side.trace.agents
+    return [(chains[n], agents[n]) for n in some]
 
 
 def _content(side: Side, some: Sequence[int]) -> Sequence[Hashable]:

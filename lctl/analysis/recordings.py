@@ -122,11 +122,20 @@ def files(only: str | None = None) -> list[tuple[float, Path]]:
     for folder in folders() if only is None else [Path(only)]:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.endswith(SUFFIX) and entry.is_file():
-                    modified = entry.stat().st_mtime
+                modified = _modified(entry) if entry.name.endswith(SUFFIX) else None
+                if modified is not None:
                     found.append((_started(entry.name, modified), modified, Path(entry.path)))
     found.sort(key=lambda one: (one[0], one[1], str(one[2])), reverse=True)
     return [(started, path) for started, _, path in found]
+
+
+def _modified(entry: os.DirEntry[str]) -> float | None:
+    """When a file was written; None of what is none: a folder, a link to nothing or to itself, a file that is
+    gone meanwhile."""
+    try:
+        return entry.stat().st_mtime if entry.is_file() else None
+    except OSError:
+        return None
 
 
 def runs() -> Iterator[Run]:

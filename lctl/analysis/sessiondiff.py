@@ -10,6 +10,7 @@ import orjson
 
 from lctl.analysis.align import align
 from lctl.analysis.wording import plain
+from lctl.codec.lines import encode_value
 from lctl.conversation.hydrated import Hydrated
 from lctl.conversation.measures import Totals, Usage, usage_of
 from lctl.state.messages import text_of, tool_calls_of, tool_results_of
@@ -223,7 +224,7 @@ def _calls(message: Data) -> list[dict[str, Any]]:
 
 
 def _dumped(value: Any) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+    return encode_value(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
 
 
 def _role(message: Data) -> str:

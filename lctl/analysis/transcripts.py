@@ -123,12 +123,12 @@ def _chat(node: Node) -> Iterator[dict[str, Any]]:
 
 def _is_chat(message: Data) -> bool:
     content = message.get("content")
-    if message.get("role") not in _ROLES or "parts" in message or "content" not in message:
+    if text(message.get("role")) not in _ROLES or "parts" in message or "content" not in message:
         return False
     if not isinstance(content, list):
         return content is None or isinstance(content, str)
     return all(
-        isinstance(part, Mapping) and part.get("type") in _PARTS and "cache_control" not in part
+        isinstance(part, Mapping) and text(part.get("type")) in _PARTS and "cache_control" not in part
         for part in content
     )
 

@@ -11,7 +11,9 @@ import orjson
 
 from lctl.analysis.log import text
 from lctl.analysis.prices import Prices
+from lctl.codec.lines import encode_value
 from lctl.events import Event
+from lctl.payloads.values import items
 from lctl.state.model import MODEL_KINDS, State, Tokens
 from lctl.trust.gates import Thresholds, gate
 from lctl.trust.ledger import Ledger
@@ -146,7 +148,7 @@ def _coordination(
             continue
         row = {key: value for key, value in event.data.items() if not isinstance(value, list | dict)}
         if event.type == "contract_validation":
-            row["errors"] = len(event.data.get("errors") or ())
+            row["errors"] = len(items(event.data.get("errors")))
         for id in _facts_named(event.data):
             confidence = _confidence(state, id, event.seq)
             if confidence is not None:
@@ -181,8 +183,8 @@ def _prompts(state: State, events: Iterable[Event]) -> dict[int, str]:
             own = {key: value for key, value in event.data.items() if key not in _OURS}
             message = state.messages.get(id)
             above = said.get(message.parent or "", b"") if message is not None else b""
-            dumped = orjson.dumps(own, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+            dumped = encode_value(own, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
             said[id] = hashlib.sha256(above + dumped).digest()
-        elif event.type == "step_start" and event.data.get("kind") in MODEL_KINDS:
+        elif event.type == "step_start" and text(event.data.get("kind")) in MODEL_KINDS:
             asked[event.seq] = text(event.data.get("prompt"))
     return {seq: said[id].hex()[:8] for seq, id in asked.items() if id in said}

@@ -12,6 +12,8 @@ from typing import Any
 
 import orjson
 
+from lctl.codec.lines import encode_value
+
 _SPACE = re.compile(r"\s+")
 #: Format characters that scripts and emoji need, and that move nothing.
 _JOINERS = "\u200c\u200d"
@@ -39,10 +41,7 @@ def block(value: str) -> str:
 
 def compact(value: object) -> str:
     """JSON of the value on one line; `repr` where it has none."""
-    try:
-        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode("utf-8", "replace")
-    except (TypeError, ValueError):
-        return repr(value)
+    return encode_value(value, default=repr, option=orjson.OPT_NON_STR_KEYS).decode("utf-8", "replace")
 
 
 def seconds(ms: float) -> str:

@@ -21,7 +21,7 @@ _TO = click.Choice(["v4", "json", "jsonl", "yaml"])
 @click.option(
     "--to", type=_TO, default="v4", show_default=True, help="What to write; v4 is json, version 4.0."
 )
-@output_option
+@output_option()
 def convert(target: str, source: str, to: str, output: str | None) -> None:
     """Write TARGET in another form, or from an older version (3.0 to 4.1) as 4.0.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lctl.analysis.wording import plain
-from lctl.cli.options import target
+from lctl.cli.options import output_option, target
 from lctl.cli.screen import Screen
 
 if TYPE_CHECKING:
@@ -90,9 +90,7 @@ def _list(formats: dict[str, str]) -> str:
 @click.option(
     "--no-content", is_flag=True, help="Of spans, leave out what was said: prompts, answers, arguments."
 )
-@click.option(
-    "-o", "--output", metavar="FILE", help="Write to FILE, not to stdout; Parquet also to a folder or a URL."
-)
+@output_option("Write to FILE, not to stdout; Parquet also to a folder or a URL.", folder=True)
 def export(
     target: str, name: str, partial: bool, to_seq: int | None, url: str | None, headers: tuple[str, ...],
     no_content: bool, output: str | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,23 +58,31 @@ def errors(
 
 def logs_of(targets: tuple[str, ...], everything: bool) -> Iterator[Log]:
     """The logs that some targets name: files, runs, all runs of a folder; every recorded run with
-    `everything`."""
+    `everything`. What is among many and cannot be read is named on stderr."""
     from pathlib import Path
 
-    from lctl.cli.runs import files
     from lctl.cli.target import opened
-    from lctl.codec import open_log
 
     if everything:
-        for _, path in files(None):
-            yield open_log(path)
+        yield from _logs_in(None)
         return
     for target in targets or ("last",):
         if Path(target).is_dir():
-            for _, path in files(target):
-                yield open_log(path)
+            yield from _logs_in(target)
         else:
             yield opened(target, problems=False)
+
+
+def _logs_in(folder: str | None) -> Iterator[Log]:
+    from lctl.cli.runs import files
+    from lctl.codec import open_log
+    from lctl.errors import LctlError
+
+    for _, path in files(folder):
+        try:
+            yield open_log(path)
+        except LctlError as error:
+            sys.stderr.write(f"lctl: {plain(str(error))}; passed over\n")
 
 
 def _fits(group: FailureGroup, category: str | None) -> bool:

@@ -11,6 +11,7 @@ from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.cli.listing import Costs, _ago
 from lctl.cli.options import screened
 from lctl.cli.screen import Column, Piece, Screen, Style
+from lctl.payloads.values import items
 
 if TYPE_CHECKING:
     from lctl.cli.runs import Run
@@ -65,7 +66,7 @@ def facts(run: Run) -> str:
     """In a line: what was changed and where, or how exact it was."""
     made = run.chain.get("fork")
     if isinstance(made, dict):
-        edits = [str(edit) for edit in made.get("edits") or ()]
+        edits = [str(edit) for edit in items(made.get("edits"))]
         said = "; ".join(plain(edit, 60) for edit in edits) or "nothing changed"
         return f"fork at {plain(run.parent.get('seq'), 12)}: {said}{_loose_ends(run)}"
     if isinstance(run.chain.get("rerun"), dict):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lctl.errors import UsageError
 from lctl.events import Event
+from lctl.payloads.values import text, texts
 
 if TYPE_CHECKING:
     from lctl.codec import Log
@@ -35,9 +36,8 @@ def model_call(log: Log, state: State, event: Event) -> ModelCall | None:
     if end is None:
         return ModelCall(start, _path(log, state, start.data.get("prompt")), [], None, 0)
     inside = [e for e in log.events(step.seq, end.seq) if e.step == step.seq]
-    ids = end.data.get("messages")
-    named = set(ids if isinstance(ids, list) else []) | {end.data.get("message")}
-    answers = [e for e in inside if e.type == "message" and e.data.get("message_id") in named]
+    named = {*texts(end.data.get("messages")), text(end.data.get("message"))} - {""}
+    answers = [e for e in inside if e.type == "message" and text(e.data.get("message_id")) in named]
     attempts = sum(e.type == "exchange" for e in inside)
     return ModelCall(start, _path(log, state, start.data.get("prompt")), answers, end, attempts)
 

@@ -42,12 +42,19 @@ def screened(
     return wrap
 
 
-def output_option(function: Function) -> Function:
-    """-o FILE; without it, standard output."""
+def output_option(
+    help: str = "Write to FILE, not to stdout.", *, folder: bool = False
+) -> Callable[[Function], Function]:
+    """-o FILE; without it, and as `-`, standard output: None.
+
+    Args:
+        folder: a folder will do.
+    """
     return click.option(
         "-o",
         "--output",
         metavar="FILE",
-        type=click.Path(dir_okay=False),
-        help="Write to FILE, not to stdout.",
-    )(function)
+        type=click.Path(dir_okay=folder),
+        callback=lambda ctx, param, value: None if value == "-" else value,
+        help=help,
+    )

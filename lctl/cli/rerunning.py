@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lctl.cli.options import screened
+from lctl.payloads.values import mapping
 
 if TYPE_CHECKING:
     from lctl.cli.screen import Screen
@@ -144,7 +145,7 @@ def _verify(path: Path) -> int:
     from lctl.rerun.comparing import differences
 
     log = open_log(path)
-    of = (log.chain.get("rerun") or {}).get("of")
+    of = mapping(log.chain.get("rerun")).get("of")
     recorded, again = (_log_of(str(of), path), log) if of else (log, _newest_rerun(log.id))
     if recorded is None:
         raise LogNotFound(f"{log.name}: its recording {of} is not among the runs here")
@@ -175,7 +176,7 @@ def _newest_rerun(id: str) -> Log | None:
     from lctl.codec import open_log
 
     for run in runs():
-        if (run.chain.get("rerun") or {}).get("of") == id:
+        if mapping(run.chain.get("rerun")).get("of") == id:
             return open_log(run.path)
     return None
 

@@ -236,9 +236,9 @@ def _report(log: Log, also_problems: bool) -> None:
     problems = log.problems if also_problems else []
     if problems:
         more = f" (and {plural(len(problems) - 1, 'more problem')})" if len(problems) > 1 else ""
+        name, where = plain(log.name), ("FILE" if log.path == "-" else plain(log.name))
         sys.stderr.write(
-            f"lctl: {plain(log.name)}: {plain(str(problems[0]))}{more}; "
-            f"'lctl validate {plain(log.name)}' lists every problem\n"
+            f"lctl: {name}: {plain(str(problems[0]))}{more}; 'lctl validate {where}' lists every problem\n"
         )
 
 

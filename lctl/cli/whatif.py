@@ -32,7 +32,11 @@ _MOST = 40
 )
 @click.option("--to-seq", type=int, metavar="M", help="Compare after event M, not at the end.")
 @click.option(
-    "-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Write the changed log to FILE."
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Write the changed log to FILE; '-': to stdout, and nothing else.",
 )
 @click.option("--full", is_flag=True, help="Every difference.")
 @screened()
@@ -64,9 +68,11 @@ def what_if(
 
     log = opened(target)
     found = asked(log, at, set=list(sets), drop=drop, insert=[_event(one) for one in inserts], to_seq=to_seq)
-    if output is not None:
+    if output not in (None, "-"):
         found.chain.save(writable(output))
-    if screen.json:
+    if output == "-":
+        found.chain.save("-")
+    elif screen.json:
         screen.json_value(_document(found))
     else:
         _say(screen, found, log, full)

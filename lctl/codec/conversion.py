@@ -11,12 +11,12 @@ from typing import IO, Any, Literal, cast, get_args
 
 from lctl.codec import yamltext
 from lctl.codec.hashing import ALGORITHM, RollingHash
-from lctl.codec.lines import closing, encode, encode_value, header
+from lctl.codec.lines import closing, decode, encode, encode_value, header
 from lctl.codec.log import Log
 from lctl.codec.opening import Source, open_log
 from lctl.codec.wholefile import writing
 from lctl.errors import UsageError
-from lctl.events import VERSION
+from lctl.events import VERSION, Event
 
 Format = Literal["json", "jsonl", "yaml"]
 Dest = str | os.PathLike[str] | IO[bytes]
@@ -100,9 +100,11 @@ def _yaml(log: Log, tail: dict[str, Any]) -> Iterator[bytes]:
 
 def _lines(log: Log) -> Iterator[bytes]:
     """The original bytes of line-by-line logs, so that hashes stay what they were; else canonical."""
-    if log.form in ("journal", "jsonl") and not log.problems:
-        return log.lines()
-    return map(encode, log.events())
+    return map(_canonical, log.lines()) if log.problems else log.lines()
+
+
+def _canonical(line: bytes) -> bytes:
+    return encode(Event.from_dict({"type": "", **decode(line, as_written=True)}))
 
 
 @contextmanager

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import orjson
-
 from lctl.codec import yamltext
-from lctl.codec.lines import decode, is_header, loads, whole_escapes
+from lctl.codec.lines import decode, is_header, loads, spelled, strictly
 from lctl.codec.log import Problem
 from lctl.codec.salvage import Salvage, salvage
 from lctl.errors import NotALog
@@ -29,6 +28,8 @@ class Parsed(NamedTuple):
         line_of: line of the n-th of them.
         cut: what is missing at its end, "" when nothing is.
         notes: what else is wrong with it.
+        written: those of the events that are not quite as they stand in the file, as they stand there: what
+            no text of UTF-8 can hold is spelled out in `values`.
     """
 
     top: dict[str, Any] | None
@@ -36,6 +37,14 @@ class Parsed(NamedTuple):
     line_of: Callable[[int], int | None]
     cut: str = ""
     notes: tuple[Problem, ...] = ()
+    written: Mapping[int, Any] = MappingProxyType({})
+
+    def in_utf8(self) -> Parsed:
+        """The same with nothing in it that UTF-8 cannot hold."""
+        values = [spelled(value) for value in self.values]
+        pairs = zip(values, self.values, strict=True)
+        written = {n: value for n, (made, value) in enumerate(pairs) if made is not value}
+        return self._replace(top=spelled(self.top), values=values, written=written)
 
 
 @contextmanager
@@ -59,16 +68,20 @@ def read_json(raw: bytes, name: str) -> Parsed:
     """
     text, notes = _text(raw)
     try:
-        value = orjson.loads(raw)
+        return _document(strictly(raw), text, notes, name)
     except ValueError:
-        try:
-            value = loads(text)
-        except (ValueError, RecursionError) as refusal:
-            text = whole_escapes(text)
-            found = salvage(text)
-            if found is None:
-                raise NotALog(f"{name}: not a log: JSON {_where(refusal)}") from None
-            return _salvaged(found, text, notes)
+        pass
+    try:
+        value = loads(text, as_written=True)
+    except (ValueError, RecursionError) as refusal:
+        found = salvage(text)
+        if found is None or not (found.document or any(map(_is_event, found.events))):
+            raise NotALog(f"{name}: not a log: JSON {_where(refusal)}") from None
+        return _salvaged(found, text, notes).in_utf8()
+    return _document(value, text, notes, name).in_utf8()
+
+
+def _document(value: Any, text: str, notes: tuple[Problem, ...], name: str) -> Parsed:
     if isinstance(value, list) and any(_is_event(item) for item in value):
         return Parsed(None, value, _lines_in(text), notes=notes)
     if isinstance(value, dict) and value.keys() & _KEYS:
@@ -89,6 +102,7 @@ def read_lines(raw: bytes, name: str) -> Parsed:
     values: list[Any] = []
     lines: list[int] = []
     notes: list[Problem] = []
+    written: dict[int, Any] = {}
     cut = ""
     last = raw.rstrip(b" \t\r\n\0").count(b"\n") + 1
     for n, line in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
@@ -108,11 +122,13 @@ def read_lines(raw: bytes, name: str) -> Parsed:
         if isinstance(value, dict) and "seq" not in value and "type" not in value:
             notes.append(Problem(None, n, "not an event: it has neither seq nor type; left out"))
             continue
+        if b"\\u" in line and (found := decode(line.strip(b"\0"), as_written=True)) != value:
+            written[len(values)] = found
         values.append(value)
         lines.append(n)
     if not top and not any(_is_event(value) for value in values):
         raise NotALog(f"{name}: JSON Lines, but not a log: no line is an event")
-    return Parsed(top or None, values, lines.__getitem__, cut, tuple(notes))
+    return Parsed(top or None, values, lines.__getitem__, cut, tuple(notes), written)
 
 
 def read_yaml(raw: bytes, name: str) -> Parsed:
@@ -136,19 +152,19 @@ def read_yaml(raw: bytes, name: str) -> Parsed:
             raise NotALog(f"{name}: not a log: YAML that cannot be read ({refusal})") from None
         cut = "last event incomplete"
     if isinstance(value, list) and any(_is_event(item) for item in value):
-        return Parsed(None, value, lines.__getitem__, cut, notes)
+        return Parsed(None, value, lines.__getitem__, cut, notes).in_utf8()
     if isinstance(value, dict) and value.keys() & _KEYS:
         events, more = _event_list(value.pop("events", []))
         line_of = lines.__getitem__ if len(lines) == len(events) else lambda n: None
-        return Parsed(value, events, line_of, cut, notes + more)
+        return Parsed(value, events, line_of, cut, notes + more).in_utf8()
     raise NotALog(f"{name}: YAML, but not a log: {_keys(value)}")
 
 
 def _salvaged(found: Salvage, text: str, notes: tuple[Problem, ...]) -> Parsed:
-    offsets = found.offsets
-    if found.whole:  # it was something else the strict parser refused
-        return Parsed(found.document, found.events, _counter(text, offsets), notes=notes)
-    return Parsed(found.document, found.events, _counter(text, offsets), "the rest cannot be read", notes)
+    cut = (
+        "" if found.whole else "the rest cannot be read"
+    )  # whole: it was something else that broke the parser
+    return Parsed(found.document, found.events, _counter(text, found.offsets), cut, notes)
 
 
 def _event_list(raw: Any) -> tuple[list[Any], tuple[Problem, ...]]:

@@ -17,7 +17,7 @@ from lctl.codec.lineindex import LineIndex, index_lines
 from lctl.codec.lines import SEQ, decode
 from lctl.codec.log import Lines, Problem
 from lctl.codec.seeking import Disorder, find
-from lctl.events import Event
+from lctl.events import Event, Step
 
 _BLOCK = 1 << 18
 #: An unclosed log up to this size is indexed when opened: 2 ms, and no surprise later.
@@ -222,7 +222,7 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
     type: str
     timestamp: str = ""
     agent: str = ""
-    step: int | None = None
+    step: Step | None = None
     data: dict[str, Any] = {}
 
 

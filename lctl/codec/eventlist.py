@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from lctl.codec.lines import encode
@@ -16,6 +17,7 @@ class EventList:
 
     Args:
         line_of: line of the file an event began at, by seq.
+        written: events whose lines say what they themselves cannot hold, by seq.
     """
 
     def __init__(
@@ -24,12 +26,16 @@ class EventList:
         problems: list[Problem],
         tail: dict[str, Any] | None = None,
         line_of: Callable[[int], int | None] = lambda seq: None,
+        written: Mapping[int, dict[str, Any]] = MappingProxyType({}),
     ) -> None:
         self._events = events
         self._seqs = [event.seq for event in events]
         self.problems = problems
         self.tail = tail
         self.line_of = line_of
+        self._written = {
+            seq: encode(Event.from_dict({"type": "", **value, "seq": seq})) for seq, value in written.items()
+        }
 
     def __len__(self) -> int:
         return len(self._events)
@@ -47,10 +53,13 @@ class EventList:
         return iter(self._events[bisect_left(self._seqs, start) : end])
 
     def lines(self, start: int, stop: int | None) -> Iterator[bytes]:
-        return map(encode, self.events(start, stop))
+        return map(self._line, self.events(start, stop))
 
     def stored(self) -> Iterator[bytes]:
-        return map(encode, self._events)
+        return map(self._line, self._events)
 
     def buffer(self) -> Lines | None:
         return None
+
+    def _line(self, event: Event) -> bytes:
+        return self._written.get(event.seq) or encode(event)

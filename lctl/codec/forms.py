@@ -29,21 +29,20 @@ _TAIL = ("state", "summary", "hash")
 _UPGRADED = ("trace", "facts", "handoff", "instruction")
 
 
-def read(data: Bytes, *, path: str | None, name: str, whole: bool) -> Log:
+def read(data: Bytes, *, path: str | None, name: str, cut: str = "") -> Log:
     """The log in `data`, whatever its form.
 
     Args:
-        whole: the bytes came out of their archive completely.
+        cut: what is wrong with the archive the bytes came out of, "" when nothing is.
     """
     _refuse_binary(data, name)
-    cut = "" if whole else "the compressed stream ends early"
     found = layout(data)
     if found is not None:
         return _lined(data, found, "journal", path, name, cut)
     head = data.read(0, 1 << 16)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         text = _read(data, name, "UTF-16", JSON_LIMIT).decode("utf-16", "replace").encode()
-        return read(MemoryBytes(text), path=path, name=name, whole=whole)
+        return read(MemoryBytes(text), path=path, name=name, cut=cut)
     first = head.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
     if first in (b"{", b"["):
         lined = jsonl_layout(data)
@@ -150,6 +149,7 @@ def _listed(parsed: Parsed, form: str, path: str | None, name: str, cut: str) ->
             problems,
             tail or None,
             lambda seq: parsed.line_of(places[seq]) if seq in places else None,
+            {seq: parsed.written[n] for seq, n in places.items() if n in parsed.written},
         ),
         path=path,
         name=name,
@@ -182,7 +182,7 @@ def _is_lines(raw: bytes) -> bool:
     try:
         return isinstance(decode(first), dict)
     except ValueError:
-        return second == b"{" and first.rstrip()[-1:] not in (b"{", b"[")
+        return second == b"{" and first[:1] != b"[" and first.rstrip()[-1:] not in (b"{", b"[")
 
 
 def _refuse_binary(data: Bytes, name: str) -> None:

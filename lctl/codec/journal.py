@@ -91,9 +91,15 @@ def scan_end(fd: int, name: str) -> JournalEnd:
             f"{name}: not a journal that can be appended to (its events are not one to a line); "
             f"write it as one with: lctl convert {name} --to json"
         )
-    chain = found.header.get("chain") or {}
+    chain = found.header.get("chain")
     return JournalEnd(
-        chain, found.begin, found.first_seq, found.last_seq, found.end, bool(found.torn), found.tail_at
+        chain if isinstance(chain, dict) else {},
+        found.begin,
+        found.first_seq,
+        found.last_seq,
+        found.end,
+        bool(found.torn),
+        found.tail_at,
     )
 
 

@@ -32,12 +32,13 @@ def encode_value(value: Any, *, default: Callable[[Any], Any] | None = None, opt
     """JSON, compact unless `option` says otherwise.
 
     What orjson refuses (numbers past 64 bits, lone surrogates, more than 254 levels) goes the slow way,
-    which is always compact. `default` and `option` are as in `orjson.dumps`.
+    which is always compact. `default` and `option` are as in `orjson.dumps`. What is read from a log is
+    written with this, not with `orjson.dumps`: others' logs hold such values.
     """
     try:
         return orjson.dumps(value, default=default, option=option)
     except TypeError:
-        return "".join(_pieces(value, default)).encode()
+        return "".join(_pieces(value, default, bool(option & orjson.OPT_SORT_KEYS))).encode()
 
 
 def header(chain: dict[str, Any], extra: dict[str, Any] | None = None) -> bytes:
@@ -58,18 +59,21 @@ def closing(tail: dict[str, Any]) -> bytes:
     return b"\n]" + (b"," + body if body else b"") + b"}\n"
 
 
-def decode(line: bytes) -> Any:
+def decode(line: bytes, *, as_written: bool = False) -> Any:
     """The value of one line, trailing comma and blanks allowed.
 
     Raises ValueError, with the reason as its text: not JSON, not UTF-8, or nested too deeply.
+
+    Args:
+        as_written: as `loads`.
     """
     line = line.strip(b", \t\r\n")
     try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError:
+        return strictly(line)
+    except ValueError:
         pass
     try:  # NaN, lone surrogates and long numbers: JSON in the eyes of most other writers
-        return loads(line.decode())
+        return loads(line.decode(), as_written=as_written)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except UnicodeDecodeError:
@@ -78,17 +82,38 @@ def decode(line: bytes) -> Any:
         raise ValueError("not JSON") from None
 
 
-def loads(text: str) -> Any:
+def strictly(raw: bytes) -> Any:
+    """The value of JSON as the standard has it. Raises ValueError."""
+    import msgspec  # here: a recorder has no other need of it
+
+    try:
+        return msgspec.json.decode(raw)  # orjson makes floats of whole numbers past 64 bits
+    except RecursionError:  # it counts the levels of the program around it too
+        return orjson.loads(raw)
+
+
+def loads(text: str, *, as_written: bool = False) -> Any:
     """The value of JSON text as other writers have it: NaN is null, half a surrogate pair is spelled out.
 
     Raises ValueError or RecursionError.
+
+    Args:
+        as_written: keep such halves as they are. UTF-8 cannot hold them: such a value is to be written
+            again and for nothing else.
     """
     import json
 
-    return json.loads(whole_escapes(text), parse_constant=_no_constant)
+    return json.loads(text if as_written else _whole_escapes(text), parse_constant=_no_constant)
 
 
-def whole_escapes(text: str) -> str:
+def spelled(value: Any) -> Any:
+    """The value with each half of a surrogate pair spelled out (`\\ud800`); itself if there is none."""
+    text = encode_value(value).decode()
+    whole = _whole_escapes(text)
+    return value if whole == text else loads(whole)
+
+
+def _whole_escapes(text: str) -> str:
     """JSON text whose every string UTF-8 can hold: half a surrogate pair becomes the text `\\ud800`."""
     if "\\u" not in text:
         return text
@@ -100,7 +125,7 @@ def _no_constant(name: str) -> None:
     return
 
 
-def _pieces(value: Any, default: Callable[[Any], Any] | None) -> Iterator[str]:
+def _pieces(value: Any, default: Callable[[Any], Any] | None, sort: bool) -> Iterator[str]:
     """The text of `value` bit by bit; without recursion, since its levels may be more than Python's."""
     import json
 
@@ -111,7 +136,8 @@ def _pieces(value: Any, default: Callable[[Any], Any] | None) -> Iterator[str]:
             yield value
         elif isinstance(value, dict):
             waiting.append(_CLOSE_OBJECT)
-            for n, (key, item) in enumerate(reversed(value.items())):
+            pairs = sorted(value.items()) if sort else list(value.items())
+            for n, (key, item) in enumerate(reversed(pairs)):
                 comma = "," if n < len(value) - 1 else ""
                 waiting += (item, _Text(f"{comma}{json.dumps(str(key))}:"))
             yield "{"

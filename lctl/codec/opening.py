@@ -40,14 +40,14 @@ def open_log(source: Source) -> Log:
         log: Log = elsewhere.opens(str(source))
         return log
     data, path, name = _bytes(source)
-    unpacked = True
+    cut = ""
     for _ in range(3):  # an archive of an archive, and no further
         head = data.read(0, 16)
         if not compression.is_compressed(head):
             break
-        inside, whole = compression.unpack(data, name)
-        data, unpacked = MemoryBytes(inside), unpacked and whole
-    read = forms.read(data, path=path, name=name, whole=unpacked)
+        inside, damage = compression.unpack(data, name)
+        data, cut = MemoryBytes(inside), cut or damage
+    read = forms.read(data, path=path, name=name, cut=cut)
     return _with_streams(read, path) if read.open and path is not None else read
 
 

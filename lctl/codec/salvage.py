@@ -13,11 +13,12 @@ _decode = json.JSONDecoder().raw_decode
 class Salvage(NamedTuple):
     """What could be read before the damage.
 
-    `document` holds the top-level keys read whole, `events` the whole events, `offsets` where in the
-    text each began. `whole` is False when the text ended or broke before the document did.
+    `document` holds the top-level keys read whole (None of a bare list of events), `events` the whole
+    events, `offsets` where in the text each began. `whole` is False when the text ended or broke before the
+    document did.
     """
 
-    document: dict[str, Any]
+    document: dict[str, Any] | None
     events: list[Any]
     offsets: list[int]
     whole: bool
@@ -26,23 +27,26 @@ class Salvage(NamedTuple):
 def salvage(text: str) -> Salvage | None:
     """Reads the document key by key and its events one by one, as far as they go.
 
-    None when the text is not even the beginning of a log: no object, or no key of the format read.
+    None when the text is not even the beginning of a log: neither an object nor a list, or no event and no
+    key of the format read.
     """
-    found = Salvage({}, [], [], False)
     at = _skip(text, 0)
-    if text[at : at + 1] != "{":
+    document: dict[str, Any] = {}
+    mark = text[at : at + 1]
+    if mark not in ("{", "["):
         return None
+    found = Salvage(document if mark == "{" else None, [], [], False)
     try:
-        at = _members(text, at + 1, found)
+        at = _members(text, at + 1, document, found) if mark == "{" else _elements(text, at + 1, found)
     except (ValueError, RecursionError, TypeError):
         at = -1
-    if not found.events and not found.document.keys() & {"lctl", "chain"}:
+    if not found.events and not document.keys() & {"lctl", "chain"}:
         return None
     return found._replace(whole=at >= 0 and _skip(text, at) == len(text))
 
 
-def _members(text: str, at: int, found: Salvage) -> int:
-    """Fills `found` with the members of the object whose first one is at `at`; where the object ended.
+def _members(text: str, at: int, document: dict[str, Any], found: Salvage) -> int:
+    """Fills `document` and `found` with the members of an object, the first one at `at`; where it ended.
 
     Raises ValueError, RecursionError or TypeError where something cannot be read.
     """
@@ -55,7 +59,7 @@ def _members(text: str, at: int, found: Salvage) -> int:
         if key == "events" and text[at : at + 1] == "[":
             at = _elements(text, at + 1, found)
         else:
-            found.document[key], at = _decode(text, at)
+            document[key], at = _decode(text, at)
         at = _skip(text, at)
         if text[at : at + 1] == ",":
             at += 1

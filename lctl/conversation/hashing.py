@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from lctl.codec.lines import encode_value
 from lctl.conversation.node import stored_of
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def hash_of(tree: Tree) -> str:
         status = forest.status_at(number, seq)
         sampled = forest.sampled.get(number, seq + 1) <= seq
         line = [id, forest.role_at(number, seq), above, below, versions, status, sampled, said]
-        digest.update(orjson.dumps(line, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str))
+        digest.update(encode_value(line, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str))
     aliases = sorted(alias for alias, (_, since) in list(forest.aliases.items()) if since <= seq)
-    digest.update(orjson.dumps([[alias, forest.resolve(alias, seq)] for alias in aliases]))
+    digest.update(encode_value([[alias, forest.resolve(alias, seq)] for alias in aliases]))
     return "sha256:" + digest.hexdigest()

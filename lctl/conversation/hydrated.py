@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from lctl.codec.lines import encode_value
 from lctl.conversation.begun import Begun
 from lctl.conversation.dangling import unanswered
 from lctl.conversation.measures import Totals
@@ -15,6 +16,7 @@ from lctl.conversation.node import Node
 from lctl.conversation.restoring import restored
 from lctl.conversation.tree import Tree
 from lctl.conversation.updates import Mismatch, derive, mismatches
+from lctl.payloads.values import items
 
 #: Keys of a message event that are the log's and not what was recorded.
 PLACE_KEYS = frozenset(
@@ -74,7 +76,7 @@ class Hydrated(Begun):
     def seed_messages(self) -> list[dict[str, Any]]:
         """What the model saw first, field by field as given."""
         tree, found = self.tree, []
-        for one in _listed(self.start_data.get("seed_messages")):
+        for one in items(self.start_data.get("seed_messages")):
             if not isinstance(one, Mapping):
                 found.append({"content": one})
                 continue
@@ -122,7 +124,7 @@ class Hydrated(Begun):
 
     def prompt_hash(self, number: int | None = None) -> str:
         """Hash of `prompt(number)`, for comparing a call with what it was."""
-        text = orjson.dumps(self.prompt(number), option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+        text = encode_value(self.prompt(number), option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
         return "sha256:" + hashlib.sha256(text).hexdigest()
 
     @property
@@ -228,7 +230,7 @@ class Hydrated(Begun):
     def recorded_updates(self) -> list[dict[str, Any]]:
         """The changes of state that its steps were given when they ended."""
         seq, data_at = self.seq, self._sessions.data_at
-        ended = [_listed(data_at(end).get("updates")) for end in self._ledger.ends if end <= seq]
+        ended = [items(data_at(end).get("updates")) for end in self._ledger.ends if end <= seq]
         return [dict(one) for given in ended for one in given if isinstance(one, Mapping)]
 
     @property
@@ -288,10 +290,6 @@ class Hydrated(Begun):
 
 #: Of a recorded message, what is not for the model.
 _NOTES = frozenset({"is_new", "details", "timestamp"})
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _recorded(node: Node) -> dict[str, Any]:

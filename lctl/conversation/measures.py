@@ -6,6 +6,8 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from lctl.payloads.values import whole_number
+
 #: Our name of a count, and what providers and other recorders call it.
 _NAMES = (
     ("input", ("input", "input_tokens", "prompt_tokens", "inputTokens")),
@@ -77,8 +79,8 @@ def usage_of(data: Mapping[str, Any]) -> Usage:
 
 def _count(stated: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
     for name in names:
-        value = stated.get(name)
-        if isinstance(value, int) and not isinstance(value, bool):
+        value = whole_number(stated.get(name))
+        if value is not None:
             return value
     return None
 

@@ -8,6 +8,7 @@ from typing import Any
 from lctl.conversation.forest import Forest
 from lctl.conversation.ledger import RUNNING, Ledger, Status
 from lctl.conversation.measures import usage_of
+from lctl.payloads.values import items, mapping, text, whole_number
 from lctl.state.model import Diagnostic
 
 Data = Mapping[str, Any]
@@ -44,9 +45,9 @@ class Folding:
     def append(self, event: Mapping[str, Any]) -> None:
         """Fold one more event, which the forest has folded already."""
         self._newest = event["seq"]
-        handler = _HANDLERS.get(event["type"])
+        handler = _HANDLERS.get(text(event["type"]))
         if handler is not None:
-            handler(self, event["seq"], event, event.get("data") or {})
+            handler(self, event["seq"], event, mapping(event.get("data")))
 
     def _note(self, seq: int, code: str, text: str) -> None:
         self.notes.append(Diagnostic(seq, code, text))
@@ -82,8 +83,7 @@ class Folding:
         self.ledgers[id] = ledger
         ledger.start = seq
         ledger.conversation = str(data.get("conversation_id") or "main")
-        seeds = data.get("seed_messages")
-        seeds = seeds if isinstance(seeds, list) else []
+        seeds = items(data.get("seed_messages"))
         ledger.seeds = len(seeds)
         if ledger.seeds and not all("message_id" in one for one in seeds if isinstance(one, Mapping)):
             ledger.reach(ledger.seeds, seq)
@@ -117,9 +117,9 @@ class Folding:
             self._note(ledger.start, "session_cycle", f"session {ledger.id} is forked from itself")
             return
         ledger.source = source
-        number, cut = given.get("message_number"), given.get("seq")
-        ledger.source_number = number if isinstance(number, int) else 0
-        ledger.source_seq = min(cut, ledger.start) if isinstance(cut, int) else ledger.start
+        number, cut = whole_number(given.get("message_number")), whole_number(given.get("seq"))
+        ledger.source_number = number or 0
+        ledger.source_seq = ledger.start if cut is None else min(cut, ledger.start)
 
     def _link(self, conversation: str, parent: str, seq: int) -> None:
         known = self.parents.get(conversation)
@@ -150,9 +150,9 @@ class Folding:
         id = data.get("session_id")
         if id is None:
             return
-        number = data.get("message_number")
+        number = whole_number(data.get("message_number"))
         name = data.get("message_id") or f"#{seq}"
-        known = isinstance(number, int) and isinstance(id, str | int)
+        known = number is not None and isinstance(id, str | int)
         node = self.forest.by_number.get((id, number), -1) if known else -1
         if node < 0:
             node = self.forest.find(f"#{seq}" if isinstance(name, dict | list) else name)
@@ -163,7 +163,7 @@ class Folding:
         if ledger.status != RUNNING:
             self._note(seq, "session_ended", f"a message of session {ledger.id}, which is {ledger.status}")
         due = ledger.last + 1
-        if not isinstance(number, int):
+        if number is None:
             number = due
         elif not ledger.numbers and number > due and ledger.start:
             self._note(seq, "number_gap", f"the first message of session {ledger.id} is {number}, not {due}")
@@ -208,8 +208,8 @@ class Folding:
         if nested:
             return
         ledger.ends.append(seq)
-        to = data.get("to_message_number")
-        if isinstance(to, int):
+        to = whole_number(data.get("to_message_number"))
+        if to is not None:
             if to < ledger.to:
                 self._note(
                     seq, "number_gap", f"session {ledger.id} goes back from message {ledger.to} to {to}"

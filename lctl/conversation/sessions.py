@@ -14,6 +14,7 @@ from lctl.conversation.sessionfolding import KEPT, TYPES, Data, Folding
 from lctl.conversation.tree import Tree
 from lctl.errors import UsageError
 from lctl.events import Event
+from lctl.payloads.values import mapping
 from lctl.state.model import Diagnostic
 
 
@@ -57,7 +58,7 @@ class Sessions(Folding):
             event = one.to_dict() if isinstance(one, Event) else one
             tree.append(event)
             if event["type"] in KEPT:
-                kept[event["seq"]] = event.get("data") or {}
+                kept[event["seq"]] = mapping(event.get("data"))
             sessions.append(event)
         return sessions
 

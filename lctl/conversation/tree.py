@@ -14,6 +14,7 @@ from lctl.conversation.node import Node, messages_of
 from lctl.conversation.view import Follow, View
 from lctl.errors import BrokenChain, UsageError
 from lctl.events import Event
+from lctl.payloads.values import mapping
 from lctl.state.model import Diagnostic
 
 __all__ = ["Kept", "Tree", "Writer"]
@@ -63,7 +64,7 @@ class Tree:
             seq, type, agent, data, step = event.seq, event.type, event.agent, event.data, event.step
         else:
             seq, type, agent = event["seq"], event["type"], event.get("agent", "")
-            data, step = event.get("data") or {}, event.get("step")
+            data, step = mapping(event.get("data")), event.get("step")
         kept = forest.data_at
         if isinstance(kept, Kept) and (is_read_again(type, data) or (type == "blob" and not kept.elsewhere)):
             kept.events[seq] = data

@@ -23,7 +23,7 @@ from lctl.codec import Log, open_log
 from lctl.debugger.building import EVERY, LONGEST, Building, What, longest_steps
 from lctl.debugger.columns import Columns
 from lctl.debugger.costing import Costing
-from lctl.debugger.depths import Depths
+from lctl.debugger.depths import Begun, Depths
 from lctl.debugger.failing import Refused
 from lctl.debugger.kept import Kept
 from lctl.debugger.pricing import NO_PRICES
@@ -283,6 +283,10 @@ class Opened:
     def depth(self, step: int | None) -> int:
         """How many steps are around what happens in `step`, that one counted."""
         return self._depths.of(self.log, step)
+
+    def begun(self, step: int) -> Begun | None:
+        """What the start of a step says."""
+        return self._depths.begun(self.log, step)
 
 
 def _origin(log: Log) -> float | None:

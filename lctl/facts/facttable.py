@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import orjson
-
+from lctl.codec.lines import encode_value
 from lctl.facts import tagtext
 from lctl.facts.sandbox import Sandbox
 from lctl.trust.gates import Thresholds
@@ -94,7 +93,7 @@ class FactTable:
                 fact.modified,
                 fact.added,
                 fact.blocked,
-                orjson.dumps(fact.extra, default=str).decode() if fact.extra else None,
+                encode_value(fact.extra, default=str).decode() if fact.extra else None,
             )
 
     def _define(self, bounds: Thresholds) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from lctl.codec.lines import encode_value
 from lctl.events import Event
 from lctl.facts.sandbox import Sandbox
 from lctl.state.reducer import fold, initial
@@ -110,10 +111,7 @@ def _cell(value: Any) -> Any:
         return int(value)
     if isinstance(value, int):
         return value if -(2**63) <= value < 2**63 else str(value)
-    try:
-        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
-    except TypeError:
-        return repr(value)
+    return encode_value(value, default=repr, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
 def _key(value: Any, name: str) -> str | None:

@@ -34,9 +34,11 @@ class Source:
         path: None for standard input.
         name: for messages to people.
         broken: places of lines that are no JSON (a torn last line).
+        damage: what is wrong with the compressed file it was, "" when nothing is.
     """
 
     def __init__(self, data: bytes, name: str, path: Path | None = None) -> None:
+        data, self.damage = unpack(MemoryBytes(data), name) if is_compressed(data[:4]) else (data, "")
         self.name = name
         self.path = path
         self.data = data.removeprefix(_BOM)
@@ -51,7 +53,7 @@ class Source:
             LogError: it cannot be read.
         """
         if name == "-":
-            return cls(_unpacked(sys.stdin.buffer.read(), "standard input"), "standard input")
+            return cls(sys.stdin.buffer.read(), "standard input")
         path = Path(name)
         try:
             data = path.read_bytes()
@@ -59,7 +61,7 @@ class Source:
             raise LogNotFound(f"{name}: no such file") from None
         except OSError as error:
             raise LogError(f"{name}: cannot be read ({(error.strerror or str(error)).lower()})") from None
-        return cls(_unpacked(data, name), name, path)
+        return cls(data, name, path)
 
     @cached_property
     def document(self) -> Any:
@@ -144,7 +146,3 @@ class Source:
             ) from None
         except (zipfile.BadZipFile, ValueError, RuntimeError, EOFError) as error:
             raise NotImportable(f"{self.name}: {name} in it cannot be read ({error})") from None
-
-
-def _unpacked(data: bytes, name: str) -> bytes:
-    return unpack(MemoryBytes(data), name)[0] if is_compressed(data[:4]) else data

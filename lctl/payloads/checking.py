@@ -51,10 +51,14 @@ def convert(data: dict[str, Any], kind: type[Payload]) -> tuple[Payload | None, 
     None when one of them is required."""
     problems: list[str] = []
     left = data
+    asked = False
     while True:
         try:
             return msgspec.convert(left, kind), problems
         except msgspec.ValidationError as error:
+            if not asked:
+                asked, left = True, _with_whole_numbers(left)
+                continue
             path = found[1] if (found := _PATH.search(str(error))) else ""
             missing = _MISSING_KEY.search(str(error))
             if missing and not path:
@@ -66,6 +70,22 @@ def convert(data: dict[str, Any], kind: type[Payload]) -> tuple[Payload | None, 
             if key not in left:
                 return None, problems
             left = {k: v for k, v in left.items() if k != key}
+
+
+def _with_whole_numbers(data: dict[str, Any], depth: int = 2) -> dict[str, Any]:
+    """Numbers that are whole as such, `10.0` as 10, also in objects in it (counts stand no deeper)."""
+    made = {key: int(value) if _is_whole(value) else value for key, value in data.items()}
+    if depth:
+        made |= {
+            key: _with_whole_numbers(value, depth - 1)
+            for key, value in data.items()
+            if isinstance(value, dict)
+        }
+    return made
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, float) and value.is_integer()
 
 
 def shown(value: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lctl.payloads.fields import Count, Milliseconds, Payload
+from lctl.payloads.values import items
 
 
 class Request(Payload, frozen=True):
@@ -149,13 +150,14 @@ def reads_of(data: Mapping[str, Any]) -> Iterator[tuple[str, str, Any, str | Non
     values = data.get("values")
     if not isinstance(values, list):
         values, total = [], 0
-        for step in data.get("steps") or ():
-            total += step
+        for step in items(data.get("steps")):
+            total += step if isinstance(step, int) else 0
             values.append(total)
-    order = data.get("order") or [0] * len(values)
+    order = items(data.get("order")) or [0] * len(values)
     for number, value in zip(order, values, strict=False):
-        source, key, place = kinds[number]
-        yield source, key, value, place
+        kind = items(kinds[number]) if type(number) is int and 0 <= number < len(kinds) else []
+        if len(kind) == 3:
+            yield str(kind[0]), str(kind[1]), value, kind[2]
 
 
 class Output(Payload, frozen=True):

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from lctl.codec import Log
 from lctl.errors import RerunError
 from lctl.instrument.provenance import steers_libraries
+from lctl.payloads.values import items, texts
 from lctl.rerun.certificate import Certificate
 from lctl.rerun.results import certificates
 from lctl.rerun.settings import DUMMY_KEY, MAIN, SCRATCH, VARIABLE, Settings
@@ -46,7 +47,7 @@ def program(
     """
     known = log.chain.get("program")
     known = known if isinstance(known, dict) else {}
-    argv = list(words) or [str(word) for word in known.get("argv") or ()]
+    argv = list(words) or [str(word) for word in items(known.get("argv"))]
     if not argv:
         raise RerunError(
             f"{log.name}: it does not say how its program was started; "
@@ -118,7 +119,7 @@ def _environment(known: dict[str, Any], settings: Settings, outer: Mapping[str, 
     recorded = known.get("env")
     if isinstance(recorded, dict):
         if settings.at is None:
-            kept = {*recorded, *(known.get("keys") or ())}
+            kept = {*recorded, *texts(known.get("keys"))}
             inner = {
                 name: value for name, value in inner.items() if name in kept or not steers_libraries(name)
             }
@@ -129,7 +130,7 @@ def _environment(known: dict[str, Any], settings: Settings, outer: Mapping[str, 
                 inner[str(name)] = str(value)
             else:
                 inner.setdefault(str(name), str(value))
-    for name in [*_KEYS, *(str(key) for key in known.get("keys") or ())]:
+    for name in [*_KEYS, *texts(known.get("keys"))]:
         if settings.at is None:
             inner.setdefault(name, DUMMY_KEY)
     return inner

@@ -18,6 +18,7 @@ from lctl.events import Event
 from lctl.patch import Edit, Scope, Unaddressed
 from lctl.patch.changing import same
 from lctl.patch.edits import Path as EditPath
+from lctl.payloads.values import mapping, text
 from lctl.rerun import answering
 from lctl.state.model import MODEL_KINDS
 
@@ -72,7 +73,7 @@ def edits_between(log: Log, event: Event, data: dict[str, Any]) -> list[Edit]:
 def _kind(event: Event) -> str:
     if event.type == "message":
         return "answer" if event.data.get("sampled") is True else "prompt"
-    if event.type == "step_start" and event.data.get("kind") in MODEL_KINDS:
+    if event.type == "step_start" and text(event.data.get("kind")) in MODEL_KINDS:
         return "call"
     return event.type
 
@@ -151,10 +152,10 @@ def _index(log: Log, event: Event) -> int:
     chain = Chain.of(log)
     path = chain.path(str(event.data.get("message_id") or f"#{event.seq}"), strict=False)
     call = next(
-        (e for e in log.events(event.seq) if e.type == "step_start" and e.data.get("kind") in MODEL_KINDS),
+        (e for e in log.events(event.seq) if _kind(e) == "call"),
         None,
     )
-    apart = call is not None and call.data.get("operation") not in _SYSTEM_WITHIN
+    apart = call is not None and text(call.data.get("operation")) not in _SYSTEM_WITHIN
     return sum(1 for message in path if not (apart and message.role == "system")) - 1
 
 
@@ -164,7 +165,7 @@ def _call(log: Log, event: Event, data: dict[str, Any], keys: list[str]) -> list
         if key == "model" and data.get("model"):
             made.append(Edit("model", (), "=", str(data["model"])))
         elif key == "params":
-            made += _params(event.data.get("params") or {}, data.get("params") or {})
+            made += _params(mapping(event.data.get("params")), mapping(data.get("params")))
         else:
             return []
     return made

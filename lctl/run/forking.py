@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lctl.codec import Log, open_log
 from lctl.errors import RerunError, UsageError
+from lctl.payloads.values import mapping, texts
 from lctl.rerun.certificate import Certificate
 from lctl.rerun.entries import Entry
 from lctl.rerun.forking import Edits, edits_of, point
@@ -134,7 +135,7 @@ def prepare(
 def _check_keys(log: Log, found: ForkPoint, started: again.Program) -> None:
     """A key the recording had, and the calls behind the fork point need, is not there now."""
     program = log.chain.get("program")
-    had = set(program.get("keys") or ()) if isinstance(program, dict) else set()
+    had = set(texts(mapping(program).get("keys")))
     steps = {entry.step for entry in found.live_calls}
     providers = {log.event(step).data.get("provider") for step in steps if step is not None}
     missing = sorted(

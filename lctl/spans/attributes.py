@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lctl.codec.lines import encode_value
+from lctl.payloads.values import whole_number
 from lctl.spans import conventions as names
 from lctl.spans.parts import tool_definitions
 
@@ -126,8 +127,8 @@ def ended(data: Data, failed: bool, kind: str) -> dict[str, Any]:
     tokens = data.get("tokens")
     if isinstance(tokens, Mapping):
         for key, name in _TOKENS.items():
-            count = tokens.get(key)
-            if isinstance(count, int) and not isinstance(count, bool):
+            count = whole_number(tokens.get(key))
+            if count is not None:
                 found[name] = count
                 if name in names.ALSO:
                     found[names.ALSO[name]] = count

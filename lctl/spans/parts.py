@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from lctl.payloads.values import text
 from lctl.spans.media import media_of
 from lctl.state.messages import images_of, reasoning_of, text_of, tool_calls_of, tool_results_of
 
@@ -84,9 +85,9 @@ def _parts(piece: Data) -> Iterator[Part]:
     thought = reasoning_of(piece)
     if thought:
         yield {"type": "reasoning", "content": thought}
-    text = text_of(piece)
-    if text:
-        yield {"type": "text", "content": text}
+    words = text_of(piece)
+    if words:
+        yield {"type": "text", "content": words}
     results = tool_results_of(piece)
     yield from _results(piece)
     if not results:
@@ -131,14 +132,14 @@ def _kept(piece: Data) -> Iterator[Part]:
     for part in held if isinstance(held, list) else [held]:
         if not isinstance(part, Mapping):
             continue
-        type = part.get("type")
+        type = text(part.get("type"))
         if type in _WORDS or type in ("reasoning", "thinking"):
             continue  # it says nothing
         media = media_of(part)
         if media is not None:
             yield media
             continue
-        yield {**part, "type": type if isinstance(type, str) and type else next(iter(part), "unknown")}
+        yield {**part, "type": type or next(iter(part), "unknown")}
 
 
 def _definition(one: Data) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from lctl.codec.lines import encode_value
 from lctl.state.model import State
 from lctl.state.summary import state_to_dict
 
@@ -28,4 +29,4 @@ def state_hash(state: State) -> str:
         for key in _LEFT_OUT_OF_STEPS:
             del step[key]
     meaning["parked"] = {id: waiting for id, waiting in meaning["parked"].items() if waiting}
-    return "sha256:" + sha256(orjson.dumps(meaning, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return "sha256:" + sha256(encode_value(meaning, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -78,6 +78,8 @@ def _fields(event: Event, form: type[Part], raw: dict[str, Any], path: str, note
         if field.name not in raw:
             continue
         value = raw[field.name]
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # some write whole numbers so
         try:
             kept[field.name] = msgspec.convert(value, field.type)
             continue

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from lctl.codec.lines import decode
+from lctl.codec.lines import decode, encode_value
 from lctl.conversation.ledger import Ledger
 from lctl.conversation.sessionfolding import TYPES, Folding
+from lctl.payloads.values import whole_number
 
 _MARK = b'"session_id"'
 _NEVER = 1 << 62
@@ -122,8 +123,8 @@ class SessionFold:
         self._touched[ledger.id] = seq
         if event["type"] == "session_start" and ledger.start == seq:
             self._inline_seeds(ledger, data)
-        number = data.get("message_number")
-        if event["type"] == "message" and isinstance(number, int) and number <= ledger.seeds:
+        number = whole_number(data.get("message_number"))
+        if event["type"] == "message" and number is not None and number <= ledger.seeds:
             self._seeds.append(_seed(ledger.id, number, data))
 
     def _inline_seeds(self, ledger: Ledger, data: Mapping[str, Any]) -> None:
@@ -199,7 +200,7 @@ def _text(value: Any) -> str | None:
 def _json(value: Any) -> str | None:
     if value is None:
         return None
-    text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    text = encode_value(value, option=orjson.OPT_NON_STR_KEYS).decode()
     return text.replace("\\u0000", "\\ufffd")
 
 

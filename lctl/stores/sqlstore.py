@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from lctl.codec.lines import decode
+from lctl.codec.lines import decode, encode_value
 from lctl.errors import ChainConflict, LogNotFound, RecordingError
 from lctl.stores.chunks import BYTES, EVENTS
 from lctl.stores.contract import origin_id
@@ -42,7 +42,7 @@ class SqlStore(SqlReading):
                 "INSERT INTO @chains (id, origin, header) VALUES (?, ?, ?)",
                 id,
                 origin_id(chain) or None,
-                orjson.dumps(chain, option=orjson.OPT_NON_STR_KEYS).decode(),
+                encode_value(chain, option=orjson.OPT_NON_STR_KEYS).decode(),
             )
             return 0
 
@@ -120,8 +120,8 @@ class SqlStore(SqlReading):
             summary = tail.get("summary")
             work.run(
                 "UPDATE @chains SET closed = 1, tail = ?, summary = ? WHERE num = ?",
-                orjson.dumps(tail, option=orjson.OPT_NON_STR_KEYS).decode(),
-                orjson.dumps(summary if isinstance(summary, dict) else {}).decode(),
+                encode_value(tail, option=orjson.OPT_NON_STR_KEYS).decode(),
+                encode_value(summary if isinstance(summary, dict) else {}).decode(),
                 head.num,
             )
             self._told(work, head.num, head.last)

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from lctl.conversation.node import LOG_KEYS
+from lctl.payloads.values import text
 
 Data = Mapping[str, Any]
 
@@ -43,7 +44,7 @@ def without_reasoning(message: Data) -> dict[str, Any]:
 
 
 def _is_reasoning(part: Any) -> bool:
-    return isinstance(part, Mapping) and part.get("type") in _REASONING_PARTS
+    return isinstance(part, Mapping) and text(part.get("type")) in _REASONING_PARTS
 
 
 def _plain(message: dict[str, Any]) -> dict[str, Any]:

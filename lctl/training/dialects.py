@@ -8,10 +8,11 @@ image parts), `tool_calls` (arguments as text), `tool_call_id`, `name`, and `rea
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import lctl.state.messages as dialects
+from lctl.payloads.values import dicts, items, text
 from lctl.training.contents import packed
 
 Data = Mapping[str, Any]
@@ -51,10 +52,10 @@ class Chat:
             made.append({"role": role, "content": content, **named})
         return made
 
-    def tools(self, definitions: Iterable[Any] | None) -> list[dict[str, Any]]:
+    def tools(self, definitions: object) -> list[dict[str, Any]]:
         """Tool definitions of any dialect, as functions."""
         made: list[dict[str, Any]] = []
-        for definition in definitions or ():
+        for definition in items(definitions):
             made += self._tool(definition)
         return made
 
@@ -72,7 +73,7 @@ class Chat:
         reasoning = dialects.reasoning_of(data)
         if reasoning:
             message["reasoning_content"] = reasoning
-        elif any(isinstance(part, Mapping) and part.get("type") in _THOUGHTS for part in _parts(data)):
+        elif any(isinstance(part, Mapping) and text(part.get("type")) in _THOUGHTS for part in _parts(data)):
             self.lost["encrypted reasoning"] += 1
         if isinstance(data.get("name"), str):
             message["name"] = data["name"]
@@ -98,7 +99,7 @@ class Chat:
             texts = []
             for part in output:
                 words = dialects.text_of({"role": "user", "content": [part]})
-                if words or (isinstance(part, Mapping) and part.get("type") in _TEXTS):
+                if words or (isinstance(part, Mapping) and text(part.get("type")) in _TEXTS):
                     texts.append(words)
                 else:
                     self.lost[f"{_kind(part)} in a tool result"] += 1
@@ -116,7 +117,7 @@ class Chat:
             words = dialects.text_of({"role": "user", "content": [part]})
             if images and isinstance(images[0].get("url"), str):
                 made.append({"type": "image_url", "image_url": {"url": images[0]["url"]}})
-            elif words or (isinstance(part, Mapping) and part.get("type") in _TEXTS):
+            elif words or (isinstance(part, Mapping) and text(part.get("type")) in _TEXTS):
                 made.append({"type": "text", "text": words})
             else:
                 self.lost[_kind(part)] += 1
@@ -131,11 +132,11 @@ class Chat:
         for key in _EXTRAS:
             if part.get(key):
                 self.lost[key] += 1
-        kind = part.get("type")
-        if kind in _SERVERS or (isinstance(kind, str) and kind.endswith(("_tool_result", "_call_output"))):
+        kind = text(part.get("type"))
+        if kind in _SERVERS or kind.endswith(("_tool_result", "_call_output")):
             if kind not in _RESULTS:
                 self.lost["server tool"] += 1
-        elif isinstance(kind, str) and kind.endswith("_call") and kind not in _CALLS:
+        elif kind.endswith("_call") and kind not in _CALLS:
             self.lost["server tool"] += 1
 
     # -- tools -------------------------------------------------------------------------------
@@ -150,7 +151,7 @@ class Chat:
             return
         declared = definition.get("functionDeclarations") or definition.get("function_declarations")
         if isinstance(declared, list):
-            for one in declared:
+            for one in dicts(declared):
                 yield _function(one, one.get("parameters"))
         elif "input_schema" in definition and definition.get("type", "custom") == "custom":
             yield _function(definition, definition["input_schema"])
@@ -198,7 +199,7 @@ def _calls(data: Data) -> Iterator[dict[str, Any]]:
         google = part.get("functionCall")
         if isinstance(google, Mapping):
             found.append((google.get("id"), google.get("name"), google.get("args")))
-        elif part.get("type") in _CALLS:
+        elif text(part.get("type")) in _CALLS:
             found.append((part.get("call_id") or part.get("id"), part.get("name"), _arguments(part)))
     for place, (id, name, arguments) in enumerate(found):
         function = {"name": str(name or ""), "arguments": as_text(arguments) or "{}"}
@@ -228,7 +229,7 @@ def _parts(data: Data) -> list[Any]:
 
 
 def _is_result(part: Any) -> bool:
-    return isinstance(part, Mapping) and (part.get("type") in _RESULTS or "functionResponse" in part)
+    return isinstance(part, Mapping) and (text(part.get("type")) in _RESULTS or "functionResponse" in part)
 
 
 def _kind(part: Any) -> str:

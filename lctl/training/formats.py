@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import orjson
 
+from lctl.codec.lines import encode_value
 from lctl.training.dialects import Chat, flat
 from lctl.training.sample import Sample
 
@@ -144,7 +145,7 @@ class ShareGPT(Axolotl):
             row["system"] = "\n".join(system)
         tools = self.chat.tools(sample.tools)
         if tools:
-            row["tools"] = orjson.dumps([tool["function"] for tool in tools]).decode()
+            row["tools"] = encode_value([tool["function"] for tool in tools]).decode()
         yield row
 
     def _add(self, turns: list[Row], message: Row) -> None:
@@ -165,7 +166,7 @@ class ShareGPT(Axolotl):
                 {"name": call["function"]["name"], "arguments": decoded(call["function"]["arguments"])}
                 for call in calls
             ]
-            return "function_call", orjson.dumps(made[0] if len(made) == 1 else made).decode()
+            return "function_call", encode_value(made[0] if len(made) == 1 else made).decode()
         if message["role"] == "system":
             self.lost["system message after the first"] += 1
         names = {"assistant": "gpt", "tool": "observation"}

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from lctl.conversation.tree import Tree
+from lctl.payloads.values import items
 
 Data = Mapping[str, Any]
 
@@ -107,7 +108,7 @@ def _exchanged(data: Data, index: int) -> Tokens | None:
     for part in _documents(data):
         if isinstance(part.get("prompt_token_ids"), list):
             whole["prompt_token_ids"] = part["prompt_token_ids"]
-        for choice in part.get("choices") or ():
+        for choice in items(part.get("choices")):
             if not isinstance(choice, dict) or choice.get("index", 0) != index:
                 continue
             if isinstance(choice.get("token_ids"), list):
@@ -136,7 +137,7 @@ def _documents(data: Data) -> Iterator[dict[str, Any]]:
     around = data.get("around")
     before, after = around if isinstance(around, list) and len(around) == 2 else ("", "")
     pieces = []
-    for chunk in data.get("chunks") or ():
+    for chunk in items(data.get("chunks")):
         if isinstance(chunk, list) and len(chunk) > 1:
             held = chunk[1]
             pieces.append(

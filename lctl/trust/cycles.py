@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import orjson
 
+from lctl.codec.lines import encode_value
 from lctl.events import Event
 
 #: Rounds of the same that make a cycle, and how long one round may be.
@@ -115,8 +116,5 @@ def cycles(events: Iterable[Event], rounds: int = ROUNDS) -> list[Cycle]:
 
 def _digest(value: Any) -> str:
     """Equal for equal values. Keys that tell runs apart in any case (ids, times) are the caller's affair."""
-    try:
-        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
-    except TypeError:
-        text = repr(value).encode("utf-8", "replace")
+    text = encode_value(value, default=repr, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
     return hashlib.blake2b(text, digest_size=8).hexdigest()

@@ -13,6 +13,7 @@ import msgspec
 
 from lctl.errors import UsageError
 from lctl.events import Event
+from lctl.payloads.values import mapping, text
 from lctl.trust.checking import Checker, Validation
 from lctl.trust.consensus import Consensus
 from lctl.trust.contracts import contracts_of
@@ -172,13 +173,13 @@ def _derived(
     for event in events:
         maker = _MAKERS.get(event.type)
         made = None
-        if maker is not None:
-            try:
+        try:
+            if maker is not None:
                 made = maker(ledger, event)
-            except UsageError:  # what it is about is no more: it stays as it was
-                made = None
-        elif event.type == "contract_validation":
-            made = contracts.made(event)
+            elif event.type == "contract_validation":
+                made = contracts.made(event)
+        except UsageError:  # what it is about is no more, or no contract: it stays as it was
+            made = None
         data = made if made is not None and replaced is not None and event.seq in replaced else event.data
         ledger.take(event.seq, event.type, event.agent, data)
         contracts.take(event, data)
@@ -236,10 +237,10 @@ def _consensus_again(ledger: Ledger, event: Event) -> dict[str, Any] | None:
 
 def _routing_again(ledger: Ledger, event: Event) -> dict[str, Any] | None:
     data = event.data
-    by_gate = data.get("by_gate")
-    if not isinstance(by_gate, Mapping):
+    by_gate = mapping(data.get("by_gate"))
+    if not by_gate or not all(isinstance(one, str) for one in by_gate.values()):
         return None
-    made = routing_data(ledger, event.agent, None, [], data.get("fact"), by_gate)
+    made = routing_data(ledger, event.agent, None, [], text(data.get("fact")), by_gate)
     # Words the program chose itself stay its own.
     if data.get("decision") != f"route_to_{data.get('model')}":
         made["decision"] = data.get("decision")

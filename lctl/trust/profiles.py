@@ -12,6 +12,7 @@ import msgspec
 
 from lctl.errors import UsageError
 from lctl.events import Event
+from lctl.payloads.values import text
 from lctl.trust.ledger import Ledger
 from lctl.trust.policy import Policy
 
@@ -190,7 +191,7 @@ def records(logs: Iterable[tuple[Policy, Iterable[Event]]]) -> dict[str, Record]
                 agents[event.seq] = event.agent
             elif event.type == "step_end":
                 ended = event.step
-                outcome = event.data.get("outcome") or "success"
+                outcome = text(event.data.get("outcome")) or "success"
                 if (ended is None or ended not in inner) and outcome not in _UNDECIDED:
                     good = outcome == "success"
                     counts.setdefault(event.agent, [0, 0, 0, 0])[0 if good else 1] += 1

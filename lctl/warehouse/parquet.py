@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
+from lctl.codec.lines import encode_value
 from lctl.errors import LctlError, LogError, MissingExtra
 from lctl.events import VERSION, Event
 from lctl.filenames import file_name
@@ -137,7 +138,7 @@ def _write_file(logs: Iterable[Log], file: Any) -> int:
             for batch in batches(log):
                 writer.write_batch(batch)
                 count += batch.num_rows
-            header = orjson.dumps(dict(log.chain), option=orjson.OPT_NON_STR_KEYS).decode()
+            header = encode_value(dict(log.chain), option=orjson.OPT_NON_STR_KEYS).decode()
             writer.add_key_value_metadata({f"chain:{log.id}": header})
     return count
 

@@ -9,6 +9,7 @@ import orjson
 
 from lctl.analysis.align import align
 from lctl.analysis.wording import compact
+from lctl.codec.lines import encode_value
 from lctl.conversation.node import LOG_KEYS, Node
 from lctl.debugger.asking import OfRun
 from lctl.debugger.opened import Opened
@@ -71,7 +72,7 @@ def _compared(run: Opened, left: list[Node], right: list[Node]) -> list[ContextP
 def _key(node: Node) -> bytes:
     """What a message says, whatever its id."""
     said = {key: value for key, value in node.data.items() if key not in LOG_KEYS}
-    return orjson.dumps(said, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
+    return encode_value(said, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
 
 
 def _between(run: Opened, left: list[Node], right: list[Node]) -> list[ContextPart]:

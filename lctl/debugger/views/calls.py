@@ -118,13 +118,13 @@ def call_between(
 
 def end_of(run: Opened, step: int) -> int | None:
     """Seq of the event that ends a step; of a very long log, of those near it."""
+    if not run.is_long:
+        found = run.timeline.at(run.log.last_seq).steps.get(step)
+        return found.end_seq if found is not None else None
     for event in run.log.events(step + 1, step + _NEAR):
         if event.type == "step_end" and event.step == step:
             return event.seq
-    if run.is_long:
-        return None
-    found = run.timeline.at(run.log.last_seq).steps.get(step)
-    return found.end_seq if found is not None else None
+    return None
 
 
 def _attempts(run: Opened, seq: int, end: int | None) -> int:

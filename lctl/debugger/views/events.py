@@ -143,14 +143,9 @@ def _beside(run: Opened, seq: int, way: int) -> int | None:
 def _path(run: Opened, found: Event) -> list[Place]:
     places: list[Place] = []
     step = found.step
-    while step is not None and len(places) < _DEEPEST:
-        start = next(iter(run.log.events(step, step + 1)), None)
-        if start is None or start.type != "step_start":
-            break
-        data = start.data
-        name = text(data.get("tool")) or text(data.get("intent")) or text(data.get("kind")) or start.agent
-        places.append(Place(seq=step, name=name, kind=text(data.get("kind")) or "agent"))
-        step = start.step if start.step is not None and start.step < step else None
+    while step is not None and len(places) < _DEEPEST and (begun := run.begun(step)) is not None:
+        places.append(Place(seq=step, name=begun.name, kind=begun.kind))
+        step = begun.parent
     places.reverse()
     return places
 
@@ -164,14 +159,6 @@ def _call(run: Opened, found: Event) -> tuple[int | None, Call | None]:
     if text(start.data.get("kind")) not in MODEL_KINDS:
         return None, None
     return step, call_between(run, step, end_of(run, step))
-
-
-def _end(run: Opened, step: int) -> int:
-    """Seq of the step_end, near enough; else the newest event."""
-    for one in run.log.events(step + 1, step + _NEAR):
-        if one.type == "step_end" and one.step == step:
-            return one.seq
-    return run.log.last_seq
 
 
 def _exchanges(run: Opened, found: Event, call: int | None, view: Call | None) -> list[Exchange]:
@@ -224,10 +211,13 @@ def _places(run: Opened, found: Event, view: Call | None, state: State | None) -
     if found.step is not None:
         yield found.step, "begins" if found.type == "step_end" else "step"
     if state is not None and found.type == "step_start":
-        end = run.timeline.at(_end(run, found.seq)) if _is_near(run, _end(run, found.seq)) else state
-        step = end.steps.get(found.seq)
-        if step is not None and step.end_seq is not None:
-            yield step.end_seq, "ends"
+        ending = end_of(run, found.seq)
+        if ending is None:  # of a very long log, that names no steps
+            last = run.timeline.at(run.log.last_seq) if _is_near(run, run.log.last_seq) else state
+            step = last.steps.get(found.seq)
+            ending = step.end_seq if step is not None else None
+        if ending is not None:
+            yield ending, "ends"
     if view is not None and state is not None:
         for id, relation in ((view.prompt, "prompt"), (view.answer, "answer")):
             message = run.timeline.at(view.end_seq or found.seq).messages.get(id) if id else None

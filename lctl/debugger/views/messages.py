@@ -12,6 +12,7 @@ import orjson
 
 from lctl.analysis.log import text
 from lctl.analysis.wording import compact
+from lctl.codec.lines import encode_value
 from lctl.conversation.node import Node
 from lctl.debugger.asking import Bytes, OfRun
 from lctl.debugger.failing import Refused
@@ -179,7 +180,7 @@ def _bounded(part: Part) -> Part:
 
 
 def _dump(value: Any) -> str:
-    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
+    return encode_value(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
 
 
 # -- images --------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def state(run: Opened, asked: StateAsked) -> StateView:
     seq = now.seq
     changes = list(islice(_changes_at(run, before, now), _CHANGES)) if before is not None and seq else []
     touched = {(one.section, one.name) for one in changes}
-    depths: dict[int, int] = {}
+    depths: dict[int, int] = run.kept("depths", dict)  # what is around a step is settled when it begins
     newest = now.open_steps[-max(0, asked.steps) :]
     at_hand(now.steps, newest)
     opened = [step for one in reversed(newest) if (step := now.steps.get(one)) is not None]

@@ -6,11 +6,10 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import orjson
-
 from lctl.analysis.farwhatif import far_what_if
 from lctl.analysis.whatif import Change as Different
 from lctl.analysis.whatif import Span, edits_of, what_if
+from lctl.codec.lines import encode_value
 from lctl.debugger.failing import Refused
 from lctl.debugger.opened import Opened
 from lctl.debugger.shapes.common import Change
@@ -123,7 +122,7 @@ def command(run: Opened, asked: WhatIfAsked, edits: list[str]) -> str:
     for seq in asked.drop:
         words += ["--drop", str(seq)]
     for event in asked.insert:
-        words += ["--insert", orjson.dumps(event).decode()]
+        words += ["--insert", encode_value(event).decode()]
     if asked.to_seq is not None:
         words += ["--to-seq", str(asked.to_seq)]
     return shlex.join(words)

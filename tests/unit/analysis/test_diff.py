@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -324,3 +325,37 @@ def test_one_event_is_one_event() -> None:
     once = Script()
     once.add("fact_added", "a", None, id="F1", text="t")
     assert lines(_diff(once.events, once.events)) == ["No difference in 1 event."]
+
+
+def _asked_at_once(first: str) -> list[dict[str, Any]]:
+    """Two agents ask the same; a recorder hangs the second question below the answer that came last."""
+    script = Script()
+    steps = {agent: script.start(agent, intent="work") for agent in ("a", "b")}
+    order = ("a", "b") if first == "a" else ("b", "a")
+    question = script.message("user", "one", None, order[0], steps[order[0]])
+    answers = [script.call(question, "fine", agent, steps[agent], salt=agent) for agent in order]
+    again = script.message("user", "two", answers[-1], order[0], steps[order[0]])
+    for agent in order:
+        script.call(again, "fine", agent, steps[agent], salt=f"{agent} again")
+    for agent in ("a", "b"):
+        script.end(steps[agent], agent)
+    return script.events
+
+
+def test_which_of_two_equal_answers_a_question_hangs_on_is_no_difference() -> None:
+    """Agents in parallel that are asked the same share messages; which of them is named is luck."""
+    assert list(diff(log_of(_asked_at_once("a")), log_of(_asked_at_once("b"))).differences) == []
+
+
+def test_a_question_below_another_answer_is_a_difference() -> None:
+    """The same where the answers are not."""
+    left, right = (json.loads(json.dumps(_asked_at_once("a"))) for _ in range(2))
+    for events in (left, right):
+        said = [event for event in events if event["type"] == "message" and event["data"].get("sampled")]
+        said[0]["data"]["content"] = "not so fine"
+    asked = next(event for event in right if event["data"].get("content") == "two")
+    asked["data"]["parent_id"] = next(
+        event["data"]["message_id"] for event in right if event["data"].get("content") == "not so fine"
+    )
+    found = diff(log_of(left), log_of(right)).differences
+    assert "parent_id" in [change.path for one in found for change in one.fields]

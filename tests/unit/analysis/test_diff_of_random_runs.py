@@ -28,9 +28,7 @@ def _random_run(chance: random.Random, agents: int = 3, length: int = 6) -> list
         for _ in range(chance.randrange(1, length)):
             match chance.randrange(4):
                 case 0:
-                    parent = script.message(
-                        "user", f"say {chance.randrange(3)} to {agent}", parent, agent, step
-                    )
+                    parent = script.message("user", f"say {chance.randrange(3)}", parent, agent, step)
                     parent = script.call(
                         parent, f"{chance.randrange(3)}", agent, step, salt=str(chance.random())
                     )

@@ -42,3 +42,16 @@ def test_a_chain_that_went_well_has_none() -> None:
     script.add("tool_call", "main", step, tool="t", error=None)
     script.end(step, outcome="done")
     assert failures(script.log()) == ()
+
+
+def test_an_error_explains_its_step_where_no_event_names_a_step() -> None:
+    """A log that never uses `step`: an event is in the newest open step of its agent."""
+    script = Script()
+    script.start("lead")
+    script.start("worker")
+    script.add("error", "worker", category="execution_error", type="timeout", message="late")
+    script.add("step_end", "worker", outcome="error")
+    script.add("step_end", "lead", outcome="success")
+    script.start("worker")
+    script.add("step_end", "worker", outcome="failed")
+    assert [(one.source, one.seqs) for one in failures(script.log())] == [("error", (3,)), ("step", (7,))]

@@ -444,3 +444,32 @@ def test_streams_that_the_caller_closed(closed: str, place: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert (done.stdout == b"") == (closed == "stdout")
+
+
+def test_problems_of_standard_input_name_a_command_that_works(lctl: Cli) -> None:
+    """There is no file of that name to validate."""
+    raw = b'{"lctl":"4.0","chain":{"id":"c"},"events":[\n{"seq":2,"type":"note","data":{}}\n]}\n'
+    assert lctl("stats", "-", stdin=raw).err.endswith("; 'lctl validate FILE' lists every problem\n")
+
+
+def test_cells_of_long_numbers_are_json(place: Path, lctl: Cli) -> None:
+    """In CSV, nested values are JSON whatever numbers are in them."""
+    (place / "log.json").write_text(json.dumps([{"seq": 1, "type": "note", "data": {"x": [2**64, None]}}]))
+    assert lctl("export", "-f", "csv", "log.json").out.endswith(',"{""x"":[18446744073709551616,null]}"\n')
+
+
+@pytest.mark.parametrize("command", ["export -f json", "export -f otlp", "export -f calls", "convert"])
+def test_a_dash_is_standard_output(command: str, place: Path, lctl: Cli) -> None:
+    """And no file of that name."""
+    (place / "log.json").write_bytes(edited())
+    got = lctl(*command.split(), "log.json", "-o", "-")
+    assert (got.code, got.out) == (0, lctl(*command.split(), "log.json").out)
+    assert not (place / "-").exists()
+
+
+def test_the_changed_log_on_standard_output(place: Path, lctl: Cli) -> None:
+    """`what-if -o -` prints it and nothing else, so that it can be piped on."""
+    (place / "log.json").write_bytes(edited())
+    assert lctl("what-if", "log.json", "--drop", "3", "-o", "changed.json").code == 1
+    got = lctl("what-if", "log.json", "--drop", "3", "-o", "-")
+    assert (got.code, got.out) == (1, (place / "changed.json").read_text())

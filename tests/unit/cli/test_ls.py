@@ -151,3 +151,12 @@ def test_other_forms(folder: Path, lctl: Cli) -> None:
     (folder / "pretty.lctl.json").write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2))
     (row,) = [orjson.loads(line) for line in lctl("ls", "--json").out.splitlines()]
     assert (row["id"], row["events"], row["problem"]) == ("pretty", 2, None)
+
+
+def test_a_link_to_itself_is_no_run(folder: Path, lctl: Cli) -> None:
+    """As a link to nothing."""
+    path = record(folder, "good")
+    for name, target in (("one", "two"), ("two", "one"), ("broken", "nowhere")):
+        (folder / f"{name}.lctl.json").symlink_to(f"{target}.lctl.json")
+    assert [line.split()[1] for line in lctl("ls").out.splitlines()[1:]] == ["good"]
+    assert lctl("stats", "last", "--json").out == lctl("stats", path, "--json").out

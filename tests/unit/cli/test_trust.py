@@ -121,6 +121,22 @@ def test_errors_over_runs(place: Path, lctl: Cli) -> None:
     assert "cycle_detected        Infinite loop detected" in lctl("errors", "--taxonomy").out
 
 
+def test_what_cannot_be_read_among_many_is_named(place: Path, lctl: Cli) -> None:
+    """The others are read: a full disk leaves an empty file."""
+    folder = place / ".lctl"
+    folder.mkdir()
+    logs.written(folder / "20260101-000001-good.lctl.json", logs.assistant(), "good")
+    (folder / "20260101-000002-empty.lctl.json").touch()
+    (folder / "20260101-000003-junk.lctl.json").write_text("junk")
+    for command in (("errors", "--all"), ("errors", ".lctl"), ("agents", "--all")):
+        got = lctl(*command, "--json")
+        assert json.loads(got.out)["runs"] == 1
+        assert got.code == (1 if command[0] == "errors" else 0)
+        junk, empty = got.err.splitlines()
+        assert junk.startswith("lctl: .lctl/20260101-000003-junk.lctl.json: not a log")
+        assert empty.endswith("empty.lctl.json: empty, not a log; nothing was recorded in it; passed over")
+
+
 def test_agents(review: Path, place: Path, lctl: Cli) -> None:
     """How far each was right; tools beyond a profile are named, with exit code 1."""
     got = lctl("agents", "chain.lctl.json")

@@ -213,3 +213,34 @@ def test_what_else_follows_the_events_is_kept() -> None:
         write_log(open_log(raw), out, format=format)
         log = open_log(out.getvalue())
         assert {**log.extra, **(log.tail or {})}["signature"] == "x"
+
+
+#: What JSON text of other writers may hold and few readers keep.
+ODD = {"above": 2**64, "below": -(2**63) - 1, "half \ud83d": ["cut \ud83d", 10**40]}
+
+
+@pytest.mark.parametrize("to", ["json", "jsonl"])
+@pytest.mark.parametrize("form", ["one line", "pretty", "lines", "compact lines", "list", "cut", "damaged"])
+def test_long_numbers_and_halves_of_surrogate_pairs_stay_what_they_are(form: str, to: Format) -> None:
+    """In every form of JSON, whole or not, in keys too."""
+    events = [{**event(1), "data": ODD}, {**event(2), "data": {"as it was": "\\ud83d"}}]
+    compact = [json.dumps(e, separators=(",", ":")).encode() for e in events]
+    raw = {
+        "one line": document(events),
+        "pretty": document(events, indent=1),
+        "lines": "\n".join(map(json.dumps, events)).encode(),
+        "compact lines": b"\n".join(compact),
+        "list": json.dumps(events).encode(),
+        "cut": document([*events, event(3)])[:-8],
+        "damaged": b"\n".join([*compact, b"{damage"]),
+    }[form]
+    out = io.BytesIO()
+    convert(raw, out, to=to)
+    lines = [line.strip(b",") for line in out.getvalue().split(b"\n") if b'"seq":' in line]
+    assert [json.loads(line)["data"] for line in lines] == [e["data"] for e in events]
+
+
+def test_halves_of_surrogate_pairs_are_spelled_out_for_readers() -> None:
+    """Texts of events can be printed and encoded; numbers are what they are."""
+    (read,) = open_log(document([{**event(1), "data": ODD}])).events()
+    assert read.data == {"above": 2**64, "below": -(2**63) - 1, "half \\ud83d": ["cut \\ud83d", 10**40]}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import json
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 
 from lctl.codec import open_log
 from lctl.codec.journal import scan_end
-from lctl.errors import LctlError
+from lctl.errors import LctlError, NotALog
 from tests.unit.codec.samples import SPEC_EVENTS, closed, document, event, head, jsonl, lines, opened
 
 
@@ -94,6 +96,64 @@ def test_a_compressed_log_cut_anywhere_gives_a_beginning(pack: Callable[[bytes],
         assert log.recovered is not None
         longest = max(longest, len(log))
     assert longest > 0
+
+
+def _flipped(packed: bytes, at: int) -> bytes:
+    return packed[:at] + bytes([packed[at] ^ 1]) + packed[at + 1 :]
+
+
+CHECKSUM = "the checksum of the compressed stream does not match: something in it may be damaged"
+
+
+@pytest.mark.parametrize(
+    ("packed", "at"),
+    [
+        (gzip.compress, -6),
+        (gzip.compress, -2),
+        (zstandard.ZstdCompressor(write_checksum=True).compress, -2),
+    ],
+    ids=["gzip", "gzip length", "zstd"],
+)
+def test_a_wrong_checksum_costs_nothing(packed: Callable[[bytes], bytes], at: int) -> None:
+    """All that was unpacked is read, and so is what follows in the file."""
+    first, second = opened(TRICKY)[:300], opened(TRICKY)[300:]
+    log = open_log(_flipped(packed(first), at + len(packed(first))) + packed(second))
+    assert [e.to_dict() for e in log.events()] == TRICKY
+    assert str(log.recovered) == f"recovered: {len(TRICKY)} events, {CHECKSUM}"
+
+
+def test_damage_in_a_compressed_log_costs_what_follows_it() -> None:
+    """However large the block is in which the damage is found."""
+    noise = Random(1)
+    whole = closed([event(n, noise.randbytes(50).hex()) for n in range(1, 200)])
+    stream = zlib.compressobj(wbits=31)
+    begun = stream.compress(whole[:-2000]) + stream.flush(zlib.Z_FULL_FLUSH)
+    broken = b"\x00\x05\x00\x00\x00"  # bytes as they are, whose two lengths do not go together
+    log = open_log(begun + broken + gzip.compress(whole))
+    assert len(log) > 180
+    assert [e.seq for e in log.events()] == list(range(1, len(log) + 1))
+    assert str(log.recovered).endswith("the compressed stream is damaged, what follows the damage is lost")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])
+def test_a_compressed_log_cut_before_its_content_is_not_called_empty(pack: Callable[[bytes], bytes]) -> None:
+    """Something was recorded, and is lost."""
+    with pytest.raises(NotALog, match="ends before its content begins; the file is damaged"):
+        open_log(pack(closed(TRICKY))[:14])
+
+
+@pytest.mark.parametrize("between", [b", ", b",\n", b",\n  "])
+@pytest.mark.parametrize("compact", [False, True])
+def test_a_bare_list_cut_anywhere_gives_every_whole_event(between: bytes, compact: bool) -> None:
+    """However it is laid out; whole it is read whole."""
+    rows = [orjson.dumps(e) if compact else json.dumps(e).encode() for e in TRICKY]
+    raw = b"[" + between.join(rows) + b"\n]"
+    assert [e.to_dict() for e in open_log(raw).events()] == TRICKY
+    for cut in range(len(raw) - 3, len(rows[0]), -7):
+        log = open_log(raw[:cut])
+        assert [e.to_dict() for e in log.events()] == TRICKY[: len(log)]
+        assert str(log.recovered).endswith("the rest cannot be read")
+        assert len(log) == sum(raw.index(row) + len(row) <= cut for row in rows)
 
 
 @given(st.integers(1, 4000), st.integers(0, 40))

@@ -150,7 +150,7 @@ def test_opening_a_closed_log_and_a_window_read_little() -> None:
     from lctl.codec import forms
 
     counting = Counting(data)
-    log = forms.read(counting, path=None, name="log", whole=True)
+    log = forms.read(counting, path=None, name="log")
     assert [e.seq for e in log.events(25_000, 25_100)] == list(range(25_000, 25_100))
     assert counting.bytes < 300_000
 

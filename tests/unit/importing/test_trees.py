@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import zipfile
@@ -111,6 +112,15 @@ def test_chatgpt_empty_nodes_in_a_circle() -> None:
     found = convert(Source(json.dumps([chat]).encode(), "conversations.json"))
     assert [node.id for node in tree(found)] == ["n1"]
     assert lost(found) == {"current_node that is not in the mapping": 1}
+
+
+def test_what_is_wrong_with_a_compressed_export_is_reported() -> None:
+    """All that can be unpacked is imported; a wrong checksum is said."""
+    packed = bytearray(gzip.compress(json.dumps([_chat(_node("n1", "root"), current="n1")]).encode()))
+    packed[-6] ^= 1
+    found = convert(Source(bytes(packed), "conversations.json.gz"))
+    assert [node.id for node in tree(found)] == ["n1"]
+    assert [text for text in lost(found) if text.startswith("the checksum of the compressed stream")]
 
 
 # -- pi --------------------------------------------------------------------------------------
