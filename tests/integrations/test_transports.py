@@ -216,6 +216,16 @@ def test_good_status_without_an_answer(
     assert (error["message"], error["context"]["status"]) == (message, 200)
 
 
+def test_a_stream_of_another_form_is_no_error(server: Any, make: Any, log: Any) -> None:
+    """Writer's completions: the SDK reads each event, in which there is nothing that it knows."""
+    httpx = pytest.importorskip("httpx")
+    server.replies = [make.Reply(chunks=[b'data: {"value":"Sure"}\n\n', b'data: {"value":"!"}\n\n'])]
+    httpx.post(server.url + "/v1/completions", json={"model": "m", "prompt": "Hi", "stream": True})
+    [(_, end)] = log.steps()
+    assert end["outcome"] == "success"
+    assert log.of("error") == []
+
+
 def test_a_filtered_prompt_is_no_error(server: Any, make: Any, log: Any) -> None:
     """Azure's answer to it has status 200 and no content; the SDK raises nothing."""
     httpx = pytest.importorskip("httpx")

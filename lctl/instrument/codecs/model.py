@@ -84,9 +84,11 @@ class ModelAnswer:
 
     @property
     def says_nothing(self) -> bool:
-        """Whether the body was no answer: nothing that belongs to one could be read, not even its end."""
+        """Whether the body was no answer: nothing that belongs to one could be read, not even its end. Events
+        that the SDK reads are one, whatever they say: Writer's completions have a form of their own."""
         found = self.messages or self.usage or self.embedding or self.response_id or self.finish_reason
-        return not found and self.error is None and (self.events is None or not self.complete)
+        ends = self.events is not None and self.complete
+        return not (found or self.events or ends or self.error is not None)
 
 
 class Codec(Protocol):
