@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from lctl.analysis.log import model_of, number, text, tokens_of
 from lctl.analysis.wording import compact, count, plain, quoted, seconds
 from lctl.events import Event
+from lctl.state.messages import content_of
 
 Data = Mapping[str, Any]
 _WORDS = 60
@@ -79,7 +80,7 @@ def _checkpoint(data: Data) -> str:
 
 def _message(data: Data) -> str:
     role = plain(text(data.get("role")) or "?", 20)
-    words = _said(data.get("content", data.get("parts")))
+    words = _said(content_of(data))
     calls = ", ".join(_called(data))
     shown = f" {quoted(words, _WORDS)}" if words else ""
     status = text(data.get("status"))

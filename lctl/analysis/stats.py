@@ -58,8 +58,10 @@ class Stats(msgspec.Struct, frozen=True):
 
     Attributes:
         duration_ms: from the earliest timestamp to the latest.
-        cost: US dollars of the calls whose price is known; None when tokens were used and no price is.
+        cost: US dollars of the calls whose price is known; None when no price is of the tokens that were
+            used, or no call says how many those are.
         unpriced: models whose calls `cost` leaves out, with how many calls.
+        silent_calls: model calls that succeeded and do not say how many tokens they used.
         confidence: mean of the facts' confidence as it stood at the end; None without one.
         errors_by_category: (category/type, count), most first.
         first_chunk_p50_ms: time to the first chunk of streamed model calls.
@@ -90,6 +92,7 @@ class Stats(msgspec.Struct, frozen=True):
     messages: int
     first_chunk_p50_ms: float | None
     first_chunk_p95_ms: float | None
+    silent_calls: int = 0
     inherited_calls: int = 0
     inherited_tokens: Tokens = Tokens()
     inherited_cost: float | None = None
@@ -98,7 +101,7 @@ class Stats(msgspec.Struct, frozen=True):
 
     @property
     def cost_is_partial(self) -> bool:
-        return self.cost is not None and bool(self.unpriced)
+        return self.cost is not None and bool(self.unpriced or self.silent_calls)
 
 
 def stats(log: Log, prices: Prices | None = None) -> Stats:
@@ -113,13 +116,14 @@ def of_survey(found: Survey) -> Stats:
     inherited = [span for span in used if span.inherited]
     calls = found.model_calls
     chunks = [call.first_chunk_ms for call in calls if call.first_chunk_ms is not None]
+    silent = _silent(calls)
     confident = [confidence for confidence in found.facts.values() if confidence is not None]
     return Stats(
         chain_id=found.chain_id,
         events=found.events,
         duration_ms=found.duration_ms,
         tokens=_sum([*(span.tokens for span in spent), *found.streamed.values()]),
-        cost=_cost(spent) if spent or found.streamed else 0.0,
+        cost=_cost(spent) if spent or found.streamed else None if silent else 0.0,
         unpriced=tuple(sorted(found.unpriced.items(), key=lambda item: (-item[1], item[0]))),
         agents=_agents(found),
         models=_models(found),
@@ -136,6 +140,7 @@ def of_survey(found: Survey) -> Stats:
         messages=len(found.messages),
         first_chunk_p50_ms=percentile(chunks, 0.5),
         first_chunk_p95_ms=percentile(chunks, 0.95),
+        silent_calls=silent,
         inherited_calls=sum(call.inherited for call in calls),
         inherited_tokens=_sum(span.tokens for span in inherited),
         inherited_cost=_cost(inherited) if inherited else None,
@@ -148,9 +153,11 @@ def lines(value: Stats) -> list[str]:
     """The summary as the protocol's own example prints it."""
     used = value.tokens
     unpriced = _listed([model for model, _ in value.unpriced])
-    cost = f"unknown (no price for {unpriced})" if value.cost is None else dollars(value.cost)
-    if value.cost_is_partial:
-        cost += f" (without {unpriced})"
+    left_out = " and ".join(filter(None, (unpriced, _silence(value.silent_calls))))
+    if value.cost is None:
+        cost = f"unknown (no price for {left_out})"
+    else:
+        cost = dollars(value.cost) + (f" (without {left_out})" if value.cost_is_partial else "")
     confidence = "-" if value.confidence is None else f"{value.confidence:.2f}"
     return [
         f"Chain: {plain(value.chain_id)}",
@@ -162,6 +169,12 @@ def lines(value: Stats) -> list[str]:
         f"Errors: {value.errors}",
         f"Avg confidence: {confidence}",
     ]
+
+
+def _silence(calls: int) -> str:
+    if calls == 1:
+        return "a call that does not say what it used"
+    return f"{count(calls)} calls that do not say what they used" if calls else ""
 
 
 def _inherited(value: Stats) -> list[str]:
@@ -286,9 +299,17 @@ def _row(name: str, spans: Sequence[StepSpan]) -> Row:
         wall_ms=length(span.interval for span in spans),
         exclusive_ms=sum(span.exclusive_ms for span in spans),
         tokens=_sum(span.tokens for span in spent),
-        cost=_cost(spent) if spent else 0.0,
+        cost=_cost(spent) if spent else None if _silent(spans) else 0.0,
         unpriced=sum(span.cost is None for span in spent),
         first_chunk_p50_ms=percentile(chunks, 0.5),
+    )
+
+
+def _silent(spans: Iterable[StepSpan]) -> int:
+    """Model calls whose use of tokens nobody knows."""
+    return sum(
+        span.is_model_call and span.tokens is None and span.outcome == "success" and not span.inherited
+        for span in spans
     )
 
 

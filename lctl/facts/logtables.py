@@ -10,6 +10,7 @@ import orjson
 from lctl.codec.lines import encode_value
 from lctl.events import Event
 from lctl.facts.sandbox import Sandbox
+from lctl.state.messages import content_of
 from lctl.state.reducer import fold, initial
 
 Row = tuple[Any, ...]
@@ -81,7 +82,7 @@ def _messages(events: Iterable[Event]) -> Iterator[Row]:
             data = event.data
             yield (
                 event.seq, _cell(data.get("message_id")) or f"#{event.seq}", event.step, event.agent,
-                _cell(data.get("role")), _cell(data.get("parent_id")), _cell(data.get("content")),
+                _cell(data.get("role")), _cell(data.get("parent_id")), _cell(content_of(data)),
                 int(data.get("sampled") is True), _cell(data.get("status")) or "complete", event.timestamp,
             )  # fmt: skip
 

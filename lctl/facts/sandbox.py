@@ -14,6 +14,7 @@ from weakref import finalize
 
 from lctl.clock import system_clock
 from lctl.errors import QueryError
+from lctl.facts.formatting import printf
 from lctl.facts.sqltext import place, pointed, tokens
 
 #: Of one query.
@@ -56,6 +57,9 @@ class _Watch:
     def __init__(self) -> None:
         self.deadline = 0
         self.refusal = ""
+
+    def refuse(self, why: str) -> None:
+        self.refusal = why
 
     def is_late(self) -> int:
         return int(0 < self.deadline < system_clock.monotonic_ns())
@@ -100,6 +104,8 @@ class Sandbox:
             self._db.setlimit(limit, value)
         # Made now, once: SQLite writes down their columns where a query would be refused to.
         self._db.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").close()
+        for name in ("printf", "format"):
+            self._db.create_function(name, -1, printf(self._watch.refuse))
         self._db.set_progress_handler(self._watch.is_late, _STEPS)
         self._end = finalize(self, self._db.close)
 

@@ -27,6 +27,12 @@ _IMAGES = frozenset(
 _PLACES = ("data", "url", "fileUri", "image_url", "result")
 
 
+def content_of(data: Data) -> Any:
+    """What a message says, as its provider has it: `content`; Google's have `parts` in its place."""
+    content = data.get("content")
+    return data.get("parts") if content is None else content
+
+
 def text_of(data: Data) -> str:
     """The words of a message, parts joined by nothing; "" if it has none. A refusal is words too."""
     said = [_words(part) for part in _parts(data)]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from lctl.codec.lines import SEQ, decode
+from lctl.state.messages import content_of
 
 _KINDS = {
     b'"type":"message"': "message",
@@ -57,7 +58,7 @@ def texts(lines: Iterable[bytes]) -> Iterator[Text]:
         data = decode(line).get("data")
         if seq is None or not isinstance(data, dict):
             continue
-        words = " ".join(_words(data.get("content") if kind == "message" else data.get("text")))
+        words = " ".join(_words(content_of(data) if kind == "message" else data.get("text")))
         if words:
             yield Text(int(seq[1]), kind, words[:_LIMIT].replace("\0", " "))
 

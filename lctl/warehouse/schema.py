@@ -72,11 +72,9 @@ def _said(data: Data) -> str | None:
     for key in ("text", "content", "message"):
         if isinstance(data.get(key), str):
             return str(data[key])
-    if isinstance(data.get("content"), list):
-        from lctl.state.messages import text_of
+    from lctl.state.messages import content_of, text_of
 
-        return text_of(data) or None
-    return None
+    return (text_of(data) or None) if isinstance(content_of(data), list) else None
 
 
 def _failure(data: Data) -> str | None:

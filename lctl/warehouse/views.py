@@ -35,7 +35,8 @@ VIEWS: dict[str, str] = {
         FROM events WHERE type = 'tool_call'""",
     "messages": """
         SELECT run, seq, coalesce(message_id, '#' || seq) AS id, step, agent, role, parent_id AS parent,
-               json_extract_string(data, '$.content') AS content,
+               coalesce(json_extract_string(data, '$.content'), json_extract_string(data, '$.parts'))
+                   AS content,
                coalesce(json_extract_string(data, '$.sampled') = 'true', false) AS sampled,
                coalesce(json_extract_string(data, '$.status'), 'complete') AS status, "timestamp"
         FROM events WHERE type = 'message'""",

@@ -53,6 +53,11 @@ def _line(type: str, agent: str = "a", /, **data: Any) -> str:
             "error execution_error/timeout: 30s",
         ),
         ("checkpoint", {"state_hash": "abc123"}, "checkpoint (abc123)"),
+        (
+            "message",
+            {"role": "model", "content": None, "parts": [{"text": "It is 21."}]},
+            'message model "It is 21."',
+        ),
         ("message", {"role": "assistant", "content": "x" * 80}, f'message assistant "{"x" * 59}…"'),
         (
             "message",

@@ -56,6 +56,18 @@ def _two_models() -> Script:
     return script
 
 
+def test_calls_that_do_not_say_what_they_used_cost_an_unknown_amount() -> None:
+    """Streams whose usage nobody asked for: not nothing."""
+    script = Script()
+    script.end(script.start("main", kind="llm", model="gpt-4o"))
+    value = stats(script.log())
+    assert (value.cost, value.silent_calls, value.models[0].cost) == (None, 1, None)
+    assert "Cost: unknown (no price for a call that does not say what it used)" in lines(value)
+    user = script.message("user", "hi", None)
+    script.call(user, "b", tokens={"input": 12_000, "output": 1_700})
+    assert "Cost: $0.047 (without a call that does not say what it used)" in lines(stats(script.log()))
+
+
 def test_a_model_without_a_price_makes_the_cost_partial() -> None:
     """It is named, and the rest is summed."""
     value = stats(_two_models().log())

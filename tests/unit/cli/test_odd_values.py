@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,9 +39,10 @@ COMMANDS = [
     *(f"query {{}} --csv SELECT_*_FROM_{one}" for one in TABLES),
     *(f"convert {{}} --to {form}" for form in ("json", "jsonl", "yaml")),
     *(f"export {{}} --partial -f {form}" for form in FORMS),
-    "export {} -f parquet -o odd.parquet",
     "export {} -f otlp-proto -o odd.bin",
 ]
+if importlib.util.find_spec("pyarrow") is not None:
+    COMMANDS.append("export {} -f parquet -o odd.parquet")
 
 _ABSENT = object()
 #: What may stand where something else is meant.

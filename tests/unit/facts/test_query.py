@@ -225,6 +225,9 @@ def test_what_is_wrong_is_said(known: Chain, sql: str, text: str, position: int 
         ("SELECT * FROM sqlite_schema", "cannot be read"),
         ("SELECT zeroblob(1000000000)", "zeroblob"),
         ("SELECT hex(randomblob(100000000))", "randomblob"),
+        ("SELECT length(printf('%.*c', 900000000, 'x'))", "no more than 1000 characters"),
+        ("SELECT format('%999999999d', 1)", "no more than 1000 characters"),
+        ("SELECT printf('%*d', '1e9', 1)", "no more than 1000 characters"),
         ("SELECT " + "(" * 500 + "1" + ")" * 500, "too large|too deep|overflow|maximum depth|parser"),
         ("SELECT '" + "x" * 200_000 + "'", "too large|too big|size limit|too long"),
         (" UNION ALL ".join(["SELECT 1"] * 200), "too many terms"),
@@ -284,6 +287,13 @@ def test_tables_of_a_log(tmp_path: Path) -> None:
     assert ids(found, "SELECT count(*) FROM events") == [len(found)]
     assert ids(found, "SELECT count(*) FROM events", at=4) == [4]
     assert ids(found, "SELECT ended IS NULL FROM steps", at=4) == [1, 1]
+
+
+def test_messages_of_google_have_their_parts() -> None:
+    data = {"role": "model", "content": None, "parts": [{"text": "It is 21."}]}
+    found = [Event(seq=1, type="message", agent="a", data=data)]
+    text = "SELECT content ->> '$[0].text' FROM messages"
+    assert ids(Chain("x", found), text) == ["It is 21."]
 
 
 def test_values_a_database_does_not_know() -> None:

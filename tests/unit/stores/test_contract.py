@@ -201,6 +201,9 @@ def test_words_are_found(store: ChainStore) -> None:
     assert [one.seq for one in store.search("invoice paid")] == [2]
     store.append("run", 3, [event(3, type="message", role="assistant", content='say "overdue" again')])
     assert {one.seq for one in store.search("overdue")} == {1, 3}
+    parts = [{"text": "Es ist warm."}]  # as Google has it
+    store.append("run", 4, [event(4, type="message", role="model", content=None, parts=parts)])
+    assert [one.seq for one in store.search("warm")] == [4]
     assert store.search('unbalanced " quote') == []
     assert "overdue" in store.search("overdue")[0].text
 

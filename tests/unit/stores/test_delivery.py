@@ -235,6 +235,7 @@ def test_two_programs_of_one_machine_that_go_on_with_one_chain(
 
 def test_chains_whose_ids_are_alike_wait_each_for_itself(tmp_path: Path) -> None:
     """Ids are anybody's words; a file's name is not."""
+    pytest.importorskip("psycopg", reason="pip install 'lctl[postgres]'")
     for id in ("mail:17", "mail-17", "mail/17"):
         session = LCTLSession(id, store=AWAY)
         assert session.add_fact("F1", id, 0.5) == 1
