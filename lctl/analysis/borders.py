@@ -18,8 +18,8 @@ from lctl.analysis.log import Log
 from lctl.codec.lines import encode_value
 from lctl.events import Event
 from lctl.payloads.tape import reads_of
-from lctl.payloads.values import items, text
 from lctl.state.model import MODEL_KINDS
+from lctl.values import items, text
 
 
 class Crossing(msgspec.Struct, frozen=True):

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from lctl.analysis.log import Log, raw_event
 from lctl.analysis.prices import Prices
 from lctl.analysis.surveying import survey
-from lctl.payloads.values import whole_number
 from lctl.state.model import Tokens
+from lctl.values import whole_number
 
 
 class Paid(NamedTuple):

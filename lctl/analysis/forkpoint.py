@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lctl.codec import Log
-from lctl.payloads.values import items
+from lctl.values import items
 
 
 def fork_point(left: Log, right: Log) -> dict[str, Any] | None:

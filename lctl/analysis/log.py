@@ -14,10 +14,10 @@ import msgspec
 
 from lctl.codec.lines import decode, encode
 from lctl.events import Event
-from lctl.payloads.values import mapping, whole_number
-from lctl.payloads.values import text as text
 from lctl.state.model import Tokens
 from lctl.state.times import millis as millis
+from lctl.values import mapping, whole_number
+from lctl.values import text as text
 
 
 class Log(Protocol):

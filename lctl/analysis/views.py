@@ -13,11 +13,11 @@ from lctl.analysis.log import text
 from lctl.analysis.prices import Prices
 from lctl.codec.lines import encode_value
 from lctl.events import Event
-from lctl.payloads.values import items
 from lctl.state.model import MODEL_KINDS, State, Tokens
 from lctl.trust.gates import Thresholds, gate
 from lctl.trust.ledger import Ledger
 from lctl.trust.policy import Policy
+from lctl.values import items
 
 #: section -> name of the row -> field -> value
 View = dict[str, dict[str, dict[str, Any]]]

@@ -11,7 +11,7 @@ from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.cli.listing import Costs, _ago
 from lctl.cli.options import screened
 from lctl.cli.screen import Column, Piece, Screen, Style
-from lctl.payloads.values import items
+from lctl.values import items
 
 if TYPE_CHECKING:
     from lctl.cli.runs import Run

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lctl.errors import UsageError
 from lctl.events import Event
-from lctl.payloads.values import text, texts
+from lctl.values import text, texts
 
 if TYPE_CHECKING:
     from lctl.codec import Log

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lctl.cli.options import screened
-from lctl.payloads.values import mapping
+from lctl.values import mapping
 
 if TYPE_CHECKING:
     from lctl.cli.screen import Screen

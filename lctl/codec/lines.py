@@ -19,6 +19,10 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 
+#: Every digit as 0, and so many of them: what a number past 64 bits has in it, and hardly anything else.
+_DIGITS = bytes(48 if 48 <= code <= 57 else code for code in range(256))
+_LONG = b"0" * 19
+
 #: Start of a canonical event line; group 1 is its seq.
 SEQ = re.compile(rb'\{"seq":(\d{1,18})[,}]')
 
@@ -84,12 +88,14 @@ def decode(line: bytes, *, as_written: bool = False) -> Any:
 
 def strictly(raw: bytes) -> Any:
     """The value of JSON as the standard has it. Raises ValueError."""
-    import msgspec  # here: a recorder has no other need of it
+    if _LONG in raw.translate(_DIGITS):  # orjson makes floats of whole numbers past 64 bits
+        import msgspec  # here: a recorder has no other need of it
 
-    try:
-        return msgspec.json.decode(raw)  # orjson makes floats of whole numbers past 64 bits
-    except RecursionError:  # it counts the levels of the program around it too
-        return orjson.loads(raw)
+        try:
+            return msgspec.json.decode(raw)
+        except RecursionError:  # it counts the levels of the program around it too
+            pass
+    return orjson.loads(raw)
 
 
 def loads(text: str, *, as_written: bool = False) -> Any:

@@ -16,7 +16,7 @@ from lctl.conversation.node import Node
 from lctl.conversation.restoring import restored
 from lctl.conversation.tree import Tree
 from lctl.conversation.updates import Mismatch, derive, mismatches
-from lctl.payloads.values import items
+from lctl.values import items
 
 #: Keys of a message event that are the log's and not what was recorded.
 PLACE_KEYS = frozenset(

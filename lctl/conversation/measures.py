@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from lctl.payloads.values import whole_number
+from lctl.values import whole_number
 
 #: Our name of a count, and what providers and other recorders call it.
 _NAMES = (

@@ -8,8 +8,8 @@ from typing import Any
 from lctl.conversation.forest import Forest
 from lctl.conversation.ledger import RUNNING, Ledger, Status
 from lctl.conversation.measures import usage_of
-from lctl.payloads.values import items, mapping, text, whole_number
 from lctl.state.model import Diagnostic
+from lctl.values import items, mapping, text, whole_number
 
 Data = Mapping[str, Any]
 

@@ -14,8 +14,8 @@ from lctl.conversation.sessionfolding import KEPT, TYPES, Data, Folding
 from lctl.conversation.tree import Tree
 from lctl.errors import UsageError
 from lctl.events import Event
-from lctl.payloads.values import mapping
 from lctl.state.model import Diagnostic
+from lctl.values import mapping
 
 
 class Lineage(NamedTuple):

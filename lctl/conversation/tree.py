@@ -14,8 +14,8 @@ from lctl.conversation.node import Node, messages_of
 from lctl.conversation.view import Follow, View
 from lctl.errors import BrokenChain, UsageError
 from lctl.events import Event
-from lctl.payloads.values import mapping
 from lctl.state.model import Diagnostic
+from lctl.values import mapping
 
 __all__ = ["Kept", "Tree", "Writer"]
 

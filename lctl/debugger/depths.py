@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lctl.codec import Log
-from lctl.payloads.values import text
+from lctl.values import text
 
 _MOST = 100_000  # steps remembered
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lctl.payloads.fields import Count, Milliseconds, Payload
-from lctl.payloads.values import items
+from lctl.values import items
 
 
 class Request(Payload, frozen=True):

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from lctl.codec import Log
 from lctl.errors import RerunError
 from lctl.instrument.provenance import steers_libraries
-from lctl.payloads.values import items, texts
 from lctl.rerun.certificate import Certificate
 from lctl.rerun.results import certificates
 from lctl.rerun.settings import DUMMY_KEY, MAIN, SCRATCH, VARIABLE, Settings
 from lctl.run.environment import BOOTSTRAP
+from lctl.values import items, texts
 
 #: What SDKs refuse to start without.
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")

@@ -18,9 +18,9 @@ from lctl.events import Event
 from lctl.patch import Edit, Scope, Unaddressed
 from lctl.patch.changing import same
 from lctl.patch.edits import Path as EditPath
-from lctl.payloads.values import mapping, text
 from lctl.rerun import answering
 from lctl.state.model import MODEL_KINDS
+from lctl.values import mapping, text
 
 _READ_ONLY = "a program writes such events itself; lctl what-if changes one without running"
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lctl.codec import Log, open_log
 from lctl.errors import RerunError, UsageError
-from lctl.payloads.values import mapping, texts
 from lctl.rerun.certificate import Certificate
 from lctl.rerun.entries import Entry
 from lctl.rerun.forking import Edits, edits_of, point
@@ -20,6 +19,7 @@ from lctl.rerun.settings import Settings, new_log
 from lctl.rerun.tape import Tape
 from lctl.rerun.toolpolicy import ToolPolicy
 from lctl.run import again
+from lctl.values import mapping, texts
 
 if TYPE_CHECKING:
     from lctl.chain import Chain

@@ -7,9 +7,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lctl.codec.lines import encode_value
-from lctl.payloads.values import whole_number
 from lctl.spans import conventions as names
 from lctl.spans.parts import tool_definitions
+from lctl.values import whole_number
 
 Data = Mapping[str, Any]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from lctl.payloads.values import text
 from lctl.spans.media import media_of
 from lctl.state.messages import images_of, reasoning_of, text_of, tool_calls_of, tool_results_of
+from lctl.values import text
 
 Data = Mapping[str, Any]
 Part = dict[str, Any]

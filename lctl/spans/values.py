@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lctl.codec.lines import encode_value
-from lctl.payloads.values import dicts, items, mapping, text, whole
+from lctl.values import dicts, items, mapping, text, whole
 
 
 def as_json(value: object) -> str:

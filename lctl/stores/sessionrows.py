@@ -10,7 +10,7 @@ import orjson
 from lctl.codec.lines import decode, encode_value
 from lctl.conversation.ledger import Ledger
 from lctl.conversation.sessionfolding import TYPES, Folding
-from lctl.payloads.values import whole_number
+from lctl.values import whole_number
 
 _MARK = b'"session_id"'
 _NEVER = 1 << 62

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from lctl.conversation.node import LOG_KEYS
-from lctl.payloads.values import text
+from lctl.values import text
 
 Data = Mapping[str, Any]
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import lctl.state.messages as dialects
-from lctl.payloads.values import dicts, items, text
 from lctl.training.contents import packed
+from lctl.values import dicts, items, text
 
 Data = Mapping[str, Any]
 

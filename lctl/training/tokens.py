@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from lctl.conversation.tree import Tree
-from lctl.payloads.values import items
+from lctl.values import items
 
 Data = Mapping[str, Any]
 

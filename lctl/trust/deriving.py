@@ -13,13 +13,13 @@ import msgspec
 
 from lctl.errors import UsageError
 from lctl.events import Event
-from lctl.payloads.values import mapping, text
 from lctl.trust.checking import Checker, Validation
 from lctl.trust.consensus import Consensus
 from lctl.trust.contracts import contracts_of
 from lctl.trust.gates import DECISIONS, Decision, allows
 from lctl.trust.ledger import Ledger
 from lctl.trust.policy import Policy
+from lctl.values import mapping, text
 
 #: How a consensus of ours says that it is one.
 METHOD = "weighted_mean"

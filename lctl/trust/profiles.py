@@ -12,9 +12,9 @@ import msgspec
 
 from lctl.errors import UsageError
 from lctl.events import Event
-from lctl.payloads.values import text
 from lctl.trust.ledger import Ledger
 from lctl.trust.policy import Policy
+from lctl.values import text
 
 
 class AgentType(msgspec.Struct, frozen=True):
