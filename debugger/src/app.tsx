@@ -19,7 +19,7 @@ import { notice } from "./store/notices";
 import { followSeq } from "./store/now";
 import { inspectorOpen, inspectorWidth, listOpen, listWidth } from "./store/prefs";
 import { keepAddress, panel, type Panel } from "./store/route";
-import { isEmpty, problem, run } from "./store/run";
+import { arrive, isEmpty, problem, run } from "./store/run";
 import { TimeBar } from "./timebar/TimeBar";
 import { followWindow } from "./timebar/window";
 import { Splitter } from "./ui/Splitter";
@@ -38,7 +38,7 @@ const PANELS: Record<Panel, () => preact.JSX.Element | null> = {
 
 export function App() {
   useLayoutEffect(() => {
-    const stops = [keepAddress(), listenToKeys()]; // with the first drawing: what is chosen before the next frame counts
+    const stops = [keepAddress(arrive), listenToKeys()]; // with the first drawing: what is chosen before the next frame counts
     return () => stops.forEach((stop) => stop());
   }, []);
   useEffect(() => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -65,6 +66,42 @@ def test_back_returns_to_the_panel_before(demo: Debugger, page: Page) -> None:
     page.go_back()
     expect(page.get_by_role("tab", name="State")).to_have_attribute("aria-selected", "true")
     expect_chosen(page, 30)
+
+
+def test_back_and_a_link_in_the_same_tab_open_their_run(
+    browser: Browser, folder: Path, demo_log: Path, other_log: Path
+) -> None:
+    first, second = (run_id(path) for path in (demo_log, other_log))
+    with debugger(folder) as running:
+        seen = Watched(browser, running.place)
+        page = seen.page
+        page.goto(running.link)
+        page.get_by_role("option", name=first).click()
+        expect(page).to_have_title(f"{first} · lctl debug")
+        page.keyboard.press("8")
+        page.wait_for_url(re.compile("panel=runs"))
+        page.get_by_role("option", name=second).click()
+        expect(page).to_have_title(f"{second} · lctl debug")
+        page.wait_for_url(re.compile(re.escape(other_log.name) + ".*panel=conversation"))
+        page.go_back()
+        page.go_back()
+        expect(page).to_have_title(f"{first} · lctl debug")
+        running.move(page, run=other_log.name, panel="state", seq=12)
+        expect(page).to_have_title(f"{second} · lctl debug")
+        expect_chosen(page, 12)
+        expect(page.get_by_role("tab", name="State")).to_have_attribute("aria-selected", "true")
+        running.move(page, run="nothing.lctl.json", panel="state")
+        expect(page.get_by_role("alert")).to_contain_text("nothing.lctl.json")
+        running.move(page, run=demo_log.name, panel="flow", seq=9)
+        expect(page).to_have_title(f"{first} · lctl debug")
+        expect_chosen(page, 9)
+        page.wait_for_timeout(300)  # the address follows a reader who rests
+        assert words(page) == {"run": demo_log.name, "seq": "9", "panel": "flow"}
+        seen.close()
+
+
+def run_id(log: Path) -> str:
+    return str(json.loads(log.read_text())["chain"]["id"])
 
 
 def test_an_event_that_is_not_there_is_the_nearest(demo: Debugger, page: Page) -> None:

@@ -109,6 +109,62 @@ def test_an_unfinished_log(opened: Open) -> None:
     walk(running, page)
 
 
+def test_a_step_that_is_open_lasts_as_long_as_the_run(opened: Open) -> None:
+    running, page = opened(
+        document(
+            event(1, "step_start", kind="agent", intent="plan"),
+            *(event(n, "fact_added", id=f"F{n}", text="seen", confidence=0.5) for n in range(2, 12)),
+            tail="",
+        )
+    )
+    running.show(page, panel="flow", seq=11)
+    settled(page)
+    for canvas, top in (page.locator(".tb-lanes canvas"), 32), (page.locator(".flame canvas"), 12):
+        for share in (0.05, 0.5, 0.9):
+            assert canvas.evaluate(_PAINTED, [share, top]), (canvas, share)
+    page.locator(".flame canvas").hover(position={"x": 300, "y": 12})
+    expect(page.locator(".flame header")).to_contain_text("10.0s so far")
+
+
+#: Whether a canvas has something at a share of its width and so many CSS pixels from its top, beside what is under it.
+_PAINTED = """(canvas, [share, top]) => {
+  const fine = canvas.height / canvas.clientHeight;
+  const [x, y] = [Math.round(canvas.width * share), Math.round(top * fine)];
+  return canvas.getContext("2d").getImageData(x, y, 1, 1).data[3] > 0;
+}"""
+
+
+def test_a_long_line_does_not_hold_up_the_page(opened: Open) -> None:
+    """A browser's time for a text without ends of lines grows with the square of its length: minutes, for these."""
+    texts = ["слово " * 11_000, "A" * 100_000, "b" * 30_000, "😀" * 2_500]
+    running, page = opened(
+        document(
+            *(
+                event(n, "message", message_id=f"m{n}", parent_id=f"m{n - 1}", role="user", content=said)
+                for n, said in enumerate(texts, 1)
+            )
+        )
+    )
+    running.show(page, panel="conversation", seq=len(texts))
+    expect(page.locator(".message")).to_have_count(len(texts))
+    shown = page.locator(".message .parts").all_text_contents()
+    assert [one.rstrip() == said.rstrip() for one, said in zip(shown, texts, strict=True)] == [True] * len(
+        texts
+    )
+    took = page.evaluate(_LAID_OUT)
+    assert took < 6_000, took
+
+
+#: Milliseconds that it takes to lay all messages out anew.
+_LAID_OUT = """() => {
+  const list = document.querySelector(".message").parentElement;
+  const began = performance.now();
+  list.style.width = "300px";
+  list.getBoundingClientRect();
+  return performance.now() - began;
+}"""
+
+
 def test_a_log_of_nothing_but_unknown_types(opened: Open) -> None:
     running, page = opened(document(*(event(n, f"weather.{n}", agent="", wind=n) for n in range(1, 6))))
     expect_chosen(page, 5)

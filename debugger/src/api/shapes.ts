@@ -35,7 +35,8 @@ export interface Span {
   parent: number | null;
   depth: number;
   start_ms: number;
-  end_ms: number;
+  /** Null where the step is open still, or nothing tells when it ended. */
+  end_ms: number | null;
   open: boolean;
   error: boolean;
   tokens: Tokens | null;

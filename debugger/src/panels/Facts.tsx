@@ -4,6 +4,7 @@ import { api } from "../api/client";
 import type { Fact, StateAnswer } from "../api/shapes";
 import { goTo, run, session } from "../store/run";
 import { confidence, count } from "../ui/format";
+import { pieces } from "../ui/pieces";
 import { Spark } from "./Confidence";
 
 /** More than these nobody scrolls through: search finds the others. */
@@ -82,7 +83,7 @@ function FactView({ fact, at: now }: { fact: Fact; at: number }) {
             {fact.source ? ` · ${fact.source}` : ""}
           </span>
         </p>
-        <p class="plain">{fact.text}</p>
+        <p class="plain">{pieces(fact.text)}</p>
         <p class="row dim num history">
           {fact.history.slice(-8).map(([at, value, reason], n) => (
             <button key={n} type="button" class="link" title={reason ?? ""} onClick={() => goTo(at)}>

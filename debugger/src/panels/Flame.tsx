@@ -8,6 +8,7 @@ import { painted } from "../store/prefs";
 import { seq, setWords, word } from "../store/route";
 import { goTo, run } from "../store/run";
 import { colours, hue, pen, spanHue, type Colours } from "../timebar/paint";
+import { endOf } from "../timebar/scale";
 import { shown } from "../timebar/window";
 import { useAgain, WorkingOut } from "../ui/Again";
 import { cost, count, duration } from "../ui/format";
@@ -41,7 +42,7 @@ export function Flame() {
   useAgain(answer, again);
   const deep = (answer?.spans.reduce((most, span) => Math.max(most, span.depth), 0) ?? 0) + 1;
   const shallow = answer?.spans.reduce((least, span) => Math.min(least, span.depth), Infinity) ?? 0;
-  const rows = answer?.spans.length ? packed(answer.spans) : null;
+  const rows = answer?.spans.length ? packed(answer) : null;
   useEffect(
     () =>
       effect(() => {
@@ -56,7 +57,7 @@ export function Flame() {
     const ms = answer.from_ms + ((event.clientX - bounds.left) / bounds.width) * (answer.to_ms - answer.from_ms);
     const row = Math.floor((event.clientY - bounds.top) / BAR);
     const slack = ((answer.to_ms - answer.from_ms) / bounds.width) * 2;
-    return rows.spans.find(({ span, y }) => y === row && span.start_ms - slack <= ms && span.end_ms + slack >= ms)?.span ?? null;
+    return rows.spans.find(({ span, y }) => y === row && span.start_ms - slack <= ms && endOf(span, answer.to_ms) + slack >= ms)?.span ?? null;
   };
   if (answer && !answer.spans.length && answer.progress < 1)
     return (
@@ -76,7 +77,7 @@ export function Flame() {
           </span>
         ) : null}
         <span class="grow" />
-        {over.value ? <Words span={over.value} /> : <span class="dim">click: go to it · double click: only it</span>}
+        {over.value ? <Words span={over.value} known={answer?.to_ms ?? 0} /> : <span class="dim">click: go to it · double click: only it</span>}
         {root ? (
           <button type="button" class="button" onClick={() => setWords({ root: null })}>
             All steps
@@ -103,14 +104,17 @@ export function Flame() {
   );
 }
 
-function Words({ span }: { span: Span }) {
+function Words({ span, known }: { span: Span; known: number }) {
   return (
     <span class="row num ellipsis">
       <b>{span.name || span.kind}</b>
       <span class="soft ellipsis">
         {span.agent} {span.intent}
       </span>
-      <span>{duration(span.end_ms - span.start_ms)}</span>
+      <span>
+        {duration(endOf(span, known) - span.start_ms)}
+        {span.open ? " so far" : ""}
+      </span>
       {span.cost != null ? <span>{cost(span.cost)}</span> : null}
       <span class="dim">#{span.seq}</span>
     </span>
@@ -123,16 +127,16 @@ interface Packed {
 }
 
 /** Steps of one depth that run at once stand under each other: a step is always below the one it is in. */
-function packed(spans: Span[]): Packed {
+function packed(steps: Steps): Packed {
   const ends: number[] = [];
   const rowOf = new Map<number, number>();
-  const placed = [...spans]
+  const placed = [...steps.spans]
     .sort((a, b) => a.start_ms - b.start_ms || a.depth - b.depth || a.seq - b.seq)
     .map((span) => {
       const under = span.parent !== null ? (rowOf.get(span.parent) ?? -1) : -1;
       let y = under + 1;
       while ((ends[y] ?? -Infinity) > span.start_ms + 1e-6) y += 1;
-      ends[y] = span.end_ms;
+      ends[y] = endOf(span, steps.to_ms);
       rowOf.set(span.seq, y);
       return { span, y };
     });
@@ -146,7 +150,7 @@ function paint(canvas: HTMLCanvasElement, width: number, steps: Steps, rows: Pac
   g.textBaseline = "middle";
   for (const { span, y } of rows.spans) {
     const left = Math.max(0, (span.start_ms - steps.from_ms) * per);
-    const wide = Math.max(1.5, Math.min(width, (span.end_ms - steps.from_ms) * per) - left - 1);
+    const wide = Math.max(1.5, Math.min(width, (endOf(span, steps.to_ms) - steps.from_ms) * per) - left - 1);
     const work = hue(span.kind) !== "step";
     g.fillStyle = c[spanHue(span)] as string;
     g.globalAlpha = span.seq > at ? 0.25 : work || spanHue(span) === "error" ? 0.95 : 0.34;

@@ -9,6 +9,7 @@ import { Code } from "../ui/Code";
 import { bytes, clock, cost, count, duration } from "../ui/format";
 import { Json } from "../ui/Json";
 import { kindOf } from "../ui/kinds";
+import { pieces } from "../ui/pieces";
 import "./inspector.css";
 
 const TABS = ["data", "exchange", "raw", "copy"] as const;
@@ -237,7 +238,7 @@ function Chunks({ chunks }: { chunks: [number, string][] }) {
       {chunks.slice(0, FIRST_CHUNKS).map(([ms, text], n) => (
         <li key={n}>
           <span class="num dim">+{duration(ms)}</span>
-          <code class="plain">{text}</code>
+          <code class="plain">{pieces(text)}</code>
         </li>
       ))}
       {chunks.length > FIRST_CHUNKS ? <li class="dim">{count(chunks.length - FIRST_CHUNKS)} more</li> : null}

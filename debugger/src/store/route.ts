@@ -7,7 +7,7 @@ export type Panel = (typeof PANELS)[number];
 /** What the panels themselves keep in the address: `leaf`, `call`, `with`, `against`, `q`, `right`, `tab`, ... */
 export type Words = Record<string, string>;
 
-interface Route {
+export interface Route {
   run: string | null;
   seq: number | null;
   panel: Panel;
@@ -63,8 +63,9 @@ export const link = (): string => location.href.split("#")[0] + fragment.peek();
 /** Milliseconds after which the address follows: when the reader rests, and while he does not, now and then. */
 const [RESTS, AT_MOST] = [150, 1000];
 
-/** The address follows, for each writing of it costs milliseconds of a frame, and browsers refuse many of them. */
-export function keepAddress(): () => void {
+/** The address follows what is shown, and `arrive` is told where it has gone by itself: Back, or a link that was followed in
+ * this tab. Not at once, for each writing of it costs milliseconds of a frame, and browsers refuse many of them. */
+export function keepAddress(arrive: (there: Route) => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let wrote = performance.now();
   const write = () => {
@@ -78,12 +79,7 @@ export function keepAddress(): () => void {
     timer = setTimeout(write, Math.max(0, Math.min(RESTS, wrote + AT_MOST - performance.now())));
   });
   const back = (event: HashChangeEvent) => {
-    const there = read(new URL(event.newURL).hash); // the address itself may have been written since
-    if (there.run) runKey.value = there.run;
-    if (there.seq !== null) seq.value = there.seq;
-    panel.value = there.panel;
-    panelGiven = true;
-    words.value = there.words;
+    arrive(read(new URL(event.newURL).hash)); // the address itself may have been written since
   };
   window.addEventListener("hashchange", back);
   return () => {
@@ -91,6 +87,14 @@ export function keepAddress(): () => void {
     clearTimeout(timer);
     window.removeEventListener("hashchange", back);
   };
+}
+
+/** Shows a moment of the run that is open. */
+export function goThere(there: Route): void {
+  if (there.seq !== null) seq.value = there.seq;
+  panel.value = there.panel;
+  panelGiven = true;
+  words.value = there.words;
 }
 
 /** A panel is a place one can come back from. */

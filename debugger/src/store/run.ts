@@ -1,8 +1,8 @@
 /** The opened run: what is known of it, and how far it has got. */
-import { computed, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { api, ApiError } from "../api/client";
 import type { RunInfo, Session } from "../api/shapes";
-import { openPanel, panel, panelGiven, runKey, seq, seqGiven } from "./route";
+import { goThere, openPanel, panel, panelGiven, runKey, seq, seqGiven, type Route } from "./route";
 
 export const session = signal<Session | null>(null);
 export const run = signal<RunInfo | null>(null);
@@ -34,11 +34,16 @@ let sessionOpened: () => void;
 /** Resolves when what the address names is open, or cannot be. */
 export const opened = new Promise<void>((done) => (sessionOpened = done));
 
+/** How often a run was asked for: the newest wish is the one that counts, whichever answer comes first. */
+let asked = 0;
+
 export async function openSession(): Promise<void> {
   const wanted = runKey.peek();
+  const mine = ++asked;
   try {
     const [about, first] = await Promise.all([api.session(), api.run(wanted).catch((error: unknown) => error as Error)]);
     session.value = about;
+    if (mine !== asked) return;
     if (first instanceof Error) return noRun(about, first, wanted);
     take(first, seqGiven);
     const given = panelGiven;
@@ -57,13 +62,40 @@ function noRun(about: Session, error: Error, wanted: string | null): void {
 }
 
 export async function openRun(key: string, at: number | null = null): Promise<void> {
+  const mine = ++asked;
   try {
     const next = await api.run(key);
+    if (mine !== asked) return;
     if (at !== null) seq.value = at;
     take(next, at !== null);
     if (panel.peek() === "runs") openPanel("conversation");
   } catch (error) {
-    problem.value = explain(error);
+    if (mine === asked) problem.value = explain(error);
+  }
+}
+
+/** Shows what the address names, when it changes by itself: of another run nothing is shown before that run is there. */
+export async function arrive(there: Route): Promise<void> {
+  const mine = there.run ? ++asked : asked;
+  if (!there.run || there.run === run.peek()?.key) {
+    problem.value = null;
+    return goThere(there);
+  }
+  try {
+    const next = await api.run(there.run);
+    if (mine !== asked) return;
+    batch(() => {
+      goThere(there);
+      take(next, there.seq !== null);
+    });
+  } catch (error) {
+    if (mine !== asked) return;
+    batch(() => {
+      goThere(there);
+      runKey.value = there.run;
+      run.value = null;
+      problem.value = explain(error);
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 /** Where the lanes stand, and in which row of its lane each step: steps that overlap stand under each other. */
 import type { Lane, Span, Timeline } from "../api/shapes";
+import { endOf } from "./scale";
 
 export const ROW = 14;
 const SMALLEST = 28;
@@ -31,7 +32,7 @@ export const heightOf = (all: LaneBox[]): number => {
 function packed(spans: Span[], line: Timeline): [LaneBox["placed"], number] {
   const byTime = line.by === "time";
   const start = (span: Span): number => (byTime ? span.start_ms : span.seq);
-  const end = (span: Span): number => (byTime ? span.end_ms : (span.end_seq ?? line.to));
+  const end = (span: Span): number => (byTime ? endOf(span, Infinity) : (span.end_seq ?? line.to));
   const ends: number[] = [];
   const rows = new Map<number, number>();
   const placed = [...spans]

@@ -2,7 +2,7 @@
 import type { Lane, Span, Timeline } from "../api/shapes";
 import { ROW, type LaneBox } from "./lanes";
 import { count, duration } from "../ui/format";
-import { ticks, type Scale } from "./scale";
+import { endOf, ticks, type Scale } from "./scale";
 
 export const RULER = 22;
 
@@ -230,7 +230,7 @@ function paintSpan(g: CanvasRenderingContext2D, span: Span, top: number, scale: 
 }
 
 export function spanPlaces(span: Span, scale: Scale, width: number): [number, number] {
-  if (scale.byTime) return [scale.ofMs(span.start_ms) * width, scale.ofMs(span.end_ms) * width];
+  if (scale.byTime) return [scale.ofMs(span.start_ms) * width, scale.ofMs(endOf(span, scale.endMs)) * width];
   const from = span.seq < scale.line.from ? -0.01 : scale.ofSeq(span.seq);
   const end = span.end_seq ?? scale.line.to;
   const to = end > scale.line.to ? 1.01 : scale.ofSeq(end);

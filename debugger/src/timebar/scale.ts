@@ -1,5 +1,8 @@
 /** Where a seq stands on the time bar, and which seq stands at a place. Places are from 0 to 1. */
-import type { Timeline } from "../api/shapes";
+import type { Span, Timeline } from "../api/shapes";
+
+/** When a step ended; one that is open still is as long as what is known of the run. */
+export const endOf = (span: Span, known: number): number => span.end_ms ?? (span.open ? Math.max(known, span.start_ms) : span.start_ms);
 
 /** The last index whose value is at most `wanted`; 0 when none is. */
 export function lastAtMost(values: number[], wanted: number): number {
@@ -22,6 +25,11 @@ export class Scale {
     this.bins = Math.max(1, line.edges.length - 1);
     this.startMs = line.ms[0] ?? 0;
     this.spanMs = Math.max(1e-6, (line.ms[this.bins] ?? 0) - this.startMs);
+  }
+
+  /** The last moment of the window. */
+  get endMs(): number {
+    return this.line.ms[this.bins] ?? this.startMs;
   }
 
   get byTime(): boolean {

@@ -16,6 +16,7 @@ import { createLowlight } from "lowlight";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { CopyButton } from "./Copy";
+import { pieces } from "./pieces";
 
 const lowlight = createLowlight({
   bash, css, diff, go, java, javascript, json, python, rust, sql, typescript, xml, yaml,
@@ -43,7 +44,7 @@ export function Code({ text, language, copy = true, label }: Props) {
 
 function coloured(text: string, language: string | undefined): ComponentChildren {
   const name = language?.split(/\s/)[0]?.toLowerCase();
-  if (!name || text.length > LIMIT || !lowlight.registered(name)) return text;
+  if (!name || text.length > LIMIT || !lowlight.registered(name)) return pieces(text);
   return lowlight.highlight(name, text).children.map(element);
 }
 
@@ -56,7 +57,7 @@ interface Hast {
 
 function element(node: unknown, key: number): ComponentChildren {
   const { type, value, properties, children } = node as Hast;
-  if (type === "text") return value;
+  if (type === "text") return pieces(value ?? "");
   const names = Array.isArray(properties?.className) ? properties.className.join(" ") : "";
   return (
     <span key={key} class={names}>

@@ -1,6 +1,7 @@
 /** A JSON value as a tree that folds. Long lists and texts show their beginning until asked. */
 import { useState } from "preact/hooks";
 import { count } from "./format";
+import { pieces } from "./pieces";
 
 const FIRST = 50;
 const TEXT = 1200;
@@ -40,7 +41,7 @@ function Text({ value }: { value: string }) {
   const cut = !all && value.length > TEXT;
   return (
     <>
-      <span class="string">{JSON.stringify(cut ? value.slice(0, TEXT) : value)}</span>
+      <span class="string">{pieces(JSON.stringify(cut ? value.slice(0, TEXT) : value))}</span>
       {cut ? (
         <button type="button" class="more" onClick={() => setAll(true)}>
           {count(value.length - TEXT)} more characters

@@ -4,13 +4,14 @@ import { Lexer, type Token, type Tokens } from "marked";
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { Code } from "./Code";
+import { pieces } from "./pieces";
 
 /** More than this is shown as plain text: a reader does not need it laid out, and the page stays quick. */
 const LIMIT = 60_000;
 
 export function Markdown({ text }: { text: string }) {
   const tokens = useMemo(() => (text.length > LIMIT ? null : parsed(text)), [text]);
-  if (!tokens) return <div class="plain">{text}</div>;
+  if (!tokens) return <div class="plain">{pieces(text)}</div>;
   return <div class="prose">{tokens.map(block)}</div>;
 }
 
@@ -46,7 +47,7 @@ function block(token: Token, key: number): ComponentChildren {
     default:
       return (
         <p key={key} class="plain">
-          {token.raw}
+          {pieces(token.raw)}
         </p>
       );
   }
@@ -124,7 +125,7 @@ function inline(token: Token, key: number): ComponentChildren {
     case "text":
       return "tokens" in token && token.tokens ? inlines(token.tokens) : unescaped((token as Tokens.Text).text);
     default:
-      return token.raw; // HTML too: shown, not obeyed
+      return pieces(token.raw); // HTML too: shown, not obeyed
   }
 }
 
@@ -154,4 +155,5 @@ export const isPicture = (url: string): boolean => /^data:image\/(png|jpeg|gif|w
 
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", nbsp: "\u00a0" };
 
-const unescaped = (text: string): string => text.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name: string) => ENTITIES[name] ?? "");
+const unescaped = (text: string): ComponentChildren =>
+  pieces(text.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name: string) => ENTITIES[name] ?? ""));
