@@ -173,7 +173,7 @@ class Columns:
         if type == "tool_call":
             failed = data.error is not msgspec.UNSET and bytes(data.error) not in _NOTHING
         elif type == "step_end":
-            return FAILED if text(data.outcome) in _FAILURES else PLAIN
+            failed = text(data.outcome) in _FAILURES
         else:
             failed = type == "error"
         if failed:

@@ -126,7 +126,7 @@ def test_a_step_that_is_open_lasts_as_long_as_the_run(opened: Open) -> None:
     expect(page.locator(".flame header")).to_contain_text("10.0s so far")
 
 
-#: Whether a canvas has something at a share of its width and so many CSS pixels from its top, beside what is under it.
+#: Whether a canvas has something at a share of its width and so many CSS pixels from its top.
 _PAINTED = """(canvas, [share, top]) => {
   const fine = canvas.height / canvas.clientHeight;
   const [x, y] = [Math.round(canvas.width * share), Math.round(top * fine)];
@@ -135,7 +135,7 @@ _PAINTED = """(canvas, [share, top]) => {
 
 
 def test_a_long_line_does_not_hold_up_the_page(opened: Open) -> None:
-    """A browser's time for a text without ends of lines grows with the square of its length: minutes, for these."""
+    """A browser's time for a text without ends of lines grows with the square of its length."""
     texts = ["слово " * 11_000, "A" * 100_000, "b" * 30_000, "😀" * 2_500]
     running, page = opened(
         document(
@@ -148,9 +148,8 @@ def test_a_long_line_does_not_hold_up_the_page(opened: Open) -> None:
     running.show(page, panel="conversation", seq=len(texts))
     expect(page.locator(".message")).to_have_count(len(texts))
     shown = page.locator(".message .parts").all_text_contents()
-    assert [one.rstrip() == said.rstrip() for one, said in zip(shown, texts, strict=True)] == [True] * len(
-        texts
-    )
+    assert len(shown) == len(texts)
+    assert all(one.rstrip() == said.rstrip() for one, said in zip(shown, texts, strict=True))
     took = page.evaluate(_LAID_OUT)
     assert took < 6_000, took
 

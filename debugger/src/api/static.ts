@@ -1,7 +1,7 @@
 /** The exported page: the answers are in the page itself, compressed. What the server would work out from
  * rows (time bar, neighbours, search) is worked out here from the same rows. */
 import type * as S from "./shapes";
-import { searchRows, timeline } from "./staticviews";
+import { isFailure, searchRows, timeline } from "./staticviews";
 
 interface Data {
   format: number;
@@ -119,7 +119,7 @@ function latestLeaf(all: Data, at: number): string | null {
 
 function neighbour(rows: S.Row[], seq: number, what: string, back: boolean): number | null {
   const fits = (row: S.Row): boolean => {
-    if (what === "error") return row.type === "error";
+    if (what === "error") return isFailure(row);
     if (what === "step") return row.type === "step_start";
     if (what === "checkpoint") return row.type === "checkpoint";
     if (what === "tool") return row.type === "tool_call";

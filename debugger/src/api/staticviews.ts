@@ -5,6 +5,9 @@ type Query = Record<string, unknown>;
 
 const number = (value: unknown, otherwise: number): number => (typeof value === "number" ? value : otherwise);
 
+/** A mark of the ruler, as the server sets them: an exchange that failed is tried again, or its step tells. */
+export const isFailure = (row: Row): boolean => row.error && row.type !== "exchange";
+
 export function timeline(rows: Row[], spans: Span[], run: RunInfo, q: Query): Timeline {
   const from = Math.max(run.first_seq, number(q.from, run.first_seq));
   const to = Math.min(run.last_seq, number(q.to, run.last_seq));
@@ -23,7 +26,7 @@ export function timeline(rows: Row[], spans: Span[], run: RunInfo, q: Query): Ti
     }
     lane.total += 1;
     lane.counts[bin] = (lane.counts[bin] ?? 0) + 1;
-    if (row.error) lane.errors[bin] = (lane.errors[bin] ?? 0) + 1;
+    if (isFailure(row)) lane.errors[bin] = (lane.errors[bin] ?? 0) + 1;
   }
   for (const span of spans)
     if (span.seq <= to && (span.end_seq ?? to) >= from) lanes.get(span.agent)?.spans?.push(span);
@@ -36,7 +39,7 @@ export function timeline(rows: Row[], spans: Span[], run: RunInfo, q: Query): Ti
     ms,
     progress: 1,
     lanes: [...lanes.values()].slice(0, 100),
-    errors: seqs((row) => row.error),
+    errors: seqs(isFailure),
     checkpoints: seqs((row) => row.type === "checkpoint"),
     handoffs: seqs((row) => row.type === "handoff"),
     cut: {},

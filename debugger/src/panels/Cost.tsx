@@ -160,7 +160,7 @@ function Uses({ title, kind, uses, all }: { title: string; kind: string; uses: U
         <thead>
           <tr>
             <th>name</th>
-            <th class="r">calls</th>
+            <th class="r">{kind === "step" ? "steps" : "calls"}</th>
             <th class="r">errors</th>
             <th class="r">retries</th>
             {tokens ? <th class="r">in</th> : null}

@@ -38,7 +38,7 @@ export function Chart({ title, series, format, at, onChoose }: Props) {
         scales: { x: { time: false } },
         axes: [
           { ...axis, size: 24, values: (_, values) => values.map((n) => (Number.isInteger(n) ? `#${n}` : "")) },
-          { ...axis, size: 52, values: (_, values) => values.map((n) => format(n)) },
+          { ...axis, size: (_, texts) => widest(texts), values: (_, values) => values.map((n) => format(n)) },
         ],
         series: [
           {},
@@ -86,6 +86,9 @@ export function Chart({ title, series, format, at, onChoose }: Props) {
     </figure>
   );
 }
+
+/** Room for the longest of the texts beside an axis. */
+const widest = (texts: string[] | null): number => Math.max(52, ...(texts ?? []).map((text) => 16 + text.length * 7));
 
 function line(u: uPlot, at: number, colour: string): void {
   const x = Math.round(u.valToPos(at, "x", true));

@@ -167,6 +167,18 @@ def test_the_time_bar_counts_every_event_once(debug: Start, tmp_path: Path) -> N
     assert [one["seq"] for one in inside["lanes"][0]["spans"]] == [1, 10]
 
 
+def test_a_step_that_was_broken_off_is_an_error(debug: Start, tmp_path: Path) -> None:
+    """In the list of events, on the ruler and for the keys alike."""
+    log = Writing()
+    for outcome in ("success", "aborted"):
+        step = log.add("step_start", kind="agent", intent="plan")
+        log.add("step_end", "planner", step, outcome=outcome)
+    server = debug(save(tmp_path / "run.lctl.json", log.events))
+    assert [row["seq"] for row in server.get("/api/events", **{"from": 1})["rows"] if row["error"]] == [4]
+    assert server.get("/api/timeline")["errors"] == [4]
+    assert server.get("/api/neighbour", seq=1, what="error")["seq"] == 4
+
+
 @pytest.mark.parametrize(
     ("what", "forward", "back"),
     [
