@@ -1,4 +1,5 @@
-"""What statistics and bottlenecks are worked out from. Times are milliseconds since the epoch."""
+"""What statistics and bottlenecks are worked out from. Times are milliseconds since the epoch; those of a
+fork's own events are as if it had gone on at once from what it has of the recording."""
 
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ class Survey:
     first: float | None = None  # earliest and latest timestamp
     last: float | None = None
     stamps: Span = (None, None)  # the same as they are written
+    apart_ms: float | None = None  # of a fork: from the newest of those events to the first of its own
     steps: dict[int, StepSpan] = field(default_factory=dict)
     tools: list[ToolSpan] = field(default_factory=list)
     errors: list[ErrorSpan] = field(default_factory=list)
@@ -38,7 +40,7 @@ class Survey:
     @property
     def duration_ms(self) -> float:
         """Of the log: from its earliest timestamp to its latest."""
-        return elapsed_ms(*self.stamps) or 0.0
+        return max(0.0, (elapsed_ms(*self.stamps) or 0.0) - (self.apart_ms or 0.0))
 
     @property
     def span(self) -> Interval:

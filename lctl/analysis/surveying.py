@@ -17,15 +17,16 @@ from lctl.state.reducer import fold
 
 def survey(log: Log, prices: Prices | None = None) -> Survey:
     """Read a log once. Costs are filled in with `prices`; without, they stay None."""
-    reading = SurveyPass(Survey(text(log.chain.get("id"))))
+    is_again = "fork" in log.chain or "rerun" in log.chain
+    shared = _shared(log) if is_again else float("inf")
+    reading = SurveyPass(Survey(text(log.chain.get("id"))), shared)
     for event in raw_events(log):
         reading.take(event)
     found = reading.found
     _close_open(found)
     _measure(found)
     _count_tokens(found)
-    if "fork" in log.chain or "rerun" in log.chain:
-        shared = _shared(log)
+    if is_again:
         for span in found.model_calls:
             span.inherited = reading.paid.get(span.seq, 0) <= shared
     if found.streams:

@@ -16,8 +16,10 @@ from lctl.analysis.survey import Survey
 class SurveyPass:
     """Where the pass is: the time so far, and the open steps of each agent."""
 
-    def __init__(self, found: Survey) -> None:
+    def __init__(self, found: Survey, shared: float) -> None:
+        """`shared`: up to this event the lines are another run's, with its times."""
         self.found = found
+        self._shared = shared
         self._now = 0.0
         self._structural = False  # the log says which step an event is in
         self._open: dict[str, list[int]] = {}
@@ -40,6 +42,10 @@ class SurveyPass:
         found.events += 1
         at = millis(event.get("timestamp"))
         if at is not None:
+            if event["seq"] > self._shared:
+                if found.apart_ms is None:
+                    found.apart_ms = max(0.0, at - self._now) if self._now else 0.0
+                at -= found.apart_ms
             self._now = at
             if found.first is None or found.last is None:
                 found.first = found.last = at

@@ -170,6 +170,8 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
     mark: Piece = _open_mark(run) if run.open else ("✗", "red") if failed else ("✓", "green")
     lineage = "  " * (depth - 1) + "└ " if depth else ""
     duration = sums.get("duration_ms")
+    if "seconds" in run.certificate:  # its first events have the times of the recording
+        duration = run.certificate["seconds"] * 1000
     tokens = sums.get("tokens")
     total = (
         sum(_whole(tokens.get(key)) or 0 for key in ("input", "output")) if isinstance(tokens, dict) else 0

@@ -12,9 +12,9 @@ from lctl.codec import Log, open_log
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def log_of(events: list[dict[str, Any]], chain_id: str = "test") -> Log:
-    """The log a journal of these events is."""
-    head = b'{"lctl":"4.0","chain":{"id":' + orjson.dumps(chain_id) + b'},"events":[\n'
+def log_of(events: list[dict[str, Any]], chain_id: str = "test", **chain: Any) -> Log:
+    """The log a journal of these events is; with what else its header says."""
+    head = b'{"lctl":"4.0","chain":' + orjson.dumps({"id": chain_id, **chain}) + b',"events":[\n'
     return open_log(head + b",\n".join(orjson.dumps(event) for event in events) + b"\n]}\n")
 
 

@@ -56,6 +56,18 @@ def _two_models() -> Script:
     return script
 
 
+def test_a_fork_took_no_longer_than_it_ran() -> None:
+    """Its first events have the times of the recording, which may be a week old."""
+    script = Script()
+    step = script.start("worker", intent="plan")
+    script.after(100).end(step, "worker")
+    own = script.after(7 * 86_400_000).start("worker", intent="do")
+    script.after(300).end(own, "worker")
+    fork = log_of(script.events, "f", fork={}, parent={"id": "r", "seq": 2})
+    assert stats(fork).duration_ms == 400
+    assert [row.wall_ms for row in stats(fork).agents] == [400]
+
+
 def test_calls_that_do_not_say_what_they_used_cost_an_unknown_amount() -> None:
     """Streams whose usage nobody asked for: not nothing."""
     script = Script()
