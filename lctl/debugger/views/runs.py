@@ -83,6 +83,7 @@ def row(catalogue: Catalogue, key: str, run: Recorded, keys: dict[str, str], dep
     made = run.chain.get("fork")
     agents = sums.get("agents")
     at = run.parent.get("seq")
+    own = catalogue.own_sums(run)
     return Run(
         key=key,
         id=run.id,
@@ -91,8 +92,8 @@ def row(catalogue: Catalogue, key: str, run: Recorded, keys: dict[str, str], dep
         started=datetime.fromtimestamp(run.started, UTC).isoformat().replace("+00:00", "Z"),
         events=run.events,
         size=run.size,
-        duration_ms=_number(sums.get("duration_ms")),
-        tokens=tokens_of(sums),
+        duration_ms=_number(sums.get("duration_ms")) if own is None else own.duration_ms,
+        tokens=tokens_of(sums) if own is None else own.tokens,
         cost=cost_of(catalogue, run),
         errors=_whole(sums.get("errors")),
         facts=_whole(sums.get("facts")),
@@ -131,7 +132,11 @@ def edits_of(made: Any) -> list[str]:
 
 
 def cost_of(catalogue: Catalogue, run: Recorded) -> float | None:
-    """Of what its summary counts, by model; None where a price is not known."""
+    """Of what its summary counts, by model; of a rerun or fork, of what it sent. None where a price is not
+    known."""
+    own = catalogue.own_sums(run)
+    if own is not None:
+        return own.cost
     models = run.summary.get("models")
     total: float | None = 0.0 if run.summary else None
     at = datetime.fromtimestamp(run.started, UTC).isoformat()

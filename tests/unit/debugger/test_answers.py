@@ -271,6 +271,18 @@ def test_costs_are_those_of_stats(debug: Start, tmp_path: Path) -> None:
     assert said["critical"][0]["start_ms"] == 0.0
 
 
+def test_a_fork_in_a_folder_costs_what_it_sent(debug: Start, tmp_path: Path) -> None:
+    """Not what came from the tape, which its recording has paid for."""
+    save(tmp_path / "run.lctl.json", review())
+    events = list(review())
+    save(
+        tmp_path / "fork.lctl.json", events, "f", fork={"edits": []}, parent={"id": "run", "seq": len(events)}
+    )
+    rows = {one["id"]: one for one in debug(tmp_path).get("/api/runs")["runs"]}
+    assert rows["run"]["cost"] > 0 and rows["run"]["tokens"]["input"] > 0
+    assert (rows["f"]["cost"], rows["f"]["tokens"]["input"]) == (0.0, 0)
+
+
 def test_flow_and_steps(debug: Start, tmp_path: Path) -> None:
     server = debug(save(tmp_path / "run.lctl.json", review()))
     flow = server.get("/api/flow")
