@@ -146,8 +146,8 @@ def test_odd_values_here_and_there(other: Path, lctl: Cli) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(2))
 def test_every_odd_value_at_every_place(part: int, other: Path, lctl: Cli) -> None:
-    """Some at a time, so that most of each log is as it should be and is read. LCTL_ODDS asks for a part of the
-    logs (see `tests.seeds`)."""
+    """Some at a time, so that most of each log is as it should be and is read. LCTL_ODDS asks for a part of
+    the logs (see `tests.seeds`)."""
     changes = _changes()
     for first in some(range(part * _MANY, len(changes), 2 * _MANY), "LCTL_ODDS"):
         few = changes[first : first + _MANY]
