@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Literal
@@ -77,7 +78,7 @@ class Guard:
         )
         self.reporting.append(None)
         try:
-            sys.stderr.write(text)
+            _tell(text)
         except Exception:
             pass  # no stderr to write to: the count is still kept for doctor
         finally:
@@ -85,6 +86,16 @@ class Guard:
 
     def total(self) -> int:
         return sum(self.failures.values())
+
+
+def _tell(text: str) -> None:
+    """On stderr. A daemon thread that the end of the program meets in `write` keeps the stream's lock, and the
+    program dies of it: such a thread writes to the descriptor, if it is Python's own stream."""
+    stream = sys.stderr
+    if stream is sys.__stderr__ and stream is not None and threading.current_thread().daemon:
+        os.write(stream.fileno(), text.encode("utf-8", "backslashreplace"))
+    else:
+        stream.write(text)
 
 
 class _Guarded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import sys
 
 import pytest
@@ -46,3 +47,24 @@ def test_each_place_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None
         "lctl: could not record b",
     ]
     assert guard.failures == {"a": 2, "b": 1}
+
+
+def test_a_daemon_thread_reports_without_the_lock_of_the_stream() -> None:
+    """The end of the program may meet it there, and would wait for that lock in vain."""
+    code = """
+import sys, threading
+from lctl.guard import Guard
+
+written = []
+sys.stderr.write = written.append
+guard = Guard("report")
+for daemon in (True, False):
+    said = f"the work of a thread (daemon={daemon})"
+    thread = threading.Thread(target=guard.failed, args=(said, ValueError("no")), daemon=daemon)
+    thread.start()
+    thread.join()
+print(len(written), "daemon=False" in written[0])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "True"]
+    assert "daemon=True" in done.stderr
