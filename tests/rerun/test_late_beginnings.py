@@ -9,6 +9,8 @@ import pytest
 
 from tests.rerun.harness import LCTL, PROGRAMS, rerun, run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("how", ["model", "full", "session"])
 def test_what_came_before_the_recording_is_no_part_of_it(how: str, tmp_path: Path) -> None:

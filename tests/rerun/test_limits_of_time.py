@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.rerun.harness import record, rerun
+
+pytestmark = pytest.mark.slow
 
 
 def test_one_that_begins_behind_a_long_computation_does_not_end_with_it(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from tests.rerun.harness import RERUNS, record, rerun
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_tool_that_ends_before_other_tasks_go_on_does_so_again(tmp_path: Path) -> None:
     first = record("ends_before_others.py", tmp_path, {})
