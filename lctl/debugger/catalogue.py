@@ -10,17 +10,15 @@ from typing import Any
 
 from lctl.analysis.merging import merged, parts_of
 from lctl.analysis.recordings import SUFFIX, Run, files, read_run
-from lctl.analysis.stats import Stats, stats
 from lctl.codec import Log, open_log
 from lctl.debugger.failing import Refused
 from lctl.debugger.opened import Opened
+from lctl.debugger.ownsums import OwnSums
 from lctl.debugger.pricing import shared
-from lctl.errors import LctlError, LogError
+from lctl.errors import LogError
 
 #: Runs held open at once.
 _OPEN = 6
-#: Events of a rerun or fork whose own sums are worked out for a list of runs: a quarter of a second.
-_SUMMED = 20_000
 _PAUSE = 0.5  # seconds between two looks at a folder
 
 
@@ -46,7 +44,7 @@ class Catalogue:
         self._looked = float("-inf")
         self._runs: dict[Path, tuple[tuple[int, int], Run]] = {}
         self._opened: OrderedDict[str, Opened] = OrderedDict()
-        self._sums: dict[str, tuple[Any, Stats | None]] = {}
+        self.own_sums = OwnSums(self.prices)
 
     def recipe(self) -> dict[str, Any]:
         """What another process makes the same catalogue of."""
@@ -122,21 +120,6 @@ class Catalogue:
         known = self._runs.get(path)
         if known is None or known[0] != stamp:
             known = self._runs[path] = (stamp, read_run(path, started))
-        return known[1]
-
-    def own_sums(self, run: Run) -> Stats | None:
-        """Of a closed rerun or fork: without what came from the tape, which its summary counts too. None
-        where that takes too long, or cannot be told."""
-        if run.open or (run.events or 0) > _SUMMED or not run.chain.keys() & {"fork", "rerun"}:
-            return None
-        stamp = run.events, run.size, run.updated
-        known = self._sums.get(run.place)
-        if known is None or known[0] != stamp:
-            try:
-                known = stamp, stats(run.log(), self.prices)
-            except LctlError:
-                known = stamp, None
-            self._sums[run.place] = known
         return known[1]
 
     def _place(self, key: str) -> tuple[float, Path]:

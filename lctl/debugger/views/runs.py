@@ -16,6 +16,7 @@ from lctl.analysis.recordings import origin, tree
 from lctl.debugger.asking import Question
 from lctl.debugger.catalogue import Catalogue
 from lctl.debugger.opened import Opened
+from lctl.debugger.ownsums import has_own
 from lctl.debugger.serving import Server
 from lctl.debugger.shapes.runs import Lineage, Run, Runs, Session, Sparks
 from lctl.errors import LctlError
@@ -53,8 +54,9 @@ def runs(server: Server, asked: RunsAsked) -> Runs:
     counts = {status: sum(one[2] == status for one in found) for status in _STATUSES}
     chosen = [one for one in found if asked.status is None or one[2] == asked.status]
     costs: dict[str, float | None] = {}
+    until = server.runs.own_sums.begin()
     if asked.sort == "cost":
-        costs = {key: cost_of(server.runs, run) for key, run, _ in chosen}
+        costs = {key: cost_of(server.runs, run, until) for key, run, _ in chosen}
     chosen.sort(key=lambda one: _rank(asked.sort, one[1], one[2], costs.get(one[0])))
     offset = max(0, asked.offset)
     shown = chosen[offset : offset + max(1, min(asked.limit, 1000))]
@@ -63,7 +65,7 @@ def runs(server: Server, asked: RunsAsked) -> Runs:
         total=len(chosen),
         next=after if after < len(chosen) else None,
         counts=counts,
-        runs=[row(server.runs, key, run, keys) for key, run, _ in shown],
+        runs=[row(server.runs, key, run, keys, until) for key, run, _ in shown],
     )
 
 
@@ -73,17 +75,22 @@ def lineage(server: Server, asked: Question) -> Lineage:
     keys = {run.id: key for key, run in reversed(known)}
     by_place = {run.place: key for key, run in known}
     placed = tree([run for _, run in known])
-    return Lineage(runs=[row(server.runs, by_place[run.place], run, keys, depth) for run, depth in placed])
+    until = server.runs.own_sums.begin()
+    rows = [row(server.runs, by_place[run.place], run, keys, until, depth) for run, depth in placed]
+    return Lineage(runs=rows)
 
 
-def row(catalogue: Catalogue, key: str, run: Recorded, keys: dict[str, str], depth: int = 0) -> Run:
-    """A run as the ends of its file tell it. `keys`: by id."""
+def row(
+    catalogue: Catalogue, key: str, run: Recorded, keys: dict[str, str], until: float, depth: int = 0
+) -> Run:
+    """A run as the ends of its file tell it. `keys`: by id; `until`: as of `OwnSums`."""
     sums = run.summary
     parent = origin(run)
     made = run.chain.get("fork")
     agents = sums.get("agents")
     at = run.parent.get("seq")
-    own = catalogue.own_sums(run)
+    own = catalogue.own_sums.of(run, until) if has_own(run) else None
+    tokens = None if has_own(run) else tokens_of(sums)
     return Run(
         key=key,
         id=run.id,
@@ -93,8 +100,8 @@ def row(catalogue: Catalogue, key: str, run: Recorded, keys: dict[str, str], dep
         events=run.events,
         size=run.size,
         duration_ms=_number(sums.get("duration_ms")) if own is None else own.duration_ms,
-        tokens=tokens_of(sums) if own is None else own.tokens,
-        cost=cost_of(catalogue, run),
+        tokens=tokens if own is None else own.tokens,
+        cost=cost_of(catalogue, run, until),
         errors=_whole(sums.get("errors")),
         facts=_whole(sums.get("facts")),
         agents=[str(one) for one in agents[:20]] if isinstance(agents, list) else [],
@@ -131,12 +138,12 @@ def edits_of(made: Any) -> list[str]:
     return [str(edit) for edit in edits] if isinstance(edits, list) else []
 
 
-def cost_of(catalogue: Catalogue, run: Recorded) -> float | None:
-    """Of what its summary counts, by model; of a rerun or fork, of what it sent. None where a price is not
+def cost_of(catalogue: Catalogue, run: Recorded, until: float) -> float | None:
+    """Of what its summary counts, by model; of a rerun or fork, of what it sent. None where it is not
     known."""
-    own = catalogue.own_sums(run)
-    if own is not None:
-        return own.cost
+    if has_own(run):
+        own = catalogue.own_sums.of(run, until)
+        return None if own is None else own.cost
     models = run.summary.get("models")
     total: float | None = 0.0 if run.summary else None
     at = datetime.fromtimestamp(run.started, UTC).isoformat()

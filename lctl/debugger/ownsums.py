@@ -1,0 +1,53 @@
+"""What reruns and forks of a list of runs sent, cost and took themselves.
+
+Their summaries count what came from the tape, too; the difference is in their events, which are read for it.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+from lctl.analysis.prices import Prices
+from lctl.analysis.recordings import Run
+from lctl.analysis.stats import Stats, stats
+from lctl.errors import LctlError
+
+#: Seconds that one list takes for those it does not know yet; the next one goes on.
+_SECONDS = 1.0
+#: Events of one that is read: half a second.
+_LONGEST = 50_000
+
+
+class OwnSums:
+    """Of the runs of one catalogue; kept until a run changes."""
+
+    def __init__(self, prices: Prices) -> None:
+        self._prices = prices
+        self._known: dict[str, tuple[Any, Stats | None]] = {}
+
+    def begin(self) -> float:
+        """Until when one list may work them out."""
+        return monotonic() + _SECONDS
+
+    def of(self, run: Run, until: float) -> Stats | None:
+        """None where they cannot be told, or not in this time."""
+        if run.open or (run.events or 0) > _LONGEST:
+            return None
+        stamp = run.events, run.size, run.updated
+        known = self._known.get(run.place)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        if monotonic() > until:
+            return None
+        try:
+            found = stats(run.log(), self._prices)
+        except LctlError:
+            found = None
+        self._known[run.place] = stamp, found
+        return found
+
+
+def has_own(run: Run) -> bool:
+    """Whether its summary counts what another run has paid for."""
+    return bool(run.chain.keys() & {"fork", "rerun"})
