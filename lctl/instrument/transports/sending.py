@@ -22,14 +22,10 @@ def send(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     try:
         result = wrapped(*args, **kwargs)
     except BaseException as error:
-        if opened is not None:
-            calls.leave(opened[1])
-            opened[0].raised(error)
+        _end(opened, error)
         step_aside(error)
         raise
-    if opened is not None:
-        calls.leave(opened[1])
-        opened[0].returned()
+    _end(opened)
     return result
 
 
@@ -39,14 +35,10 @@ async def send_async(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: d
     try:
         result = await wrapped(*args, **kwargs)
     except BaseException as error:
-        if opened is not None:
-            calls.leave(opened[1])
-            opened[0].raised(error)
+        _end(opened, error)
         step_aside(error)
         raise
-    if opened is not None:
-        calls.leave(opened[1])
-        opened[0].returned()
+    _end(opened)
     return result
 
 
@@ -61,6 +53,17 @@ def _open(args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Opened | None:
         return None
     url = str(request.url)
     return None if codecs.find("POST", url, request.headers) is None else wire.open_call_here(url)
+
+
+def _end(opened: _Opened | None, error: BaseException | None = None) -> None:
+    if opened is None:
+        return
+    call, token = opened
+    calls.leave(token)
+    if error is None:
+        call.returned()
+    else:
+        call.raised(error)
 
 
 __all__ = ["send", "send_async"]
