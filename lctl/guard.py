@@ -92,7 +92,9 @@ def _tell(text: str) -> None:
     """On stderr. A daemon thread that the end of the program meets in `write` keeps the stream's lock, and
     the program dies of it: such a thread writes to the descriptor, if it is Python's own stream."""
     stream = sys.stderr
-    if stream is sys.__stderr__ and stream is not None and threading.current_thread().daemon:
+    if stream is None:
+        return
+    if stream is sys.__stderr__ and threading.current_thread().daemon:
         os.write(stream.fileno(), text.encode("utf-8", "backslashreplace"))
     else:
         stream.write(text)
