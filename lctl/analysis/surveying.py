@@ -8,6 +8,7 @@ import msgspec
 
 from lctl.analysis.intervals import clip, length, shares
 from lctl.analysis.log import Log, raw_events, text
+from lctl.analysis.pauses import inherited_until
 from lctl.analysis.prices import Prices
 from lctl.analysis.survey import NAMELESS, Survey
 from lctl.analysis.surveypass import SurveyPass
@@ -18,7 +19,7 @@ from lctl.state.reducer import fold
 def survey(log: Log, prices: Prices | None = None) -> Survey:
     """Read a log once. Costs are filled in with `prices`; without, they stay None."""
     is_again = "fork" in log.chain or "rerun" in log.chain
-    shared = _shared(log) if is_again else float("inf")
+    shared = inherited_until(log) if is_again else float("inf")
     reading = SurveyPass(Survey(text(log.chain.get("id"))), shared)
     for event in raw_events(log):
         reading.take(event)
@@ -34,18 +35,6 @@ def survey(log: Log, prices: Prices | None = None) -> Survey:
     if prices is not None:
         _price(found, prices)
     return found
-
-
-def _shared(log: Log) -> float:
-    """Up to this event a rerun or fork has the lines of the recording it was made of."""
-    parent = log.chain.get("parent")
-    if "fork" in log.chain and isinstance(parent, dict) and type(parent.get("seq")) is int:
-        return float(parent["seq"])
-    tail = getattr(log, "tail", None)
-    ending = tail.get("rerun") if isinstance(tail, dict) else None
-    first = ending.get("first_difference") if isinstance(ending, dict) else None
-    seq = first.get("seq") if isinstance(first, dict) else None
-    return float(seq) - 1 if type(seq) is int else float("inf")
 
 
 def _close_open(found: Survey) -> None:

@@ -128,7 +128,10 @@ class Catalogue:
             self._look(now=True)
             found = self._paths.get(key) or self._paths.get(key.removesuffix("+"))
         if found is None:
-            raise Refused("not_found", f"there is no run {key!r} here; /api/runs lists them")
+            raise Refused(
+                "not_found",
+                f"there is no run {key!r} here; the list of runs (and /api/runs) has those there are",
+            )
         return found
 
     def open(self, key: str | None) -> Opened:

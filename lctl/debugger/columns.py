@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from lctl.analysis.log import text
+from lctl.analysis.pauses import NO_PAUSE, pause_of
 from lctl.codec import Log
 from lctl.debugger.heads import Head, heads_from
 from lctl.state.model import MODEL_KINDS
@@ -46,7 +47,6 @@ class Piece(NamedTuple):
     seqs: array[int] | None
     first: int
     last: int
-    earliest: float | None
 
 
 class Columns:
@@ -57,7 +57,8 @@ class Columns:
         agents: of each row, an index into `names`.
         kinds: (type, PLAIN, MODEL or FAILED).
         seqs: of each row, where they do not ascend one by one; else None and row i is first + i.
-        clock: of every `stride`-th row its time in ms since the epoch, never going back.
+        clock: of every `stride`-th row its time in ms since the epoch, never going back, without the pause.
+        pause: between what a fork or rerun has of its recording and what is its own.
         errors, checkpoints, handoffs: their seqs.
         total: events there are to read.
     """
@@ -75,7 +76,7 @@ class Columns:
         self.seqs: array[int] | None = None
         self.first = log.first_seq
         self.last = self.first - 1  # seq read last
-        self.earliest: float | None = None
+        self.pause = NO_PAUSE
         self._kind_codes: dict[tuple[str, int], int] = {}
         self._plain: dict[str, int] = {}  # codes of types whose events are all alike
         self._agent_codes: dict[str, int] = {}
@@ -87,6 +88,11 @@ class Columns:
     def grow(self, log: Log) -> None:
         """Go on with a log that begins with what was read."""
         self._log = log
+        if self.pause is NO_PAUSE:
+            self.pause = pause_of(log)
+            if self.last > self.pause.seq > 0:  # of a rerun it is known at the end
+                self.clock = array("d", map(self.pause.without, self.clock))
+                self._now = self.pause.without(self._now)
         self.total = len(log)
         self.ended = self.last >= log.last_seq or not self.total
 
@@ -206,7 +212,7 @@ class Columns:
     def _tick(self, timestamp: str) -> None:
         now = self._millis(timestamp)
         if now is not None:
-            self.earliest = now if self.earliest is None else min(now, self.earliest)
+            now = self.pause.without(now)
             self._now = max(self._now, now)
         self.clock.append(self._now)
 
@@ -252,7 +258,6 @@ class Columns:
             numbered,
             self.first,
             self.last,
-            self.earliest,
         )
 
     def take(self, piece: Piece) -> None:
@@ -271,7 +276,7 @@ class Columns:
             self._now = self.clock[-1] if self.clock else self._now
             if piece.seqs is not None:
                 self.seqs = (self.seqs or array("q")) + piece.seqs
-            self.first, self.last, self.earliest = piece.first, piece.last, piece.earliest
+            self.first, self.last = piece.first, piece.last
             self.ended = self.last >= self._log.last_seq
 
     # -- counting ----------------------------------------------------------------------------

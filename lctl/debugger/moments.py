@@ -16,7 +16,6 @@ from lctl.debugger.opened import Opened
 from lctl.state.blocks import decode_lines
 from lctl.state.builder import Builder
 from lctl.state.model import State, Totals
-from lctl.state.moments import elapsed_ms
 from lctl.state.reducer import initial, reduce
 
 #: Events that a moment is made of while the states are being read.
@@ -106,5 +105,5 @@ def _counted(run: Opened, columns: Columns, state: State) -> Totals:
         errors=count("error"),
         messages=count("message"),
         tokens=state.totals.tokens,
-        duration_ms=elapsed_ms(first, state.last_timestamp) or 0.0,
+        duration_ms=run.elapsed(first, state.last_timestamp),
     )

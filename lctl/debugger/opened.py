@@ -276,9 +276,19 @@ class Opened:
         raise Refused("not_found", f"there is no event {seq}; {_range(self.log)}")
 
     def ms(self, timestamp: object) -> float | None:
-        """A timestamp in milliseconds since the run began."""
+        """A timestamp in milliseconds since the run began; of what a fork did itself without the pause since
+        its recording."""
         at = millis(timestamp)
-        return None if at is None or self.origin is None else round(at - self.origin, 3)
+        return (
+            None
+            if at is None or self.origin is None
+            else round(self.columns.pause.without(at) - self.origin, 3)
+        )
+
+    def elapsed(self, first: object, last: object) -> float:
+        """Milliseconds from one timestamp to another; 0 where they cannot be told."""
+        start, end = self.ms(first), self.ms(last)
+        return 0.0 if start is None or end is None else round(max(0.0, end - start), 3)
 
     def depth(self, step: int | None) -> int:
         """How many steps are around what happens in `step`, that one counted."""

@@ -45,12 +45,13 @@ function Below({ now }: { now: StateAnswer }) {
 
 function Figures({ now }: { now: StateAnswer }) {
   const { totals } = now;
+  const again = run.value?.kind === "fork" || run.value?.kind === "rerun" ? "with the tape's" : undefined;
   const figures: [string, string, string?][] = [
     ["events", count(totals.events)],
     ["model calls", count(totals.llm_calls)],
     ["tool calls", count(totals.tool_calls)],
     ["tokens", short(totals.tokens.input + totals.tokens.output), `${short(totals.tokens.input)} → ${short(totals.tokens.output)}`],
-    ["cost", cost(totals.cost)],
+    ["cost", cost(totals.cost), again],
     ["errors", count(totals.errors)],
     ["time", duration(totals.duration_ms)],
   ];

@@ -98,7 +98,10 @@ class StoreRuns(Catalogue):
         try:
             return run_of(self._address, self._store, self._store.entry(key.removesuffix("+")))
         except LogNotFound:
-            raise Refused("not_found", f"there is no run {key!r} here; /api/runs lists them") from None
+            raise Refused(
+                "not_found",
+                f"there is no run {key!r} here; the list of runs (and /api/runs) has those there are",
+            ) from None
 
     def open(self, key: str | None) -> Opened:
         key = key or self.default or next((key for key, _ in self.runs()), None)
@@ -123,7 +126,10 @@ class StoreRuns(Catalogue):
             return StoredRun(key, self._store, entry, self.prices, self._spool, helped=self._helped)
         root = _entry(self._store, key[:-1]) if key.endswith("+") else None
         if root is None:
-            raise Refused("not_found", f"there is no run {key!r} here; /api/runs lists them")
+            raise Refused(
+                "not_found",
+                f"there is no run {key!r} here; the list of runs (and /api/runs) has those there are",
+            )
         return TreeRun(key, self._store, root, self.prices)
 
 

@@ -10,6 +10,7 @@ from lctl.debugger.building import LONGEST
 from lctl.debugger.moments import state_at
 from lctl.debugger.opened import Opened
 from lctl.debugger.shapes.state import Flow, FlowEdge, FlowNode, Steps
+from lctl.debugger.views.durations import worked
 from lctl.debugger.views.rows import depth_in, span
 from lctl.state.model import State, Tokens, Usage
 
@@ -44,6 +45,7 @@ def flow(run: Opened, asked: FlowAsked) -> Flow:
             _node(
                 agent,
                 usage or Usage(),
+                0.0 if usage is None else worked(run, now, agent, usage),
                 counts,
                 first,
                 last,
@@ -53,7 +55,7 @@ def flow(run: Opened, asked: FlowAsked) -> Flow:
         )
     for agent, usage in now.agents.items():
         if agent not in found.parts:
-            nodes.append(_node(agent, usage, [0, 0, 0], 0, 0, [], []))
+            nodes.append(_node(agent, usage, worked(run, now, agent, usage), [0, 0, 0], 0, 0, [], []))
     edges = [
         FlowEdge(
             source=edge.source,
@@ -76,7 +78,14 @@ def flow(run: Opened, asked: FlowAsked) -> Flow:
 
 
 def _node(
-    agent: str, usage: Usage, counts: list[int], first: int, last: int, models: list[str], tools: list[str]
+    agent: str,
+    usage: Usage,
+    wall_ms: float,
+    counts: list[int],
+    first: int,
+    last: int,
+    models: list[str],
+    tools: list[str],
 ) -> FlowNode:
     return FlowNode(
         agent=agent,
@@ -85,7 +94,7 @@ def _node(
         tool_calls=counts[2],
         errors=usage.errors,
         tokens=usage.tokens or Tokens(),
-        wall_ms=usage.wall_ms,
+        wall_ms=wall_ms,
         first=first,
         last=last,
         running=usage.running > 0,

@@ -18,7 +18,6 @@ from lctl.debugger.shapes.runs import AgentRange, Fork, Parent, Problem, Program
 from lctl.debugger.views.runs import edits_of, kind_of, status_of
 from lctl.debugger.views.state import totals
 from lctl.state.model import Tokens
-from lctl.state.moments import elapsed_ms
 
 _AGENTS = 1000
 _PROBLEMS = 100
@@ -59,7 +58,7 @@ def header_of(run: Opened, known: Recorded, others: list[tuple[str, Recorded]]) 
         events=len(log),
         first_timestamp=first,
         last_timestamp=last,
-        duration_ms=elapsed_ms(first, last) or 0.0,
+        duration_ms=run.elapsed(first, last),
         status=_status(run, status_of(known)),
         live=run.live,
         notes=_notes(run),

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from lctl._version import __version__
-from lctl.analysis.log import millis, tokens_of
+from lctl.analysis.log import tokens_of
 from lctl.analysis.recordings import Run as Recorded
 from lctl.analysis.recordings import origin, tree
 from lctl.debugger.asking import Question
@@ -225,7 +225,7 @@ def spark(run: Opened, bins: int) -> list[int]:
     times = []
     for seq in seqs:
         event = next(iter(log.events(seq, seq + 1)), None)
-        at = millis(event.timestamp) if event is not None else None
+        at = run.ms(event.timestamp) if event is not None else None
         if at is not None:
             times.append(at)
     made = [0] * bins

@@ -28,6 +28,7 @@ from lctl.debugger.shapes.state import (
     ToolState,
     Trend,
 )
+from lctl.debugger.views.durations import took, worked
 from lctl.debugger.views.rows import cost_of, depth_in, span
 from lctl.events import Event
 from lctl.state.layers import at_hand, latest_keys, newest_keys
@@ -66,7 +67,7 @@ def state(run: Opened, asked: StateAsked) -> StateView:
         totals=totals(run, now),
         progress=progress,
         since=since,
-        agents=_agents(now, touched),
+        agents=_agents(run, now, touched),
         models=[
             ModelState(
                 name=name,
@@ -117,20 +118,20 @@ def totals(run: Opened, now: State) -> Totals:
         errors=said.errors,
         messages=said.messages,
         tokens=said.tokens,
-        duration_ms=said.duration_ms,
+        duration_ms=took(run, now),
         cost=sum(known) if known else None if said.tokens.total else 0.0,
         facts=len(now.facts),
         checkpoints=len(now.checkpoints),
     )
 
 
-def _agents(now: State, touched: set[tuple[str, str]]) -> list[AgentState]:
+def _agents(run: Opened, now: State, touched: set[tuple[str, str]]) -> list[AgentState]:
     return [
         AgentState(
             name=name,
             calls=one.calls,
             errors=one.errors,
-            wall_ms=one.wall_ms,
+            wall_ms=worked(run, now, name, one),
             running=one.running,
             tokens=one.tokens,
             changed=("agents", name) in touched,

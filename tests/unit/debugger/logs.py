@@ -166,9 +166,9 @@ def save(path: Path, events: Iterable[Event], id: str = "run", **chain: Any) -> 
     return path
 
 
-def open_log(path: Path, events: Iterable[Event], id: str = "run") -> Path:
+def open_log(path: Path, events: Iterable[Event], id: str = "run", **chain: Any) -> Path:
     """A log that is being written: no end."""
-    head = json.dumps({"lctl": "4.0", "chain": {"id": id}, "events": []}, separators=(",", ":"))
+    head = json.dumps({"lctl": "4.0", "chain": {"id": id, **chain}, "events": []}, separators=(",", ":"))
     lines = [json.dumps(event, separators=(",", ":")) for event in events]
     path.write_text(head.removesuffix("]}") + "\n" + ",\n".join(lines))
     return path

@@ -1,0 +1,95 @@
+"""The weeks between a recording and its fork are no part of how long the fork took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from tests.unit.debugger.conftest import Debugger
+from tests.unit.debugger.logs import Event, append, open_log, review, save
+
+Start = Callable[..., Debugger]
+
+_AT = 7
+_FORK = {"fork": {"at": _AT, "edits": ["tool:grep=x"]}, "parent": {"id": "run", "seq": _AT}}
+
+
+def _later(events: list[Event], since: int, **by: int) -> list[Event]:
+    """The same; those after event `since` happened days later."""
+    made = [dict(event) for event in events]
+    for event in made[since:]:
+        at = datetime.fromisoformat(event["timestamp"]) + timedelta(**by)
+        event["timestamp"] = at.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return made
+
+
+def test_times_of_a_fork_are_those_of_one_run(debug: Start, tmp_path: Path) -> None:
+    events = review()  # ten milliseconds apart: the fork goes on at once
+    plain = debug(save(tmp_path / "run.lctl.json", _later(events, _AT, milliseconds=-10)))
+    fork = debug(save(tmp_path / "fork.lctl.json", _later(events, _AT, days=20), "fork", **_FORK))
+    for route, query in (
+        ("/api/events", {"limit": 100}),
+        ("/api/timeline", {"width": 100}),
+        ("/api/steps", {}),
+        ("/api/flow", {}),
+    ):
+        left, right = plain.get(route, **query), fork.get(route, **query)
+        for row in (*left.get("rows", []), *right.get("rows", [])):
+            del row["timestamp"]
+        assert left == right, route
+    assert plain.get("/api/run")["duration_ms"] == fork.get("/api/run")["duration_ms"] > 0
+    _without_durations(events)
+    plain = debug(save(tmp_path / "run2.lctl.json", _later(events, _AT, milliseconds=-10)))
+    fork = debug(save(tmp_path / "fork2.lctl.json", _later(events, _AT, days=20), "fork", **_FORK))
+    for at in (_AT - 1, _AT, _AT + 1, len(events)):
+        left, right = plain.get("/api/state", at=at), fork.get("/api/state", at=at)
+        assert left["ms"] == right["ms"]
+        assert left["totals"] == right["totals"]
+        assert left["agents"] == right["agents"]
+
+
+def _without_durations(events: list[Event]) -> None:
+    for event in events:
+        if event["type"] == "step_end":
+            event["data"] = {name: value for name, value in event["data"].items() if name != "duration_ms"}
+
+
+def test_a_rerun_that_went_on_by_itself(debug: Start, tmp_path: Path) -> None:
+    """Where it parted from its recording it says as it ends."""
+    events = _later(review(), _AT, days=20)
+    path = open_log(tmp_path / "rerun.lctl.json", events, "rerun", rerun={"of": "run"})
+    server = debug(path)
+    assert server.get("/api/timeline", width=10)["edges"]
+    assert server.get("/api/run")["duration_ms"] > 86_400_000
+    with path.open("a") as file:
+        file.write(f'\n],"rerun":{{"exact":false,"first_difference":{{"seq":{_AT + 1}}}}}}}')
+    _wait(lambda: server.get("/api/run")["duration_ms"] < 1000)
+    assert max(server.get("/api/timeline", width=10)["ms"]) < 1000
+
+
+def test_a_fork_that_is_being_written(debug: Start, tmp_path: Path) -> None:
+    """Its first own event comes when the page is already open."""
+    events = _later(review(), _AT, days=20)
+    path = open_log(tmp_path / "fork.lctl.json", events[:_AT], "fork", **_FORK)
+    server = debug(path)
+    before = server.get("/api/run")["duration_ms"]
+    append(path, events[_AT:])
+    _wait(lambda: server.get("/api/run")["last_seq"] == len(events))
+    assert before < server.get("/api/run")["duration_ms"] < 1000
+    assert server.get("/api/timeline", width=10)["edges"]
+
+
+def test_an_agent_that_is_at_work_has_worked(debug: Start, tmp_path: Path) -> None:
+    server = debug(save(tmp_path / "run.lctl.json", review()))
+    node = server.get("/api/flow", at=5)["nodes"][0]
+    assert node["running"] and node["wall_ms"] == 40.0
+
+
+def _wait(holds: Callable[[], bool]) -> None:
+    """The server looks at a file twenty times a second at most."""
+    end = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
