@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from lctl.guard import guard
-from lctl.instrument import bodies, collecting, encodings, settings
-from lctl.instrument.codecs import aws
+from lctl.instrument import collecting, settings
 from lctl.instrument.headers import all_headers, kept_headers
-from lctl.interrupts import let_through
+from lctl.instrument.received import Received
 from lctl.session import border, turns
 
 if TYPE_CHECKING:
-    from lctl.session.redact import Redactor
     from lctl.session.returns import Returning, Returns
     from lctl.session.underway import UnderWay
-
-# By name, because anyio, trio and asyncio each have their own and none may be imported here.
-CANCELLATIONS = frozenset({"CancelledError", "Cancelled", "KeyboardInterrupt", "SystemExit"})
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -74,45 +69,20 @@ class Owner(Protocol):
         ...
 
 
-class Attempt:
+class Attempt(Received):
     """One request and its response.
 
     Attributes:
-        url: as it may be recorded.
-        chunks: (monotonic ns, raw bytes) as they passed; transports append to it themselves.
-        error: what the transport raised, before or in the middle of the body.
-        is_stream: the body is a stream of events, whose chunks and times are kept; known when answered.
-        turns: of an event loop that each chunk reached, counted from what reached that before.
-        head: when the head of a stream came (monotonic ns), and as `turns`.
-        closed_early: the host closed the response before its end was read.
-        left: of a stream: it did not even that. It was collected, or open when the session ended.
         upload: pieces of a request's body that is known only when it has been sent; kept by transports.
-        raw: the host reads the body as it came, content-encoding not undone.
-        unsent: the request has not left yet; transports that can tell say so.
         closes: its transport always tells `closed`, also after `end`.
         returning: what to tell, and with what, when the program goes on; where that is at `closed`.
-        match: in a rerun, how it was answered, unless exactly.
     """
 
-    # Defaults stand on the class: making an attempt then sets what differs, and no more.
-    status: int | None = None
-    error: BaseException | None = None
-    closed_early = False
-    left = False
     over = False
-    _watched = False
     closes = False
     returning: tuple[Returns, Returning, int] | None = None
-    match: str | None = None
-    unsent = False
-    raw = False
     upload: list[bytes] | None = None
-    ended_ns = 0
-    is_stream = False
-    turns: list[int] | None = None
-    head: tuple[int, int | None] | None = None
-    _body: list[bytes] | None = None
-    _encoding: str | None = None
+    _watched = False
 
     def __init__(
         self,
@@ -130,8 +100,8 @@ class Attempt:
         self.method = method
         self.url = url
         self.request = request
-        self.headers: dict[str, Any] = {}
-        self.chunks: list[tuple[int, bytes]] = []
+        self.headers = {}
+        self.chunks = []
         self._under_way = under_way
         self._moment = under_way.begin()
         # One reading where it can be: between two a busy machine may do something else for milliseconds, by
@@ -289,121 +259,7 @@ class Attempt:
         """Where in the program it was made (see `lctl.session.lanes`)."""
         return str(self._moment.lane)
 
-    # -- read once, when over --------------------------------------------------------------
-
-    @property
-    def body(self) -> list[bytes]:
-        """The chunks with content-encoding undone; then that header is gone. Kept: raw, if it cannot be."""
-        if self._body is None:
-            chunks = self.chunks
-            raw = [chunks[0][1]] if len(chunks) == 1 else [chunk for _, chunk in chunks]
-            encoding = self.headers.get("content-encoding")
-            if not encoding:
-                self._body = raw
-                return raw
-            decoded = encodings.decode_chunks(raw, encoding) if encoding else raw
-            if encoding and decoded is not None:
-                self._encoding = self.headers.pop("content-encoding")
-                self.headers.pop("content-length", None)  # of the encoded body
-            self._body = raw if decoded is None else decoded
-        return self._body
-
-    @property
-    def is_pieced(self) -> bool:
-        """Whether the body says in pieces what its message says whole."""
-        if self.is_stream:
-            return True
-        body = self._body or self.body
-        if len(body) == 1:
-            return b'"logprob"' in body[0]
-        return any(b'"logprob"' in chunk for chunk in body)
-
-    def conceal(self, redactor: Redactor, messages: Iterable[Mapping[str, Any]] | None) -> None:
-        """Take out secrets spread over the body's pieces; `messages` are what it says (None: unknown)."""
-        from lctl.instrument import concealment
-
-        frames = aws.is_event_stream(self.headers)
-        if messages is None or concealment.may_hold_secret(redactor, self.body, messages, frames=frames):
-            if self.is_stream:
-                self._body = concealment.conceal(redactor, self.body, frames=frames)
-            else:
-                self._body = [concealment.conceal_tokens(redactor, b"".join(self.body))]
-
-    def conceal_bytes(self, redactor: Redactor) -> None:
-        """Take out secrets of a body that is no text as a whole, before it becomes base64."""
-        body = b"".join(self.body)
-        clean = redactor.body(body)
-        if clean is not body:
-            self._body = [clean]
-
-    def data(self, messages: Mapping[str, Mapping[str, Any]], complete: bool) -> dict[str, Any]:
-        """The data of the `exchange` event; long values of `messages` are referred to, not repeated."""
-        data: dict[str, Any] = {
-            "attempt": self.number,
-            "method": self.method,
-            "url": self.url,
-            "http": self.http,
-            "request": self.request,
-        }
-        if self.status is not None:
-            body = self._body or self.body
-            data["status"] = self.status
-            data["headers"] = self.headers
-            if self.is_stream:
-                times = [(at - self.started_ns) // 1000 / 1000 for at, _ in self.chunks]
-                data.update(bodies.store_chunks(times, body))
-                if self.turns is not None and len(self.turns) == len(times) == len(body):
-                    data["turns"] = self.turns
-            else:
-                data["body"] = bodies.store_body(body[0] if len(body) == 1 else b"".join(body), messages)
-            if self.raw and self._encoding is not None:
-                data["encoded"] = self._encoding
-        if self.error is not None:
-            data["error"] = error_data(self.error)
-            if self.unsent:
-                data["error"]["sent"] = False
-        data["complete"] = complete
-        if self.closed_early and not complete:  # after the terminal event it is how SDKs end a stream
-            data["closed_early"] = True
-        if self.left:
-            data["left"] = True
-        data["duration_ms"] = (self.ended_ns - self.started_ns) // 1000 / 1000
-        moment = self._moment
-        if moment.lane != "0" or not moment.alone or settings.full:
-            data.update(self._under_way.fields(moment, settings.full))
-            if self.head is not None:
-                ns, turn = self.head
-                data["head_ms"] = (ns - self.started_ns) // 1000 / 1000
-                if turn is not None:
-                    data["head_turn"] = turn
-        if self.match is not None:
-            data["match"] = self.match
-        return data
-
-
-def error_data(error: BaseException, depth: int = 4) -> dict[str, Any]:
-    """An exception as an exchange holds it, with those it was raised from."""
-    cls = type(error)
-    data: dict[str, Any] = {
-        "type": cls.__qualname__,
-        "module": cls.__module__,
-        # That of a cancellation names a scope or a task by its address.
-        "message": "" if cls.__name__ in CANCELLATIONS else text_of(error),
-    }
-    if error.__cause__ is not None and depth > 1:
-        data["cause"] = error_data(error.__cause__, depth - 1)
-    return data
-
 
 def _is_there(asked: int | None) -> bool:
     """Whether the program got at once what it asked for in that turn of its loop."""
     return asked is not None and asked == turns.now()
-
-
-def text_of(error: BaseException, limit: int = 2000) -> str:
-    """`str(error)`, at most `limit` characters; its class where even that raises."""
-    try:
-        return str(error)[:limit]
-    except Exception as failure:
-        let_through(failure)
-        return type(error).__name__

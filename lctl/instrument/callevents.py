@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lctl.instrument.attempts import CANCELLATIONS, Attempt, text_of
+from lctl.instrument.attempts import Attempt
 from lctl.instrument.codecs.bodies import is_filtered, loads_or_none, read_error, reports_error
+from lctl.instrument.received import CANCELLATIONS, text_of
 from lctl.trust import taxonomy
 
 if TYPE_CHECKING:

@@ -11,10 +11,11 @@ from typing import Any
 
 from lctl.guard import guard
 from lctl.instrument import calls, codecs, wire
-from lctl.instrument.attempts import never_raises, text_of
+from lctl.instrument.attempts import never_raises
 from lctl.instrument.callevents import is_cancellation
 from lctl.instrument.calls import leave
 from lctl.instrument.patches import Wrapper
+from lctl.instrument.received import text_of
 from lctl.session import border, lanes, wrapping
 from lctl.trust import taxonomy
 
