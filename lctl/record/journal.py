@@ -13,29 +13,24 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import orjson
 
 from lctl import elsewhere
-from lctl.codec.journal import JournalEnd, beside, scan_end
-from lctl.errors import LogNotFound, RecordingError, UsageError
+from lctl.codec.journal import beside, scan_end
+from lctl.errors import RecordingError, UsageError
 from lctl.record.writerlock import WriterLock
+from lctl.record.writtenjournal import BINARY, WrittenJournal
 
 if TYPE_CHECKING:
-    from lctl.codec.hashing import RollingHash
     from lctl.record.flusher import Flusher
 
 Durability = Literal["process", "buffered", "power"]
 
 _DURABILITIES = ("process", "buffered", "power")
-_BINARY = getattr(os, "O_BINARY", 0)
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY
-_READ = 1 << 20
-#: Events from the first beyond which the place of one is looked for, and not read up to.
-_SOUGHT = 64
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY
 #: Buffered bytes that make an append write them itself, and those beyond which nothing more is taken
 #: while the disk refuses.
 _BUFFER = 1 << 17
@@ -44,7 +39,7 @@ _BUFFER_LIMIT = 1 << 22
 _write = os.write
 
 
-class JournalStore:
+class JournalStore(WrittenJournal):
     """Appends to one log file; `durability` says what `append` has done when it returns.
 
     "process": the event is in the kernel (survives a killed process). "buffered": it is in memory, and
@@ -82,12 +77,8 @@ class JournalStore:
         self._syncing = durability == "power"
         self._pending = bytearray()
         self._at = 0  # where in the file `_pending` begins
-        self._glue = b"\n"  # goes in front of the next line
-        self._begin = 0  # of the first event's line
-        self._ending: JournalEnd | None = None  # as last seen, when the file had `_size`
-        self._size = 0
-        self._hash: RollingHash | None = None  # of the lines up to `_hashed`
-        self._hashed = 0
+        self._glue = b"\n"
+        self._begin = 0
         self._flusher: Flusher | None = None
         self._adopts = adopt
         self._fd: int | None = self._open()
@@ -250,111 +241,6 @@ class JournalStore:
                 raise self._refused(error) from error
             self._pending.clear()
 
-    # -- reading ---------------------------------------------------------------------------
-
-    @property
-    def last_seq(self) -> int:
-        """As the file has it, buffered events counted in."""
-        with self.lock:
-            self.flush()
-            last = self.ending().last_seq
-            self._glue = b",\n" if last else b"\n"
-            return last
-
-    def ending(self) -> JournalEnd:
-        """Where the events end, as the file has it."""
-        with self.lock:  # another thread may close the log
-            if self._fd is None and self._ending is not None:
-                return self._ending
-            fd = self._fd or -1
-            size = os.fstat(fd).st_size
-            if self._ending is None or size != self._size:  # we alone write it, and only at its end
-                self._ending, self._size = scan_end(fd, self._place), size
-            return self._ending
-
-    def read(self, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
-        with self.lock:
-            self.flush()
-            ending = self.ending()
-        begin, end, rest = self._begin, ending.events_end, b""
-        if start - ending.first_seq > _SOUGHT:
-            begin = self._place_of(start, ending)
-        for block in self.blocks(begin, end):
-            lines = (rest + block).split(b"\n")
-            rest = lines.pop()
-            for line in lines:
-                if start <= 1 and stop is None:
-                    yield line[:-1]
-                elif (seq := _seq(line)) >= start:
-                    if stop is not None and seq >= stop:
-                        return
-                    yield line[:-1]
-        if rest and start <= _seq(rest) and (stop is None or _seq(rest) < stop):
-            yield rest
-
-    def _place_of(self, seq: int, ending: JournalEnd) -> int:
-        """Where the line of a seq begins, or that of the next one."""
-        from lctl.codec.bytesource import FileBytes  # here: a session that only writes never needs it
-        from lctl.codec.seeking import Disorder, find
-
-        data = FileBytes(self._descriptor(), ending.events_end)
-        try:
-            return find(data, self._begin, ending.events_end, ending.first_seq, ending.last_seq, seq)
-        except Disorder:
-            return self._begin
-
-    def since(self, position: int) -> tuple[list[bytes], int]:
-        with self.lock:
-            self.flush()
-            end = self.ending().events_end
-        found = b"".join(self.blocks(max(position, self._begin), end))
-        return [line.rstrip(b",") for line in found.split(b"\n") if line not in (b"", b",")], end
-
-    def count(self) -> int:
-        """Number of events; differs from `last_seq` only in a log that does not begin at 1."""
-        ending = self.ending()
-        return ending.last_seq - ending.first_seq + 1 if ending.last_seq else 0
-
-    def blocks(self, start: int, end: int) -> Iterator[bytes]:
-        """The file's bytes from `start` to `end`, a piece at a time; from any thread."""
-        fd = self._descriptor()
-        try:
-            while start < end:
-                block = os.pread(fd, min(_READ, end - start), start)
-                if not block:
-                    return
-                start += len(block)
-                yield block
-        finally:
-            os.close(fd)
-
-    def _descriptor(self) -> int:
-        """One of the reader's own: another thread may close the log meanwhile."""
-        with self.lock:
-            if self._fd is not None:
-                return os.dup(self._fd)
-        try:
-            return os.open(self._place, os.O_RDONLY | _BINARY)
-        except OSError as error:
-            raise LogNotFound(f"{self.path}: cannot be read ({error.strerror or error})") from error
-
-    def events_hash(self) -> str:
-        """SHA-256 over the event lines, each with a line feed; reads only what came since the last call."""
-        with self.lock:
-            return self._rolled().hexdigest()
-
-    def _rolled(self) -> RollingHash:
-        from lctl.codec.hashing import RollingHash  # here: hashlib is slow to load
-
-        self.flush()
-        if self._hash is None:
-            self._hash, self._hashed = RollingHash(), self._begin
-        end = self.ending().events_end
-        if self._hashed < end:
-            self._hash.update_pieces(self.blocks(self._hashed, end))
-            self._hashed = end + len(b",\n")
-        return self._hash
-
     # -- the end ---------------------------------------------------------------------------
 
     def close(self, tail: dict[str, Any] | None = None) -> None:
@@ -400,7 +286,3 @@ class JournalStore:
                 finally:
                     fd, self._fd = self._fd, None
                     os.close(fd)
-
-
-def _seq(line: bytes) -> int:
-    return int(line[7:27].partition(b",")[0])
