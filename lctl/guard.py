@@ -91,12 +91,10 @@ class Guard:
 def _tell(text: str) -> None:
     """On stderr. A daemon thread that the end of the program meets in `write` keeps the stream's lock, and
     the program dies of it: such a thread writes to the descriptor, if it is Python's own stream."""
-    stream = sys.stderr
-    if stream is None:
-        return
-    if stream is sys.__stderr__ and threading.current_thread().daemon:
-        os.write(stream.fileno(), text.encode("utf-8", "backslashreplace"))
-    else:
+    stream, own = sys.stderr, sys.__stderr__
+    if own is not None and stream is own and threading.current_thread().daemon:
+        os.write(own.fileno(), text.encode("utf-8", "backslashreplace"))
+    elif stream is not None:
         stream.write(text)
 
 

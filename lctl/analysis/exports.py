@@ -18,6 +18,7 @@ from lctl.analysis.describe import summary
 from lctl.analysis.failures import failures
 from lctl.analysis.log import Log
 from lctl.analysis.spans import StepSpan
+from lctl.analysis.statstext import lines
 from lctl.analysis.survey import Survey
 from lctl.analysis.surveying import survey
 from lctl.analysis.timelanes import lanes
@@ -88,7 +89,7 @@ def markdown(log: Log) -> str:
     slow = bottlenecks.bottleneck(log)
     parts = [
         f"# {_cell(value.chain_id or 'chain')}",
-        "\n".join(f"- {_cell(line)}" for line in statistics.lines(value)[1:]),
+        "\n".join(f"- {_cell(line)}" for line in lines(value)[1:]),
     ]
     parts += [
         _section("Agents", _AGENT_COLUMNS, [_agent_row(row) for row in value.agents]),

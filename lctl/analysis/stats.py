@@ -12,7 +12,6 @@ from lctl.analysis.prices import Prices
 from lctl.analysis.spans import StepSpan, ToolSpan
 from lctl.analysis.survey import NAMELESS, Survey
 from lctl.analysis.surveying import survey
-from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.state.model import Tokens
 
 
@@ -147,50 +146,6 @@ def of_survey(found: Survey) -> Stats:
         roles=_roles(found),
         routings=_routings(found),
     )
-
-
-def lines(value: Stats) -> list[str]:
-    """The summary as the protocol's own example prints it."""
-    used = value.tokens
-    unpriced = _listed([model for model, _ in value.unpriced])
-    left_out = " and ".join(filter(None, (unpriced, _silence(value.silent_calls))))
-    if value.cost is None:
-        cost = f"unknown (no price for {left_out})"
-    else:
-        cost = dollars(value.cost) + (f" (without {left_out})" if value.cost_is_partial else "")
-    confidence = "-" if value.confidence is None else f"{value.confidence:.2f}"
-    return [
-        f"Chain: {plain(value.chain_id)}",
-        f"Duration: {seconds(value.duration_ms)}",
-        f"Tokens: {count(used.total)} (in: {count(used.input)} / out: {count(used.output)})",
-        f"Cost: {cost}",
-        *_inherited(value),
-        f"Agents: {len(value.agents)}",
-        f"Errors: {value.errors}",
-        f"Avg confidence: {confidence}",
-    ]
-
-
-def _silence(calls: int) -> str:
-    if calls == 1:
-        return "a call that does not say what it used"
-    return f"{count(calls)} calls that do not say what they used" if calls else ""
-
-
-def _inherited(value: Stats) -> list[str]:
-    """What came from the tape of another run, and was paid for there."""
-    if not value.inherited_calls:
-        return []
-    paid = "" if value.inherited_cost is None else f", {dollars(value.inherited_cost)}"
-    tokens = count(value.inherited_tokens.total)
-    return [
-        f"From the tape: {count(value.inherited_calls)} model calls, {tokens} tokens{paid} (not in the sums)"
-    ]
-
-
-def _listed(models: Sequence[str]) -> str:
-    """Names of models in a sentence; of calls that name none, that."""
-    return ", ".join("calls that name no model" if model == NAMELESS else plain(model) for model in models)
 
 
 def _agents(found: Survey) -> tuple[Row, ...]:

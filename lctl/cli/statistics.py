@@ -29,8 +29,8 @@ def stats(screen: Screen, target: str, full: bool) -> None:
     Cost is in US dollars, at the prices of the time the run was recorded; models without a known price
     are named.
     """
-    from lctl.analysis.stats import lines
     from lctl.analysis.stats import stats as counted
+    from lctl.analysis.statstext import lines
     from lctl.cli.target import opened
 
     value = counted(opened(target))

@@ -14,6 +14,7 @@ from lctl.debugger.views import (
     conversations,
     costs,
     events,
+    facts,
     flow,
     forking,
     header,
@@ -22,6 +23,7 @@ from lctl.debugger.views import (
     runs,
     searching,
     timeline,
+    trends,
     whatif,
 )
 from lctl.debugger.views import state as states
@@ -44,9 +46,9 @@ _RUN = (
     ("/api/raw/{seq}", events.EventAsked, None, events.raw, "An event's line as it stands"),
     ("/api/blob", messages.BlobAsked, None, messages.blob, "An image of a message"),
     ("/api/state", states.StateAsked, state.StateView, states.state, "The state at an event"),
-    ("/api/facts", states.FactsAsked, state.Facts, states.facts, "Facts, paged"),
+    ("/api/facts", facts.FactsAsked, state.Facts, facts.facts, "Facts, paged"),
     ("/api/state/diff", states.DiffAsked, state.StateDiff, states.state_diff, "Two states compared"),
-    ("/api/trend", states.TrendAsked, state.Trend, states.trend, "A value over the run"),
+    ("/api/trend", trends.TrendAsked, state.Trend, trends.trend, "A value over the run"),
     ("/api/flow", flow.FlowAsked, state.Flow, flow.flow, "Agents and what passes between them"),
     ("/api/steps", flow.StepsAsked, state.Steps, flow.steps, "Steps as a flame graph"),
     (

@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator
 from itertools import islice
-from typing import Literal
-
-import msgspec
 
 from lctl.analysis.statechanges import state_changes
 from lctl.debugger.asking import OfRun
 from lctl.debugger.failing import Refused
-from lctl.debugger.moments import moment, state_at
+from lctl.debugger.moments import moment
 from lctl.debugger.opened import Opened
-from lctl.debugger.shapes.common import Change, Span, Totals
+from lctl.debugger.shapes.common import Change, Totals
 from lctl.debugger.shapes.state import (
     AgentState,
-    Facts,
-    FactState,
     ModelState,
     Note,
-    Series,
     StateDiff,
     StateView,
     StreamState,
     ToolState,
-    Trend,
 )
 from lctl.debugger.views.durations import took, worked
+from lctl.debugger.views.facts import fact, newest_facts
 from lctl.debugger.views.rows import cost_of, depth_in, span
 from lctl.events import Event
-from lctl.state.layers import at_hand, latest_keys, newest_keys
-from lctl.state.model import Fact, State
-from lctl.trust.gates import gate
+from lctl.state.layers import at_hand
+from lctl.state.model import State
 
 _CHANGES = 2000
 _NOTES = 100
 _STREAMS = 50
-#: Facts of a state up to which all are put in order for a page of them.
-_ALL = 5000
 #: Events between two states beyond which a difference is not read off them one by one.
 _FAR = 50_000
 
@@ -154,73 +144,6 @@ def _notes(now: State) -> list[Note]:
     return [Note(seq=one.seq, code=one.code, text=one.text) for one in now.diagnostics[-_NOTES:]]
 
 
-# -- facts ---------------------------------------------------------------------------------
-
-
-def newest_facts(now: State, limit: int) -> list[Fact]:
-    """Facts by their newest change. Where hardly any has changed for long: those, and those added last."""
-    if limit <= 0:
-        return []
-    facts = now.facts
-    ids = list(facts) if len(facts) <= limit else latest_keys(facts, limit)
-    if len(ids) < min(limit, len(facts)):
-        ids = list(dict.fromkeys([*ids, *newest_keys(facts, limit)]))
-    at_hand(facts, ids)
-    found = [one for id in ids if (one := facts.get(id)) is not None]
-    return heapq.nlargest(limit, found, key=lambda one: one.modified)
-
-
-def fact(one: Fact, seq: int) -> FactState:
-    return FactState(
-        id=one.id,
-        text=one.text,
-        confidence=one.confidence,
-        source=one.source,
-        agent=one.agent,
-        added=one.added,
-        modified=one.modified,
-        gate=gate(one.confidence),
-        history=[(seq, confidence, reason) for seq, confidence, reason in one.history],
-        changed=one.modified == seq,
-    )
-
-
-class FactsAsked(OfRun, kw_only=True):
-    at: int | None = None
-    offset: int = 0
-    limit: int = 200
-    q: str = ""
-
-
-def facts(run: Opened, asked: FactsAsked) -> Facts:
-    """All facts, newest change first; `q`: words in id, text, source or agent."""
-    now, _ = state_at(run, asked.at)
-    words = asked.q.lower().split()
-    offset, limit = max(0, asked.offset), max(1, min(asked.limit, 2000))
-    if not words and len(now.facts) > _ALL:
-        shown = newest_facts(now, offset + limit)[offset:]
-        after = offset + len(shown)
-        more = len(shown) == limit and after < len(now.facts)
-        return Facts(
-            total=len(now.facts),
-            next=after if more else None,
-            facts=[fact(one, now.seq) for one in shown],
-        )
-    found = [
-        one
-        for one in now.facts.values()
-        if all(word in f"{one.id} {one.text} {one.source or ''} {one.agent}".lower() for word in words)
-    ]
-    found.sort(key=lambda one: -one.modified)
-    shown = found[offset : offset + limit]
-    after = offset + len(shown)
-    return Facts(
-        total=len(found),
-        next=after if after < len(found) else None,
-        facts=[fact(one, now.seq) for one in shown],
-    )
-
-
 # -- differences ---------------------------------------------------------------------------
 
 
@@ -260,52 +183,3 @@ def _changes_at(run: Opened, before: State, now: State) -> Iterator[Change]:
 
 def _change(one: object) -> Change:
     return Change(**{name: getattr(one, name) for name in ("section", "name", "field", "before", "after")})
-
-
-# -- curves --------------------------------------------------------------------------------
-
-
-class TrendAsked(OfRun, kw_only=True):
-    what: Literal["confidence", "tokens", "cost", "errors"] = "confidence"
-    ids: list[str] = msgspec.field(default_factory=list)
-    points: int = 400
-
-
-def trend(run: Opened, asked: TrendAsked) -> Trend:
-    """Values over the run; of confidence, each change of it (facts named, else the ten that changed most)."""
-    if run.is_being_built:
-        return Trend(what=asked.what, series=[])
-    end, _ = state_at(run, None)
-    if asked.what == "confidence":
-        chosen = [end.facts[id] for id in asked.ids if id in end.facts] if asked.ids else _liveliest(end)
-        series = [
-            Series(name=one.id, points=[(entry[0], entry[1]) for entry in one.history]) for one in chosen
-        ]
-        return Trend(what=asked.what, series=series)
-    count = max(2, min(asked.points, 2000))
-    first, last = run.log.first_seq, end.seq
-    seqs = sorted({first + (last - first) * n // (count - 1) for n in range(count)}) if last else []
-    return Trend(what=asked.what, series=[_sums(run, asked.what, seqs)])
-
-
-def _sums(run: Opened, what: str, seqs: list[int]) -> Series:
-    points: list[tuple[int, float | None]] = []
-    for seq in seqs:
-        state = run.timeline.near(seq) if run.is_long and seq < seqs[-1] else run.timeline.at(seq)
-        said = totals(run, state)
-        value = said.cost if what == "cost" else said.errors if what == "errors" else said.tokens.total
-        if not points or points[-1][1] != value:
-            points.append((seq, value))
-    return Series(name=what, points=points)
-
-
-def _liveliest(end: State) -> list[Fact]:
-    return heapq.nlargest(10, newest_facts(end, 500), key=lambda one: (len(one.history), one.modified))
-
-
-def spans_of(run: Opened, now: State, seqs: list[int]) -> list[Span]:
-    """Steps by seq, as they stand in a state."""
-    depths: dict[int, int] = {}
-    return [
-        span(run, now.steps[seq], depth_in(now, now.steps[seq], depths)) for seq in seqs if seq in now.steps
-    ]

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lctl.analysis.stats import lines, stats
+from lctl.analysis.stats import stats
+from lctl.analysis.statstext import lines
 from lctl.analysis.surveying import survey
 from lctl.codec import open_log
 from lctl.state.model import Tokens
