@@ -9,7 +9,8 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from lctl.instrument.registry import OURS, integration_at
+from lctl.instrument.entries import integration_at
+from lctl.instrument.registry import OURS
 
 ROOT = Path(__file__).parents[2]
 FILES = ("README.md", "integrations/README.md")

@@ -69,7 +69,7 @@ def unrecorded() -> list[dict[str, str]]:
 
 def _imported(entry: Any) -> None:
     """Import the library and the modules its patches wait for."""
-    from lctl.instrument.registry import integration_at
+    from lctl.instrument.entries import integration_at
 
     try:
         import_module(entry.key)

@@ -8,7 +8,8 @@ import sys
 from importlib import import_module
 
 from lctl.instrument import auto_instrument, uninstrument
-from lctl.instrument.registry import OURS, integration_at, registry
+from lctl.instrument.entries import integration_at
+from lctl.instrument.registry import OURS, registry
 
 
 def described(value):

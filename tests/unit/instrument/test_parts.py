@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from lctl.instrument import traffic
 from lctl.instrument.digests import BodyDigests
+from lctl.instrument.entries import satisfies
 from lctl.instrument.headers import kept_headers, sent_headers, without_secrets
-from lctl.instrument.registry import OURS, TRANSPORTS, Registry, satisfies
+from lctl.instrument.registry import OURS, TRANSPORTS, Registry
 from lctl.trust import taxonomy
 
 
