@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if "PYTEST_XDIST_WORKER" not in os.environ:
         from tests.warm.starting import start
 
-        end = start()
+        end = start(default=bool(config.getoption("numprocesses", None)))  # of one test it is no gain
         if end is not None:
             config.add_cleanup(end)
 

@@ -23,13 +23,14 @@ def python_path(*folders: Path | str) -> str:
     return os.pathsep.join([*warm, *map(str, folders)])
 
 
-def start() -> Callable[[], None] | None:
+def start(default: bool) -> Callable[[], None] | None:
     """Start it, and lead all programs that this process starts to it; returns what ends it, and raises
     RuntimeError if it had ended by itself. It loads while tests are collected.
 
-    Only where WARM_PYTHON=1 asks for it; WARM_MODULES names more than the SDKs.
+    WARM_PYTHON says whether (1, 0), or else `default`; WARM_MODULES names more than the SDKs.
     """
-    if os.environ.pop("WARM_PYTHON", "") != "1" or not sys.platform.startswith("linux"):
+    said = os.environ.pop("WARM_PYTHON", "") or str(int(default))
+    if said != "1" or not sys.platform.startswith("linux"):
         return None
     folder = tempfile.TemporaryDirectory(prefix="warm-")
     address = str(Path(folder.name, "python"))
