@@ -108,6 +108,8 @@ class ToolRun(Run):
         self.frame = context.raw()
         lane = lanes.current()
         # Within another tool's body it orders nothing that a rerun does: the call is served as a whole.
+        if lane.tool is None:
+            turns.beside()
         self._began = turns.since() if turns.counting and lane.tool is None else None
         if call.incoming is not None and self.session is not None:
             call.incoming.begin(self.session.clock, self._moment, lane.tool is None)

@@ -3,7 +3,8 @@
 Answers that come at nearly the same time are taken by a loop in the same turn or in turns close to each
 other, and what the program does upon the first runs between them, or after both. Times do not tell that;
 the number of turns from one to the next does. Counted where a recording is to be run again
-(`record="full"`), elsewhere from the first time on that two calls are under way at once in a loop.
+(`record="full"`), elsewhere from the first time on that two calls are under way at once in a loop, or a tool
+begins beside other tasks.
 """
 
 from __future__ import annotations
@@ -63,6 +64,16 @@ def together() -> None:
     """Two calls are under way at once: their ends may come in one turn of this thread's loop."""
     if wanted and not counting and running() is not None:
         count()
+
+
+def beside() -> None:
+    """A tool begins: what other tasks of this thread's loop do may come before its end, or after it."""
+    loop = running()
+    if counting or not wanted or loop is None or len(sys.modules["asyncio"].all_tasks(loop)) < 2:
+        return
+    count()
+    if isinstance(loop, sys.modules["asyncio"].BaseEventLoop):
+        begin(loop)  # the turn that runs now
 
 
 def count(*, all: bool = False) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from lctl.rerun.spots import LAST
+from tests.unit.rerun.commands import Run
 from tests.unit.rerun.concurrency import World, conduct
 
 
@@ -29,3 +31,40 @@ def test_who_asked_last_does_not_go_on_a_turn_before_the_others(order: tuple[int
         recorded.moments.append((10.0 + place, key, turn, LAST))
     for _ in range(3):
         assert conduct(first_completed, recorded).trace == [*order, [0, 1, 2, 3]]
+
+
+_GIVING_WAY = """
+import lctl
+lctl.auto_instrument()
+import asyncio
+
+@lctl.tool
+async def look(n):
+    await asyncio.sleep(0)
+    return n
+
+async def call(n):
+    print("tool", n, await look(n))
+
+async def give_way(n):
+    for turn in range(4):
+        print("task", n, turn)
+        await asyncio.sleep(0)
+
+async def main():
+    await asyncio.gather(give_way(0), call(1), give_way(2), call(3), give_way(4))
+
+asyncio.run(main())
+"""
+
+
+def test_a_served_tool_ends_in_its_turn_among_tasks_that_give_way(
+    lctl: Run, python: Run, tmp_path: Path
+) -> None:
+    """One line, and no model call beside: turns are counted from the tool on."""
+    (tmp_path / "agent.py").write_text(_GIVING_WAY)
+    recorded = python("agent.py")
+    again = lctl("rerun", "last")
+    assert "rerun exact" in again.stderr, again.stderr
+    assert again.stdout == recorded.stdout
+    assert recorded.stdout.count("tool") == 2
