@@ -60,4 +60,18 @@ def test_calls_at_once_say_in_which_turn_they_ended(tmp_path: Path) -> None:
     with LCTLSession(path=path):
         asyncio.run(_at_once())
     tools = [event.to_dict() for event in open_log(path).events() if event.type == "tool_call"]
-    assert [event["data"]["turn"] for event in tools] == [turns.FAR, 0, 0]
+    assert [event["data"]["began"] for event in tools] == [turns.FAR, 0, 0]
+    # One for the timer, one for who waited for what it set.
+    assert [event["data"]["turn"] for event in tools] == [2, 0, 0]
+
+
+def test_a_tool_beside_another_task_says_in_which_turn_it_ended(tmp_path: Path) -> None:
+    async def main() -> None:
+        waiting = asyncio.create_task(asyncio.sleep(0))
+        await look(1)
+        await waiting
+
+    path = tmp_path / "a.lctl.json"
+    with LCTLSession(path=path):
+        asyncio.run(main())
+        assert turns.counting
