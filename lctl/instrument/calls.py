@@ -182,9 +182,9 @@ class Call(Concluding):
         self._active = None
         self._recording.open.pop(id(attempt), None)
         self._failed = attempt.error is not None or (attempt.status or 0) >= 400
-        if attempt.closed_early and not attempt.left and self._error is None and self.sdk:
-            self._error = _raised_by(self.sdk)
         if not self._failed:
+            if attempt.closed_early and not attempt.left and self._error is None and self.sdk:
+                self._error = _raised_by(self.sdk)
             if self._within_sdk:
                 self._held = attempt
             else:
