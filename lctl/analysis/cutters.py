@@ -74,6 +74,8 @@ _TEXT = re.compile(
 )
 _HEAD = re.compile(rb'\{"message_id":"([^"\\]*)","parent_id":(?:null|"([^"\\]*)"),')
 
+# `find` below, where `in` would do: of bytes it takes half the time.
+
 
 def _tool_call(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
     where = LOOSE if raw.find(b'"derived":true') >= 0 else EVENT

@@ -11,7 +11,7 @@ from typing import Any
 from lctl.analysis.merging import merged, parts_of
 from lctl.analysis.recordings import SUFFIX, Run, files, read_run
 from lctl.codec import Log, open_log
-from lctl.debugger.failing import Refused
+from lctl.debugger.failing import Refused, no_run
 from lctl.debugger.opened import Opened
 from lctl.debugger.ownsums import OwnSums
 from lctl.debugger.pricing import shared
@@ -128,10 +128,7 @@ class Catalogue:
             self._look(now=True)
             found = self._paths.get(key) or self._paths.get(key.removesuffix("+"))
         if found is None:
-            raise Refused(
-                "not_found",
-                f"there is no run {key!r} here; the list of runs (and /api/runs) has those there are",
-            )
+            raise no_run(key)
         return found
 
     def open(self, key: str | None) -> Opened:

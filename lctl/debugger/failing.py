@@ -26,6 +26,12 @@ class Refused(Exception):
         self.position = position
 
 
+def no_run(key: str) -> Refused:
+    return Refused(
+        "not_found", f"there is no run {key!r} here; the list of runs (and /api/runs) has those there are"
+    )
+
+
 def refusal(error: Exception) -> Refused:
     """What a request is told of an error."""
     if isinstance(error, Refused):

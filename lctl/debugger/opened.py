@@ -279,11 +279,9 @@ class Opened:
         """A timestamp in milliseconds since the run began; of what a fork did itself without the pause since
         its recording."""
         at = millis(timestamp)
-        return (
-            None
-            if at is None or self.origin is None
-            else round(self.columns.pause.without(at) - self.origin, 3)
-        )
+        if at is None or self.origin is None:
+            return None
+        return round(self.columns.pause.without(at) - self.origin, 3)
 
     def elapsed(self, first: object, last: object) -> float:
         """Milliseconds from one timestamp to another; 0 where they cannot be told."""

@@ -68,8 +68,10 @@ def together() -> None:
 
 def beside() -> None:
     """A tool begins: what other tasks of this thread's loop do may come before its end, or after it."""
+    if counting or not wanted:
+        return
     loop = running()
-    if counting or not wanted or loop is None or len(sys.modules["asyncio"].all_tasks(loop)) < 2:
+    if loop is None or len(sys.modules["asyncio"].all_tasks(loop)) < 2:
         return
     count()
     if isinstance(loop, sys.modules["asyncio"].BaseEventLoop):

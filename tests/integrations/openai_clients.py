@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-openai = pytest.importorskip("openai")
+openai = pytest.importorskip("openai", reason="needs: pip install 'lctl[test]'")
 
 MESSAGES: list[Any] = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
 

@@ -14,7 +14,7 @@ from lctl.instrument.bodies import rebuild_body
 from lctl.session import LCTLSession
 from tests.integrations.openai_clients import MESSAGES, async_client, client
 
-openai = pytest.importorskip("openai")
+openai = pytest.importorskip("openai", reason="needs: pip install 'lctl[test]'")
 
 __all__ = ["client"]
 

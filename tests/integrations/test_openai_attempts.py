@@ -11,7 +11,7 @@ import pytest
 
 from tests.integrations.openai_clients import MESSAGES, async_client, client, fast
 
-openai = pytest.importorskip("openai")
+openai = pytest.importorskip("openai", reason="needs: pip install 'lctl[test]'")
 
 __all__ = ["client"]
 
@@ -32,6 +32,17 @@ class TestAttempts:
             ("rate_limited", True),
         ]
         assert len(log.of("message")) == 3
+
+    def test_a_stream_at_the_second_attempt(self, server: Any, make: Any, log: Any) -> None:
+        """What the SDK handles while it closes the failed answer is no failure of the stream that came."""
+        busy = make.Reply({"error": {"message": "slow down"}}, 429)
+        server.replies = [busy, make.Reply(chunks=make.chat_chunks("one two"))]
+        client = fast(openai.OpenAI(api_key="k", base_url=f"{server.url}/v1", max_retries=2))
+        with client:
+            list(client.chat.completions.create(model="gpt-4o", messages=MESSAGES, stream=True))
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "success"
+        assert [(e["type"], e["context"]["attempt"]) for e in log.of("error")] == [("rate_limited", 1)]
 
     def test_a_failed_attempt_is_written_when_it_fails(self, server: Any, make: Any, log: Any) -> None:
         """Before the retry goes out, the failure is in the log."""

@@ -15,7 +15,7 @@ from lctl.analysis.prices import Prices
 from lctl.analysis.recordings import LATELY, Run
 from lctl.codec import Log, open_log
 from lctl.debugger.catalogue import Catalogue
-from lctl.debugger.failing import Refused
+from lctl.debugger.failing import Refused, no_run
 from lctl.debugger.opened import LONG, Opened
 from lctl.debugger.shared.entries import run_of, seconds
 from lctl.debugger.shared.spool import Spool
@@ -98,10 +98,7 @@ class StoreRuns(Catalogue):
         try:
             return run_of(self._address, self._store, self._store.entry(key.removesuffix("+")))
         except LogNotFound:
-            raise Refused(
-                "not_found",
-                f"there is no run {key!r} here; the list of runs (and /api/runs) has those there are",
-            ) from None
+            raise no_run(key) from None
 
     def open(self, key: str | None) -> Opened:
         key = key or self.default or next((key for key, _ in self.runs()), None)
@@ -126,10 +123,7 @@ class StoreRuns(Catalogue):
             return StoredRun(key, self._store, entry, self.prices, self._spool, helped=self._helped)
         root = _entry(self._store, key[:-1]) if key.endswith("+") else None
         if root is None:
-            raise Refused(
-                "not_found",
-                f"there is no run {key!r} here; the list of runs (and /api/runs) has those there are",
-            )
+            raise no_run(key)
         return TreeRun(key, self._store, root, self.prices)
 
 

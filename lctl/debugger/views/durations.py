@@ -21,6 +21,8 @@ def worked(run: Opened, now: State, name: str, usage: Usage) -> float:
         said += run.elapsed(usage.since, now.last_timestamp)
     begun = millis(usage.since) if usage.running else None
     is_over = begun is None or begun > pause.begun + pause.ms / 2
+    if run.is_being_built:  # that state is not to be waited for
+        return said
     if said >= pause.ms and now.seq > pause.seq > 0 and is_over and name in _paused(run):
         said -= pause.ms  # less, and the step's end has said how long it took
     return round(max(0.0, said), 3)
