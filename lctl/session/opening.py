@@ -7,14 +7,14 @@ A session whose events go to a store has its journal in the outbox, unless the p
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lctl.clock import Clock
+from lctl.clock import Clock, IdSource
 from lctl.record.journal import Durability, JournalStore
 from lctl.record.store import RecordingStore
-from lctl.session import naming
+from lctl.session import naming, processes
 
 if TYPE_CHECKING:
     from lctl.stores.address import Address
@@ -40,6 +40,29 @@ def destination(given: str | Address | None) -> Address | None:
     from lctl.stores.opening import configured
 
     return configured(given)
+
+
+def chain(
+    id: str | None, ids: IdSource, header: Mapping[str, Any], confidence: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """What the header of a new log says of its chain; without an id, one is made from the program's name.
+
+    Raises:
+        UsageError: `confidence` has what it cannot have.
+    """
+    name = id or naming.program()
+    made: dict[str, Any] = {"id": id or ids.chain_id(name)}
+    if id is None:
+        made["name"] = name
+    above = processes.parent()
+    if above is not None:
+        made["parent"] = above
+    made |= header
+    if confidence is not None:
+        from lctl.trust.policy import header_of, read_policy
+
+        made["confidence"] = header_of(read_policy(confidence))
+    return made
 
 
 def store(

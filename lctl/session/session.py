@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import Token
-from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -29,6 +28,7 @@ from lctl.session import (
 )
 from lctl.session.context import Frame
 from lctl.session.forked import ClosedRecorder, UnopenedRecorder
+from lctl.session.keeping import Keeping
 from lctl.session.lanes import Lane
 from lctl.session.llm import Prompts
 from lctl.session.pooljobs import PoolJobs
@@ -43,12 +43,10 @@ from lctl.session.verbs import Verbs
 if TYPE_CHECKING:
     from lctl.conversation.tree import Tree
     from lctl.session.conversing import Follower
-    from lctl.session.durable.replies import ReplyChains
-    from lctl.session.messagegraph.registry import Graphs
     from lctl.stores.address import Address
 
 
-class LCTLSession(Trusting, Stepping, Verbs):
+class LCTLSession(Trusting, Stepping, Verbs, Keeping):
     """Records one chain. Every recording call returns a seq, or 0 when it could not record; none raises.
 
     Attributes:
@@ -77,7 +75,6 @@ class LCTLSession(Trusting, Stepping, Verbs):
     on_close: Callable[[], None] | None = None
     follower: Follower | None = None
     answers: Callable[[str, dict[str, Any], str | None], Any] | None = None
-    _conversations: ReplyChains | None = None
 
     def __init__(
         self,
@@ -117,24 +114,13 @@ class LCTLSession(Trusting, Stepping, Verbs):
         self._to = opening.destination(store)
         if self._to is not None and self._to.chain:
             chain_id, self._to = chain_id or self._to.chain, self._to.at("")
-        name = chain_id or naming.program()
         self._durability: Durability = durability
         self._redactor = redact if isinstance(redact, Redactor) else Redactor() if redact else None
         self._max_string = max_string
         if self._redactor is not None:
             guard.clean = self._redactor.text
         self._clock, self._ids = clock, ids
-        chain: dict[str, Any] = {"id": chain_id or ids.chain_id(name)}
-        if chain_id is None:
-            chain["name"] = name
-        above = processes.parent()
-        if above is not None:
-            chain["parent"] = above
-        chain |= {**(header or {}), **hooks.header(self._redactor)}
-        if confidence is not None:
-            from lctl.trust.policy import header_of, read_policy
-
-            chain["confidence"] = header_of(read_policy(confidence))
+        chain = opening.chain(chain_id, ids, {**(header or {}), **hooks.header(self._redactor)}, confidence)
         self._store = opening.store(chain, path, durability, clock, adopt=chain_id is None, to=self._to)
         self.agent = agent
         self.lost = 0
@@ -145,14 +131,10 @@ class LCTLSession(Trusting, Stepping, Verbs):
         self._recorder: Recorder | UnopenedRecorder | ClosedRecorder = self._recorder_of(self._store)
         self.found = self._recorder.seq
         self._frames = {}
-        self._root = Frame(self, None, agent, None)
         self._entered: list[tuple[Frame, Token[Frame | None], Token[Lane], list[hooks.Undo]]] = []
-        self.under_way = UnderWay(clock)
+        self._begin()
         self._keep_behind_tape()
-        self.returns = Returns(self.under_way)
-        self.pool_jobs = PoolJobs(self.under_way.now, lambda: self.last_seq)
         self.changes = 0
-        self._prompts = Prompts()
         self._streams = {}
         self._checkpoints = ending.Checkpoints()
         self._closing = threading.Lock()
@@ -162,6 +144,14 @@ class LCTLSession(Trusting, Stepping, Verbs):
         processes.announce(self)
         threads.install()
         hooks.opened(self)
+
+    def _begin(self) -> None:
+        """What is of this process: before the first event, and again in a forked child."""
+        self._root = Frame(self, None, self.agent, None)
+        self.under_way = UnderWay(self._clock)
+        self.returns = Returns(self.under_way)
+        self.pool_jobs = PoolJobs(self.under_way.now, lambda: self.last_seq)
+        self._prompts = Prompts()
 
     def _recorder_of(self, store: RecordingStore) -> Recorder:
         scrubber = Scrubber(self._redactor, self._max_string)
@@ -179,42 +169,6 @@ class LCTLSession(Trusting, Stepping, Verbs):
         moment: Callable[[], float] | None = getattr(self._store, "moment", None)  # of a rerun
         if moment is not None:
             self.under_way.follow(moment)
-
-    @property
-    def chain_id(self) -> str:
-        return str(self._store.chain.get("id", ""))
-
-    @property
-    def parent(self) -> dict[str, Any] | None:
-        """The chain that started this one, and where: `{"id", "seq"}`."""
-        return self._store.chain.get("parent")
-
-    @property
-    def path(self) -> Path:
-        return self._store.path
-
-    @property
-    def store(self) -> RecordingStore:
-        """What the events are appended to."""
-        return self._store
-
-    def sync(self, timeout: float = 30.0) -> None:
-        """Return when all that was recorded so far is in the session's store; without one, at once.
-
-        What must not be done twice is recorded, and synced, before it is done.
-
-        Raises:
-            StoreAway: it is not there after `timeout` seconds.
-        """
-        self._store.flush()
-        delivery = getattr(self._store, "delivery", None)
-        if delivery is not None:
-            delivery.wait(self.last_seq, timeout)
-
-    @property
-    def destination(self) -> Address | None:
-        """The store its events go to; None where they stay in its file."""
-        return self._to
 
     @property
     def clock(self) -> Clock:
@@ -254,70 +208,6 @@ class LCTLSession(Trusting, Stepping, Verbs):
     def _milliseconds(self) -> float:
         return self._clock.monotonic_ns() / 1e6
 
-    # -- the log as a whole ----------------------------------------------------------------------
-
-    def checkpoint(
-        self,
-        state_hash: str | None = None,
-        facts_snapshot: dict[str, Any] | None = None,
-        *,
-        agent: str = "system",
-        **data: Any,
-    ) -> int:
-        """What is true now: a hash of the state, the facts, and the hash of the log's events so far.
-
-        What is not given is folded from the events since the last checkpoint.
-        """
-        with guard("a checkpoint"):
-            made = self._checkpoints.take(self._store)
-            given = {"state_hash": state_hash, "facts_snapshot": facts_snapshot}
-            made |= {name: value for name, value in given.items() if value is not None}
-            return self.emit("checkpoint", made | data, agent=agent)
-        return 0
-
-    @property
-    def graphs(self) -> Graphs:
-        """What is known of the message graphs that record into this log; another one after a fork()."""
-        return self._prompts.graphs
-
-    @property
-    def tree(self) -> Tree:
-        """The conversations so far; grows with the session, and is written through (`tree.view().send`)."""
-        from lctl.session.conversing import tree_of
-
-        return tree_of(self)
-
-    @property
-    def conversations(self) -> ReplyChains:
-        """Conversations by what replies to what."""
-        found = self._conversations
-        if found is None:
-            from lctl.session.durable.replies import ReplyChains
-
-            found = self._conversations = ReplyChains(self)
-        return found
-
-    def _is_alias(self, alias: str, message_id: str) -> bool:
-        forest = self.tree.forest
-        known = forest.aliases.get(alias)
-        return known is not None and forest.resolve(known[0]) == forest.resolve(message_id)
-
-    def lines(self) -> Iterator[bytes]:
-        """The events so far, one JSON text each."""
-        return self._store.read()
-
-    def export(self, path: str | Path) -> Path:
-        """Write a complete, closed copy of the log; also after the session has been closed.
-
-        Raises:
-            RecordingError: the copy cannot be written.
-        """
-        return ending.export(self._store, Path(path), self._before)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The log as one object: version, chain, events, state and summary."""
-        return ending.document(self._store)
-
     # -- opening and closing ----------------------------------------------------------------------
 
     def __enter__(self) -> LCTLSession:
@@ -350,11 +240,6 @@ class LCTLSession(Trusting, Stepping, Verbs):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.__exit__(kind, error, trace)
-
-    def _repr_html_(self) -> str:
-        """What has been recorded so far, as the debugger's page, in a notebook."""
-        # By name: what records does not know of what reads.
-        return str(import_module("lctl.chain").load(self.path)._repr_html_())
 
     def close(self) -> None:
         """End what is open, write the log's tail and let the file go. May be called again."""
@@ -406,11 +291,7 @@ class LCTLSession(Trusting, Stepping, Verbs):
         self.after_event = None
         self._frames.clear()
         self._streams.clear()
-        self.under_way = UnderWay(self._clock)
-        self.returns = Returns(self.under_way)
-        self.pool_jobs = PoolJobs(self.under_way.now, lambda: self.last_seq)
-        self._prompts = Prompts()
-        self._root = Frame(self, None, self.agent, None)
+        self._begin()
         seq = self._recorder.seq
         self._recorder = UnopenedRecorder(lambda: self._open_child(seq))
         self._store.lock = threading.RLock()
