@@ -18,7 +18,7 @@ from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Step, Tool, around_step, guarded
 from lctl.instrument.structure.subagents import begin_subagent
-from lctl.session import border, wrapping
+from lctl.session import border, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolcalls import Pause
 from lctl.session.toolruns import begin_tool
@@ -177,7 +177,7 @@ def _marked(result: Any) -> Exception:
 
 def _begun(
     event: Any, doings: Doings, call_next: Call, rebind: Callable[[dict[str, Any]], None]
-) -> wrapping.Run | None:
+) -> wrappedruns.Run | None:
     if get_session() is None and border.player() is None:
         return None
     with guard(_TOOL):

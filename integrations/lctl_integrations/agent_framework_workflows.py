@@ -7,7 +7,7 @@ from typing import Any
 
 from lctl.guard import guard
 from lctl.instrument.structure import Step
-from lctl.session import context, jsonable, wrapping
+from lctl.session import context, jsonable, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.session import LCTLSession
 
@@ -29,7 +29,7 @@ def executor(one: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
 def run_workflow(wrapped: Any, workflow: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """An asynchronous generator of events, for whole runs and streams alike."""
 
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         session = get_session()
         if session is not None:
             with guard(_WORKFLOW):
@@ -40,7 +40,7 @@ def run_workflow(wrapped: Any, workflow: Any, args: tuple[Any, ...], kwargs: dic
     return wrapping.wrap(wrapped, begin)(*args, **kwargs)
 
 
-class _WorkflowRun(wrapping.Run):
+class _WorkflowRun(wrappedruns.Run):
     """One run, by its events."""
 
     def __init__(self, session: LCTLSession, workflow: Any) -> None:

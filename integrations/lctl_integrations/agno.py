@@ -13,7 +13,7 @@ from typing import Any
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Tool, around_step, changeable, guarded
 from lctl.instrument.structure.subagents import begin_subagent
-from lctl.session import border, wrapping
+from lctl.session import border, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
 from lctl_integrations import agno_ids
@@ -104,7 +104,7 @@ def _recorded(call: Any) -> Any:
     name, given, call_id = str(call.function.name), dict(call.arguments or {}), agno_ids.of(call.call_id)
     made = copy(call.function)
 
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         if str(getattr(entrypoint, "__module__", "")).startswith(_WITHIN):
             run = begin_subagent(Tool(name, given, call_id))
             return None if run is None else Delegation(run)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from lctl.instrument.structure import Step
-from lctl.session import jsonable, wrapping
+from lctl.session import jsonable, wrappedruns
 from lctl_integrations import agno_ids
 
 #: How a run ended, by the state of its output and by the end of its last event's name.
@@ -125,13 +125,13 @@ def _node_ended(last: Any) -> Mapping[str, Any]:
     return {"outcome": "paused" if last.is_paused else "success" if last.success else "error"}
 
 
-class Delegation(wrapping.Run):
+class Delegation(wrappedruns.Run):
     """A call by which a member gets a task; its output is what the member said, as the leader's model is
     told, where agno gives events of the member's run, too."""
 
     follows = True
 
-    def __init__(self, run: wrapping.Run) -> None:
+    def __init__(self, run: wrappedruns.Run) -> None:
         self._run = run
         self._said: list[str] | None = None
 

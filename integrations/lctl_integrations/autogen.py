@@ -16,7 +16,7 @@ from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Step, Tool, around_step, guarded
 from lctl.instrument.structure.subagents import begin_subagent
-from lctl.session import border, context, wrapping
+from lctl.session import border, context, wrappedruns, wrapping
 from lctl.session.context import Frame
 from lctl.session.default import get_session
 from lctl.session.session import LCTLSession
@@ -90,7 +90,7 @@ class Core:
 
 
 def _teaming(wrapped: Any, team: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         session = get_session()
         if session is None:
             return None
@@ -102,7 +102,7 @@ def _teaming(wrapped: Any, team: Any, args: tuple[Any, ...], kwargs: dict[str, A
     return wrapping.wrap(wrapped, begin)(*args, **kwargs)
 
 
-class _Running(wrapping.Run):
+class _Running(wrappedruns.Run):
     """One run as a step. Its result ends it: who has that need not ask for more, and a generator that is
     left there ends when Python gets to it."""
 
@@ -126,7 +126,7 @@ def _turn(container: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step
 
 
 def _acting(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         session = get_session()
         if session is None:
             return None
@@ -183,7 +183,7 @@ def _hand_off(message: Any, place: Frame | None) -> None:
 def _tool(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Signature of the wrapped: (args, cancellation_token, call_id=None)."""
 
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         if get_session() is None and border.player() is None:
             return None
         with guard(_TOOL):
@@ -226,7 +226,7 @@ class _Posted:
     def received(self, wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Signature of the wrapped: (message, ctx)."""
 
-        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
             session = get_session()
             if session is None or type(agent).__module__.startswith("autogen_agentchat."):
                 return None
@@ -247,7 +247,7 @@ class _Posted:
         return frame
 
 
-class _Handling(wrapping.Run):
+class _Handling(wrappedruns.Run):
     """One message handled, as a step of the step it was sent from."""
 
     def __init__(self, session: LCTLSession, agent: str, intent: str, sender: Frame | None) -> None:

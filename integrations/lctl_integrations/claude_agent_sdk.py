@@ -18,7 +18,8 @@ from lctl.instrument.structure import Runs
 from lctl.instrument.transports import claudecli
 from lctl.session.default import get_session
 from lctl_integrations import claude_tools
-from lctl_integrations.claude_turns import Turns, mapping
+from lctl_integrations.claude_chains import mapping
+from lctl_integrations.claude_turns import Turns
 
 _TRANSPORT = "claude_agent_sdk._internal.transport.subprocess_cli"
 

@@ -18,7 +18,8 @@ from lctl.guard import guard
 from lctl.instrument.patches import PatchSet, Wrapper
 from lctl.instrument.structure import Failure, Runs, call_tool_async
 from lctl.session import border, context, lanes
-from lctl_integrations.claude_turns import Turns, mapping
+from lctl_integrations.claude_chains import mapping
+from lctl_integrations.claude_turns import Turns
 
 _TOOL = "a tool of the Claude Agent SDK"
 _BRIDGE = "claude_agent_sdk._internal.sdk_mcp_bridge"

@@ -3,70 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 from typing import Any
 
-from lctl.instrument.codecs.usage import read_tokens
 from lctl.instrument.structure import Runs
 from lctl.session import LCTLSession
 from lctl.session.default import get_session
 from lctl.session.steps import StepScope
+from lctl_integrations.claude_chains import Asked, Chain, blocks, mapping
+from lctl_integrations.claude_counts import Told, counted
 
 AGENT = "claude"
 _MAIN = ""
-#: Counts by model of a `result` -> as the API has them.
-_BY_MODEL = {
-    "inputTokens": "input_tokens",
-    "outputTokens": "output_tokens",
-    "cacheReadInputTokens": "cache_read_input_tokens",
-    "cacheCreationInputTokens": "cache_creation_input_tokens",
-}
-
-
-def mapping(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
-    content = message.get("content")
-    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-
-
-@dataclass(slots=True)
-class _Asked:
-    """A tool call without a result yet."""
-
-    chain: str
-    name: str
-    input: Any
-    message: str
-    at: int
-    own: bool = False  # run in this process, and reported where it ran
-
-
-@dataclass(slots=True)
-class _Chain:
-    """The main conversation, or a sub-agent's."""
-
-    name: str
-    agent: str
-    leaf: str | None = None
-    place: dict[str, Any] = field(default_factory=dict)
-    step: int | None = None  # of the model call whose answer is arriving
-    response: str = ""
-    told: int | None = None  # step of the call whose answer was whole already, as far as could be told
-    last: str = ""  # its newest message
-    usage: dict[str, Any] = field(default_factory=dict)
-    final: bool = False  # `usage` is the whole answer's
-    reason: str | None = None
-    model: str | None = None
-    at: int = 0
-
-
-def _counted(chain: _Chain) -> dict[str, int]:
-    """Tokens of the chain's model call, as far as its own messages tell."""
-    usage = chain.usage if chain.final else {k: v for k, v in chain.usage.items() if k != "output_tokens"}
-    return read_tokens(usage, cache_apart=True) or {}
 
 
 class Turns:
@@ -75,12 +22,10 @@ class Turns:
     def __init__(self, runs: Runs, transport: Any) -> None:
         self._runs = runs
         self._session: LCTLSession | None = get_session()
-        self._chains: dict[str, _Chain] = {}
-        self._asked: dict[str, _Asked] = {}
+        self._chains: dict[str, Chain] = {}
+        self._asked: dict[str, Asked] = {}
         self._answers: dict[str, dict[str, Any]] = {}
-        self._told: dict[str, int] = {}  # tokens that steps have told since the process began
-        self._told_main: dict[str, int] = {}  # those of the turn, without sub-agents'
-        self._cost = 0.0
+        self._told = Told()
         self._turn_open = False
 
     # -- keys of runs ----------------------------------------------------------------------
@@ -149,13 +94,13 @@ class Turns:
             result = {} if error is not None else {"outcome": "aborted"}
             self._runs.end(self._key(_MAIN), error, **result)
 
-    def _chain(self, parent: str | None) -> _Chain:
+    def _chain(self, parent: str | None) -> Chain:
         """The chain that a message belongs to; a sub-agent's begins with its first message."""
         name = parent or _MAIN
         chain = self._chains.get(name)
         if chain is not None:
             return chain
-        chain = self._chains[name] = _Chain(name, AGENT, at=self._now())
+        chain = self._chains[name] = Chain(name, AGENT, at=self._now())
         asked = self._asked.get(name)
         if asked is not None:
             self._use_begins(name)
@@ -176,7 +121,7 @@ class Turns:
 
     # -- messages and model calls ----------------------------------------------------------
 
-    def _message(self, chain: _Chain, said: dict[str, Any], step: int | None = None, **more: Any) -> str:
+    def _message(self, chain: Chain, said: dict[str, Any], step: int | None = None, **more: Any) -> str:
         """A message below the chain's last one; in the model call `step`, or in the agent's step."""
         session = self._session
         if session is None:
@@ -195,7 +140,7 @@ class Turns:
         chain.at = self._now()
         return id
 
-    def _answer(self, chain: _Chain, said: dict[str, Any]) -> None:
+    def _answer(self, chain: Chain, said: dict[str, Any]) -> None:
         """One message of the process is one block of the model's answer, or more."""
         response = str(said.get("id") or "")
         if chain.step is not None and (response != chain.response or not response):
@@ -214,14 +159,14 @@ class Turns:
             chain.usage = {**chain.usage, **mapping(said.get("usage"))}
             chain.final = said.get("stop_reason") is not None
         chain.reason = said.get("stop_reason") or chain.reason
-        for block in _blocks(said):
+        for block in blocks(said):
             if block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
                 call = str(block.get("id"))
-                self._asked[call] = _Asked(
+                self._asked[call] = Asked(
                     chain.name, str(block.get("name")), block.get("input"), id, self._now()
                 )
 
-    def _begin_call(self, chain: _Chain, said: dict[str, Any], response: str) -> None:
+    def _begin_call(self, chain: Chain, said: dict[str, Any], response: str) -> None:
         if self._session is None:
             return
         chain.response, chain.model = response, said.get("model")
@@ -233,11 +178,11 @@ class Turns:
         with self._runs.within(self._key(chain.name)):
             chain.step = self._session.emit("step_start", kept, agent=chain.agent)
 
-    def _end_call(self, chain: _Chain, rest: dict[str, int] | None = None) -> None:
+    def _end_call(self, chain: Chain, rest: dict[str, int] | None = None) -> None:
         """The answer is whole: something else follows it. `rest`: tokens of the turn that no call told."""
         if chain.step is None or self._session is None:
             return
-        tokens = _counted(chain)
+        tokens = counted(chain)
         data: dict[str, Any] = {
             "outcome": "success", "message": chain.last, "model": chain.model, "response_id": chain.response,
             "finish_reason": chain.reason, "tokens": tokens or None,
@@ -248,15 +193,12 @@ class Turns:
             data["counts"] = "turn"
         kept = {key: value for key, value in data.items() if value not in (None, "")}
         self._session.emit("step_end", kept, agent=chain.agent, step=chain.step)
-        for name, count in tokens.items():
-            self._told[name] = self._told.get(name, 0) + count
-            if chain.name == _MAIN:
-                self._told_main[name] = self._told_main.get(name, 0) + count
+        self._told.add(tokens, main=chain.name == _MAIN)
         chain.told = chain.step
         chain.step, chain.usage, chain.reason, chain.final = None, {}, None, False
         chain.at = self._now()
 
-    def _piece(self, chain: _Chain, event: dict[str, Any]) -> None:
+    def _piece(self, chain: Chain, event: dict[str, Any]) -> None:
         """Of a partial message only what the whole ones do not tell: usage and finish reason."""
         if event.get("type") == "message_start":
             self._end_call(chain)
@@ -286,9 +228,9 @@ class Turns:
         if chain is not None:
             self._end_call(chain)
 
-    def _results(self, chain: _Chain, said: dict[str, Any], told: dict[str, Any]) -> None:
+    def _results(self, chain: Chain, said: dict[str, Any], told: dict[str, Any]) -> None:
         self._end_call(chain)
-        for block in _blocks(said):
+        for block in blocks(said):
             if block.get("type") != "tool_result":
                 continue
             call = str(block.get("tool_use_id"))
@@ -302,7 +244,7 @@ class Turns:
                 self._tool_call(chain, call, asked, block)
         self._message(chain, said)
 
-    def _tool_call(self, chain: _Chain, call: str, asked: _Asked, block: dict[str, Any]) -> None:
+    def _tool_call(self, chain: Chain, call: str, asked: Asked, block: dict[str, Any]) -> None:
         data = {
             "tool": asked.name,
             "input": asked.input,
@@ -327,7 +269,8 @@ class Turns:
             if chain is not main:
                 self._end_call(chain)
         usage, models = mapping(message.get("usage")), mapping(message.get("modelUsage"))
-        rest = self._untold(usage, models, main)
+        under_way = counted(main) if main is not None and main.step is not None else {}
+        rest = self._told.rest(usage, models, under_way)
         if main is not None and main.step is not None:
             # Messages of an answer have no final count of its output; only the turn's end has.
             self._end_call(main, rest)
@@ -345,34 +288,13 @@ class Turns:
             "tokens": rest,
         }
         if isinstance(cost, int | float):
-            data["cost"] = round(cost - self._cost, 9)  # it counts from the begin of the process
-            self._cost = cost
+            data["cost"] = self._told.cost_of(cost)
         if message.get("is_error"):
             self._failure(message)
-        self._told_main = {}
+        self._told.end_turn()
         self._turn_open = False
         kept = {key: value for key, value in data.items() if value is not None}
         self._runs.end(self._key(_MAIN), **kept)
-
-    def _untold(
-        self, usage: dict[str, Any], models: dict[str, Any], main: _Chain | None
-    ) -> dict[str, int] | None:
-        """Tokens of the turn that no model call has told. The counts by model are those of the whole process,
-        sub-agents included; the others are the main conversation's in this turn."""
-        by_model = [mapping(one) for one in models.values()]
-        if any("outputTokens" in one for one in by_model):
-            counts = {
-                own: sum(int(one.get(name) or 0) for one in by_model) for name, own in _BY_MODEL.items()
-            }
-            total, told = read_tokens(counts, cache_apart=True) or {}, self._told
-        else:
-            total, told = read_tokens(usage, cache_apart=True) or {}, self._told_main
-        open_call = _counted(main) if main is not None and main.step is not None else {}
-        rest = {name: count - told.get(name, 0) - open_call.get(name, 0) for name, count in total.items()}
-        rest = {name: count for name, count in rest.items() if count > 0}
-        for name, count in rest.items():
-            self._told[name] = self._told.get(name, 0) + count
-        return rest or None
 
     def _failure(self, message: dict[str, Any]) -> None:
         errors = message.get("errors")

@@ -13,7 +13,7 @@ from typing import Any
 
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import ModelCall, Runs, guarded
-from lctl.session import context, wrapping
+from lctl.session import context, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl_integrations import crewai_files, crewai_handlers, crewai_memories, crewai_tools
 
@@ -100,7 +100,7 @@ class _Bus:
         try:
             return wrapping.wrap(wrapped, lambda _, __: _Executing(self, agent))(*args, **kwargs)
         except BaseException as error:
-            wrapping.step_aside(error)
+            wrappedruns.step_aside(error)
             raise
 
     @guarded(_EVENT)
@@ -188,7 +188,7 @@ class _Bus:
             call.end(error=sys.exc_info()[1] or RuntimeError(event.error))
 
 
-class _Executing(wrapping.Run):
+class _Executing(wrappedruns.Run):
     """A run of `Agent.execute_task`."""
 
     def __init__(self, bus: _Bus, agent: Any) -> None:

@@ -17,7 +17,7 @@ from lctl.instrument.patches import PatchSet, Wrapper
 from lctl.instrument.structure import Tool, guarded
 from lctl.instrument.structure.around import around
 from lctl.instrument.structure.subagents import begin_subagent
-from lctl.session import border, wrapping
+from lctl.session import border, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
 
@@ -74,7 +74,7 @@ def _tool(input_of: _Input) -> Wrapper:
     return around(_TOOL, lambda tool, args, kwargs: _begun(tool, input_of(args, kwargs)))
 
 
-def _begun(tool: Any, input: dict[str, Any]) -> wrapping.Run | None:
+def _begun(tool: Any, input: dict[str, Any]) -> wrappedruns.Run | None:
     call_id = _call_id.get()
     _call_id.set(None)  # what the tool itself calls is another call
     if type(tool).__name__ in _DELEGATION:
@@ -86,7 +86,7 @@ def _begun(tool: Any, input: dict[str, Any]) -> wrapping.Run | None:
     return run
 
 
-def _delegated(tool: Any, input: dict[str, Any], call_id: str | None) -> wrapping.Run | None:
+def _delegated(tool: Any, input: dict[str, Any], call_id: str | None) -> wrappedruns.Run | None:
     session, to = get_session(), input.get("coworker")
     if session is not None and to is not None:
         session.handoff(_role(tool, str(to)), reason=input.get("task") or input.get("question"))
@@ -130,7 +130,7 @@ def _follow(name: str, function: Any) -> Any:
     if str(getattr(function, "__module__", "")).startswith("crewai."):
         return function
 
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         with guard(_TOOL):
             guard.rehearse(_TOOL)
             return begin_tool(name, _keywords(args, kwargs), function=function)

@@ -17,7 +17,7 @@ from lctl.guard import guard
 from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import ModelCall, Step, Tool, around_step, around_tool, guarded
-from lctl.session import border, wrapping
+from lctl.session import border, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
 from lctl_integrations import dspy_cache
@@ -96,7 +96,7 @@ def _called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, An
     try:
         return _heard(function.__wrapped__)(tool, *args, **kwargs)
     except BaseException as error:
-        wrapping.step_aside(error)
+        wrappedruns.step_aside(error)
         raise
 
 
@@ -104,7 +104,7 @@ def _called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, An
 def _heard(method: Any) -> Any:
     """A method of tools that is recorded, and then what `with_callbacks` makes of it."""
 
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         return _begun(lambda: _tool(args[0], args[1:], kwargs))
 
     made = wrapping.wrap(method, begin)
@@ -126,13 +126,13 @@ def _executed(wrapped: Any, call: Any, args: tuple[Any, ...], kwargs: dict[str, 
     else:
         return wrapped(*args, **kwargs)
 
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         return _begun(lambda: Tool(name, dict(kwargs), function=function))
 
     return wrapped({name: function if function is None else wrapping.wrap(function, begin)})
 
 
-def _begun(describe: Callable[[], Tool]) -> wrapping.Run | None:
+def _begun(describe: Callable[[], Tool]) -> wrappedruns.Run | None:
     if get_session() is None and border.player() is None:
         return None
     with guard(_TOOL):
@@ -168,7 +168,7 @@ def _last(history: Any, n: int = 1, file: Any = None) -> list[dict[str, Any]] | 
 def _asked(wrapped: Any, lm: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Signature of the wrapped: (prompt=None, messages=None, **kwargs) -> outputs."""
 
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         if get_session() is None:
             return None
         with guard(_LM):
@@ -180,7 +180,7 @@ def _asked(wrapped: Any, lm: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     return wrapping.wrap(wrapped, begin)(*args, **kwargs)
 
 
-class _Asked(wrapping.Run):
+class _Asked(wrappedruns.Run):
     """One call of an LM; recorded only if nothing beneath it was."""
 
     def __init__(self, lm: Any, prompt: Any) -> None:

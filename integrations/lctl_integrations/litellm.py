@@ -20,7 +20,7 @@ from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.readout import stream_was_read
 from lctl.instrument.structure import ModelCall
-from lctl.session import border, wrapping
+from lctl.session import border, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.silence import REPORTED, end_silence, silence
 from lctl_integrations import litellm_ids
@@ -104,7 +104,7 @@ def _delay(wrapped: Any, router: Any, args: tuple[Any, ...], kwargs: dict[str, A
 def _mocked(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Signature of the wrapped: (model, messages, ..., mock_response=None, ...)."""
 
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         if get_session() is None:
             return None
         with guard(_MOCK):
@@ -116,7 +116,7 @@ def _mocked(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str
     return wrapping.wrap(wrapped, begin)(*args, **kwargs)
 
 
-class _Mocked(wrapping.Run):
+class _Mocked(wrappedruns.Run):
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._said = given.get("mock_response")
         self._call = ModelCall.begin(given.get("model"), given.get("messages"))

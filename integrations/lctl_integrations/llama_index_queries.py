@@ -13,7 +13,7 @@ from weakref import finalize
 from lctl.guard import guard
 from lctl.instrument.patches import Wrapper
 from lctl.instrument.structure import Step
-from lctl.session import context, wrapping
+from lctl.session import context, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.steps import StepScope
 
@@ -36,7 +36,7 @@ def around_query(kind: str) -> Wrapper:
     describe = query(kind)
 
     def wrapper(wrapped: Any, engine: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
             session = get_session()
             if session is None:
                 return None
@@ -53,7 +53,7 @@ def around_query(kind: str) -> Wrapper:
     return wrapper
 
 
-class _Query(wrapping.Run):
+class _Query(wrappedruns.Run):
     """One query, until its answer is there."""
 
     def __init__(self, scope: StepScope, before: context.Frame | None) -> None:
@@ -73,7 +73,7 @@ class _Query(wrapping.Run):
             self._scope.end()
 
     def _followed(self, stream: Any) -> Any:
-        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run:
+        def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run:
             unread.detach()  # it would be called before what is open in there is closed
             return _Reading(scope, place)
 
@@ -85,7 +85,7 @@ class _Query(wrapping.Run):
         return made
 
 
-class _Reading(wrapping.Run):
+class _Reading(wrappedruns.Run):
     """The reading of what a query streams; it begins within the query's step, wherever it is read."""
 
     def __init__(self, scope: StepScope, place: context.Frame | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from lctl.guard import guard
 from lctl.instrument.structure import Tool, guarded
-from lctl.session import border, context, jsonable, wrapping
+from lctl.session import border, context, jsonable, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
 from lctl_integrations.llama_index_doings import Doings
@@ -133,7 +133,7 @@ async def called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[st
     async def body() -> Any:
         return await doings.watched(wrapped, args, asked)
 
-    def begin(args: Any, kwargs: Any) -> wrapping.Run | None:
+    def begin(args: Any, kwargs: Any) -> wrappedruns.Run | None:
         beside = (doings.done, *_returns())
         doings.run = begin_tool(
             name,

@@ -18,7 +18,7 @@ from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import ModelCall, Step, Tool, around_step, guarded
 from lctl.instrument.structure.subagents import begin_subagent
-from lctl.session import border, wrapping
+from lctl.session import border, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
 from lctl_integrations.semantic_kernel_teams import TEAMS, Teams
@@ -183,7 +183,7 @@ def _recorded(function: Any, attribute: str) -> Any:
     return made
 
 
-def _begun(function: Any, method: Any, given: dict[str, Any]) -> wrapping.Run | None:
+def _begun(function: Any, method: Any, given: dict[str, Any]) -> wrappedruns.Run | None:
     asked = _asked.get()
     _asked.set(None)  # what the function itself calls is another call
     # So is another function that a filter calls.
@@ -234,7 +234,7 @@ def _shown(value: Any) -> Any:
 def _asked_model(wrapped: Any, service: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Signature of the wrapped: (chat_history, settings, **kwargs)."""
 
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         if get_session() is None:
             return None
         with guard(_MODEL):
@@ -245,7 +245,7 @@ def _asked_model(wrapped: Any, service: Any, args: tuple[Any, ...], kwargs: dict
     return wrapping.wrap(wrapped, begin)(*args, **kwargs)
 
 
-class _Asked(wrapping.Run):
+class _Asked(wrappedruns.Run):
     """One request to a chat service; it stands where no exchange is seen beneath it."""
 
     def __init__(self, service: Any, history: Any) -> None:

@@ -17,7 +17,7 @@ from lctl.instrument.structure import Step, Tool, around_step, call_tool, guarde
 from lctl.instrument.structure.subagents import around_subagent
 from lctl.session import border
 from lctl.session.default import get_session
-from lctl.session.wrapping import step_aside
+from lctl.session.wrappedruns import step_aside
 
 _AGENT = "an agent of smolagents"
 _TOOL = "a tool call of smolagents"

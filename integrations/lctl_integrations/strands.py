@@ -15,7 +15,7 @@ from lctl.instrument.patches import PatchSet, Wrapper
 from lctl.instrument.readout import stream_was_read
 from lctl.instrument.structure import Failure, ModelCall, Step, Tool, around_step, around_tool, guarded
 from lctl.instrument.structure.subagents import begin_subagent
-from lctl.session import border, jsonable, wrapping
+from lctl.session import border, jsonable, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
 from lctl_integrations import strands_ids
@@ -133,7 +133,7 @@ def _recorded(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return made
 
 
-def _begun(name: str, function: Any, use: Any, state: Any) -> Callable[[], wrapping.Run | None]:
+def _begun(name: str, function: Any, use: Any, state: Any) -> Callable[[], wrappedruns.Run | None]:
     """Begins the call `use` of a tool, once it is known that its arguments are good."""
     given = dict(use.get("input") or {})
     called = Tool(name, given, use.get("toolUseId"), _shown, _paused)
@@ -187,7 +187,7 @@ def _remote_tool(client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 def _agent_called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Signature of the wrapped: (tool_use, invocation_state, **kwargs)."""
 
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         with guard(_TOOL):
             guard.rehearse(_TOOL)
             use, _ = _use_of(args, kwargs)
@@ -209,11 +209,11 @@ def _waited(error: BaseException) -> Any:
     return error.args[0] if isinstance(error, _Waits) else None
 
 
-class _AgentCall(wrapping.Run):
+class _AgentCall(wrappedruns.Run):
     """A call of an agent as a tool: who called it leaves it at its result."""
 
-    def __init__(self, run: wrapping.Run) -> None:
-        self._run: wrapping.Run | None = run
+    def __init__(self, run: wrappedruns.Run) -> None:
+        self._run: wrappedruns.Run | None = run
 
     def yielded(self, value: Any) -> None:
         result = getattr(value, "tool_result", None)
@@ -243,7 +243,7 @@ def _use_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
 def _asked_model(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Signature of the wrapped: (model, system_prompt, messages, tool_specs, ...)."""
 
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         if get_session() is None:
             return None
         with guard(_MODEL):
@@ -254,7 +254,7 @@ def _asked_model(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dic
     return wrapping.wrap(wrapped, begin)(*args, **kwargs)
 
 
-class _Asked(wrapping.Run):
+class _Asked(wrappedruns.Run):
     """One call of a model; it stands where no exchange is seen beneath it."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from lctl.instrument.callevents import is_cancellation
 from lctl.instrument.calls import leave
 from lctl.instrument.patches import Wrapper
 from lctl.instrument.received import text_of
-from lctl.session import border, lanes, wrapping
+from lctl.session import border, lanes, wrappedruns
 from lctl.trust import taxonomy
 
 #: What an integration knows of a call before anything was sent: (method, url), or None.
@@ -41,7 +41,7 @@ def logical_call(describe: Describe) -> Wrapper:
             result = wrapped(*args, **kwargs)
         except BaseException as error:
             leave(token)
-            wrapping.step_aside(error)
+            wrappedruns.step_aside(error)
             _raised(call, error, describe, client, args, kwargs)
             raise
         leave(token)
@@ -64,7 +64,7 @@ def logical_call_async(describe: Describe) -> Wrapper:
             result = await wrapped(*args, **kwargs)
         except BaseException as error:
             leave(token)
-            wrapping.step_aside(error)
+            wrappedruns.step_aside(error)
             _raised(call, error, describe, client, args, kwargs)
             raise
         leave(token)

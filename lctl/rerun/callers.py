@@ -19,6 +19,7 @@ _THROUGH = (
     "demo",
     "cli",
     "session/wrapping.py",
+    "session/wrappedruns.py",
     "session/served.py",
     "session/tools.py",
     "session/toolruns.py",

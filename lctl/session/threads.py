@@ -26,7 +26,7 @@ from lctl.session import (
     untouched,
 )
 from lctl.session.lanes import Lane
-from lctl.session.wrapping import step_aside
+from lctl.session.wrappedruns import step_aside
 
 _users = 0
 _lock = threading.Lock()

@@ -25,7 +25,7 @@ from lctl.session.session import LCTLSession
 from lctl.session.toolcalls import Failure, Pause, ToolCall
 from lctl.session.toolevents import Change, ranges, with_body
 from lctl.session.toolresults import Items
-from lctl.session.wrapping import Run
+from lctl.session.wrappedruns import Run
 from lctl.session.wrote import Again, Body, streams
 
 #: Of a tape: what the call changed.

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from types import MethodType
 from typing import Any, TypeVar, overload
 
-from lctl.session import jsonable, lanes, wrapping
+from lctl.session import jsonable, lanes, wrappedruns, wrapping
 from lctl.session.default import is_untold
 from lctl.session.faithful import Given
 from lctl.session.faithful.owners import owner_of
@@ -14,7 +14,7 @@ from lctl.session.receiving import Incoming
 from lctl.session.served import Rewritten
 from lctl.session.toolcalls import ToolCall
 from lctl.session.toolruns import ToolRun, begin_tool, is_reported
-from lctl.session.wrapping import Run
+from lctl.session.wrappedruns import Run
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -131,7 +131,7 @@ def _begin(
     function: Any = None,
     incoming: Incoming | None = None,
     rebind: Callable[[dict[str, Any]], None] | None = None,
-) -> wrapping.Begin:
+) -> wrappedruns.Begin:
     return lambda args, kwargs: begin_tool(
         name, input, call_id=call_id, shown=shown, function=function, incoming=incoming, rebind=rebind
     )

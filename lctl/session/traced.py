@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar, overload
 
-from lctl.session import wrapping
+from lctl.session import wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.session import LCTLSession
 from lctl.session.steps import StepScope
@@ -70,7 +70,7 @@ def _wrapped(function: Any, agent: str | None, intent: str | None, data: dict[st
     return wrapping.wrap(function, begin)
 
 
-class _Run(wrapping.Run):
+class _Run(wrappedruns.Run):
     """One run as a step."""
 
     def __init__(self, scope: StepScope) -> None:

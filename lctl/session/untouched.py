@@ -11,7 +11,7 @@ from lctl.guard import guard
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
-    from lctl.session.wrapping import Run
+    from lctl.session.wrappedruns import Run
 
 _runs: dict[Run, None] = {}
 

@@ -9,56 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
-from lctl.guard import guard
 from lctl.session import context, lanes, untouched
-from lctl.session.lanes import Lane
-from lctl.session.served import Rewritten, Served, items_of, items_of_async
-
-if TYPE_CHECKING:
-    from lctl.session.session import LCTLSession
+from lctl.session.served import items_of, items_of_async
+from lctl.session.wrappedruns import (
+    Begin,
+    Run,
+    begun,
+    begun_aside,
+    ended,
+    inside,
+    inside_async,
+    step_aside,
+    take_back,
+)
 
 _COROUTINE, _GENERATOR, _ASYNC_GENERATOR = 0x80, 0x20, 0x200  # flags of code objects (see `inspect`)
-Begin = Callable[[tuple[Any, ...], dict[str, Any]], "Run | None"]
 _raw = context.raw
-
-
-class Run:
-    """One run of a wrapped function.
-
-    Attributes:
-        frame: where its body is while it is suspended.
-        lane: the lane its body runs in; None: its caller's.
-        served: what it gives instead of running.
-        gives: of a plain function that gave a generator or coroutine, which is followed to its end: which.
-        session: it is recorded there.
-    """
-
-    #: Whether what a plain function gives to be iterated or awaited is part of the run.
-    follows: ClassVar[bool] = False
-    gives: str | None = None
-    session: LCTLSession | None = None
-    frame: context.Frame | None = None
-    lane: Lane | None = None
-    served: Served | None = None
-    #: Takes the place of the caller's arguments.
-    arguments: tuple[tuple[Any, ...], dict[str, Any]] | None = None
-
-    def rewritten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """The function is about to be called with these: the place to put others into theirs."""
-
-    def yielded(self, value: Any) -> None:
-        """An item of a generator."""
-
-    def returned(self, value: Any) -> None:
-        """The end of a run that did not raise."""
-
-    def failed(self, error: BaseException) -> None:
-        """The end of one that did; also by being cancelled or closed."""
-
-    def left(self) -> None:
-        """The end of one that gave a generator or coroutine which nobody has begun with."""
 
 
 def name_of(function: Any) -> str:
@@ -96,7 +64,7 @@ def _plain(function: Any, begin: Begin) -> Any:
     @wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         outer = _raw()
-        run = _begun(begin, args, kwargs)
+        run = begun(begin, args, kwargs)
         if run is None:
             try:
                 return function(*args, **kwargs)
@@ -122,15 +90,15 @@ def _plain(function: Any, begin: Begin) -> Any:
                     lanes.leave(token)
         except BaseException as error:
             step_aside(error)
-            _ended(run.failed, error)
+            ended(run.failed, error)
             raise
         run.gives = _GIVEN.get(type(value)) if run.follows else None
         if run.gives is not None:
             return _followed(run, value)
         try:
-            _ended(run.returned, value)
+            ended(run.returned, value)
         except BaseException as error:
-            _take_back(outer, error)
+            take_back(outer, error)
             raise
         return value
 
@@ -157,7 +125,7 @@ def _followed(run: Run, value: Any) -> Any:
 def _coroutine(function: Any, begin: Begin) -> Any:
     @wraps(function)
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        run = _begun(begin, args, kwargs)
+        run = begun(begin, args, kwargs)
         if run is None:
             try:
                 return await function(*args, **kwargs)
@@ -180,9 +148,9 @@ def _coroutine(function: Any, begin: Begin) -> Any:
                     lanes.leave(token)
         except BaseException as error:
             step_aside(error)
-            _ended(run.failed, error)
+            ended(run.failed, error)
             raise
-        _ended(run.returned, value)
+        ended(run.returned, value)
         return value
 
     return wrapper
@@ -191,7 +159,7 @@ def _coroutine(function: Any, begin: Begin) -> Any:
 def _generator(function: Any, begin: Begin) -> Any:
     @wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        run = _begun_aside(begin, args, kwargs)
+        run = begun_aside(begin, args, kwargs)
         if run is None:
             try:
                 return (yield from function(*args, **kwargs))
@@ -210,18 +178,18 @@ def _generator(function: Any, begin: Begin) -> Any:
             try:
                 item = resume(value)
             except StopIteration as stop:
-                _ended(run.returned, stop.value)
+                ended(run.returned, stop.value)
                 return stop.value
             except BaseException as error:
                 step_aside(error)
-                _ended(run.failed, error)
+                ended(run.failed, error)
                 raise
             finally:
                 run.frame = context.raw()
                 context.set_current(outer)
                 if lane is not None:
                     lanes.leave(lane)
-            _ended(run.yielded, item)
+            ended(run.yielded, item)
             left: GeneratorExit | None = None
             try:
                 resume, value = items.send, (yield item)
@@ -231,10 +199,10 @@ def _generator(function: Any, begin: Begin) -> Any:
                 resume, value = items.throw, error
             if left is not None:  # out here: it is no context of what closing raises
                 try:
-                    _inside(run, items.close)
+                    inside(run, items.close)
                     raise left
                 finally:
-                    _ended(run.failed, left)
+                    ended(run.failed, left)
                     left = None  # its traceback holds this frame
 
     return wrapper
@@ -243,7 +211,7 @@ def _generator(function: Any, begin: Begin) -> Any:
 def _async_generator(function: Any, begin: Begin) -> Any:
     @wraps(function)
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        run = _begun_aside(begin, args, kwargs)
+        run = begun_aside(begin, args, kwargs)
         if run is None:
             run = Run()
             run.frame = context.raw()
@@ -258,18 +226,18 @@ def _async_generator(function: Any, begin: Begin) -> Any:
             try:
                 item = await resume(value)
             except StopAsyncIteration:
-                _ended(run.returned, None)
+                ended(run.returned, None)
                 return
             except BaseException as error:
                 step_aside(error)
-                _ended(run.failed, error)
+                ended(run.failed, error)
                 raise
             finally:
                 run.frame = context.raw()
                 context.set_current(outer)
                 if lane is not None:
                     lanes.leave(lane)
-            _ended(run.yielded, item)
+            ended(run.yielded, item)
             left: GeneratorExit | None = None
             try:
                 resume, value = items.asend, (yield item)
@@ -279,81 +247,13 @@ def _async_generator(function: Any, begin: Begin) -> Any:
                 resume, value = items.athrow, error
             if left is not None:  # out here: it is no context of what closing raises
                 try:
-                    await _inside_async(run, items.aclose)
+                    await inside_async(run, items.aclose)
                     raise left
                 finally:
-                    _ended(run.failed, left)
+                    ended(run.failed, left)
                     left = None  # its traceback holds this frame
 
     return wrapper
-
-
-def _begun(begin: Begin, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run | None:
-    outer = _raw()
-    try:
-        with guard("the start of a traced function"):
-            run = begin(args, kwargs)
-            if run is not None and type(run.served) is Rewritten:
-                run.rewritten(args, kwargs)
-            return run
-    except BaseException as error:  # Ctrl-C, or the program's time limit: it does not begin
-        _take_back(outer, error)
-        raise
-    return None
-
-
-def _take_back(outer: context.Frame | None, error: BaseException) -> None:
-    """End what has begun since, and be where the caller is."""
-    frame = context.raw()
-    while frame is not None and frame is not outer and frame.step is not None:
-        with guard("the start of a traced function"):
-            frame.session.finish_step(frame, error, {})
-        frame = frame.parent
-    context.set_current(outer)
-
-
-def _begun_aside(begin: Begin, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run | None:
-    """Begin, but leave the consumer's place as it is."""
-    outer = context.raw()
-    run = _begun(begin, args, kwargs)
-    if run is not None:
-        run.frame = context.raw()
-    context.set_current(outer)
-    return run
-
-
-def step_aside(error: BaseException) -> None:
-    """Take the caller's own line off the traceback of what it has caught, before anybody is told of that:
-    frameworks show theirs to the model, and put them into the text of other exceptions."""
-    trace = error.__traceback__
-    if trace is not None and trace.tb_next is not None:
-        error.__traceback__ = trace.tb_next
-
-
-def _ended(tell: Callable[[Any], None], value: Any) -> None:
-    with guard("the end of a traced function"):
-        tell(value)
-
-
-def _inside(run: Run, function: Callable[[], Any]) -> None:
-    outer = context.raw()
-    context.set_current(run.frame)
-    lane = None if run.lane is None else lanes.enter(run.lane)
-    try:
-        function()
-    finally:
-        context.set_current(outer)
-        if lane is not None:
-            lanes.leave(lane)
-
-
-async def _inside_async(run: Run, function: Callable[[], Any]) -> None:
-    lane = None if run.lane is None else lanes.enter(run.lane)
-    try:
-        await function()
-    finally:
-        if lane is not None:
-            lanes.leave(lane)
 
 
 #: What a plain function may give -> its name; and by name, what follows it.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from lctl.guard import guard
 from lctl.instrument.patches import Wrapper
-from lctl.session import wrapping
+from lctl.session import wrappedruns, wrapping
 from lctl.session.default import get_session, is_untold
 from lctl.session.steps import StepScope
 from lctl.session.toolruns import begin_tool
@@ -62,7 +62,7 @@ class Tool(NamedTuple):
     function: Any = None
     wraps: Callable[[Any], Any] | None = None
 
-    def begin(self, agent: bool = False) -> wrapping.Run | None:
+    def begin(self, agent: bool = False) -> wrappedruns.Run | None:
         """See `begin_tool`. `agent`: its body is an agent."""
         return begin_tool(
             self.name,
@@ -83,7 +83,7 @@ DescribeTool = Callable[[Any, tuple[Any, ...], dict[str, Any]], Tool | None]
 
 
 #: Called so, too; begins what a call is told as. None: the call is told as nothing.
-Begin = Callable[[Any, tuple[Any, ...], dict[str, Any]], wrapping.Run | None]
+Begin = Callable[[Any, tuple[Any, ...], dict[str, Any]], wrappedruns.Run | None]
 
 
 def around(place: str, begin: Begin) -> Wrapper:
@@ -91,7 +91,7 @@ def around(place: str, begin: Begin) -> Wrapper:
     served; `place` is what a failure is counted under."""
 
     def wrapper(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        def begun(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+        def begun(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
             if is_untold():
                 return None
             with guard(place):
@@ -102,7 +102,7 @@ def around(place: str, begin: Begin) -> Wrapper:
         try:
             return wrapping.wrap(wrapped, begun)(*args, **kwargs)
         except BaseException as error:
-            wrapping.step_aside(error)
+            wrappedruns.step_aside(error)
             raise
 
     return wrapper
@@ -111,7 +111,7 @@ def around(place: str, begin: Begin) -> Wrapper:
 def around_step(place: str, describe: DescribeStep) -> Wrapper:
     """A wrapper under which each run of a function is a step."""
 
-    def begin(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         session = get_session()
         step = None if session is None else describe(instance, args, kwargs)
         if session is None or step is None:
@@ -125,7 +125,7 @@ def around_step(place: str, describe: DescribeStep) -> Wrapper:
 def around_tool(place: str, describe: DescribeTool) -> Wrapper:
     """A wrapper under which each run of a function is a tool call: recorded, or served."""
 
-    def begin(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         tool = describe(instance, args, kwargs)
         return None if tool is None else tool.begin()
 
@@ -138,7 +138,7 @@ def changeable(*found: Any) -> tuple[Any, ...]:
     return *found, *(value for value in held if isinstance(value, list | dict | set))
 
 
-class _StepRun(wrapping.Run):
+class _StepRun(wrappedruns.Run):
     """One run as a step."""
 
     def __init__(

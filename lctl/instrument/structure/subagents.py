@@ -11,7 +11,7 @@ from typing import Any
 
 from lctl.instrument.patches import Wrapper
 from lctl.instrument.structure.around import DescribeTool, Tool, around
-from lctl.session import border, jsonable, lanes, reported, wrapping
+from lctl.session import border, jsonable, lanes, reported, wrappedruns
 from lctl.session.default import get_session
 from lctl.session.rebinding import rebound
 from lctl.session.served import Rewritten
@@ -22,14 +22,14 @@ from lctl.session.toolruns import cannot_rewrite
 def around_subagent(place: str, describe: DescribeTool) -> Wrapper:
     """A wrapper under which each run of a function is the call of a tool that is an agent."""
 
-    def begin(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrapping.Run | None:
+    def begin(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         tool = describe(instance, args, kwargs)
         return None if tool is None else begin_subagent(tool)
 
     return around(place, begin)
 
 
-def begin_subagent(tool: Tool) -> wrapping.Run | None:
+def begin_subagent(tool: Tool) -> wrappedruns.Run | None:
     """A call begins, for `wrapping.wrap`; None where nothing is recorded.
 
     A fork may put another result in its place: it is the call of a tool like any then.
@@ -45,7 +45,7 @@ def begin_subagent(tool: Tool) -> wrapping.Run | None:
     return None if get_session() is None else _Run(tool)
 
 
-class _Run(wrapping.Run):
+class _Run(wrappedruns.Run):
     """One call; its event is recorded in the step it was made in."""
 
     follows = True

@@ -23,7 +23,7 @@ from lctl.instrument.patches import PatchSet
 from lctl.instrument.serving.aiohttp import Served, without_framing
 from lctl.instrument.transports.arrivals import Arrivals
 from lctl.session import lanes, turns
-from lctl.session.wrapping import step_aside
+from lctl.session.wrappedruns import step_aside
 
 if TYPE_CHECKING:
     from lctl.session.border import Player

@@ -7,7 +7,7 @@ from time import monotonic_ns
 from typing import Any
 
 from lctl.instrument.attempts import Attempt, never_raises
-from lctl.session.wrapping import step_aside
+from lctl.session.wrappedruns import step_aside
 
 
 def is_read(response: Any) -> bool:

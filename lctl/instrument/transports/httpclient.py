@@ -16,7 +16,7 @@ from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.plain import teed
 from lctl.instrument.transports.httpbodies import Bodies, is_read
-from lctl.session.wrapping import step_aside
+from lctl.session.wrappedruns import step_aside
 
 if TYPE_CHECKING:
     from lctl.session.border import Answer, Player

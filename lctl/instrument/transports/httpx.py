@@ -23,7 +23,7 @@ from lctl.instrument.serving.httpx import Players
 from lctl.instrument.transports import sending
 from lctl.instrument.transports.apps import is_answered_here
 from lctl.session import border, turns
-from lctl.session.wrapping import step_aside
+from lctl.session.wrappedruns import step_aside
 
 if TYPE_CHECKING:
     from lctl.session.border import Player

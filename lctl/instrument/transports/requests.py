@@ -8,7 +8,7 @@ from typing import Any
 from lctl.instrument import calls
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.transports.urllib3 import asking, grouped
-from lctl.session.wrapping import step_aside
+from lctl.session.wrappedruns import step_aside
 
 
 class Requests:

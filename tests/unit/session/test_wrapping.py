@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lctl.session import LCTLSession, get_session, tool, traced, wrapping
+from lctl.session import LCTLSession, get_session, tool, traced, wrappedruns, wrapping
 
 Events = Callable[[LCTLSession], list[dict[str, Any]]]
 Brief = Callable[[LCTLSession], list[str]]
@@ -301,7 +301,9 @@ def test_what_closing_a_generator_raises_has_no_context_of_ours(kind: str) -> No
         return chain(raised.value)
 
     def followed(function: Any) -> Any:
-        return function if kind == "plain" else wrapping.wrap(function, lambda args, kwargs: wrapping.Run())
+        return (
+            function if kind == "plain" else wrapping.wrap(function, lambda args, kwargs: wrappedruns.Run())
+        )
 
     def chain(error: BaseException | None) -> list[str]:
         return [] if error is None else [type(error).__name__, *chain(error.__context__)]
@@ -325,7 +327,7 @@ def test_a_generator_that_is_left_is_gone_at_once() -> None:
 
     gc.disable()
     try:
-        made = wrapping.wrap(items, lambda args, kwargs: wrapping.Run())()
+        made = wrapping.wrap(items, lambda args, kwargs: wrappedruns.Run())()
         seen = weakref.ref(next(made))
         made.close()
         del made
