@@ -1,4 +1,4 @@
-"""What a failure is called: one readable table from statuses, words and exceptions to the taxonomy.
+"""What a failure is called: by the tables of `kinds`, from statuses, words and exceptions to the taxonomy.
 
 Categories and types are the protocol's (spec part 6) and a few finer ones; `suggested_action` is what a
 program, or the person reading the log, should do next. A program adds rules of its own, which come first:
@@ -11,137 +11,21 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-
-class Kind(NamedTuple):
-    category: str
-    type: str
-    recoverable: bool
-    suggested_action: str
-
-
-#: The protocol's categories, their types and what each means.
-TAXONOMY: dict[str, dict[str, str]] = {
-    "input_error": {
-        "invalid_format": "Input doesn't match expected schema",
-        "missing_context": "Required context not provided",
-        "ambiguous_request": "Cannot determine intent",
-    },
-    "execution_error": {
-        "tool_failure": "Tool invocation failed",
-        "timeout": "Operation exceeded time limit",
-        "resource_exhausted": "Token/memory limit reached",
-        "rate_limited": "API rate limit hit",
-    },
-    "output_error": {
-        "generation_failed": "LLM produced invalid output",
-        "validation_failed": "Output doesn't meet constraints",
-        "unsafe_content": "Output flagged by safety filters",
-    },
-    "orchestration_error": {
-        "routing_failed": "Could not determine next agent",
-        "delegation_rejected": "Target agent refused task",
-        "cycle_detected": "Infinite loop detected",
-        "chain_depth_exceeded": "Maximum chain depth reached",
-    },
-}
-
-_AUTHENTICATION = Kind("input_error", "authentication_failed", False, "check_api_key")
-_FORBIDDEN = Kind("input_error", "permission_denied", False, "check_permissions")
-_INVALID = Kind("input_error", "invalid_format", False, "fix_request")
-_NOT_FOUND = Kind("input_error", "not_found", False, "check_model_and_url")
-_CONTEXT = Kind("execution_error", "resource_exhausted", False, "shorten_context")
-_TOO_LARGE = Kind("execution_error", "resource_exhausted", False, "shorten_request")
-_QUOTA = Kind("execution_error", "resource_exhausted", False, "check_quota_and_billing")
-_RATE = Kind("execution_error", "rate_limited", True, "retry_with_backoff")
-_TIMEOUT = Kind("execution_error", "timeout", True, "retry_with_timeout_increase")
-_CONNECTION = Kind("execution_error", "connection_failed", True, "retry")
-_CUT = Kind("execution_error", "connection_lost", True, "retry")
-_SERVER = Kind("execution_error", "server_error", True, "retry_with_backoff")
-_OVERLOADED = Kind("execution_error", "overloaded", True, "retry_with_backoff")
-_CONFLICT = Kind("execution_error", "conflict", True, "retry")
-_UNSAFE = Kind("output_error", "unsafe_content", False, "revise_prompt")
-_OUTPUT = Kind("output_error", "validation_failed", False, "inspect_answer")
-_GENERATION = Kind("output_error", "generation_failed", True, "retry")
-
-_TOOL = Kind("execution_error", "tool_failure", True, "fix_tool_input_or_retry")
-_CANCELLED = Kind("execution_error", "cancelled", False, "none")
-_MEMORY = Kind("execution_error", "resource_exhausted", False, "use_less_memory")
-_RECURSION = Kind("execution_error", "resource_exhausted", False, "fix_recursion")
-_DEPTH = Kind("orchestration_error", "chain_depth_exceeded", False, "raise_limit_or_fix_loop")
-_TURNS = Kind("orchestration_error", "chain_depth_exceeded", False, "raise_limit_or_fix_loop")
-_ROUTING = Kind("orchestration_error", "routing_failed", False, "fix_routing")
-_REJECTED = Kind("orchestration_error", "delegation_rejected", True, "choose_other_agent")
-_BLOCKED = Kind("orchestration_error", "fact_blocked", True, "verify_fact")
-_CONTRACT = Kind("output_error", "validation_failed", True, "fix_output")
-_SCHEMA = Kind("output_error", "validation_failed", True, "retry_with_errors")
-_MISSING = Kind("input_error", "missing_context", False, "provide_file")
-
-_BY_STATUS = {
-    400: _INVALID,
-    401: _AUTHENTICATION,
-    402: _QUOTA,
-    403: _FORBIDDEN,
-    404: _NOT_FOUND,
-    408: _TIMEOUT,
-    409: _CONFLICT,
-    413: _TOO_LARGE,
-    422: _INVALID,
-    429: _RATE,
-    503: _OVERLOADED,
-    504: _TIMEOUT,
-    529: _OVERLOADED,
-}
-
-#: Words of the provider's own error (code, type, message), first match wins over the status.
-_BY_WORDS = (
-    ("context_length_exceeded", _CONTEXT),
-    ("maximum context length", _CONTEXT),
-    ("prompt is too long", _CONTEXT),
-    ("context window", _CONTEXT),
-    ("string_above_max_length", _TOO_LARGE),
-    ("request_too_large", _TOO_LARGE),
-    ("insufficient_quota", _QUOTA),
-    ("credit balance", _QUOTA),
-    ("billing_", _QUOTA),
-    ("content_filter", _UNSAFE),
-    ("content_policy", _UNSAFE),
-    ("responsibleai", _UNSAFE),
-    ("overloaded", _OVERLOADED),
-    ("rate_limit", _RATE),
-    ("authentication_error", _AUTHENTICATION),
-    ("invalid_api_key", _AUTHENTICATION),
-    ("permission_error", _FORBIDDEN),
-    ("model_not_found", _NOT_FOUND),
+from lctl.trust.kinds import (
+    BY_EXCEPTION,
+    BY_STATUS,
+    BY_WORDS,
+    GENERATION,
+    INVALID,
+    OF_PROGRAMS,
+    OUTPUT,
+    SERVER,
+    TAXONOMY,
+    UNKNOWN,
+    UNSAFE,
+    WIRE_LIBRARIES,
+    Kind,
 )
-
-#: Exceptions of every HTTP library, by words of their class names from the class up to its bases.
-_BY_EXCEPTION = (
-    ("Timeout", _TIMEOUT),
-    ("TimedOut", _TIMEOUT),
-    ("ConnectError", _CONNECTION),
-    ("ConnectionRefused", _CONNECTION),
-    ("NewConnectionError", _CONNECTION),
-    ("ConnectorError", _CONNECTION),
-    ("NameResolution", _CONNECTION),
-    ("gaierror", _CONNECTION),
-    ("SSLError", Kind("execution_error", "connection_failed", False, "check_tls")),
-    ("ProxyError", Kind("execution_error", "connection_failed", False, "check_proxy")),
-    ("UnsupportedProtocol", _INVALID),
-    ("InvalidURL", _INVALID),
-    ("RemoteProtocolError", _CUT),
-    ("ProtocolError", _CUT),
-    ("IncompleteRead", _CUT),
-    ("PayloadError", _CUT),
-    ("Disconnected", _CUT),
-    ("ReadError", _CUT),
-    ("WriteError", _CUT),
-    ("ConnectionReset", _CUT),
-    ("BrokenPipe", _CUT),
-    ("ConnectionError", _CONNECTION),
-    ("NetworkError", _CONNECTION),
-    ("OSError", _CONNECTION),
-)
-_UNKNOWN = Kind("execution_error", "request_failed", False, "inspect_error")
 
 
 def of_status(status: int, error: dict[str, Any] | None) -> Kind:
@@ -151,16 +35,16 @@ def of_status(status: int, error: dict[str, Any] | None) -> Kind:
     if ruled is not None:
         return ruled
     if error:
-        for word, kind in _BY_WORDS:
+        for word, kind in BY_WORDS:
             if word in words:
                 return kind
-    known = _BY_STATUS.get(status)
+    known = BY_STATUS.get(status)
     if known is not None:
         return known
     if status >= 500:
-        return _SERVER
+        return SERVER
     # Below 400: an error inside a good answer (an `error` event of a stream).
-    return _INVALID if status >= 400 else _GENERATION
+    return INVALID if status >= 400 else GENERATION
 
 
 def of_exception(error: BaseException) -> Kind:
@@ -169,19 +53,19 @@ def of_exception(error: BaseException) -> Kind:
     if ruled is not None:
         return ruled
     for cls in type(error).__mro__:
-        for word, kind in _BY_EXCEPTION:
+        for word, kind in BY_EXCEPTION:
             if word in cls.__name__:
                 return kind
-    return _UNKNOWN
+    return UNKNOWN
 
 
 def of_sdk(error: BaseException) -> Kind:
     """What it is when the SDK raises at a good answer (`parse()` at finish_reason length)."""
     if "ContentFilter" in type(error).__name__:
-        return _UNSAFE
+        return UNSAFE
     if "LengthFinishReason" in type(error).__name__:
         return Kind("output_error", "generation_failed", True, "raise_max_tokens")
-    return _OUTPUT
+    return OUTPUT
 
 
 def name_of(error: BaseException) -> str:
@@ -192,40 +76,6 @@ def name_of(error: BaseException) -> str:
         return cls.__qualname__
     public = module.split("._", 1)[0]
     return f"{public}.{cls.__qualname__}"
-
-
-#: Exceptions of programs, frameworks and validators, by class name from the class up to its bases. Unlike the
-#: table above these are whole names: a program's own `ToolTimeoutPolicy` is no timeout.
-_OF_PROGRAMS = {
-    "TimeoutError": _TIMEOUT,
-    "MemoryError": _MEMORY,
-    "GraphRecursionError": _DEPTH,  # LangGraph; a RecursionError, so before it
-    "RecursionError": _RECURSION,
-    "MaxTurnsExceeded": _TURNS,  # OpenAI Agents
-    "UsageLimitExceeded": Kind("execution_error", "resource_exhausted", False, "raise_limit"),  # Pydantic AI
-    "UnexpectedModelBehavior": _GENERATION,
-    "ModelBehaviorError": _GENERATION,
-    "OutputParserException": _GENERATION,  # LangChain
-    "InputGuardrailTripwireTriggered": Kind("input_error", "unsafe_content", False, "revise_prompt"),
-    "OutputGuardrailTripwireTriggered": _UNSAFE,
-    "ContentFilterFinishReasonError": _UNSAFE,
-    "LengthFinishReasonError": Kind("output_error", "generation_failed", True, "raise_max_tokens"),
-    "ContextWindowExceededError": _CONTEXT,  # LiteLLM
-    "ValidationError": _SCHEMA,  # pydantic, jsonschema, msgspec, marshmallow
-    "JSONDecodeError": _SCHEMA,
-    "ToolException": _TOOL,  # LangChain
-    "ToolError": _TOOL,  # MCP
-    "McpError": _TOOL,
-    "ToolRetryError": _TOOL,
-    "UserError": _INVALID,
-    "NoSuchAgentError": _ROUTING,
-    "DelegationRejected": _REJECTED,
-    "FactBlocked": _BLOCKED,
-    "ContractViolated": _CONTRACT,
-    "CancelledError": _CANCELLED,
-    "Cancelled": _CANCELLED,
-    "FileNotFoundError": _MISSING,
-}
 
 
 class Rule(NamedTuple):
@@ -296,11 +146,11 @@ def of_error(error: BaseException) -> Kind | None:
         return kind
     if status is not None and status >= 400:
         return of_status(status, {"message": _text_of(error), **_said(error)})
-    found = next((_OF_PROGRAMS[name] for name in names if name in _OF_PROGRAMS), None)
+    found = next((OF_PROGRAMS[name] for name in names if name in OF_PROGRAMS), None)
     if found is not None or not _of_a_library(error):
         return found
     wire = of_exception(error)
-    return None if wire is _UNKNOWN else wire
+    return None if wire is UNKNOWN else wire
 
 
 def _ruled(names: list[str], status: int | None, error: object) -> Kind | None:
@@ -335,7 +185,7 @@ def _attribute(holder: object, name: str) -> Any:
 def _of_a_library(error: BaseException) -> bool:
     """The exception, or one it comes from, is an operating system's or a library's for talking to others."""
     roots = {cls.__module__.partition(".")[0] for cls in type(error).__mro__}
-    return bool(roots & _WIRE) or isinstance(error, ConnectionError)
+    return bool(roots & WIRE_LIBRARIES) or isinstance(error, ConnectionError)
 
 
 def _text_of(error: object) -> str:
@@ -345,18 +195,15 @@ def _text_of(error: object) -> str:
         return ""
 
 
-_WIRE = frozenset(
-    {
-        "openai",
-        "anthropic",
-        "httpx",
-        "httpx2",
-        "httpcore",
-        "requests",
-        "urllib3",
-        "aiohttp",
-        "socket",
-        "ssl",
-        "http",
-    }
-)
+__all__ = [
+    "TAXONOMY",
+    "Kind",
+    "Rule",
+    "add_rule",
+    "name_of",
+    "of_error",
+    "of_exception",
+    "of_sdk",
+    "of_status",
+    "remove_rule",
+]

@@ -9,18 +9,24 @@ from __future__ import annotations
 
 import sys
 import weakref
-from contextvars import ContextVar
 from time import monotonic_ns
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from lctl.distributed import hosts
-from lctl.guard import guard
-from lctl.instrument import calls, serving, settings, suppress, wire
+from lctl.instrument import calls, serving, suppress, wire
 from lctl.instrument.attempts import Attempt, never_raises
-from lctl.instrument.callevents import is_cancellation
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.serving.aiohttp import Served, without_framing
+from lctl.instrument.transports.aiohttprequests import (
+    Requesting,
+    begin,
+    body_of,
+    failed,
+    headers_of,
+    requesting,
+    set_body,
+    within,
+)
 from lctl.instrument.transports.arrivals import Arrivals
 from lctl.session import lanes, turns
 from lctl.session.wrappedruns import step_aside
@@ -100,10 +106,10 @@ class _Tees:
 
     async def request(self, wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """One call, over as many attempts and redirects as it takes."""
-        call = _Requesting(_decompresses(session, kwargs))
+        call = Requesting(_decompresses(session, kwargs))
         address = args[1] if len(args) > 1 else kwargs.get("str_or_url")
         opened = wire.open_call_here(address) if calls.current_call() is None else None
-        mark = _requesting.set(call)
+        mark = requesting.set(call)
         try:
             response = await wrapped(*args, **kwargs)
         except BaseException as error:
@@ -116,7 +122,7 @@ class _Tees:
             step_aside(error)
             raise
         finally:
-            _requesting.reset(mark)
+            requesting.reset(mark)
         if opened is not None:
             calls.leave(opened[1])
             opened[0].returned()
@@ -126,7 +132,7 @@ class _Tees:
         self, wrapped: Any, connector: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Called once for each request that leaves."""
-        call = _requesting.get()
+        call = requesting.get()
         request = args[0] if args else kwargs["req"]
         if call is None:
             return await wrapped(*args, **kwargs)
@@ -137,26 +143,26 @@ class _Tees:
             if call.served is not None:
                 return call.served.connection
         elif not suppress.silenced():
-            call.attempt = await _begin(request)
+            call.attempt = await begin(request)
         if call.attempt is not None:
             call.attempt.unsent = True
         try:
-            return await _within(call, wrapped, args, kwargs)
+            return await within(call, wrapped, args, kwargs)
         except BaseException as error:
             step_aside(error)
             raise
 
-    async def _ask(self, player: Player, call: _Requesting, connector: Any, request: Any) -> None:
+    async def _ask(self, player: Player, call: Requesting, connector: Any, request: Any) -> None:
         """In a rerun: serve the request, or have it sent."""
-        headers = _headers(request)
-        body = await _body(request, True)
+        headers = headers_of(request)
+        body = await body_of(request, True)
         kind = "websocket" if headers.get("upgrade", "").lower() == "websocket" else None
         passage = serving.cross(player, "aiohttp", request.method, str(request.url), headers, body, kind=kind)
         await serving.ready_async(passage)
         call.attempt = attempt = serving.begin(passage, "aiohttp", headers.items(), body)
         if passage.answer is None:
             if passage.body is not None:
-                await _set_body(request, passage.body)
+                await set_body(request, passage.body)
             if passage.url is not None:
                 request.url = type(request.url)(passage.url, encoded=True)
             return
@@ -168,13 +174,13 @@ class _Tees:
             try:
                 await served.wait()
             except BaseException as raised:
-                _failed(call, raised)
+                failed(call, raised)
                 served.connection.close()
                 step_aside(raised)
                 raise
 
     async def send(self, wrapped: Any, request: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        call = _requesting.get()
+        call = requesting.get()
         if call is None or call.request is not request:  # that of a tunnel through a proxy
             return await wrapped(*args, **kwargs)
         connection = args[0] if args else kwargs["conn"]
@@ -182,7 +188,7 @@ class _Tees:
             call.attempt.unsent = False
             self.arrivals.expect(connection.protocol)
         try:
-            call.response = response = await _within(call, wrapped, args, kwargs)
+            call.response = response = await within(call, wrapped, args, kwargs)
         except BaseException as error:
             self.arrivals.take(connection.protocol)
             step_aside(error)
@@ -191,7 +197,7 @@ class _Tees:
 
     async def start(self, wrapped: Any, response: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Reads the head."""
-        call = _requesting.get()
+        call = requesting.get()
         if call is None or call.response is not response:
             return await wrapped(*args, **kwargs)
         protocol = (args[0] if args else kwargs["connection"]).protocol
@@ -203,7 +209,7 @@ class _Tees:
     async def _head(
         self,
         wrapped: Any,
-        call: _Requesting,
+        call: Requesting,
         response: Any,
         protocol: Any,
         args: tuple[Any, ...],
@@ -211,9 +217,9 @@ class _Tees:
     ) -> Any:
         framed = False
         if call.served is not None:
-            await _within(call, call.served.written, (), {})
-            framed = await _within(call, call.served.begin, (), {})
-        result = await _within(call, wrapped, args, kwargs)
+            await within(call, call.served.written, (), {})
+            framed = await within(call, call.served.begin, (), {})
+        result = await within(call, wrapped, args, kwargs)
         if call.served is not None:
             call.served.begun()
             if framed:
@@ -285,88 +291,6 @@ class _Tees:
         served = self._served.pop(reader, None)
         if served is not None and reader in self._attempts:
             served.finish()
-
-
-class _Requesting:
-    """One `ClientSession._request` under way, and the request of it that left last."""
-
-    __slots__ = ("attempt", "decompresses", "request", "response", "served")
-
-    def __init__(self, decompresses: bool) -> None:
-        self.decompresses = decompresses
-        self.request: Any = None
-        self.response: Any = None
-        self.attempt: Attempt | None = None
-        self.served: Served | None = None
-
-
-_requesting: ContextVar[_Requesting | None] = ContextVar("lctl_aiohttp", default=None)
-
-
-def _failed(call: _Requesting, error: BaseException) -> None:
-    if call.attempt is not None and not is_cancellation(error):
-        call.attempt.failed(error)
-
-
-async def _within(call: _Requesting, wrapped: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run a part of the request; what it raises is the attempt's failure."""
-    token = suppress.silence(suppress.REPORTED)
-    try:
-        return await wrapped(*args, **kwargs)
-    except BaseException as error:
-        _failed(call, error)
-        step_aside(error)
-        raise
-    finally:
-        suppress.end_silence(token)
-
-
-async def _begin(request: Any) -> Attempt | None:
-    try:
-        hosts.tell(request.url, request.headers)
-        headers = _headers(request)
-        seen = wire.recognise(request.method, request.url, headers)
-        if seen is None or headers.get("upgrade", "").lower() == "websocket":
-            return None
-        body = await _body(request, settings.full)
-    except Exception as error:
-        if guard.policy == "raise":
-            raise
-        guard.failed("the start of a model call", error)
-        return None
-    return wire.begin(seen, "aiohttp", headers.items(), body)
-
-
-def _headers(request: Any) -> dict[str, str]:
-    return {str(name).lower(): str(value) for name, value in request.headers.items()}
-
-
-async def _body(request: Any, read: bool) -> bytes | None:
-    """The bytes that will be sent; None where they are not known. `read` what must be read for it."""
-    body = request.body
-    if isinstance(body, (bytes, bytearray)):
-        return bytes(body)
-    if body is None:
-        return b""
-    value = getattr(body, "_value", None)
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return bytes(value)
-    if isinstance(value, str):
-        return value.encode(getattr(body, "encoding", None) or "utf-8")
-    if read and hasattr(body, "as_bytes"):
-        return bytes(await body.as_bytes())
-    return None
-
-
-async def _set_body(request: Any, body: bytes) -> None:
-    for name in ("Content-Length", "Transfer-Encoding"):
-        request.headers.popall(name, None)
-    request.chunked = None
-    if hasattr(request, "update_body"):
-        await request.update_body(body)
-    else:
-        request.update_body_from_data(body)
-    request.headers["Content-Length"] = str(len(body))
 
 
 def _decompresses(session: Any, kwargs: dict[str, Any]) -> bool:

@@ -8,7 +8,6 @@ too. The response object stays the client's own; below its stream lies a tee tha
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from functools import partial
 from time import monotonic_ns
 from types import ModuleType
@@ -22,7 +21,13 @@ from lctl.instrument.patches import PatchSet
 from lctl.instrument.serving.httpx import Players
 from lctl.instrument.transports import sending
 from lctl.instrument.transports.apps import is_answered_here
-from lctl.session import border, turns
+from lctl.instrument.transports.httpxstreams import (
+    RecordedAsyncBody,
+    RecordedAsyncUpload,
+    RecordedBody,
+    RecordedUpload,
+)
+from lctl.session import border
 from lctl.session.wrappedruns import step_aside
 
 if TYPE_CHECKING:
@@ -63,12 +68,12 @@ class _Tees:
         self._players = Players(module, exceptions)
         self._sync = module.SyncByteStream
         self._async = module.AsyncByteStream
-        self._tee = type("RecordedStream", (_Tee, self._sync), {"__module__": __name__})
-        self._upload: Any = type("RecordedUpload", (_Upload, self._sync), {"__module__": __name__})
+        self._tee = type("RecordedStream", (RecordedBody, self._sync), {"__module__": __name__})
+        self._upload: Any = type("RecordedUpload", (RecordedUpload, self._sync), {"__module__": __name__})
         self._async_upload: Any = type(
-            "RecordedUpload", (_AsyncUpload, self._async), {"__module__": __name__}
+            "RecordedUpload", (RecordedAsyncUpload, self._async), {"__module__": __name__}
         )
-        self._async_tee = type("RecordedStream", (_AsyncTee, self._async), {"__module__": __name__})
+        self._async_tee = type("RecordedStream", (RecordedAsyncBody, self._async), {"__module__": __name__})
 
     def send(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         request = args[0] if args else kwargs["request"]
@@ -227,115 +232,3 @@ _addresses: dict[Any, Any] = {}
 def _remember(parts: Any, seen: wire.Seen) -> None:
     if parts is not None and seen[3] is not None and len(_addresses) < 256:
         _addresses[parts] = seen[2]
-
-
-class _Tee:
-    """Passes a response's chunks on and keeps them. `elapsed` and the like are the inner stream's."""
-
-    def __init__(self, inner: Any, attempt: Attempt) -> None:
-        self._inner = inner
-        self._attempt = attempt
-
-    def __iter__(self) -> Iterator[bytes]:
-        keep, now = self._attempt.chunks.append, monotonic_ns
-        try:
-            for chunk in self._inner:
-                keep((now(), chunk))
-                yield chunk
-        except GeneratorExit:  # the reader stopped; the response's close tells
-            raise
-        except BaseException as error:
-            self._attempt.failed(error)
-            step_aside(error)
-            raise
-        self._attempt.end()
-
-    def close(self) -> None:
-        try:
-            self._inner.close()
-        finally:
-            self._attempt.closed()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["_inner"], name)
-
-    def __del__(self) -> None:
-        attempt = self.__dict__.get("_attempt")
-        if attempt is not None and (attempt.returning is not None or not attempt.over):
-            attempt.abandoned()
-
-
-class _AsyncTee:
-    """The same for an async client."""
-
-    def __init__(self, inner: Any, attempt: Attempt) -> None:
-        self._inner = inner
-        self._attempt = attempt
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        keep, now = self._attempt.chunks.append, monotonic_ns
-        stream = self._inner.__aiter__()
-        asked = turns.now()
-        try:
-            async for chunk in stream:
-                keep((now(), chunk))
-                if turns.counting:
-                    self._attempt.passed(asked=asked)
-                yield chunk
-                asked = turns.now() if turns.counting else None
-        except GeneratorExit:
-            raise
-        except BaseException as error:
-            self._attempt.failed(error)
-            step_aside(error)
-            raise
-        finally:
-            if isinstance(stream, AsyncGenerator):
-                await stream.aclose()
-        self._attempt.end(asked)
-
-    async def aclose(self) -> None:
-        try:
-            await self._inner.aclose()
-        finally:
-            await self._attempt.closed_async()
-
-    __getattr__ = _Tee.__getattr__
-    __del__ = _Tee.__del__
-
-
-class _Upload:
-    """A request's streamed body on its way out."""
-
-    def __init__(self, inner: Any, kept: list[bytes]) -> None:
-        self._inner = inner
-        self._kept = kept
-
-    def __iter__(self) -> Iterator[bytes]:
-        self._kept.clear()  # sent again
-        for piece in self._inner:
-            self._kept.append(piece)
-            yield piece
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["_inner"], name)
-
-
-class _AsyncUpload:
-    def __init__(self, inner: Any, kept: list[bytes]) -> None:
-        self._inner = inner
-        self._kept = kept
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        self._kept.clear()
-        async for piece in self._inner:
-            self._kept.append(piece)
-            yield piece
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-    __getattr__ = _Upload.__getattr__

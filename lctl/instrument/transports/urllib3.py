@@ -15,15 +15,21 @@ from contextvars import ContextVar
 from functools import partial
 from time import monotonic_ns
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from lctl.distributed import hosts
-from lctl.guard import guard
 from lctl.instrument import calls, serving, suppress, wire
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.plain import teed
 from lctl.instrument.serving.urllib3 import respond
+from lctl.instrument.transports.urllib3requests import (
+    named,
+    request_of,
+    whole,
+    with_body,
+    with_context,
+    with_url,
+)
 from lctl.session.wrappedruns import step_aside
 
 if TYPE_CHECKING:
@@ -113,98 +119,15 @@ def grouped(
     return result
 
 
-class _Request(NamedTuple):
-    """What `_make_request(conn, method, url, body=None, headers=None, ...)` was told.
-
-    `path` is what stands in the request's first line, `url` the whole; `body` None where nobody knows.
-    """
-
-    method: str
-    path: str
-    url: str
-    headers: dict[str, str]
-    body: bytes | None
-
-
-def _read(pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Request:
-    method, path = args[1:3] if len(args) > 2 else (kwargs["method"], kwargs["url"])
-    body = args[3] if len(args) > 3 else kwargs.get("body")
-    headers = args[4] if len(args) > 4 else kwargs.get("headers")
-    url = path
-    if path.startswith("/"):
-        default = {"http": 80, "https": 443}.get(pool.scheme)
-        port = "" if pool.port in (None, default) else f":{pool.port}"
-        url = f"{pool.scheme}://{pool.host}{port}{path}"
-    pairs = {_text(name).lower(): _text(value) for name, value in dict(headers or {}).items()}
-    if isinstance(body, str):
-        body = body.encode()
-    known = bytes(body) if isinstance(body, (bytes, bytearray, memoryview)) else b"" if body is None else None
-    return _Request(method, path, url, pairs, known)
-
-
 @never_raises("the start of a model call")
 def _begin(pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Attempt | None:
     if suppress.silenced():
         return None
-    request = _read(pool, args, kwargs)
+    request = request_of(pool, args, kwargs)
     seen = wire.recognise(request.method, request.url, request.headers)
     if seen is None:
         return None
     return wire.begin(seen, asking.get() or "urllib3", request.headers.items(), request.body)
-
-
-def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of `_make_request` with body and headers by name."""
-    named = dict(zip(("conn", "method", "url", "body", "headers"), args, strict=False)) | kwargs
-    return (named.pop("conn"), named.pop("method"), named.pop("url"), *args[5:]), named
-
-
-def _told(pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of `_make_request`, with the trace context in the headers of a host that is told."""
-    if not hosts.patterns() or suppress.silenced():
-        return args, kwargs
-    with guard("a request's trace context"):
-        url = _read(pool, args, kwargs).url
-        if hosts.is_told(url):
-            rest, named = _named(args, kwargs)
-            headers = dict(named.get("headers") or {})
-            hosts.tell(url, headers)
-            return rest, {**named, "headers": headers}
-    return args, kwargs
-
-
-def _with_body(
-    args: tuple[Any, ...], kwargs: dict[str, Any], body: bytes
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of `_make_request`, with another body and its length."""
-    args, named = _named(args, kwargs)
-    left = ("content-length", "transfer-encoding")
-    kept = {k: v for k, v in dict(named.get("headers") or {}).items() if _text(k).lower() not in left}
-    named |= {"body": body, "headers": {**kept, "Content-Length": str(len(body))}, "chunked": False}
-    return args, named
-
-
-def _with_url(
-    args: tuple[Any, ...], kwargs: dict[str, Any], url: str
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of `_make_request`, with another URL of the same host."""
-    (conn, method, old, *others), named = _named(args, kwargs)
-    path = "/" + url.partition("//")[2].partition("/")[2]
-    return (conn, method, path if old.startswith("/") else url, *others), named
-
-
-def _whole(body: Any) -> bytes | None:
-    """A body that was not plain bytes, read; None if it cannot be."""
-    data = body.read() if hasattr(body, "read") else b"".join(_bytes(piece) for piece in body)
-    return _bytes(data)
-
-
-def _bytes(data: Any) -> bytes:
-    return data.encode() if isinstance(data, str) else bytes(data)
-
-
-def _text(value: Any) -> str:
-    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
 
 
 class _Tees:
@@ -218,10 +141,10 @@ class _Tees:
         player = serving.player_here()
         if player is not None:
             return self._ask(player, wrapped, pool, args, kwargs)
-        args, kwargs = _told(pool, args, kwargs)
+        args, kwargs = with_context(pool, args, kwargs)
         attempt = _begin(pool, args, kwargs)
         if attempt is not None and attempt.upload is not None:
-            args, kwargs = _named(args, kwargs)
+            args, kwargs = named(args, kwargs)
             kwargs["body"] = teed(kwargs["body"], attempt.upload)
         try:
             return self._sent(wrapped, args, kwargs, attempt)
@@ -233,10 +156,10 @@ class _Tees:
         self, player: Player, wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """In a rerun: serve the request, or send it."""
-        request = _read(pool, args, kwargs)
+        request = request_of(pool, args, kwargs)
         body, library = request.body, asking.get() or "urllib3"
         if body is None:
-            body = _whole(args[3] if len(args) > 3 else kwargs.get("body"))
+            body = whole(args[3] if len(args) > 3 else kwargs.get("body"))
         passage = serving.cross(player, library, request.method, request.url, request.headers, body)
         serving.ready(passage)
         attempt = serving.begin(passage, library, request.headers.items(), body)
@@ -246,9 +169,9 @@ class _Tees:
             return self._sent(wrapped, (), {}, attempt)
         sent = body if passage.body is None else passage.body
         if passage.url is not None:
-            args, kwargs = _with_url(args, kwargs, passage.url)
+            args, kwargs = with_url(args, kwargs, passage.url)
         if sent is not None and (passage.body is not None or request.body is None):
-            args, kwargs = _with_body(args, kwargs, sent)
+            args, kwargs = with_body(args, kwargs, sent)
         return self._sent(wrapped, args, kwargs, attempt)
 
     def _sent(self, send: Any, args: tuple[Any, ...], kwargs: dict[str, Any], attempt: Attempt | None) -> Any:

@@ -1,0 +1,123 @@
+"""What passes through the streams of httpx and httpx2, kept; mixed with the stream classes of the package."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from time import monotonic_ns
+from typing import Any
+
+from lctl.instrument.attempts import Attempt
+from lctl.session import turns
+from lctl.session.wrappedruns import step_aside
+
+
+class RecordedBody:
+    """Passes a response's chunks on and keeps them. `elapsed` and the like are the inner stream's."""
+
+    def __init__(self, inner: Any, attempt: Attempt) -> None:
+        self._inner = inner
+        self._attempt = attempt
+
+    def __iter__(self) -> Iterator[bytes]:
+        keep, now = self._attempt.chunks.append, monotonic_ns
+        try:
+            for chunk in self._inner:
+                keep((now(), chunk))
+                yield chunk
+        except GeneratorExit:  # the reader stopped; the response's close tells
+            raise
+        except BaseException as error:
+            self._attempt.failed(error)
+            step_aside(error)
+            raise
+        self._attempt.end()
+
+    def close(self) -> None:
+        try:
+            self._inner.close()
+        finally:
+            self._attempt.closed()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_inner"], name)
+
+    def __del__(self) -> None:
+        attempt = self.__dict__.get("_attempt")
+        if attempt is not None and (attempt.returning is not None or not attempt.over):
+            attempt.abandoned()
+
+
+class RecordedAsyncBody:
+    """The same for an async client."""
+
+    def __init__(self, inner: Any, attempt: Attempt) -> None:
+        self._inner = inner
+        self._attempt = attempt
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        keep, now = self._attempt.chunks.append, monotonic_ns
+        stream = self._inner.__aiter__()
+        asked = turns.now()
+        try:
+            async for chunk in stream:
+                keep((now(), chunk))
+                if turns.counting:
+                    self._attempt.passed(asked=asked)
+                yield chunk
+                asked = turns.now() if turns.counting else None
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            self._attempt.failed(error)
+            step_aside(error)
+            raise
+        finally:
+            if isinstance(stream, AsyncGenerator):
+                await stream.aclose()
+        self._attempt.end(asked)
+
+    async def aclose(self) -> None:
+        try:
+            await self._inner.aclose()
+        finally:
+            await self._attempt.closed_async()
+
+    __getattr__ = RecordedBody.__getattr__
+    __del__ = RecordedBody.__del__
+
+
+class RecordedUpload:
+    """A request's streamed body on its way out."""
+
+    def __init__(self, inner: Any, kept: list[bytes]) -> None:
+        self._inner = inner
+        self._kept = kept
+
+    def __iter__(self) -> Iterator[bytes]:
+        self._kept.clear()  # sent again
+        for piece in self._inner:
+            self._kept.append(piece)
+            yield piece
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_inner"], name)
+
+
+class RecordedAsyncUpload:
+    def __init__(self, inner: Any, kept: list[bytes]) -> None:
+        self._inner = inner
+        self._kept = kept
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        self._kept.clear()
+        async for piece in self._inner:
+            self._kept.append(piece)
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    __getattr__ = RecordedUpload.__getattr__
