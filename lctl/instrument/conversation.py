@@ -28,7 +28,8 @@ from lctl.instrument.prefix import Reading
 from lctl.instrument.prefixes import SMALL, Prefixes, locate
 from lctl.instrument.spelling import Spelling
 from lctl.instrument.subagents import SubAgents
-from lctl.instrument.toolcalls import Result, ToolCalls, asked_in, results_in
+from lctl.instrument.toolcalls import ToolCalls
+from lctl.instrument.toolmessages import Result, asked_in, results_in
 from lctl.record.recorder import Draft
 from lctl.session.messagegraph.registry import Graphs, marked
 from lctl.session.messagegraph.route import position_of

@@ -11,7 +11,8 @@ from lctl.instrument.codecs.model import ModelRequest
 from lctl.instrument.forest import Forest, Node, Place
 from lctl.instrument.spelling import Spelling
 from lctl.instrument.subagents import SubAgents
-from lctl.instrument.toolcalls import ToolCalls, asked_in, results_in
+from lctl.instrument.toolcalls import ToolCalls
+from lctl.instrument.toolmessages import asked_in, results_in
 from lctl.record.recorder import Draft
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lctl.instrument.forest import Node
-    from lctl.instrument.toolcalls import Asked, Result
+    from lctl.instrument.toolmessages import Asked, Result
 
 #: Begin of the ids of calls that have none.
 BY_NAME = "function:"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from lctl.instrument.forest import Node, Place
-from lctl.instrument.toolcalls import result_text
+from lctl.instrument.toolmessages import result_text
 from lctl.session.lanes import current
 
 #: Conversations, and tool calls, that are kept in mind.

@@ -13,17 +13,15 @@ value   = JSON | "@" file | "@@" text | text
 from __future__ import annotations
 
 import re
-from pathlib import Path as File
 from typing import Any, cast, get_args
 
-from lctl.patch.edits import Before, Edit, Operator, Path, Root, Scope, Segment
-from lctl.patch.lexing import NAME, NUMBER, Cursor, PatchError, read_json
+from lctl.patch.edits import Before, Edit, Path, Root, Scope, Segment
+from lctl.patch.lexing import NAME, NUMBER, Cursor, PatchError
+from lctl.patch.operands import read_operator, read_value
 
 _ROOTS = get_args(Root)
-_OPERATORS = ("+=", "-=", "~=", "!=", "=")
 _WORD = re.compile(r"[a-z_]+")
 _SEQ = re.compile(r"\d{1,15}")
-_ERROR = re.compile(r"\s*(\d{3}\b|[A-Za-z_][\w.]*)\s*:?\s*(.*)", re.DOTALL)
 #: Names people try, and where the thing is.
 _ELSEWHERE = {
     "system": "prompt.system",
@@ -41,7 +39,6 @@ _NOT_PARAMS = {
     "system": "prompt.system",
     "instructions": "prompt.system",
 }
-_TEXTS = ("content", "role", "description", "name")
 _EVENT_FIELDS = ("agent", "type", "step", "timestamp")
 
 
@@ -68,8 +65,8 @@ def parse_edit(text: str, *, results: bool = False) -> Edit:
         if root == "tool" or (root == "answer" and not path) or (root in ("data", "event") and not path):
             cursor.fail("this cannot be removed; set it to another value", begin)
         return Edit(root, path, "del", None, scope)
-    operator = _operator(cursor)
-    return Edit(root, path, operator, _value(cursor, root, path, operator), scope)
+    operator = read_operator(cursor)
+    return Edit(root, path, operator, read_value(cursor, root, path, operator), scope)
 
 
 # -- scopes ------------------------------------------------------------------------------------
@@ -214,116 +211,6 @@ def _index(cursor: Cursor) -> Segment:
     if not cursor.take("]"):
         cursor.fail("']' is expected here")
     return segment
-
-
-# -- operators and values ----------------------------------------------------------------------
-
-
-def _operator(cursor: Cursor) -> Operator:
-    for operator in _OPERATORS:
-        if cursor.take(operator):
-            return cast("Operator", operator)
-    what = "=, +=, -=, ~= or != is expected here" if cursor.rest else "= and a value are expected here"
-    raise cursor.error(what)
-
-
-def _value(cursor: Cursor, root: Root, path: Path, operator: Operator) -> Any:
-    begin = cursor.at
-    if operator == "!=":
-        return _error_text(cursor, root, path)
-    if operator == "~=":
-        return _replacement(cursor)
-    is_text = _is_text(root, path)
-    value = _plain_value(cursor, is_text)
-    if isinstance(value, int | float) and is_text:
-        value = cursor.text[begin:].strip()  # model=4 is a name that looks like a number
-    if any(isinstance(segment, Before) for segment in path) and operator != "=":
-        cursor.fail("[+] puts something in: it is followed by =", begin - len(operator))
-    return value
-
-
-def _is_text(root: Root, path: Path) -> bool:
-    return root in ("model", "prompt") or (root in ("message", "tools") and path[-1] in _TEXTS)
-
-
-def _plain_value(cursor: Cursor, is_text: bool) -> Any:
-    text = cursor.rest
-    if text.startswith("@@"):
-        return text[1:]
-    if text.startswith("@"):
-        return _file(cursor, text[1:])
-    try:
-        return read_json(text)
-    except ValueError as error:
-        if text[:1] in ("{", "[") and not is_text:
-            at = cursor.at + getattr(error, "pos", 0)
-            message = getattr(error, "msg", str(error))
-            cursor.fail(f"this begins as JSON and is none ({message.lower()}); such a text is quoted", at)
-        return text
-
-
-def _file(cursor: Cursor, name: str) -> Any:
-    """A .json file's value; any other file's text, without the line feed at its end."""
-    try:
-        text = File(name).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        what = getattr(error, "strerror", None) or "not a file of text"
-        cursor.fail(f"{name}: {what.lower()} (a text that begins with @ is written @@)")
-    if not name.endswith(".json"):
-        return text.removesuffix("\n")
-    try:
-        return read_json(text)
-    except ValueError as error:
-        cursor.fail(f"{name}: not JSON ({error})")
-
-
-def _error_text(cursor: Cursor, root: Root, path: Path) -> str:
-    whole = (root == "answer" and not path) or (root == "tool" and path[1:] == ("output",))
-    if not whole:
-        cursor.fail("what fails is a tool (tool:NAME!=...) or a model's answer (answer!=...)", cursor.at - 2)
-    found = _ERROR.fullmatch(cursor.rest)
-    if found is None:
-        cursor.fail("an exception (TimeoutError: gone) or a status (429) is expected here")
-    if found[1].isdigit() and (root != "answer" or not 400 <= int(found[1]) <= 599):
-        cursor.fail("a status from 400 to 599 can be an answer; a tool fails with an exception")
-    return f"{found[1]}: {found[2]}" if found[2] else found[1]
-
-
-def _replacement(cursor: Cursor) -> list[str]:
-    """`/pattern/replacement/flags`; any other character may stand for the slash."""
-    begin = cursor.at
-    delimiter = cursor.rest[:1]
-    if not delimiter or delimiter.isalnum() or delimiter.isspace() or delimiter == "\\":
-        cursor.fail("/pattern/replacement/ is expected here")
-    parts = _split(cursor.rest[1:], delimiter)
-    if len(parts) != 3:
-        cursor.fail(f"/pattern/replacement/ is expected here, with {delimiter} three times")
-    pattern, replacement, flags = parts
-    if set(flags) - set("is"):
-        at = len(cursor.text) - len(flags)
-        cursor.fail("flags are i (upper and lower case alike) and s (. is also a line's end)", at)
-    try:
-        re.sub(pattern, replacement, "")
-    except (re.error, IndexError) as error:
-        cursor.fail(f"not a regular expression ({error})", begin + 1)
-    return [pattern, replacement, flags]
-
-
-def _split(text: str, delimiter: str) -> list[str]:
-    """At each delimiter without a backslash before it; that backslash goes, others stay."""
-    parts, at = [""], 0
-    while at < len(text):
-        pair = text[at : at + 2]
-        if pair[0] == "\\" and len(pair) == 2:
-            parts[-1] += delimiter if pair[1] == delimiter else pair
-            at += 2
-        elif pair[0] == delimiter:
-            parts.append("")
-            at += 1
-        else:
-            parts[-1] += pair[0]
-            at += 1
-    return parts
 
 
 __all__ = ["PatchError", "parse_edit"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from lctl.events import Event
 from lctl.instrument.nameless import BY_NAME
-from lctl.instrument.toolcalls import Asked, asked_in
+from lctl.instrument.toolmessages import Asked, asked_in
 from lctl.rerun.crossings import body_of
 from lctl.rerun.entries import Entry
 from lctl.rerun.tape import Tape

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from lctl.instrument.toolcalls import Result, ToolCalls
+from lctl.instrument.toolcalls import ToolCalls
+from lctl.instrument.toolmessages import Result
 from tests.unit.instrument.chains import (
     CHAT,
     GOOGLE,
