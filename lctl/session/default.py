@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from lctl.errors import LctlError, RecordingError
+from lctl.errors import RecordingError
 from lctl.guard import guard
 from lctl.session import beginning, border, context, ending, naming, pooljobs, processes, threads, toolresults
 from lctl.session.pooljobs import PoolJobs
@@ -175,7 +175,7 @@ def _opened() -> LCTLSession | None:
             made = opener()
             made.pool_jobs.adopt(pooljobs.take_early())  # before any thread's job ends in it
             _session = made
-        except (LctlError, OSError) as error:
+        except Exception as error:
             _failed = True  # said once; the program goes on unrecorded
             if guard.policy == "raise":
                 raise

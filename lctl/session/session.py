@@ -135,6 +135,7 @@ class LCTLSession(Trusting, Stepping, Verbs):
             from lctl.trust.policy import header_of, read_policy
 
             chain["confidence"] = header_of(read_policy(confidence))
+        chain = jsonable.plain(chain)
         self._store = opening.store(chain, path, durability, clock, adopt=chain_id is None, to=self._to)
         self.agent = agent
         self.lost = 0
