@@ -33,6 +33,7 @@ if "silent" not in sys.argv:
     if "exit" in sys.argv:
         sys.exit(3)
 """
+_INSTRUMENTED = "from lctl.instrument import auto_instrument\nauto_instrument()\n" + _PROGRAM
 
 
 def test_it_opens_at_the_first_event_and_says_where_it_is(folder: Path) -> None:
@@ -325,7 +326,7 @@ def test_a_folder_whose_name_is_not_utf8(folder: Path) -> None:
     os.mkdir(place)  # noqa: PTH102
     os.chdir(place)
     try:
-        done = run("from lctl.instrument import auto_instrument\nauto_instrument()\n" + _PROGRAM, "\udcff", "ü")
+        done = run(_INSTRUMENTED, "\udcff", "ü")
         (log,) = (Path.cwd() / ".lctl").iterdir()
         program = json.loads(log.read_text())["chain"]["program"]
     finally:
@@ -341,7 +342,7 @@ def test_a_folder_of_other_letters_where_the_locale_is_c(folder: Path) -> None:
     place.mkdir()
     os.chdir(place)
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    done = run("from lctl.instrument import auto_instrument\nauto_instrument()\n" + _PROGRAM, **locale)
+    done = run(_INSTRUMENTED, **locale)
     (log,) = (place / ".lctl").iterdir()
     assert done.returncode == 0 and done.stderr.count("lctl:") == 1, done.stderr
     assert json.loads(log.read_text())["chain"]["program"]["cwd"] == str(place)
