@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -346,3 +347,13 @@ def test_a_folder_of_other_letters_where_the_locale_is_c(folder: Path) -> None:
     (log,) = (place / ".lctl").iterdir()
     assert done.returncode == 0 and done.stderr.count("lctl:") == 1, done.stderr
     assert json.loads(log.read_text())["chain"]["program"]["cwd"] == str(place)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
+def test_where_the_line_cannot_be_written_the_program_ends_as_it_would(folder: Path) -> None:
+    """Not with 120, which is what Python says of a stream that it could not empty."""
+    Path("program.py").write_text(_PROGRAM)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "program.py"], stderr=full, timeout=60, env=environment)
+    assert done.returncode == 0
