@@ -8,14 +8,13 @@ A failure of ours there is caught, counted by place, reported once on stderr, an
 from __future__ import annotations
 
 import os
-import sys
-import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Literal
 
 from lctl.errors import RecordingError
 from lctl.interrupts import is_interrupt, let_through
+from lctl.notices import tell
 
 Policy = Literal["report", "raise"]
 
@@ -78,24 +77,12 @@ class Guard:
         )
         self.reporting.append(None)
         try:
-            _tell(text)
-        except Exception:
-            pass  # no stderr to write to: the count is still kept for doctor
+            tell(text)  # where it cannot be written, the count is still kept for doctor
         finally:
             self.reporting.pop()
 
     def total(self) -> int:
         return sum(self.failures.values())
-
-
-def _tell(text: str) -> None:
-    """On stderr. A daemon thread that the end of the program meets in `write` keeps the stream's lock, and
-    the program dies of it: such a thread writes to the descriptor, if it is Python's own stream."""
-    stream, own = sys.stderr, sys.__stderr__
-    if own is not None and stream is own and threading.current_thread().daemon:
-        os.write(own.fileno(), text.encode("utf-8", "backslashreplace"))
-    elif stream is not None:
-        stream.write(text)
 
 
 class _Guarded:

@@ -29,13 +29,14 @@ from lctl.codec.journal import beside
 from lctl.guard import guard
 from lctl.instrument import concealment, encodings
 from lctl.instrument.codecs.sse import deltas, only_delta
+from lctl.record.descriptors import BINARY, open_apart
 from lctl.record.writerlock import take
 
 if TYPE_CHECKING:
     from lctl.instrument.attempts import Attempt
     from lctl.session.redact import Redactor
 
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY | getattr(os, "O_CLOEXEC", 0)
 #: Bytes of the file beyond which no further stream is kept.
 _FULL = 64 << 20
 #: Characters that are looked at with what comes after them; of a word, before its end is waited for; of one
@@ -79,7 +80,7 @@ class OpenStreams:
 
     def _make(self) -> bool:
         try:
-            fd = os.open(self._path, _FLAGS, 0o600)
+            fd = open_apart(self._path, _FLAGS, 0o600)
         except OSError:
             return False
         if not take(fd):

@@ -77,7 +77,22 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
     else:
         found["hashseed"] = seed if seed.isdigit() else None  # which one Python drew, nobody can tell
         found["env"] = _environment(redactor, steers_libraries)
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: _as_text(value) for name, value in found.items() if value is not None}
+
+
+def _as_text(value: Any) -> Any:
+    """`value`, whose strings are words of the system's: bytes that Python's locale could not read, as it does
+    not the names of other letters where it is C, are UTF-8, or else spelled out (`\\xff`)."""
+    if isinstance(value, str):
+        try:
+            return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        except UnicodeEncodeError:  # names of Windows; who writes the header spells them out
+            return value
+    if isinstance(value, list):
+        return [_as_text(item) for item in value]
+    if isinstance(value, dict):
+        return {_as_text(name): _as_text(item) for name, item in value.items()}
+    return value
 
 
 def without_secrets(words: list[str], redactor: Redactor) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from lctl.errors import UsageError
 from lctl.instrument import mainscript
 from lctl.instrument.hooks import on_import
+from lctl.notices import tell
 from lctl.session.tools import is_tool, tool
 
 #: What was named, and why it could not be made a tool; None where it could.
@@ -91,7 +92,7 @@ def wrap_all(specs: Iterable[str], *, quiet: bool = False) -> None:
 def _say_what_is_missing() -> None:
     for spec, why in named.items():
         if why is not None:
-            _say(f"lctl: --tool {spec}: {why}; its calls are not recorded\n")
+            tell(f"lctl: --tool {spec}: {why}; its calls are not recorded\n")
 
 
 def _wrapped(module: ModuleType, path: str, name: str | None) -> list[Callable[[], None]]:
@@ -137,10 +138,3 @@ def _nearest(owner: Any, name: str) -> str:
     there = [key for key, value in vars(owner).items() if isinstance(value, FunctionType | type)]
     near = get_close_matches(name, there, 3)
     return f"; it has {', '.join(near)}" if near else ""
-
-
-def _say(text: str) -> None:
-    try:
-        sys.stderr.write(text)
-    except Exception:
-        pass  # no stderr

@@ -7,9 +7,10 @@ is shown, as lctl shows what it could not do; the program's own exporters log as
 from __future__ import annotations
 
 import logging
-import sys
 import threading
 from typing import Any
+
+from lctl.notices import tell
 
 
 class Quiet:
@@ -96,7 +97,4 @@ def _tell(reason: str) -> None:
     if _told:
         return
     _told = True
-    try:
-        sys.stderr.write(f"lctl: OpenTelemetry: {reason} (said once; the log itself is complete)\n")
-    except Exception:
-        pass  # no stderr
+    tell(f"lctl: OpenTelemetry: {reason} (said once; the log itself is complete)\n")

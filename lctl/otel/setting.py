@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
 from lctl.errors import LctlError
+from lctl.notices import tell
 
 if TYPE_CHECKING:
     from lctl.otel.live import LiveExport
@@ -57,7 +57,4 @@ def start() -> None:
 
 
 def _tell(text: str) -> None:
-    try:
-        sys.stderr.write(f"lctl: {text}\n")
-    except Exception:
-        pass  # no stderr
+    tell(f"lctl: {text}\n")

@@ -21,8 +21,9 @@ import orjson
 from lctl import elsewhere
 from lctl.codec.journal import beside, scan_end
 from lctl.errors import RecordingError, UsageError
+from lctl.record.descriptors import BINARY, open_apart
 from lctl.record.writerlock import WriterLock
-from lctl.record.writtenjournal import BINARY, WrittenJournal
+from lctl.record.writtenjournal import WrittenJournal
 
 if TYPE_CHECKING:
     from lctl.record.flusher import Flusher
@@ -102,7 +103,7 @@ class JournalStore(WrittenJournal):
     def _open(self) -> int:
         try:
             os.makedirs(os.path.dirname(self._place), exist_ok=True)  # noqa: PTH103, PTH120
-            fd = os.open(self._place, _FLAGS, 0o644)
+            fd = open_apart(self._place, _FLAGS)
         except OSError as error:
             raise self._refused(error) from error
         writer: WriterLock | None = None

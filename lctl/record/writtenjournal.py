@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from lctl.codec.journal import JournalEnd, scan_end
 from lctl.errors import LogNotFound
+from lctl.record.descriptors import BINARY
 
 if TYPE_CHECKING:
     from lctl.codec.hashing import RollingHash
 
-BINARY = getattr(os, "OBINARY", 0)
 _READ = 1 << 20
 #: Events from the first beyond which the place of one is looked for, and not read up to.
 _SOUGHT = 64
@@ -53,7 +53,7 @@ class WrittenJournal:
         with self.lock:  # another thread may close the log
             if self._fd is None and self._ending is not None:
                 return self._ending
-            fd = self._fd or -1
+            fd = -1 if self._fd is None else self._fd
             size = os.fstat(fd).st_size
             if self._ending is None or size != self._size:  # we alone write it, and only at its end
                 self._ending, self._size = scan_end(fd, self._place), size

@@ -79,13 +79,9 @@ def _claimed(path: Path | None) -> bool:
 
 
 def _say_if_nothing_was_recorded() -> None:
-    from lctl.session import ending
+    from lctl.notices import tell
+    from lctl.session import default, ending
 
-    if ending.any_opened() or os.environ.get("LCTL_QUIET") == "1":
+    if ending.any_opened() or default.has_failed() or os.environ.get("LCTL_QUIET") == "1":
         return
-    try:
-        sys.stderr.write(
-            "lctl: nothing was recorded: no model call was seen ('lctl doctor' shows what would be)\n"
-        )
-    except OSError:
-        pass
+    tell("lctl: nothing was recorded: no model call was seen ('lctl doctor' shows what would be)\n")

@@ -9,8 +9,9 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from lctl.errors import LctlError, RecordingError
+from lctl.errors import RecordingError
 from lctl.guard import guard
+from lctl.notices import tell
 from lctl.session import beginning, border, context, ending, naming, pooljobs, processes, threads, toolresults
 from lctl.session.pooljobs import PoolJobs
 from lctl.session.session import LCTLSession
@@ -134,6 +135,11 @@ def is_enabled() -> bool:
     return _enabled
 
 
+def has_failed() -> bool:
+    """Whether the default session could not be opened, which has been said."""
+    return _failed
+
+
 def is_opening() -> bool:
     """Whether the session being opened is the default one."""
     return _opening
@@ -175,7 +181,7 @@ def _opened() -> LCTLSession | None:
             made = opener()
             made.pool_jobs.adopt(pooljobs.take_early())  # before any thread's job ends in it
             _session = made
-        except (LctlError, OSError) as error:
+        except Exception as error:
             _failed = True  # said once; the program goes on unrecorded
             if guard.policy == "raise":
                 raise
@@ -207,10 +213,7 @@ def close() -> None:
         path = _shown(session.path) if where == str(session.path) else where
         is_last = _is_listed(session.path) or (path == where and os.environ.get("LCTL_STORE"))
         target = "last" if is_last else path
-        try:
-            sys.stderr.write(f"lctl: {what} in {path}  (lctl replay {target})\n{_run_again()}")
-        except Exception:
-            pass  # no stderr
+        tell(f"lctl: {what} in {path}  (lctl replay {target})\n{_run_again()}")
 
 
 def _close_at_exit() -> None:

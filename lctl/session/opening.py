@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.clock import Clock, IdSource
 from lctl.record.journal import Durability, JournalStore
 from lctl.record.store import RecordingStore
-from lctl.session import naming, processes
+from lctl.session import jsonable, naming, processes
 
 if TYPE_CHECKING:
     from lctl.stores.address import Address
@@ -62,7 +62,7 @@ def chain(
         from lctl.trust.policy import header_of, read_policy
 
         made["confidence"] = header_of(read_policy(confidence))
-    return made
+    return dict(jsonable.plain(made))
 
 
 def store(

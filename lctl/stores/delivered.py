@@ -10,6 +10,7 @@ from typing import Any
 from lctl.codec.lines import SEQ
 from lctl.errors import LctlError
 from lctl.guard import guard
+from lctl.record.descriptors import open_apart
 from lctl.record.journal import Durability, JournalStore
 from lctl.stores import outbox
 from lctl.stores.address import Address
@@ -49,7 +50,7 @@ class DeliveredJournal(JournalStore):
 
     def deliver(self) -> None:
         """Begin to deliver what is in it, and what comes."""
-        self._kept = os.open(self._place, os.O_RDONLY)
+        self._kept = open_apart(self._place, os.O_RDONLY)
         self.delivery = Delivery(self, self._to)
 
     def is_in_place(self) -> bool:

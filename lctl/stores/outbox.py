@@ -7,7 +7,6 @@ killed or the store was away, the next one that records into the same store deli
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ from lctl.codec.journal import beside
 from lctl.codec.log import Log
 from lctl.errors import ChainConflict, LctlError
 from lctl.filenames import file_name
+from lctl.notices import tell
 from lctl.record.writerlock import WriterLock
 from lctl.stores.address import Address
 from lctl.stores.contract import ChainStore
@@ -73,13 +73,10 @@ def say_waiting(path: Path, to: Address, reason: str) -> None:
     """The store could not be had: where the events are, and how they get there."""
     if os.environ.get("LCTL_QUIET") == "1":
         return
-    try:
-        sys.stderr.write(
-            f"lctl: {reason or f'{to.shown}: no answer'}; what was recorded waits in {path}: "
-            "the next recording delivers it, or: lctl push\n"
-        )
-    except Exception:
-        pass  # no stderr
+    tell(
+        f"lctl: {reason or f'{to.shown}: no answer'}; what was recorded waits in {path}: "
+        "the next recording delivers it, or: lctl push\n"
+    )
 
 
 def waiting(store: str | None = None) -> Iterator[Waiting]:

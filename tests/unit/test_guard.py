@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -68,3 +69,13 @@ print(len(written), "daemon=False" in written[0])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["1", "True"]
     assert "daemon=True" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
+@pytest.mark.parametrize("said", ["Guard('report').failed('a', ValueError())", "tell('lctl: 1 event')"])
+def test_what_cannot_be_said_is_nothing_to_the_program(said: str) -> None:
+    """Its exit code is what it was: Python keeps what it could not write, tries again, and says 120."""
+    code = f"from lctl.guard import Guard\nfrom lctl.notices import tell\n{said}"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-c", code], stderr=full, timeout=60)
+    assert done.returncode == 0

@@ -123,3 +123,12 @@ def test_nothing_to_record(place: Path) -> None:
     assert got.err.startswith("lctl: nothing was recorded")
     assert process("run", "idle.py", cwd=place, LCTL_QUIET="1").err == ""
     assert not (place / ".lctl").exists()
+
+
+def test_a_log_that_cannot_be_opened_is_all_that_is_said(place: Path) -> None:
+    """Not also that no call was seen."""
+    (place / "agent.py").write_text("import lctl\nlctl.get_session()\nprint('done')")
+    (place / "file").touch()
+    got = process("run", "agent.py", cwd=place, LCTL_DIR=str(place / "file"), LCTL_STRICT="")
+    assert got.out == "done\n"
+    assert got.err.startswith("lctl: could not record this program") and got.err.count("lctl:") == 1

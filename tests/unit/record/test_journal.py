@@ -237,3 +237,21 @@ def test_a_log_is_read_to_its_end_though_it_is_closed_meanwhile(tmp_path: Path) 
     store.close()
     found += reading
     assert [json.loads(line)["seq"] for line in found] == list(range(1, 31))
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_it_takes_no_number_of_a_standard_stream(number: int, tmp_path: Path) -> None:
+    """Where one was closed, what is written to its number is not in the log."""
+    path = tmp_path / "run.lctl.json"
+    kept = os.dup(number)
+    os.close(number)
+    try:
+        store = record(path, 2)
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.write(number, b"not ours")
+        assert store.last_seq == 2
+        store.close()
+    finally:
+        os.dup2(kept, number)
+        os.close(kept)
+    assert seqs(path) == [1, 2]

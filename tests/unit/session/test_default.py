@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +34,7 @@ if "silent" not in sys.argv:
     if "exit" in sys.argv:
         sys.exit(3)
 """
+_INSTRUMENTED = "from lctl.instrument import auto_instrument\nauto_instrument()\n" + _PROGRAM
 
 
 def test_it_opens_at_the_first_event_and_says_where_it_is(folder: Path) -> None:
@@ -314,3 +318,42 @@ def test_the_error_of_a_step_says_where_it_came_from(folder: Path) -> None:
     assert last.endswith("raw_decode") and "decoder.py" in last
     assert "decode" not in [place.rpartition(" in ")[2] for place in own]
     assert "ends" not in error["data"]["context"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs names that are not UTF-8")
+def test_a_folder_whose_name_is_not_utf8(folder: Path) -> None:
+    """What the header cannot hold is spelled out, and all is recorded."""
+    place = os.fsencode(folder) + b"/caf\xe9"
+    os.mkdir(place)  # noqa: PTH102
+    os.chdir(place)
+    try:
+        done = run(_INSTRUMENTED, "\udcff", "ü")
+        (log,) = (Path.cwd() / ".lctl").iterdir()
+        program = json.loads(log.read_text())["chain"]["program"]
+    finally:
+        os.chdir(folder)
+    assert done.returncode == 0 and done.stderr.count("lctl:") == 1, done.stderr
+    assert program["cwd"].endswith("/caf\\xe9") and program["argv"][-2:] == ["\\xff", "ü"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the locale C")
+def test_a_folder_of_other_letters_where_the_locale_is_c(folder: Path) -> None:
+    """It is named as it is."""
+    place = folder / "cafétaria"
+    place.mkdir()
+    os.chdir(place)
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = run(_INSTRUMENTED, **locale)
+    (log,) = (place / ".lctl").iterdir()
+    assert done.returncode == 0 and done.stderr.count("lctl:") == 1, done.stderr
+    assert json.loads(log.read_text())["chain"]["program"]["cwd"] == str(place)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
+def test_where_the_line_cannot_be_written_the_program_ends_as_it_would(folder: Path) -> None:
+    """Not with 120, which is what Python says of a stream that it could not empty."""
+    Path("program.py").write_text(_PROGRAM)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "program.py"], stderr=full, timeout=60, env=environment)
+    assert done.returncode == 0
