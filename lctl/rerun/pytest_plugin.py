@@ -37,12 +37,26 @@ _passed = pytest.StashKey[bool]()
 _said = pytest.StashKey[str]()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    _leave_unrewritten(pluginmanager)
     group = parser.getgroup("lctl", "lctl: recorded model calls")
     said = "; ".join(f"{name}: {what}" for name, what in _MODES.items())
     group.addoption("--lctl-record", choices=tuple(_MODES), default=None, help=said)
     parser.addini("lctl_record", f"how tests marked lctl run: {', '.join(_MODES)}", default="once")
     parser.addini("lctl_cassettes", "folder of unnamed cassettes, beside the test file", default="cassettes")
+
+
+def _leave_unrewritten(pluginmanager: pytest.PytestPluginManager) -> None:
+    """pytest compiles all modules of a plugin's distribution anew, for what its assertions say: of lctl
+    hundreds, a second of each run that may not write bytecode. Only the integration suite's are a test's.
+    pytest has no public way to say so; where this one is gone, runs are as slow as they were."""
+    hook = getattr(pluginmanager, "rewrite_hook", None)
+    marked = getattr(hook, "_must_rewrite", None)
+    known = getattr(hook, "_marked_for_rewrite_cache", None)
+    if isinstance(marked, set) and isinstance(known, dict):
+        marked -= {name for name in marked if name.partition(".")[0] in ("lctl", "lctl_integrations")}
+        marked.add("lctl.testing.integration_suite")
+        known.clear()
 
 
 def pytest_configure(config: pytest.Config) -> None:

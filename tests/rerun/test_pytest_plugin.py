@@ -383,6 +383,27 @@ def test_async_and_threads(runs: Runs, server: ModelServer) -> None:
         assert said(again) == said(first)
 
 
+def test_of_lctl_only_the_suite_s_assertions_are_rewritten(runs: Runs) -> None:
+    """All modules would be compiled in each run."""
+    runs.write("""
+    import lctl.chain
+    import lctl.testing.integration_suite as suite
+
+    def test_it():
+        assert type(lctl.chain.__loader__).__name__ == "SourceFileLoader"
+        assert type(suite.__loader__).__name__ == "AssertionRewritingHook"
+""")
+    runs.run().assert_outcomes(passed=1)
+
+
+def test_a_pytest_that_rewrites_nothing(runs: Runs) -> None:
+    runs.write("""
+    def test_it():
+        pass
+""")
+    runs.run("--assert=plain").assert_outcomes(passed=1)
+
+
 def test_what_a_test_reads_of_its_surroundings(runs: Runs, server: ModelServer) -> None:
     """Where it is asked for; the test is as it was otherwise."""
     runs.write("""

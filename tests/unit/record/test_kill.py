@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,63 +19,77 @@ from lctl.record.journal import JournalStore
 if sys.platform == "win32":
     pytest.skip("needs SIGKILL", allow_module_level=True)
 
-_CHILD = """
+# Forks a process for each path it is told, with all loaded: that one says its number, records, and says what
+# was acknowledged, until it is killed.
+_PARENT = """
 import os, sys
 from lctl.session import LCTLSession
-session = LCTLSession("c", sys.argv[1])
-sizes = [10, 300, 9000, 40]
-n = 0
-while True:
-    n += 1
-    if n % 50 == 0:
-        seq = session.emit_many(lambda first: [("t", "a", {"x": "y" * 500}, None)] * 4) + 3
-    else:
-        seq = session.emit("t", {"x": "y" * sizes[n % 4]})
-    os.write(1, b"%d\\n" % seq)
+
+def record(path):
+    os.write(1, b"%d\\n" % os.getpid())
+    session = LCTLSession("c", path)
+    sizes = [10, 300, 9000, 40]
+    n = 0
+    while True:
+        n += 1
+        if n % 50 == 0:
+            seq = session.emit_many(lambda first: [("t", "a", {"x": "y" * 500}, None)] * 4) + 3
+        else:
+            seq = session.emit("t", {"x": "y" * sizes[n % 4]})
+        os.write(1, b"%d\\n" % seq)
+
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        record(line[:-1])
+    os.waitpid(child, 0)
+    os.write(1, b"gone\\n")
 """
 
 
-@pytest.fixture(autouse=True)
-def own_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is killed is what records, and gone at once."""
-    monkeypatch.delenv("WARM_PYTHON", raising=False)
+@pytest.fixture
+def parent(monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[str]]:
+    monkeypatch.delenv("WARM_PYTHON", raising=False)  # whose child it is that is killed
+    command = [sys.executable, "-c", _PARENT]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(60) == 0
 
 
-def kill_one(path: Path, after: float) -> tuple[int, int]:
+def kill_one(parent: subprocess.Popen[str], path: Path, after: float) -> tuple[int, int]:
     """Kill a recording process `after` seconds from its first event; (last acknowledged seq, last kept)."""
-    child = subprocess.Popen([sys.executable, "-c", _CHILD, str(path)], stdout=subprocess.PIPE)
-    assert child.stdout is not None
-    acknowledged = child.stdout.readline()
-    os.set_blocking(child.stdout.fileno(), False)
-    deadline = time.monotonic() + after
-    while time.monotonic() < deadline:
-        acknowledged += child.stdout.read() or b""
-    child.send_signal(signal.SIGKILL)
-    child.wait()
-    acknowledged += child.stdout.read() or b""
-    child.stdout.close()
-    complete = acknowledged[: acknowledged.rfind(b"\n")]
+    assert parent.stdin is not None
+    assert parent.stdout is not None
+    parent.stdin.write(f"{path}\n")
+    parent.stdin.flush()
+    child, acknowledged = int(parent.stdout.readline()), int(parent.stdout.readline())
+    time.sleep(after)
+    os.kill(child, signal.SIGKILL)
+    while (said := parent.stdout.readline()) != "gone\n":
+        acknowledged = int(said)
     store = JournalStore(path, {"id": "c"})
     seqs = [json.loads(line)["seq"] for line in store.read()]
     store.close({})
     assert seqs == list(range(1, len(seqs) + 1))
     assert json.loads(path.read_bytes())["hash"]["count"] == len(seqs)
-    return int(complete.rpartition(b"\n")[2]), len(seqs)
+    return acknowledged, len(seqs)
 
 
-def kill_many(count: int, folder: Path) -> None:
+def kill_many(parent: subprocess.Popen[str], count: int, folder: Path) -> None:
     chance = random.Random(count)
     for n in range(count):
-        acknowledged, kept = kill_one(folder / f"{n}.lctl.json", chance.random() * 0.05)
+        acknowledged, kept = kill_one(parent, folder / f"{n}.lctl.json", chance.random() * 0.05)
         assert kept >= acknowledged
 
 
-def test_killed_20_times(tmp_path: Path) -> None:
+def test_killed_20_times(parent: subprocess.Popen[str], tmp_path: Path) -> None:
     """Twenty kills at random moments."""
-    kill_many(20, tmp_path)
+    kill_many(parent, 20, tmp_path)
 
 
 @pytest.mark.slow
-def test_killed_200_times(tmp_path: Path) -> None:
+def test_killed_200_times(parent: subprocess.Popen[str], tmp_path: Path) -> None:
     """Two hundred kills at random moments."""
-    kill_many(200, tmp_path)
+    kill_many(parent, 200, tmp_path)

@@ -42,6 +42,8 @@ def _request() -> dict[str, object] | None:
     while sys.orig_argv[options : options + 1] in (["-P"], ["-W"]):
         options += 1 + (sys.orig_argv[options] == "-W")
     words = sys.orig_argv[options:]
+    if words and words[0].startswith("-m") and words[0] != "-m":  # `-mpytest`, as pytester says it
+        words[:1] = ["-m", words[0][2:]]
     if not _is_worthwhile(words) or any(os.isatty(fd) for fd in (0, 1, 2)):
         return None
     if {int(fd) for fd in os.listdir("/proc/self/fd")} - {0, 1, 2, 3}:  # 3: that of the listing
