@@ -24,8 +24,8 @@ def _tell(text: str) -> None:
         stream.write(text)
         return
     # Past Python's own stream. A daemon thread that the end of the program meets in `write` keeps the lock of
-    # it, of which the program dies; and what could not be written stays in it, is tried again at exit, and then
-    # ends the program with 120.
+    # it, of which the program dies; and what could not be written stays in it, is tried again at exit
+    # and then ends the program with 120.
     if not threading.current_thread().daemon:
         if "write" in vars(own):  # the program's own
             own.write(text)
