@@ -24,7 +24,7 @@ def _tell(text: str) -> None:
         stream.write(text)
         return
     # Past Python's own stream. A daemon thread that the end of the program meets in `write` keeps the lock of
-    # it, of which the program dies; and what could not be written it keeps, tries again at exit, and then ends
+    # it, of which the program dies; and what could not be written it keeps, tries again at exit, then ends
     # the program with 120.
     if not threading.current_thread().daemon:
         if "write" in vars(stream):  # the program's own

@@ -193,6 +193,7 @@ def _opened() -> LCTLSession | None:
         if not _registered:
             _registered = True
             atexit.register(_close_at_exit)
+        processes.close_at_end_of_child(close)
         return _session
 
 
