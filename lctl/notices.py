@@ -17,18 +17,17 @@ def tell(text: str) -> None:
 
 
 def _tell(text: str) -> None:
-    stream = sys.stderr
-    if stream is None:
-        return
-    if stream is not sys.__stderr__ or os.name == "nt":
-        stream.write(text)
+    stream, own = sys.stderr, sys.__stderr__
+    if own is None or stream is not own or os.name == "nt":
+        if stream is not None:
+            stream.write(text)
         return
     # Past Python's own stream. A daemon thread that the end of the program meets in `write` keeps the lock of
     # it, of which the program dies; and what could not be written it keeps, tries again at exit, then ends
     # the program with 120.
     if not threading.current_thread().daemon:
-        if "write" in vars(stream):  # the program's own
-            stream.write(text)
+        if "write" in vars(own):  # the program has put its own there
+            own.write(text)
             return
-        stream.flush()
-    os.write(stream.fileno(), text.encode(stream.encoding, "backslashreplace"))
+        own.flush()
+    os.write(own.fileno(), text.encode(own.encoding, "backslashreplace"))

@@ -154,3 +154,15 @@ def test_a_python_that_cannot_be_recorded(option: str, place: Path) -> None:
     assert got.out == "done\n" and got.code == 0
     assert got.err.startswith(f"lctl: this program is not recorded: {option} keeps {sys.executable}")
     assert got.err.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no exec")
+def test_a_program_that_becomes_another_says_where_that_is(place: Path) -> None:
+    """The first one cannot any more."""
+    (place / "agent.py").write_text(
+        "import os, sys, lctl\nlctl.get_session().emit('fact_added', {'id': 'F', 'text': 'x'})\n"
+        "if len(sys.argv) == 1:\n    os.execv(sys.executable, [sys.executable, 'agent.py', 'again'])"
+    )
+    got = process("run", "--record", "calls", "agent.py", cwd=place)
+    _, second = sorted((place / ".lctl").glob("*.json"), key=lambda log: log.stat().st_mtime_ns)
+    assert got.err == f"lctl: 1 event in .lctl/{second.name}  (lctl replay .lctl/{second.name})\n"
