@@ -46,7 +46,7 @@ def enable() -> None:
 
 
 def _close_at_end() -> None:
-    """Not only from the first event on: exit functions that the program registers before it may make another."""
+    """Not only from the first event on: exit functions that the program registered before may make more."""
     global _registered
     if not _registered:
         _registered = True
@@ -218,8 +218,8 @@ def close() -> None:
         return
     session.close()
     events = session.last_seq
-    # A child process says nothing: its parent will, and `last` is the parent's run. Not so one that the program
-    # of `lctl run` has become (`os.execv`): of its parent nobody is left.
+    # A child process says nothing: its parent will, and `last` is the parent's run. Not so what the program
+    # of `lctl run` has become by `os.execv`: of its parent nobody is left.
     is_child = session.parent is not None
     if events and (not is_child or _is_program()) and os.environ.get("LCTL_QUIET") != "1":
         what = f"{events} event{'' if events == 1 else 's'}"
