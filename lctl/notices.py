@@ -18,16 +18,15 @@ def tell(text: str) -> None:
 
 def _tell(text: str) -> None:
     stream, own = sys.stderr, sys.__stderr__
-    if stream is None:
-        return
     if own is None or stream is not own or os.name == "nt":
-        stream.write(text)
+        if stream is not None:
+            stream.write(text)
         return
     # Past Python's own stream. A daemon thread that the end of the program meets in `write` keeps the lock of
-    # it, of which the program dies; and what could not be written stays in it, is tried again at exit
-    # and then ends the program with 120.
+    # it, of which the program dies; and what could not be written it keeps, tries again at exit, then ends
+    # the program with 120.
     if not threading.current_thread().daemon:
-        if "write" in vars(own):  # the program's own
+        if "write" in vars(own):  # the program has put its own there
             own.write(text)
             return
         own.flush()

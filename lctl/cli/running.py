@@ -94,7 +94,7 @@ def run(
     from lctl.instrument.wrapat import parsed
     from lctl.run.environment import Recording, environment
     from lctl.run.launch import launch
-    from lctl.run.program import program
+    from lctl.run.program import program, unrecordable
 
     for tool in tools:
         parsed(tool)
@@ -107,4 +107,11 @@ def run(
         record="model" if record == "calls" else record,
         tools=tools,
     )
-    launch(argv, environment(recording))
+    inner = environment(recording)
+    if (option := unrecordable(argv)) is not None:
+        click.echo(
+            f"lctl: this program is not recorded: {option} keeps {argv[0]} from reading PYTHONPATH, by which "
+            "'lctl run' comes in; leave it out, or call lctl.auto_instrument() in the program",
+            err=True,
+        )
+    launch(argv, inner)

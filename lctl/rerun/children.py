@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,19 +37,23 @@ def is_followed(event: str, args: tuple[Any, ...], by: Caller) -> bool:
         words = [os.fsdecode(command)]
     else:
         words = [os.fsdecode(word) for word in command or ()]
-    name = os.fsdecode(executable) if executable else (words[0] if words else "")
-    if not _PYTHON.fullmatch(Path(name).name):
+    if not is_python(os.fsdecode(executable) if executable else (words[0] if words else "")):
         return False
     if env is not None and VARIABLE not in _names(env):
         return False
-    return not _is_closed(words[1:])
+    return closed_by(words[1:]) is None
+
+
+def is_python(command: str) -> bool:
+    return _PYTHON.fullmatch(Path(command).name) is not None
 
 
 def _names(env: Any) -> set[str]:
     return {os.fsdecode(name) for name in env}
 
 
-def _is_closed(words: list[str]) -> bool:
+def closed_by(words: Sequence[str]) -> str | None:
+    """The option among a Python's arguments that keeps our bootstrap out; None if there is none."""
     skip = False
     for word in words:
         if skip:
@@ -56,7 +61,7 @@ def _is_closed(words: list[str]) -> bool:
         elif word in _WITH_WORD:
             skip = True
         elif not word.startswith("-") or word in ("-c", "-m", "-"):
-            return False
+            return None
         elif _CLOSED.fullmatch(word):
-            return True
-    return False
+            return word
+    return None

@@ -35,6 +35,13 @@ def program(words: Sequence[str], *, module: str | None = None, command: bool = 
     return [found, *words[1:]]
 
 
+def unrecordable(argv: Sequence[str]) -> str | None:
+    """The option of a Python's command line that keeps it from being recorded; None if there is none."""
+    from lctl.rerun.children import closed_by, is_python
+
+    return closed_by(argv[1:]) if is_python(argv[0]) else None
+
+
 def _is_python(path: Path) -> bool:
     """A script, or a folder or archive with a `__main__`: what `python PATH` takes. A file that says by
     itself how it is run (an executable of another language) is a command."""

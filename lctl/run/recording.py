@@ -48,8 +48,9 @@ def begin() -> None:
     auto_instrument(record="model" if recording.record == "model" else "full")
     if os.environ[RUN] == str(os.getpid()):  # the program itself and not one it started
         import atexit
+        import time
 
-        atexit.register(_say_if_nothing_was_recorded)
+        atexit.register(_say_if_nothing_was_recorded, time.time())
 
 
 def _open(recording: Recording) -> LCTLSession:
@@ -78,10 +79,23 @@ def _claimed(path: Path | None) -> bool:
     return path is not None and naming.claim(path)
 
 
-def _say_if_nothing_was_recorded() -> None:
+def _say_if_nothing_was_recorded(begun: float) -> None:
     from lctl.notices import tell
     from lctl.session import default, ending
 
     if ending.any_opened() or default.has_failed() or os.environ.get("LCTL_QUIET") == "1":
         return
+    if _has_log_since(begun):
+        return  # of a process that it forked, as servers do, which has said so
     tell("lctl: nothing was recorded: no model call was seen ('lctl doctor' shows what would be)\n")
+
+
+def _has_log_since(begun: float) -> bool:
+    from lctl.session import naming
+
+    try:
+        with os.scandir(naming.recording_folder()) as found:
+            logs = [entry for entry in found if entry.name.endswith(naming.SUFFIX)]
+            return any(entry.stat().st_mtime >= begun - 0.05 for entry in logs)  # kernels' ticks are coarse
+    except OSError:
+        return False

@@ -26,6 +26,7 @@ _by_program = False
 _late = False  # the program had been at work when it began
 _failed = False
 _opening = False
+_ended = False  # closed at exit
 _lock = threading.RLock()
 _registered = False
 _enabled_in: Path | None = None  # the program may go elsewhere before its first event, or its last
@@ -41,6 +42,16 @@ def enable() -> None:
         threads.install()  # what is started before the first event has its lane, too
         _enabled_in = naming.here()
     _enabled = True
+    _close_at_end()
+
+
+def _close_at_end() -> None:
+    """Not only from the first event on: exit functions that the program registered before may make more."""
+    global _registered
+    if not _registered:
+        _registered = True
+        ending.register()
+        atexit.register(_close_at_exit)
 
 
 def leave_to_program() -> None:
@@ -72,6 +83,7 @@ def aside() -> Callable[[], None]:
     with _lock:
         before = _session, _enabled, _failed, opener
         _session, _enabled, _failed, opener = None, True, False, LCTLSession
+    _close_at_end()
     threads.install()
 
     def back() -> None:
@@ -165,7 +177,7 @@ class stand_in:
 
 
 def _opened() -> LCTLSession | None:
-    global _session, _failed, _registered, _opening
+    global _session, _failed, _opening
     with _lock:
         if _session is not None and not _session.closed:
             return _session
@@ -173,6 +185,8 @@ def _opened() -> LCTLSession | None:
             return closing  # asked for while it is being closed, as by a stream that ends with it
         if _failed:
             return None
+        if _ended and threading.current_thread().daemon:
+            return None  # goes on until the process is gone: it would begin another log that nobody ends
         if _opening:
             return None  # asked for while it is being opened, by something that opening it reads
         _opening = True
@@ -190,9 +204,7 @@ def _opened() -> LCTLSession | None:
         finally:
             _opening = False
             naming.asked_in.reset(asked)
-        if not _registered:
-            _registered = True
-            atexit.register(_close_at_exit)
+        processes.close_at_end_of_child(close)
         return _session
 
 
@@ -206,17 +218,26 @@ def close() -> None:
         return
     session.close()
     events = session.last_seq
-    # A child process says nothing: its parent will, and `last` is the parent's run.
-    if events and session.parent is None and os.environ.get("LCTL_QUIET") != "1":
+    # A child process says nothing: its parent will, and `last` is the parent's run. Not so what the program
+    # of `lctl run` has become by `os.execv`: of its parent nobody is left.
+    is_child = session.parent is not None
+    if events and (not is_child or _is_program()) and os.environ.get("LCTL_QUIET") != "1":
         what = f"{events} event{'' if events == 1 else 's'}"
         where = session.store.where
         path = _shown(session.path) if where == str(session.path) else where
         is_last = _is_listed(session.path) or (path == where and os.environ.get("LCTL_STORE"))
-        target = "last" if is_last else path
+        target = "last" if is_last and not is_child else path
         tell(f"lctl: {what} in {path}  (lctl replay {target})\n{_run_again()}")
 
 
+def _is_program() -> bool:
+    """Whether this process is the one that `lctl run` became."""
+    return os.environ.get("LCTL_RUN") == str(os.getpid())
+
+
 def _close_at_exit() -> None:
+    global _ended
+    _ended = True
     if _session is not None:
         ending.tell(_session)
     close()

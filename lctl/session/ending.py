@@ -24,13 +24,20 @@ if TYPE_CHECKING:
 _STATE_LIMIT = 100_000
 
 _open: list[LCTLSession] = []
-_registered = False
+_registered = _any_opened = False
 
 
 def keep(session: LCTLSession) -> None:
     """Close `session` at exit, if nobody does before."""
-    global _registered
+    global _any_opened
+    _any_opened = True
     _open.append(session)
+    register()
+
+
+def register() -> None:
+    """Close at exit what is open then, after the exit functions that the program registers from now on."""
+    global _registered
     if not _registered:
         _registered = True
         atexit.register(_close_at_exit)
@@ -38,7 +45,7 @@ def keep(session: LCTLSession) -> None:
 
 def any_opened() -> bool:
     """Whether this process has opened a session at all."""
-    return _registered
+    return _any_opened
 
 
 def drop(session: LCTLSession) -> None:

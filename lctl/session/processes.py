@@ -196,8 +196,11 @@ HOOKS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
 )
 
 
-def close_at_end_of_child(session: LCTLSession) -> None:
-    """Forked multiprocessing children leave by `os._exit`; they run these finalizers first."""
+def close_at_end_of_child(close: Callable[[], None]) -> None:
+    """Call it at the end of this process if that is a child which multiprocessing forked, itself or by its
+    fork server: those leave by `os._exit`, without exit functions, but run these finalizers first."""
     util: Any = sys.modules.get("multiprocessing.util")
-    if util is not None:
-        util.Finalize(session, session.close, exitpriority=0)
+    process: Any = sys.modules.get("multiprocessing.process")
+    is_child = process is not None and process.parent_process() is not None
+    if util is not None and is_child and "--multiprocessing-fork" not in sys.orig_argv:  # a spawned one exits
+        util.Finalize(None, close, exitpriority=0)

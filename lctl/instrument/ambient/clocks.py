@@ -19,6 +19,7 @@ from typing import Any
 from lctl.instrument.ambient import logged, slots, stamps
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.reads import read
+from lctl.instrument.ambient.setclocks import GivingWay
 
 _getframe = sys._getframe
 _UTC = timezone.utc  # noqa: UP017
@@ -38,6 +39,10 @@ _SECONDS = {
 
 
 def install() -> None:
+    GivingWay(_replace).install()
+
+
+def _replace() -> None:
     for seconds, nanoseconds in _SECONDS.items():
         ns = getattr(_time, nanoseconds, None)
         if ns is not None:

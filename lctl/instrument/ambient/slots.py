@@ -135,6 +135,18 @@ def on_undo(undo: Callable[[], None]) -> None:
     _undo.append(undo)
 
 
+def count() -> int:
+    """How many undos there are."""
+    return len(_undo)
+
+
+def taken_out(start: int) -> list[Callable[[], None]]:
+    """The undos from the `start`th on, which are the caller's business from now on."""
+    taken = _undo[start:]
+    del _undo[start:]
+    return taken
+
+
 def undo_all() -> None:
     while _undo:
         with guard("taking back what ambient reads replaced"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -132,3 +133,36 @@ def test_a_log_that_cannot_be_opened_is_all_that_is_said(place: Path) -> None:
     got = process("run", "agent.py", cwd=place, LCTL_DIR=str(place / "file"), LCTL_STRICT="")
     assert got.out == "done\n"
     assert got.err.startswith("lctl: could not record this program") and got.err.count("lctl:") == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_what_forked_processes_recorded_is_not_nothing(place: Path) -> None:
+    """As of a server whose workers alone ask models."""
+    (place / "agent.py").write_text(
+        "import os, sys\npid = os.fork()\nif pid:\n    os.waitpid(pid, 0)\n    sys.exit()\n"
+        "import lctl\nlctl.get_session().emit('fact_added', {'id': 'F', 'text': 'x'})"
+    )
+    got = process("run", "--record", "calls", "agent.py", cwd=place)
+    (log,) = (place / ".lctl").iterdir()
+    assert got.err == f"lctl: 1 event in .lctl/{log.name}  (lctl replay last)\n"
+
+
+@pytest.mark.parametrize("option", ["-I", "-uE", "-S"])
+def test_a_python_that_cannot_be_recorded(option: str, place: Path) -> None:
+    """It runs, and one line says so."""
+    got = process("run", "--", sys.executable, "-X", "utf8", option, "-c", "print('done')", cwd=place)
+    assert got.out == "done\n" and got.code == 0
+    assert got.err.startswith(f"lctl: this program is not recorded: {option} keeps {sys.executable}")
+    assert got.err.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no exec")
+def test_a_program_that_becomes_another_says_where_that_is(place: Path) -> None:
+    """The first one cannot any more."""
+    (place / "agent.py").write_text(
+        "import os, sys, lctl\nlctl.get_session().emit('fact_added', {'id': 'F', 'text': 'x'})\n"
+        "if len(sys.argv) == 1:\n    os.execv(sys.executable, [sys.executable, 'agent.py', 'again'])"
+    )
+    got = process("run", "--record", "calls", "agent.py", cwd=place)
+    _, second = sorted((place / ".lctl").glob("*.json"), key=lambda log: log.stat().st_mtime_ns)
+    assert got.err == f"lctl: 1 event in .lctl/{second.name}  (lctl replay .lctl/{second.name})\n"

@@ -357,3 +357,50 @@ def test_where_the_line_cannot_be_written_the_program_ends_as_it_would(folder: P
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([sys.executable, "program.py"], stderr=full, timeout=60, env=environment)
     assert done.returncode == 0
+
+
+_AT_EXIT = """
+import atexit, sys
+from lctl.session import default, get_session
+default.enable()
+atexit.register(lambda: get_session().emit("t", {"n": 2}))
+if "before" in sys.argv:
+    get_session().emit("t", {"n": 1})
+"""
+
+
+@pytest.mark.parametrize("words", [(), ("before",)])
+def test_what_exit_functions_do_is_in_the_log(words: tuple[str, ...], folder: Path) -> None:
+    """Though the log is opened after they were registered, or by them: there is one, and it is closed."""
+    done = run(_AT_EXIT, *words)
+    (log,) = (folder / ".lctl").iterdir()
+    assert json.loads(log.read_text())["hash"]["count"] == 1 + len(words)
+    assert done.stderr.count("lctl:") == 1
+
+
+def test_what_goes_on_after_the_end_begins_no_other_log(folder: Path) -> None:
+    """A daemon thread does, until the process is gone."""
+    done = run(
+        """
+import atexit, threading
+asked, ended = threading.Event(), threading.Event()
+
+def last():
+    ended.set()
+    thread.join()
+
+atexit.register(last)  # before: so it runs behind ours
+from lctl.session import default, get_session
+default.enable()
+get_session().emit("t", {})
+
+def work():
+    ended.wait()
+    print(get_session())
+
+thread = threading.Thread(target=work, daemon=True)
+thread.start()
+"""
+    )
+    assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr
+    assert len(list((folder / ".lctl").iterdir())) == 1

@@ -312,3 +312,30 @@ def test_an_environment_that_is_read_while_a_session_closes(
     assert "LCTL_PARENT" in names
     assert {name: os.environ[name] for name in names}["LCTL_PARENT"] == ""
     assert processes.parent() is None
+
+
+@needs_fork
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_a_worker_closes_the_log_that_it_opened_itself(method: str, folder: Path) -> None:
+    """Though its parent records nothing, and multiprocessing's workers leave without exit functions."""
+    done = run(
+        """
+import multiprocessing, sys
+from lctl.session import default, get_session
+default.enable()
+
+def work():
+    get_session().emit("t", {})
+
+if __name__ == "__main__":
+    child = multiprocessing.get_context(sys.argv[1]).Process(target=work)
+    child.start()
+    child.join()
+    print(child.exitcode)
+""",
+        method,
+    )
+    assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
+    (log,) = (folder / ".lctl").iterdir()
+    assert json.loads(log.read_text())["hash"]["count"] == 1
+    assert done.stderr == f"lctl: 1 event in .lctl/{log.name}  (lctl replay last)\n"
