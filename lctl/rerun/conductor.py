@@ -13,7 +13,7 @@ again in a little while.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -43,15 +43,19 @@ class Conductor:
             of its event loop it came after what reached that before (see `lctl.session.turns`); and a
             fourth: how many callbacks of that turn ran before it.
         realtime: wait as long as the recording did.
+        counted: lanes of pool jobs from whose handing in on turns are counted.
 
     Attributes:
         pace: the virtual clock.
     """
 
-    def __init__(self, moments: Iterable[Any], *, realtime: bool = False) -> None:
+    def __init__(
+        self, moments: Iterable[Any], *, realtime: bool = False, counted: Collection[str] = ()
+    ) -> None:
         self.pace = Pace(realtime)
         self._score = Score(moments)
         self._stage = Stage(self._score, self.pace)
+        self._stage.upcoming.counted = counted
         self._door = self._stage.door
         self._handing = Handing(self._stage)
         self._clock = VirtualTime(Timekeeper(self._stage, self._score, self._handing))

@@ -177,12 +177,16 @@ class FirstPass:
             self.outputs.append(seq)
 
     def _note_ends(self, event: dict[str, Any], data: dict[str, Any]) -> None:
-        for lane, at, seq in (data.get("value") or {}).get("ended") or ():
-            entry = Entry(pooljobs.SOURCE, lane, seq, seq)
-            entry.number, entry.at, entry.used = 1, float(at), True  # nobody asks for it
-            entry.timestamp = str(event.get("timestamp") or "")
-            self.ended.append(entry)
-            self.lanes[lane, entry.kind] = [entry]
+        value = data.get("value") or {}
+        for kind, row in ((pooljobs.SOURCE, value.get("ended")), (pooljobs.HEARD, value.get("heard"))):
+            for lane, at, seq, *where in row or ():
+                entry = Entry(kind, lane, seq, seq)
+                entry.number, entry.at, entry.used = 1, float(at), True  # nobody asks for it
+                entry.timestamp = str(event.get("timestamp") or "")
+                if where:
+                    entry.turn, entry.behind = where
+                self.ended.append(entry)
+                self.lanes[lane, kind] = [entry]
 
     # -- all together ------------------------------------------------------------------------
 

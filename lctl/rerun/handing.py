@@ -16,6 +16,7 @@ from lctl.rerun.parties import Held
 from lctl.rerun.stage import Stage
 from lctl.rerun.waiting import Key
 from lctl.session.lanes import SHARED, Lane
+from lctl.session.pooljobs import HEARD
 
 #: What a thread asks for: after it, what it hands to a loop is an answer (see `turns.crossing`).
 _CALLS = frozenset({"exchange", "tool", "sleep"})
@@ -65,7 +66,9 @@ class Handing:
         place = None
         if lane is not None:
             self._wakes[lane] += 1
-            place = self._wake(lane, self._wakes[lane])
+            place = self._place(lane, "wake", self._wakes[lane])
+            if place is None and job is not None:
+                place = self._place(lane, HEARD, 1)
         if place is None:
             before = self._handed.get((mine, id(loop)))
             handle = None if before is None else make()
@@ -76,8 +79,8 @@ class Handing:
         self._stage.watch.soon()
         return handle
 
-    def _wake(self, lane: str, number: int) -> int | None:
+    def _place(self, lane: str, kind: str, number: int) -> int | None:
         """Where a lane's `number`th wake stands. A job does not know whose it is of several sessions."""
         marks = self._marks if lane[:1] == "0" else ()
-        places = (self._score.place((mark + lane, "wake", number, 0)) for mark in ("", *marks))
+        places = (self._score.place((mark + lane, kind, number, 0)) for mark in ("", *marks))
         return next((place for place in places if place is not None), None)

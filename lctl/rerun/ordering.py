@@ -29,6 +29,9 @@ RESUMED = -3
 #: The end of a stream, or its being closed.
 ENDED = -4
 
+#: What threads hand to event loops.
+WAKES = frozenset({"wake", pooljobs.HEARD})
+
 #: Milliseconds that keep what follows another thing at the same reading of the clock behind it.
 _AFTER = 1e-5
 
@@ -149,7 +152,7 @@ class _Moment:
 
 
 def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
-    if entry.kind == pooljobs.SOURCE:
+    if entry.kind in pooljobs.AFTER:
         yield _Moment(start, entry, 0, entry.seq + 0.5)  # after that event, and before the next
         return
     if entry.at is not None and entry.kind == "exchange":
@@ -234,7 +237,7 @@ def _put_before_calls(moments: list[_Moment]) -> set[int]:
 def _wakes(moments: list[_Moment]) -> dict[str, list[_Moment]]:
     """By the lanes whose threads they are of, in the log's order."""
     found: dict[str, list[_Moment]] = {}
-    for one in sorted((one for one in moments if one.entry.kind == "wake" and one.part == 0), key=_seq):
+    for one in sorted((one for one in moments if one.entry.kind in WAKES and one.part == 0), key=_seq):
         lane = one.entry.lane
         while "." in lane:
             lane = lane.rpartition(".")[0]
@@ -300,7 +303,7 @@ def _stretches(entries: list[Entry]) -> Iterator[list[Entry]]:
 def _origin(entries: list[Entry]) -> float:
     """Wall milliseconds of the recording's origin, as far as it can be told."""
     for entry in entries:
-        if entry.at is not None and entry.kind != pooljobs.SOURCE:  # which is written at the end
+        if entry.at is not None and entry.kind not in pooljobs.AFTER:  # which is written at the end
             return _wall(entry) - entry.duration - entry.at
     return min((_wall(entry) - entry.duration for entry in entries), default=0.0)
 

@@ -20,7 +20,7 @@ from lctl.rerun.drawnids import DrawnIds
 from lctl.rerun.echo import EchoStore
 from lctl.rerun.filling import Filling
 from lctl.rerun.halting import Halt
-from lctl.rerun.ordering import START, together
+from lctl.rerun.ordering import START, WAKES, together
 from lctl.rerun.player import TapePlayer
 from lctl.rerun.routing import Router
 from lctl.rerun.score import Violation
@@ -50,7 +50,8 @@ class Rerun:
         self._asked = next((n for n, one in enumerate(self._tapes) if one.log.id == tape.log.id), 0)
         self.tape = tape = self._tapes[0]
         self.settings = settings
-        conductor = Conductor(together(self._tapes), realtime=settings.realtime)
+        counted = [tape.counted for tape in self._tapes if tape.counted is not None]
+        conductor = Conductor(together(self._tapes), realtime=settings.realtime, counted=counted)
         self.order: Order = conductor
         self.halt = Halt()
         self.fork = forking.point(tape, settings)
@@ -279,7 +280,7 @@ class Rerun:
 
 
 def _reaches_nobody(one: Violation) -> bool:
-    return one.key[1] == "wake" or one.key[3] == START
+    return one.key[1] in WAKES or one.key[3] == START
 
 
 def _named(unused: list[str]) -> list[str]:

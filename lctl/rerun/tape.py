@@ -231,6 +231,12 @@ class Tape:
         return deliveries(entries, self.mark, apart)
 
     @property
+    def counted(self) -> str | None:
+        """The lane of the job from whose handing in on turns are counted."""
+        found = (self.jobs.get("value") or {}).get("counted")
+        return found if isinstance(found, str) else None
+
+    @property
     def has_ambient(self) -> bool:
         """Whether reads of clock, random and the like were recorded."""
         return any(source not in _SAID for _, source in self.reads)

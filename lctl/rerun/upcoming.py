@@ -7,9 +7,11 @@ or is a look that may be late by a turn.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from lctl.rerun.ordering import START
+from lctl.rerun.idleloop import idle_of
+from lctl.rerun.ordering import START, WAKES
 from lctl.rerun.parties import Awaiting, Blocked, Held
 from lctl.rerun.score import Score
 from lctl.rerun.spots import Spot
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Places of the score looked at for what is to reach a loop in this turn.
 AHEAD = 64
+#: Of what reaches no loop just then: a request's leaving, the end of a job, a piece that was there.
+_NO_TURN = (None, turns.AT_ONCE)
 
 
 class Upcoming:
@@ -33,6 +37,7 @@ class Upcoming:
     Attributes:
         homes: by lanes, the event loop that each was last seen in; None for a thread.
         jobs: by lanes of pool jobs, the event loop that handed each in.
+        counted: lanes of jobs from whose handing in on turns are counted.
     """
 
     def __init__(self, score: Score, waiting: dict[int, Blocked | Awaiting | Held]) -> None:
@@ -40,11 +45,15 @@ class Upcoming:
         self._waiting = waiting
         self.homes: dict[str, Any] = {}
         self.jobs: dict[str, Any] = {}
+        self.counted: Collection[str] = ()
 
     def note_job(self, lane: Lane) -> None:
         loop = turns.running()
         if loop is not None:
             self.jobs[lane.path] = loop
+            idle = idle_of(loop) if lane.path in self.counted else None
+            if idle is not None:
+                idle.reached = idle.turn
 
     def is_due(self, loop: IdleLoop, together: bool) -> bool:
         """Whether the next that reaches this loop is to reach it in this turn, though it is not at rest: as
@@ -79,7 +88,7 @@ class Upcoming:
         """Whether a thread brings it: that of a job that has been handed in, or (`threads`) one of those that
         come before it."""
         lane, kind, *_ = self._score.key(place)
-        return kind == "wake" and (threads or lane in self.jobs)
+        return kind in WAKES and (threads or lane in self.jobs)
 
     def is_elsewhere(self, place: int, loop: Any) -> bool:
         """Whether it is for a thread or for another loop than `loop` (asyncio's): who waits for it says so,
@@ -88,7 +97,7 @@ class Upcoming:
         if party is not None:
             return isinstance(party, Blocked) or party.loop is not loop
         lane, kind, *_ = self._score.key(place)
-        if kind == "wake":  # of a thread, and for the loop that handed the job in
+        if kind in WAKES:  # of a thread, and for the loop that handed the job in
             return self.jobs.get(lane, loop) is not loop
         while lane not in self.homes and lane not in self.jobs and "." in lane:
             lane = lane.rpartition(".")[0]
@@ -100,7 +109,7 @@ class Upcoming:
 
         Args:
             surely: all before it are being waited for, or will be by threads. Else they may be what is about
-                to run; the ends of jobs, what that hands in.
+                to run: requests that it makes, which reach no loop, the ends of jobs that it hands in.
         """
         waiting, score = self._waiting, self._score
         threads = others = False
@@ -114,7 +123,7 @@ class Upcoming:
                 return place if self._is_now(loop, score.turn(place), others) else None
             if surely:
                 return None
-            others = others or not score.is_end(place)
+            others = others or score.turn(place) not in _NO_TURN
         return None
 
     def spots(self, loop: IdleLoop, place: int) -> list[Spot]:
@@ -122,9 +131,10 @@ class Upcoming:
         score = self._score
         found = [score.spot(place)]
         for other in range(place + 1, min(place + AHEAD, score.length)):
-            if score.is_over(other) or score.is_end(other) or self.is_elsewhere(other, loop.loop):
+            turn = score.turn(other)
+            if turn in _NO_TURN or score.is_over(other) or self.is_elsewhere(other, loop.loop):
                 continue
-            if score.turn(other) != 0:
+            if turn != 0:
                 break
             if score.spot(other).behind < found[-1].behind:
                 found.append(score.spot(other))

@@ -123,7 +123,8 @@ class VirtualTime:
         def call_soon_threadsafe(loop: Any, callback: Any, *args: Any, context: Any = None) -> Any:
             idle = idle_of(loop)
             if idle is not None and callback is not refuse and not (args and is_closing(args[0])):
-                held = keeper.hold(idle, job_in(args), lambda: Handle(callback, args, loop, context))
+                job = job_in(callback, args)
+                held = keeper.hold(idle, job, lambda: Handle(callback, args, loop, context))
                 if held is not None:
                     return held
             return real(loop, callback, *args, context=context)

@@ -16,11 +16,16 @@ from itertools import count
 from typing import Any, NamedTuple
 from weakref import ReferenceType, WeakSet, ref
 
-from lctl.session import border
+from lctl.session import border, turns
 from lctl.session.lanes import Lane
+from lctl.session.underway import Moment
 
 #: Source of the `ambient` event that says it.
 SOURCE = "jobs"
+#: In a rerun, the kind of a loop's hearing of a job's end.
+HEARD = "heard"
+#: And those of what is behind the event that it names.
+AFTER = frozenset({SOURCE, HEARD})
 #: Milliseconds from one end to another that was behind it.
 _AFTER = 0.001
 #: So many ends, and so many looks, of a session are kept: a server's go on for ever.
@@ -37,6 +42,19 @@ class Ended(NamedTuple):
     lane: str
     at: float
     seq: int
+
+
+class Heard(NamedTuple):
+    """An event loop's hearing of a job's end, where its turns are counted and threads' wakes are no events.
+
+    `at` and `seq` as of `Ended`; `turn` and `behind` as of a `Moment` (`lctl.session.underway`).
+    """
+
+    lane: str
+    at: float
+    seq: int
+    turn: int
+    behind: int
 
 
 class Seen(NamedTuple):
@@ -117,14 +135,15 @@ class PoolJobs:
         most: so many ends, and so many looks, are kept.
     """
 
-    __slots__ = ("_ended", "_heard", "_most", "_now", "_seen", "_seq", "_several")
+    __slots__ = ("_ended", "_heard", "_last", "_most", "_now", "_seen", "_seq", "_several")
 
     def __init__(self, now: Callable[[], float], seq: Callable[[], int], most: int = _MANY) -> None:
         self._most = most
         self._now = now
         self._seq = seq
         self._ended: dict[str, Ended] = {}  # by lane
-        self._heard: dict[int, Ended] = {}  # the last that a loop has heard of; by id of the loop
+        self._last: dict[int, Ended] = {}  # that a loop has heard of; by id of the loop
+        self._heard: list[Heard] = []
         self._several = False
         self._seen: list[Seen] = []
 
@@ -159,6 +178,8 @@ class PoolJobs:
         """The loop that runs here hears of the end of a job. Its thread told the loop in one step, after that
         end: before one that is heard of later was told, one that is heard of earlier had ended."""
         forget(job)
+        if turns.counting and not turns.active:
+            self._note_turn(lane)
         if not job.alone:
             self._several = True
         elif not self._several:
@@ -167,14 +188,22 @@ class PoolJobs:
         player = border.playing
         if ended is None or (player is not None and not player.is_live(lane)):
             return
-        before = self._heard.get(id(loop))
+        before = self._last.get(id(loop))
         if before is not None and (ended.seq, ended.at) < (before.seq, before.at):
             ended = self._ended[lane.path] = Ended(ended.lane, before.at + _AFTER, before.seq)
-        self._heard[id(loop)] = ended
+        self._last[id(loop)] = ended
+
+    def _note_turn(self, lane: Lane) -> None:
+        """The loop that runs here hears of a job's end in this turn, and at this place of it."""
+        moment = Moment()
+        moment.arrive()
+        if moment.turn is not None and len(self._heard) < self._most:
+            heard = Heard(lane.path, self._now(), self._seq(), moment.turn, moment.behind or 0)
+            self._heard.append(heard)
 
     def adopt(self, earlier: PoolJobs) -> None:
         """Begin with what was kept before there was a session."""
-        self._ended, self._heard = earlier._ended, earlier._heard
+        self._ended, self._last, self._heard = earlier._ended, earlier._last, earlier._heard
         self._seen, self._several = earlier._seen, earlier._several
 
     def see(self, seen: Seen) -> None:
@@ -187,11 +216,16 @@ class PoolJobs:
         if recorded is not None:
             return recorded or None
         kept = self._ended.values() if self._several else ()
-        if not (kept or self._seen):
+        if not (kept or self._seen or self._heard):
             return None
         ended = [list(one) for one in sorted(kept, key=lambda one: (one.seq, one.at))]
         seen = [list(one) for one in sorted(self._seen, key=lambda one: one.lane)]
-        return {"source": SOURCE, "key": "pools", "value": {"ended": ended, "seen": seen}}
+        value: dict[str, Any] = {"ended": ended, "seen": seen}
+        if self._heard:
+            value["heard"] = [list(one) for one in self._heard]
+            if turns.counted_from is not None:
+                value["counted"] = turns.counted_from
+        return {"source": SOURCE, "key": "pools", "value": value}
 
 
 def _early() -> PoolJobs:

@@ -233,7 +233,12 @@ def _submit(original: Callable[..., Any], pool: Any, function: Any, /, *args: An
 def _begun(lane: Lane) -> pooljobs.Job | None:
     """What a job counts as; None where its end tells nothing: of a library's own, or a tool's, which has
     events."""
-    return pooljobs.begin(turns.running() is not None) if lane.index > 0 and lane.tool is None else None
+    if not lane.index or lane.tool is not None:
+        return None
+    loop = turns.running() is not None
+    if loop:
+        turns.beside(lane)
+    return pooljobs.begin(loop)
 
 
 def _in_worker(original: Callable[..., Any], func: Any, *args: Any, **kwargs: Any) -> Any:

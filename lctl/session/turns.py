@@ -4,13 +4,14 @@ Answers that come at nearly the same time are taken by a loop in the same turn o
 other, and what the program does upon the first runs between them, or after both. Times do not tell that;
 the number of turns from one to the next does. Counted where a recording is to be run again
 (`record="full"`), elsewhere from the first time on that two calls are under way at once in a loop, or a tool
-begins beside other tasks.
+begins, or a job of a pool is handed in, beside other tasks.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
+import threading
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,6 +41,9 @@ wanted = False
 #: Called in a thread that begins what is not the program's (see `apart`); gives what to call at its end.
 on_apart: list[Callable[[], Callable[[], object]]] = []
 
+#: The lane of the job from whose handing in on they are.
+counted_from: str | None = None
+
 #: Whether they are of all loops, from the first turn of each on.
 _all = False
 
@@ -66,8 +70,10 @@ def together() -> None:
         count()
 
 
-def beside() -> None:
-    """A tool begins: what other tasks of this thread's loop do may come before its end, or after it."""
+def beside(job: Lane | None = None) -> None:
+    """A tool begins, or a pool's job is handed in: what other tasks of this thread's loop do may come before
+    its end, or after it. Counted from a job on, that is what reached the loop last."""
+    global counted_from
     if counting or not wanted:
         return
     loop = running()
@@ -76,6 +82,8 @@ def beside() -> None:
     count()
     if isinstance(loop, sys.modules["asyncio"].BaseEventLoop):
         begin(loop)  # the turn that runs now
+        if job is not None:
+            loop._lctl_reached, counted_from = loop._lctl_turn, job.path
 
 
 def count(*, all: bool = False) -> None:
@@ -106,8 +114,8 @@ def count(*, all: bool = False) -> None:
 
 
 def stop() -> None:
-    global _all, counting
-    counting = _all = False
+    global _all, counted_from, counting
+    counting, _all, counted_from = False, False, None
     while _undo:
         _undo.pop()()
 
@@ -178,9 +186,14 @@ def apart() -> Iterator[None]:
             end()
 
 
-def job_in(args: tuple[Any, ...]) -> Lane | None:
-    """The lane of the pool job whose future is among `args`: its result is handed to a loop. In the thread of
-    the job, or of the loop if the job was done before the loop asked for it."""
+def job_in(callback: Any, args: tuple[Any, ...]) -> Lane | None:
+    """The lane of the pool job whose future is among `args`, or whose thread (anyio's) `callback` is of: its
+    result is handed to a loop. In the thread of the job, or of the loop if the job was done before the loop
+    asked for it."""
+    worker = getattr(callback, "__self__", None)
+    if isinstance(worker, threading.Thread):
+        found: Lane | None = worker.__dict__.get(LANE)
+        return found
     futures = sys.modules.get("concurrent.futures._base")
     if futures is not None:
         for one in args:

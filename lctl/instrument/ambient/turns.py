@@ -57,7 +57,7 @@ def _noting(real: Callable[..., Any]) -> Callable[..., Any]:
         if args and turns.is_closing(args[0]):
             return real(loop, callback, *args, **options)
         # Within a tool's body it orders nothing that a rerun does: the call is served as a whole.
-        lane = turns.job_in(args)
+        lane = turns.job_in(callback, args)
         here = turns.running()
         if here is not loop:
             crossed = turns.crossed.get(get_ident())

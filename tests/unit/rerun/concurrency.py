@@ -105,7 +105,7 @@ def record(program: Program) -> World:
 
     def call_soon_threadsafe(loop: Any, callback: Any, *args: Any, **options: Any) -> Any:
         lane = turns.crossed.pop(threading.get_ident(), None) if turns.running() is not loop else None
-        lane = turns.job_in(args) or lane
+        lane = turns.job_in(callback, args) or lane
         if lane is None:
             return call(loop, callback, *args, **options)
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from lctl.rerun.spots import LAST
+from lctl.rerun.conductor import Conductor
+from lctl.rerun.ordering import START
+from lctl.rerun.spots import LAST, Spot
 from tests.unit.rerun.commands import Run
 from tests.unit.rerun.concurrency import World, conduct
 
@@ -31,6 +34,54 @@ def test_who_asked_last_does_not_go_on_a_turn_before_the_others(order: tuple[int
         recorded.moments.append((10.0 + place, key, turn, LAST))
     for _ in range(3):
         assert conduct(first_completed, recorded).trace == [*order, [0, 1, 2, 3]]
+
+
+_FIRST, _SECOND, _THIRD = [(f"0.{n}", "tool", 1, 0) for n in (1, 2, 3)]
+_ASKED, _ALSO_ASKED = [(f"0.{n}", "exchange", 1, START) for n in (4, 5)]
+
+
+@pytest.mark.parametrize(
+    ("moments", "expected"),
+    [
+        ([(_ASKED, None), (_THIRD, 2)], ["0.4", 2, "0.3", 3]),
+        (
+            [(_ASKED, None), (_SECOND, 2, Spot(None, 2)), (_ALSO_ASKED, None), (_THIRD, 0)],
+            ["0.4", "0.2", "0.5", 2, "0.3", 3],
+        ),
+    ],
+)
+def test_what_ends_in_the_turn_of_a_request_does_not_come_a_turn_later(
+    moments: list[Any], expected: list[Any]
+) -> None:
+    """A request that leaves reaches no loop: the turns of what is behind it count from what did."""
+    conductor = Conductor([(0.0, _FIRST, 99), *((float(n), *one) for n, one in enumerate(moments, 1))])
+    trace: list[Any] = []
+
+    async def main() -> None:
+        begun = asyncio.Event()
+
+        async def first() -> None:
+            await conductor.wait_async(_FIRST)
+            begun.set()
+            for turn in range(5):
+                trace.append(turn)
+                await asyncio.sleep(0)
+
+        async def other(key: Any) -> None:
+            if key[3] == START:
+                await begun.wait()
+                await asyncio.sleep(0)
+            await conductor.wait_async(key)
+            trace.append(key[0])
+
+        await asyncio.gather(first(), *(other(key) for key, *_ in moments))
+
+    conductor.install()
+    try:
+        asyncio.run(main())
+    finally:
+        conductor.uninstall()
+    assert trace == [0, 1, *expected, 4]
 
 
 _GIVING_WAY = """
@@ -68,3 +119,45 @@ def test_a_served_tool_ends_in_its_turn_among_tasks_that_give_way(
     assert "rerun exact" in again.stderr, again.stderr
     assert again.stdout == recorded.stdout
     assert recorded.stdout.count("tool") == 2
+
+
+_IN_THREADS = """
+import lctl
+lctl.auto_instrument()
+import asyncio, time
+import anyio
+
+@lctl.tool
+def look(n):
+    time.sleep(n / 1000)
+    return n
+
+async def call(n):
+    print("job", n, await {to_thread}(look, n))
+
+async def give_way(n):
+    for turn in range(20):
+        print("task", n, turn)
+        until = time.perf_counter() + 0.001
+        while time.perf_counter() < until:
+            pass
+        await asyncio.sleep(0)
+
+async def main():
+    await asyncio.gather(call(4), give_way(0), call(8), give_way(1))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("to_thread", ["asyncio.to_thread", "anyio.to_thread.run_sync"])
+def test_what_threads_give_comes_in_its_turn_among_tasks_that_give_way(
+    to_thread: str, lctl: Run, python: Run, tmp_path: Path
+) -> None:
+    """One line: the loop's hearing of a job is no event, and is kept with the jobs' ends."""
+    (tmp_path / "agent.py").write_text(_IN_THREADS.format(to_thread=to_thread))
+    recorded = python("agent.py")
+    again = lctl("rerun", "last")
+    assert "rerun exact" in again.stderr, again.stderr
+    assert again.stdout == recorded.stdout
+    assert recorded.stdout.count("job") == 2
