@@ -196,11 +196,19 @@ HOOKS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
 )
 
 
+_closing_in: set[tuple[int, Callable[[], None]]] = set()
+
+
 def close_at_end_of_child(close: Callable[[], None]) -> None:
-    """Call it at the end of this process if that is a child which multiprocessing forked, itself or by its
-    fork server: those leave by `os._exit`, without exit functions, but run these finalizers first."""
+    """Call it, once, at the end of this process if that is a child which multiprocessing forked, itself or by
+    its fork server: those leave by `os._exit`, without exit functions, but run these finalizers first."""
     util: Any = sys.modules.get("multiprocessing.util")
     process: Any = sys.modules.get("multiprocessing.process")
     is_child = process is not None and process.parent_process() is not None
-    if util is not None and is_child and "--multiprocessing-fork" not in sys.orig_argv:  # a spawned one exits
+    # A spawned one runs exit functions.
+    if util is None or not is_child or "--multiprocessing-fork" in sys.orig_argv:
+        return
+    here = (os.getpid(), close)
+    if here not in _closing_in:
+        _closing_in.add(here)
         util.Finalize(None, close, exitpriority=0)

@@ -140,7 +140,7 @@ class LCTLSession(Trusting, Stepping, Verbs, Keeping):
         self._closing = threading.Lock()
         self._before = hooks.recording()
         ending.keep(self)
-        processes.close_at_end_of_child(self.close)
+        processes.close_at_end_of_child(ending.close_all)
         processes.watch(self)
         processes.announce(self)
         threads.install()
@@ -315,5 +315,5 @@ class LCTLSession(Trusting, Stepping, Verbs, Keeping):
         self._checkpoints = ending.Checkpoints()
         self._watch = self._facts = None  # of facts asked for before the log was there
         processes.refresh(self)
-        processes.close_at_end_of_child(self.close)
+        processes.close_at_end_of_child(ending.close_all)
         return recorder
