@@ -1,9 +1,9 @@
 """litellm: mocked calls, which send nothing.
 
 All others are read on the wire, whichever client makes them. Streams of its own clients it leaves open at
-their end, so it is asked when that was. The prices that it fetches when it is imported are read as any
-request of `lctl run`; how often it asks again in a thread of its own hangs on how long the program lives, so
-that is no part of a recording, and a rerun does without. Which ids it draws for tool calls is kept
+their end (before 1.110), so it is asked when that was. The prices that it fetches when it is imported are read
+as any request of `lctl run`; how often it asks again in a thread of its own hangs on how long the program
+lives, so that is no part of a recording, and a rerun does without. Which ids it draws for tool calls is kept
 (`litellm_ids`), which of several deployments a router draws, and when it asks again.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from lctl.guard import guard
@@ -27,7 +27,9 @@ from lctl_integrations import litellm_ids
 
 _MOCK = "a mocked call of litellm"
 _STREAM = "the end of a stream of litellm"
+_ROUTE = "what a router of litellm draws"
 _PRICES = "litellm.litellm_core_utils.get_model_cost_map"
+_RUST = "litellm.router_rust.core"  # the router of 1.110, whose core is in Rust
 
 
 class LiteLLM:
@@ -38,6 +40,7 @@ class LiteLLM:
     modules = (
         "litellm.main",
         "litellm.router",
+        _RUST,
         "litellm.litellm_core_utils.streaming_handler",
         _PRICES,
         *litellm_ids.MODULES,
@@ -47,8 +50,12 @@ class LiteLLM:
         if module.__name__ == "litellm.main":
             patches.wrap(module, "mock_completion", _mocked)
         elif module.__name__ == "litellm.router":
-            patches.wrap(module, "simple_shuffle", _chosen)
-            patches.wrap(module, "Router._time_to_sleep_before_retry", _delay)
+            if hasattr(module, "simple_shuffle"):
+                patches.wrap(module, "simple_shuffle", _chosen)
+                patches.wrap(module, "Router._time_to_sleep_before_retry", _delay)
+        elif module.__name__ == _RUST:
+            patches.wrap(module, "_Driver._call", _sent)
+            patches.wrap(module, "_sleep_seconds", _delay)
         elif module.__name__ in litellm_ids.MODULES:
             litellm_ids.patch(module, patches)
         elif module.__name__ == _PRICES:
@@ -92,6 +99,27 @@ def _chosen(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str
         return draw() if number is None or number >= len(offered) else offered[number]
 
     return reads.read(border.SETTINGS, "litellm router", sys._getframe(1), draw, place, at, always=True)
+
+
+def _sent(wrapped: Any, driver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """As `_chosen`, of a router that draws in Rust: around what makes the request to the drawn deployment.
+    Signature of the wrapped: (step)."""
+    step = args[0]
+    with guard(_ROUTE):
+        guard.rehearse(_ROUTE)
+        step = _recorded(driver._core.registry(), step, sys._getframe(1))
+    return wrapped(step)
+
+
+def _recorded(registry: Any, step: Mapping[str, Any], frame: FrameType) -> Mapping[str, Any]:
+    """The step to the recording's deployment, by its place in the router's list: ids hang on keys."""
+    drawn, known = step.get("deployment_id"), registry.names(kind="ids")
+    if len(step.get("candidate_ids") or ()) < 2 or drawn not in known:
+        return step
+    number = reads.read(border.SETTINGS, "litellm router", frame, partial(known.index, drawn), always=True)
+    if number >= len(known) or known[number] == drawn:
+        return step
+    return {**step, "deployment_id": known[number], "deployment": registry.deployment_dict(known[number])}
 
 
 def _delay(wrapped: Any, router: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

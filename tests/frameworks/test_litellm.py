@@ -44,14 +44,16 @@ class TestLiteLLM(Threaded):
 
     def test_a_stream_that_is_not_closed_ends_where_it_was_read(self, recorded: Recorded) -> None:
         """And not when it is collected: no call begins while another is open."""
+        from litellm import CustomStreamWrapper
+
         streamed = {
             e["seq"] for e in recorded.events if e["type"] == "step_start" and e["data"].get("stream") is True
         }
         left = [e["step"] for e in recorded.events if e["type"] == "exchange" and e["data"].get("left")]
         assert len(streamed) == 6
-        assert len(left) == 4  # of Anthropic's too
-        for step in left:
-            assert step in streamed
+        assert len(left) == (0 if hasattr(CustomStreamWrapper, "close") else 4)  # of Anthropic's too
+        assert streamed.issuperset(left)
+        for step in streamed:
             after = [
                 e for e in recorded.events if e["seq"] > step and e["type"] in ("step_start", "step_end")
             ]
