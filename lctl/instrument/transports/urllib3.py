@@ -13,10 +13,10 @@ import sys
 import weakref
 from contextvars import ContextVar
 from functools import partial
-from time import monotonic_ns
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lctl.clock import monotonic_ns
 from lctl.distributed import hosts
 from lctl.guard import guard
 from lctl.instrument import calls, serving, suppress, wire
