@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from types import ModuleType
 from typing import Any
 
 from lctl.errors import RerunStopped
@@ -21,7 +20,7 @@ def watch() -> None:
     on_import("multiprocessing.pool", _send_stops)
 
 
-def _send_stops(pool: ModuleType) -> None:
+def _send_stops(pool: Any) -> None:
     original = pool.worker
 
     @wraps(original)  # who spawns workers names it

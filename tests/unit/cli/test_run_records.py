@@ -181,3 +181,11 @@ def test_a_sub_interpreter_prints_as_ever(place: Path) -> None:
     got = process("run", "agent.py", cwd=place)
     assert got.out.split() == ["inside", "outside"]
     assert got.err.count("lctl:") == 1
+
+
+def test_pytest_does_not_warn_of_us(place: Path) -> None:
+    """That it finds loaded what is a plugin, too."""
+    (place / "test_it.py").write_text("def test_it():\n    assert True")
+    (place / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider -p no:randomly\n")
+    got = process("run", "--", sys.executable, "-m", "pytest", "-q", "test_it.py", cwd=place)
+    assert got.code == 0 and "1 passed in" in got.out and "warning" not in got.out, got.out
