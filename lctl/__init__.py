@@ -5,6 +5,8 @@
 
 records every model call, tool call and step of this program into one `.lctl.json` file.
 Importing this module loads nothing else: each name is fetched when first used.
+
+PYTEST_DONT_REWRITE: under `lctl run` it is loaded before pytest, which would warn of that.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Where time and ids come from. Everything that records takes them as arguments; the defaults are here.
 
-The functions are bound at import, so a program that replaces `time.time` (or a rerun that serves
-recorded clocks) does not change what lctl itself reads.
+What lctl itself reads of clocks it reads by functions of its own: a program that replaces `time.time` (or a
+rerun that serves recorded clocks) does not change it, nor does what looks for `time`'s in every module, as
+freezegun does.
 """
 
 from __future__ import annotations
@@ -9,12 +10,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timezone
 from os import urandom as _urandom
-from time import monotonic_ns as _monotonic_ns
-from time import time_ns as _time_ns
-from typing import Protocol
+from typing import Any, Protocol
 
 _UTC = timezone.utc  # noqa: UP017  (one attribute fewer on the recording path)
 _from_timestamp = datetime.fromtimestamp
+
+
+def _second_time() -> Any:
+    """Another `time`, with other functions that do the same."""
+    import time
+
+    try:
+        loader: Any = time.__loader__
+        made = loader.create_module(time.__spec__)
+        loader.exec_module(made)
+        return made
+    except Exception:  # an interpreter that has only one
+        return time
+
+
+_time = _second_time()
+time_ns: Callable[[], int] = _time.time_ns
+monotonic_ns: Callable[[], int] = _time.monotonic_ns
+monotonic: Callable[[], float] = _time.monotonic
 
 
 class Clock(Protocol):
@@ -47,7 +65,7 @@ class SystemClock:
         return self._read
 
     #: The function itself: a method around it would be a call more in every event's life.
-    monotonic_ns = staticmethod(_monotonic_ns)
+    monotonic_ns = staticmethod(monotonic_ns)
 
 
 def _wall_time() -> Callable[[], str]:
@@ -60,13 +78,13 @@ def _wall_time() -> Callable[[], str]:
 
     def now() -> str:
         try:
-            return millisecond + _MICROSECONDS[(_time_ns() - millisecond_ns) // 1000]
+            return millisecond + _MICROSECONDS[(time_ns() - millisecond_ns) // 1000]
         except IndexError:  # the millisecond is over
             return turn()
 
     def turn() -> str:
         nonlocal second, second_ns, millisecond, millisecond_ns
-        ns = _time_ns()
+        ns = time_ns()
         if not 0 <= ns - second_ns < 1_000_000_000:
             whole = ns // 1_000_000_000
             text = _from_timestamp(whole, _UTC).strftime("%Y-%m-%dT%H:%M:%S.")
@@ -90,7 +108,7 @@ class SystemIds:
     """`<name>-<UTC time to the second>-<6 hex digits>`: sorts by time, says what it is."""
 
     def chain_id(self, name: str) -> str:
-        stamp = _from_timestamp(_time_ns() // 1_000_000_000, _UTC).strftime("%Y%m%d-%H%M%S")
+        stamp = _from_timestamp(time_ns() // 1_000_000_000, _UTC).strftime("%Y%m%d-%H%M%S")
         return f"{name}-{stamp}-{_urandom(3).hex()}"
 
 

@@ -5,12 +5,12 @@ Their summaries count what came from the tape, too; the difference is in their e
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import Any
 
 from lctl.analysis.prices import Prices
 from lctl.analysis.recordings import Run
 from lctl.analysis.stats import Stats, stats
+from lctl.clock import monotonic
 from lctl.errors import LctlError
 
 #: Seconds that one list takes for those it does not know yet; the next one goes on.

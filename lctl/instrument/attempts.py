@@ -10,9 +10,9 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterable
-from time import monotonic_ns
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
+from lctl.clock import monotonic_ns
 from lctl.guard import guard
 from lctl.instrument import collecting, settings
 from lctl.instrument.headers import all_headers, kept_headers

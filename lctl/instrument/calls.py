@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import sys
 from contextvars import ContextVar, Token
-from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
+from lctl.clock import monotonic_ns
 from lctl.guard import guard
 from lctl.instrument import codecs
 from lctl.instrument.attempts import Attempt, never_raises

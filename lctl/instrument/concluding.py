@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
+from lctl.clock import monotonic_ns
 from lctl.guard import guard
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.callevents import (

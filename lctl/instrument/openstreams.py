@@ -20,11 +20,11 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
-from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from lctl.clock import monotonic_ns
 from lctl.codec.journal import beside
 from lctl.guard import guard
 from lctl.instrument import concealment, encodings

@@ -59,6 +59,7 @@ OURS = {
     "strands": "lctl_integrations.strands:Strands",
     "groq": "lctl_integrations.groq:Groq",
     "cohere": "lctl_integrations.cohere:Cohere",
+    "uvicorn": "lctl_integrations.uvicorn:Uvicorn",
     # A namespace package, whose own import nobody is told of.
     "mistralai.client": "lctl_integrations.mistralai:Mistral",
 }

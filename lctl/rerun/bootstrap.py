@@ -12,7 +12,7 @@ from types import TracebackType
 
 from lctl.errors import RerunStopped
 from lctl.instrument.ambient import callers
-from lctl.rerun import results, siblings
+from lctl.rerun import poolstops, results, siblings
 from lctl.rerun.running import Rerun
 from lctl.rerun.settings import MAIN, VARIABLE, Settings
 from lctl.rerun.tape import Tape
@@ -39,6 +39,7 @@ def begin() -> None:
     tape = _tape(settings)
     atexit.register(_finish)  # first, so that it runs after the sessions were closed
     _speak_of_stops()
+    poolstops.watch()
     processes.followers.append(_forked)
     _serve(tape, settings)
     _record(tape)

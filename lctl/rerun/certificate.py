@@ -122,7 +122,7 @@ class Certificate:
         inexact = (
             self.drift + self.moved + self.edited + self.live + self.executed + self.dry + self.unmatched
         )
-        extra = self.unused or self.blocked or self.violations
+        extra = self.unused or self.blocked or self.violations or self.stopped
         return not inexact and not extra and self.log_equal and self.output_equal is not False
 
     def to_dict(self) -> dict[str, Any]:

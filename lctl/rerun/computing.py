@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from time import monotonic
-
+from lctl.clock import monotonic
 from lctl.rerun.quiescence import Threads
 from lctl.rerun.watching import Watch
 

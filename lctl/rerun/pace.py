@@ -9,7 +9,9 @@ the next moment that is known.
 from __future__ import annotations
 
 from itertools import count
-from time import monotonic, process_time
+from time import process_time
+
+from lctl.clock import monotonic
 
 #: What each reading of the clock adds, in ms: who reads it until it has moved comes to an end.
 TICK = 0.001

@@ -5,10 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
-from lctl.clock import system_clock, system_ids
+from lctl.clock import monotonic, system_clock, system_ids
 from lctl.errors import RerunError
 from lctl.instrument import provenance
 from lctl.record.journal import Durability, JournalStore

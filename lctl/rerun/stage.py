@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from time import monotonic
 from typing import Any
 
+from lctl.clock import monotonic
 from lctl.errors import RerunStopped
 from lctl.rerun.computing import Computing
 from lctl.rerun.idleloop import IdleLoop, follows

@@ -12,10 +12,10 @@ import threading
 import time
 from asyncio import Handle
 from collections.abc import Callable
-from time import monotonic
 from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from lctl.clock import monotonic
 from lctl.rerun.idleloop import IdleLoop, idle_of
 from lctl.rerun.libraryclocks import LibraryClocks
 from lctl.rerun.parties import refuse

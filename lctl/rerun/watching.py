@@ -7,7 +7,8 @@ import sys
 import threading
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
-from time import monotonic
+
+from lctl.clock import monotonic
 
 _SOONEST, _LATEST = 0.0001, 0.004
 _monotonic = monotonic

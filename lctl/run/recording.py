@@ -17,6 +17,8 @@ def begin() -> None:
     """Instrument this process as its environment says; its log is opened at its first event."""
     if any("multiprocessing.resource_tracker import main" in word for word in sys.orig_argv):
         return  # a helper of Python's own: it runs nothing of the program, and outlives it
+    if _is_inner_interpreter():
+        return  # the streams and the log are the process's, and SDKs do not load in it
     if os.environ.get("LCTL_RERUN"):
         from lctl.rerun import bootstrap
 
@@ -51,6 +53,19 @@ def begin() -> None:
         import time
 
         atexit.register(_say_if_nothing_was_recorded, time.time())
+
+
+def _is_inner_interpreter() -> bool:
+    """Whether this is not the process's first interpreter."""
+    from importlib import import_module
+
+    for name in ("_interpreters", "_xxsubinterpreters"):  # as of Python 3.13, and before
+        try:
+            interpreters = import_module(name)
+        except ImportError:
+            continue
+        return bool(interpreters.get_current() != interpreters.get_main())
+    return False
 
 
 def _open(recording: Recording) -> LCTLSession:

@@ -230,6 +230,12 @@ def close() -> None:
         tell(f"lctl: {what} in {path}  (lctl replay {target})\n{_run_again()}")
 
 
+def end() -> None:
+    """As at exit, where the process ends without."""
+    _close_at_exit()
+    ending.close_all()
+
+
 def _is_program() -> bool:
     """Whether this process is the one that `lctl run` became."""
     return os.environ.get("LCTL_RUN") == str(os.getpid())

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
 from threading import get_ident
-from time import monotonic
 from typing import Any, NamedTuple
+
+from lctl.clock import monotonic
 
 #: Turns that are kept of one stream. Of more, none.
 _TURNS = 20_000

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from lctl.clock import monotonic
 from lctl.guard import guard
 from lctl.session import lanes, naming, spawning
 
@@ -121,9 +122,9 @@ def _await_locks() -> None:
     if not _sessions:
         return
     import_module("lctl.session.secretsearch")  # any thread may need it at any moment, to say what failed
-    until = time.monotonic() + _PATIENCE
+    until = monotonic() + _PATIENCE
     while guard.reporting or _imports() - _lasting:
-        if time.monotonic() >= until:
+        if monotonic() >= until:
             _lasting.update(_imports())
             return
         _sleep(0.001)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from lctl.clock import monotonic_ns
 from lctl.session import lanes, turnplaces, turns
 from lctl.session.lanes import SHARED
 

@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from lctl.clock import monotonic
 from lctl.errors import ChainConflict, LctlError, StoreAway, StoreError
 from lctl.guard import guard
 from lctl.record.bell import Bell
@@ -102,9 +103,9 @@ class Delivery:
 
     def _await_end(self, patience: float) -> None:
         """Return when all is there, when the store is away, or when it has taken nothing for that long."""
-        until = time.monotonic() + _LONGEST_END
+        until = monotonic() + _LONGEST_END
         with self._lock:
-            while not self.done and not self.away and time.monotonic() < until:
+            while not self.done and not self.away and monotonic() < until:
                 seen, self._seen = self.delivered, self.delivered
                 self._news.wait_for(self._has_come_on, patience)
                 if self.delivered == seen:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from lctl.clock import monotonic
 from lctl.codec import open_log
 from lctl.codec.log import Log
 from lctl.errors import LctlError, LogNotFound, RecordingError
@@ -97,7 +98,7 @@ class FolderStore:
         return open_log(self.path(chain_id)).tail
 
     def wait(self, chain_id: str, after: int, timeout: float) -> int:
-        path, until = self.path(chain_id), time.monotonic() + timeout
+        path, until = self.path(chain_id), monotonic() + timeout
         seen, log = -1, open_log(path)
         while True:
             size = path.stat().st_size
@@ -105,7 +106,7 @@ class FolderStore:
                 seen, log = size, open_log(path)
                 if log.last_seq > after or not log.open:
                     return log.last_seq
-            left = until - time.monotonic()
+            left = until - monotonic()
             if left <= 0:
                 return log.last_seq
             time.sleep(min(_POLL, left))

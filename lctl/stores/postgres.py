@@ -8,12 +8,12 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from lctl.clock import monotonic
 from lctl.errors import MissingExtra, StoreAway, StoreError
 from lctl.stores import postgresschema
 from lctl.stores.address import Address
@@ -155,7 +155,7 @@ class PostgresStore(SqlStore):
         return f"{self.schema}_{num}"
 
     def wait(self, chain_id: str, after: int, timeout: float) -> int:
-        until = time.monotonic() + timeout
+        until = monotonic() + timeout
         head = self._known(chain_id)
         if head.last > after or head.closed:
             return head.last
@@ -164,7 +164,7 @@ class PostgresStore(SqlStore):
             try:
                 found = self._head(_Work(connection, self._macros, False), chain_id)
                 if found is not None and found.last <= after and not found.closed:
-                    left = max(until - time.monotonic(), 0.001)
+                    left = max(until - monotonic(), 0.001)
                     for _ in connection.notifies(timeout=left, stop_after=1):
                         pass
             finally:
@@ -222,7 +222,7 @@ def _check(connection: Any) -> None:
     """Whether a connection that was not used for some seconds still is one."""
     from psycopg_pool import ConnectionPool
 
-    now, used = time.monotonic(), getattr(connection, "lctl_used", 0.0)
+    now, used = monotonic(), getattr(connection, "lctl_used", 0.0)
     connection.lctl_used = now
     if now - used > _TRUSTED:
         ConnectionPool.check_connection(connection)

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lctl.clock import monotonic
 from lctl.errors import StoreAway, StoreError
 from lctl.stores.address import Address
 from lctl.stores.chunks import WIDEST, Chunk, Packing
@@ -136,7 +137,7 @@ class SqliteStore(SqlStore):
     # -- following ---------------------------------------------------------------------------
 
     def wait(self, chain_id: str, after: int, timeout: float) -> int:
-        until = time.monotonic() + timeout
+        until = monotonic() + timeout
         seen, last = None, self._known(chain_id)
         while True:
             with self._one if self._in_memory else _NO_LOCK, _GATE, self._refusals():
@@ -145,7 +146,7 @@ class SqliteStore(SqlStore):
                 seen, last = version, self._known(chain_id)
                 if last.last > after or last.closed:
                     return last.last
-            left = until - time.monotonic()
+            left = until - monotonic()
             if left <= 0:
                 return last.last
             time.sleep(min(_POLL, left))

@@ -16,10 +16,10 @@ import sys
 from collections.abc import Callable
 from itertools import count
 from os import urandom as _urandom
-from time import time_ns
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from lctl.clock import time_ns
 from lctl.instrument.ambient import outputs, reads, slots, stamps
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.values import big, bytes_of, from_big, from_bytes

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from threading import get_ident
-from time import monotonic_ns as _monotonic_ns
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from lctl.clock import monotonic_ns as _monotonic_ns
 from lctl.guard import guard
 from lctl.instrument.ambient import places
 from lctl.payloads.tape import reads_of

@@ -16,8 +16,7 @@ from lctl.guard import guard
 from lctl.instrument.ambient import slots
 from lctl.instrument.hooks import on_import
 
-_PACKAGE = "time_machine"
-_SETTER = "_time_machine"
+_SETTER = "_time_machine"  # the part in C; pytest loads the other as a plugin, past import hooks
 _SET = ("patch", "patch_if_needed")  # by version; the second is for good
 _UNSET = ("unpatch",)
 
@@ -37,8 +36,8 @@ class GivingWay:
         self._take()
         slots.on_undo(self._give_back)
         if _SETTER not in sys.modules:  # else it has looked at the clocks, for itself
-            slots.on_undo(on_import(_PACKAGE, lambda _: self._give_back(), before=True).remove)
-        slots.on_undo(on_import(_PACKAGE, self._around).remove)
+            slots.on_undo(on_import(_SETTER, lambda _: self._give_back(), before=True).remove)
+        slots.on_undo(on_import(_SETTER, self._around).remove)
 
     def _take(self) -> None:
         if not self._undo:
@@ -50,8 +49,7 @@ class GivingWay:
         while self._undo:
             self._undo.pop()()
 
-    def _around(self, _: ModuleType) -> None:
-        setter = sys.modules.get(_SETTER)
+    def _around(self, setter: ModuleType) -> None:
         for name in (*_SET, *_UNSET):
             original = getattr(setter, name, None)
             if original is not None:

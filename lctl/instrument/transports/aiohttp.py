@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import sys
 import weakref
-from time import monotonic_ns
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from lctl.clock import monotonic_ns
 from lctl.instrument import calls, serving, suppress, wire
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.patches import PatchSet

@@ -6,9 +6,9 @@ reached the loop first is told at the protocol, where it arrives.
 
 from __future__ import annotations
 
-from time import monotonic_ns
 from typing import Any
 
+from lctl.clock import monotonic_ns
 from lctl.guard import guard
 from lctl.instrument.attempts import is_stream
 from lctl.session import turns

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
-from time import monotonic_ns
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 import orjson
 
+from lctl.clock import monotonic_ns
 from lctl.guard import guard
 from lctl.instrument import serving, suppress, wire
 from lctl.instrument.attempts import Attempt

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from time import monotonic_ns
 from typing import Any
 
+from lctl.clock import monotonic_ns
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.session.wrappedruns import step_aside
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from time import monotonic_ns
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from lctl.clock import monotonic_ns
 from lctl.distributed import hosts
 from lctl.guard import guard
 from lctl.instrument import serving, suppress, wire

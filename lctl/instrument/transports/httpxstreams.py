@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from time import monotonic_ns
 from typing import Any
 
+from lctl.clock import monotonic_ns
 from lctl.instrument.attempts import Attempt
 from lctl.session import turns
 from lctl.session.wrappedruns import step_aside

@@ -7,10 +7,10 @@ response stays the engine's own object; what it iterates and how it is released 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from time import monotonic_ns
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from lctl.clock import monotonic_ns
 from lctl.instrument import serving, suppress, wire
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.patches import PatchSet

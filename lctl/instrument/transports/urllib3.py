@@ -13,10 +13,10 @@ import sys
 import weakref
 from contextvars import ContextVar
 from functools import partial
-from time import monotonic_ns
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from lctl.clock import monotonic_ns
 from lctl.instrument import calls, serving, suppress, wire
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.patches import PatchSet

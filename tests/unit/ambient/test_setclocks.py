@@ -37,6 +37,12 @@ def test_times_set_are_those_read(twice: Callable[..., tuple[Result, Result]]) -
     ]
 
 
+def test_also_where_only_its_part_in_c_is_loaded_by_import(run: Run) -> None:
+    """pytest loads the other, a plugin, by itself."""
+    code = TRAVELS.replace("import time_machine", "import _time_machine, time_machine")
+    assert run(code).out == SAID
+
+
 @pytest.mark.parametrize("place", ["before = ", "with time_machine"])
 def test_also_where_recording_begins_later(place: str, run: Run) -> None:
     """After the import of what sets them."""

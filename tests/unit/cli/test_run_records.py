@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import orjson
@@ -166,3 +167,25 @@ def test_a_program_that_becomes_another_says_where_that_is(place: Path) -> None:
     got = process("run", "--record", "calls", "agent.py", cwd=place)
     _, second = sorted((place / ".lctl").glob("*.json"), key=lambda log: log.stat().st_mtime_ns)
     assert got.err == f"lctl: 1 event in .lctl/{second.name}  (lctl replay .lctl/{second.name})\n"
+
+
+def test_a_sub_interpreter_prints_as_ever(place: Path) -> None:
+    """It is not recorded: the streams are the first interpreter's."""
+    modules = [name for name in ("_interpreters", "_xxsubinterpreters") if find_spec(name)]
+    if not modules:
+        pytest.skip("this Python has no sub-interpreters")
+    (place / "agent.py").write_text(
+        f"import {modules[0]} as inner\none = inner.create()\n"
+        "inner.run_string(one, 'print(\"inside\")')\ninner.destroy(one)\nprint('outside')"
+    )
+    got = process("run", "agent.py", cwd=place)
+    assert got.out.split() == ["inside", "outside"]
+    assert got.err.count("lctl:") == 1
+
+
+def test_pytest_does_not_warn_of_us(place: Path) -> None:
+    """That it finds loaded what is a plugin, too."""
+    (place / "test_it.py").write_text("def test_it():\n    assert True")
+    (place / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider -p no:randomly\n")
+    got = process("run", "--", sys.executable, "-m", "pytest", "-q", "test_it.py", cwd=place)
+    assert got.code == 0 and "1 passed in" in got.out and "warning" not in got.out, got.out
