@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.debugger import PANELS, PATIENCE_MS, Debugger, Watched, settled
 
 pytestmark = pytest.mark.browser
-VIOLATIONS = """async () => (await axe.run()).violations.map(found =>
+VIOLATIONS = """async () => (await axe.run({ resultTypes: ["violations"] })).violations.map(found =>
   found.id + ": " + found.nodes.slice(0, 4).map(n => n.html.slice(0, 120) + (n.any[0]?.message ?? "")))"""
 #: Which part of the page has the focus.
 PLACE = """(() => {
@@ -27,7 +27,7 @@ AXE = Path(__file__).parents[2] / "debugger/node_modules/axe-core/axe.min.js"
 @pytest.mark.parametrize("theme", ["dark", "light"])
 @pytest.mark.parametrize("panel", [*PANELS, "sql"])
 def test_axe_finds_nothing(
-    browser: Browser, demo: Debugger, page: Page, other_log: Path, panel: str, theme: Literal["dark", "light"]
+    browser: Browser, demo: Debugger, other_log: Path, panel: str, theme: Literal["dark", "light"]
 ) -> None:
     if not AXE.exists():
         pytest.skip("needs axe-core: npm ci in debugger/")
