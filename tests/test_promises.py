@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import lctl
+from tests.warm.starting import python_path
 
 ROOT = Path(__file__).parents[1]
 HEAVY = {
@@ -97,7 +98,7 @@ def test_readme_shows_what_the_demo_prints(tmp_path: Path) -> None:
     """The output in the README is the demo's, but for times and the log's name."""
     pytest.importorskip("openai")
     pytest.importorskip("anthropic")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "integrations")])}
+    environment = {**os.environ, "PYTHONPATH": python_path(ROOT, ROOT / "integrations")}
     done = subprocess.run(
         [sys.executable, "-m", "lctl", "demo"], cwd=tmp_path, env=environment, capture_output=True, text=True
     )

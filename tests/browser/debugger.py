@@ -7,9 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from playwright.sync_api import Browser, Dialog, Page, Request, expect
+from playwright.sync_api import Browser, Dialog, Page, Request, ViewportSize, expect
 
 #: What a person may have to wait for on a loaded machine; nothing here is a measure of speed.
 PATIENCE_MS = 30_000
@@ -98,8 +99,9 @@ def debugger(target: Path, *options: str) -> Iterator[Debugger]:
 class Watched:
     """A page, and what must not happen on it: errors of the page, requests to elsewhere, dialogs."""
 
-    def __init__(self, browser: Browser, place: str, width: int = 1440) -> None:
-        self.context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+    def __init__(self, browser: Browser, place: str, width: int = 1440, **options: Any) -> None:
+        viewport: ViewportSize = {"width": width, "height": 900}
+        self.context = browser.new_context(viewport=viewport, reduced_motion="reduce", **options)
         self.context.add_init_script(_COUNTED)
         self.page = self.context.new_page()
         self.page.set_default_timeout(PATIENCE_MS)

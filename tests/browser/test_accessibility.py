@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
 pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[browser]'")
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.debugger import PANELS, PATIENCE_MS, Debugger, Watched, settled
+from tests.browser.debugger import PANELS, Debugger, Watched, settled
 
 pytestmark = pytest.mark.browser
-VIOLATIONS = """async () => (await axe.run()).violations.map(found =>
+VIOLATIONS = """async () => (await axe.run({ resultTypes: ["violations"] })).violations.map(found =>
   found.id + ": " + found.nodes.slice(0, 4).map(n => n.html.slice(0, 120) + (n.any[0]?.message ?? "")))"""
 #: Which part of the page has the focus.
 PLACE = """(() => {
@@ -24,28 +24,28 @@ PLACE = """(() => {
 AXE = Path(__file__).parents[2] / "debugger/node_modules/axe-core/axe.min.js"
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
-@pytest.mark.parametrize("panel", [*PANELS, "sql"])
-def test_axe_finds_nothing(
-    browser: Browser, demo: Debugger, page: Page, other_log: Path, panel: str, theme: Literal["dark", "light"]
-) -> None:
+@pytest.fixture(scope="module", params=["dark", "light"])
+def looked(browser: Browser, demo: Debugger, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page that axe is in, at one panel after another."""
     if not AXE.exists():
         pytest.skip("needs axe-core: npm ci in debugger/")
-    context = browser.new_context(
-        viewport={"width": 1440, "height": 900}, color_scheme=theme, bypass_csp=True, reduced_motion="reduce"
-    )
-    looked = context.new_page()
-    looked.set_default_timeout(PATIENCE_MS)
-    looked.goto(demo.link)
+    seen = Watched(browser, demo.place, color_scheme=request.param, bypass_csp=True)
+    seen.page.goto(demo.link)
+    seen.page.locator(".app").wait_for()
+    seen.page.add_script_tag(path=AXE)
+    yield seen.page
+    seen.close()
+
+
+@pytest.mark.parametrize("panel", [*PANELS, "sql"])
+def test_axe_finds_nothing(demo: Debugger, looked: Page, other_log: Path, panel: str) -> None:
     more = {"right": other_log.name} if panel == "compare" else {}
     if panel == "sql":
         panel, more = "search", {"ask": "sql", "sql": "SELECT seq, type, agent FROM events LIMIT 30"}
-    demo.show(looked, panel=panel, seq=41, **more)
-    looked.wait_for_load_state("networkidle")
-    looked.add_script_tag(path=str(AXE))
-    found = looked.evaluate(VIOLATIONS)
-    context.close()
-    assert found == []
+    demo.move(looked, panel=panel, seq=41, **more)
+    expect(looked.locator(f"#tab-{panel}")).to_have_attribute("aria-selected", "true")
+    settled(looked)
+    assert looked.evaluate(VIOLATIONS) == []
 
 
 def test_the_focus_goes_through_the_page_in_reading_order(demo: Debugger, page: Page) -> None:

@@ -92,8 +92,8 @@ def test_scrubbing_shows_the_state_of_where_it_stops(long_run: Debugger, page: P
     assert box is not None
     page.mouse.move(box["x"] + 5, box["y"] + 40)
     page.mouse.down()
-    for n in range(120):
-        page.mouse.move(box["x"] + 5 + n * (box["width"] - 10) / 120, box["y"] + 40)
+    for n in range(60):
+        page.mouse.move(box["x"] + 5 + n * (box["width"] - 10) / 60, box["y"] + 40)
     page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + 40)
     page.mouse.up()
     at = chosen(page)
@@ -116,8 +116,8 @@ def test_what_is_out_of_sight_while_one_scrubs_shows_the_same_event(long_run: De
     assert box is not None
     page.mouse.move(box["x"] + 5, box["y"] + 40)
     page.mouse.down()
-    for n in range(60):
-        page.mouse.move(box["x"] + 5 + n * (box["width"] - 10) / 120, box["y"] + 40)
+    for n in range(30):
+        page.mouse.move(box["x"] + 5 + n * (box["width"] - 10) / 60, box["y"] + 40)
     page.mouse.up()
     settled(page)
     at, scrubbed = chosen(page), state.text_content()
@@ -131,9 +131,9 @@ def test_what_is_out_of_sight_while_one_scrubs_shows_the_same_event(long_run: De
 def test_every_panel_has_few_elements(long_run: Debugger, page: Page) -> None:
     for name in PANELS:
         more = {"q": "type:tool_call"} if name == "search" else {}
-        long_run.show(page, panel=name, seq=18_000, **more)
+        long_run.move(page, panel=name, seq=18_000, **more)
+        expect(page.locator(f"#tab-{name}")).to_have_attribute("aria-selected", "true")
         settled(page, 4 * PATIENCE_MS)
-        assert page.locator(f"#tab-{name}[aria-selected=true]").count() == 1
         assert elements(page) < MOST_ELEMENTS, name
 
 

@@ -29,6 +29,7 @@ class Stash:
         self._known: dict[tuple[str, str], Any] = {}
         #: By package, what goes by the name of one of its modules and is something else.
         self._shadowed: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+        self._itself = self  # once it is frozen, nothing takes it apart
 
     def load(self, names: Iterable[str]) -> None:
         """Import those that are installed, and put them away with all that came with them.
@@ -92,6 +93,12 @@ class Stash:
             shadowed = [f"{name}.{own}" for own in self._shadowed.get(name, ())]
             in_order = dict.fromkeys([*shadowed, *imported])
             self._imports[name] = [other for other in in_order if other in self._modules]
+
+    def leave(self) -> None:
+        """Take what the program has of them off `sys.modules`: that is taken apart as the program ends."""
+        for name, module in self._modules.items():
+            if sys.modules.get(name) is module:
+                del sys.modules[name]
 
     # -- as a finder and a loader -------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import resource
 import runpy
@@ -10,12 +11,54 @@ import site
 import sys
 import time
 import warnings
+from collections.abc import Callable
+from functools import partial
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
+
+from tests.warm.modules import Stash
 
 _MODES = {"stdin": "r", "stdout": "w", "stderr": "w"}
+
+
+class Ending:
+    """The end of the program, called last of what it has registered for that. The interpreter takes apart
+    what it has loaded, and in the very end touches every name there is: of modules shared with the server
+    each page would be copied for that, which takes longer than all that most programs do. So `shared` are
+    left whole, and the process is gone before the names."""
+
+    def __init__(self, shared: Stash) -> None:
+        self.status = 0
+        self._shared = shared
+
+    def __call__(self) -> None:
+        streams: list[TextIO] = [stream for stream in (sys.stdout, sys.stderr) if stream is not None]
+        try:
+            for stream in streams:
+                stream.flush()
+        except Exception:
+            return  # the interpreter fails likewise, and says so
+        self._shared.leave()
+        sys.end_of_program = _Last(self.status, streams)  # type: ignore[attr-defined]
+
+
+class _Last:
+    """Taken apart when nothing else of the program is left."""
+
+    def __init__(self, status: int, streams: list[TextIO]) -> None:
+        self._ends: list[Callable[[], object]] = [
+            *(stream.flush for stream in streams),
+            partial(os._exit, status),
+        ]
+
+    def __del__(self) -> None:
+        for end in self._ends:
+            try:
+                end()
+            except:  # noqa: E722  (exceptions have no names any more)
+                pass
 
 
 def become(request: dict[str, Any]) -> None:
@@ -32,7 +75,8 @@ def become(request: dict[str, Any]) -> None:
     for fd, (name, mode) in enumerate(_MODES.items()):
         encoding, errors = request["streams"][fd]
         lines = 1 if name == "stderr" else -1
-        stream = open(fd, mode, lines, encoding, errors, closefd=False)  # noqa: SIM115
+        stream: Any = open(fd, mode, lines, encoding, errors, closefd=False)  # noqa: SIM115
+        stream.buffer.raw.name = f"<{name}>"
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
     sys.orig_argv = request["argv"]
@@ -52,8 +96,9 @@ def _surround(environ: dict[str, str], own: str) -> None:
     sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
 
 
-def run(request: dict[str, Any]) -> None:
+def run(request: dict[str, Any], ending: Ending) -> None:
     """The program, as the main module; an error that it leaves uncaught ends the process as it would."""
+    atexit.register(ending)
     words: list[str] = request["words"]
     # Of the tests' own modules the program finds none, and the main module is its own.
     kept = [sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "tests"]
@@ -74,9 +119,12 @@ def run(request: dict[str, Any]) -> None:
         else:
             sys.argv = list(words)
             _run_script(Path(words[0]).absolute(), main, is_safe="-P" in request["argv"][: -len(words)])
-    except SystemExit:
+    except SystemExit as error:
+        code = error.code
+        ending.status = code & 0xFF if isinstance(code, int) else int(code is not None)
         raise
     except BaseException as error:
+        ending.status = 1
         _tell(error)
 
 
@@ -115,7 +163,6 @@ def _tell(error: BaseException) -> NoReturn:
 
 def _finish() -> None:
     """What the interpreter does as it ends, before the signal that ended it."""
-    import atexit
     import threading
 
     threading._shutdown()  # type: ignore[attr-defined]

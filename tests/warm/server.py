@@ -150,7 +150,7 @@ def main(address: str, *names: str) -> None:
     server = Server(listener)
     asked = server.serve()
     program.become(asked)
-    program.run(asked)
+    program.run(asked, program.Ending(stash))
 
 
 if __name__ == "__main__":

@@ -31,9 +31,22 @@ _ENDS = {
     "fails": "def f():\n    raise ValueError('no')\nf()",
     "is stopped": "import os, signal; os.kill(os.getpid(), signal.SIGTERM)",
     "is interrupted": "import os, signal; os.kill(os.getpid(), signal.SIGINT)\nfor _ in range(10**9): pass",
+    "takes its own apart": "import atexit, email.message\nclass One:\n    def __del__(self):\n"
+    "        print('gone')\none = One()\nother = email.message.Message()\nother.one = One()\n"
+    "atexit.register(print, 'last')",
+    "cannot say it": "import os, sys\nos.close(1)\nos.open(os.devnull, os.O_RDONLY)\nprint('said')\n"
+    "sys.exit(3)",
     "ends at last": "import atexit, threading; atexit.register(print, 'last')\n"
     "threading.Timer(0.05, print, ['late']).start()",
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def streams_are_not_flushed_at_once() -> Iterator[None]:
+    """It says how the interpreter starts, and would have to be the server's, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTHONUNBUFFERED", raising=False)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from lctl.codec import open_log
 from lctl.demo import DemoResult, run_demo
 from lctl.errors import MissingExtra
 from lctl.instrument.bodies import rebuild_body
+from tests.warm.starting import python_path
 
 pytest.importorskip("openai")
 pytest.importorskip("anthropic")
@@ -108,7 +109,7 @@ def test_another_seed_gives_another_review(logs: list[DemoResult]) -> None:
 @pytest.mark.slow
 def test_printing_and_bad_arguments(tmp_path: Path) -> None:
     """`python -m lctl.demo 3` prints what was recorded; anything else is a usage line."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "integrations")])}
+    env = {**os.environ, "PYTHONPATH": python_path(ROOT, ROOT / "integrations")}
     command = [sys.executable, "-m", "lctl.demo"]
     done = subprocess.run([*command, "3"], cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
     (log,) = (tmp_path / ".lctl").glob("*.lctl.json")
