@@ -334,6 +334,7 @@ async def _begin(request: Any) -> Attempt | None:
             raise
         guard.failed("the start of a model call", error)
         return None
+    turns.beside()
     return wire.begin(seen, "aiohttp", headers.items(), body)
 
 

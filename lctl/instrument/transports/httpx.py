@@ -157,6 +157,8 @@ class _Tees:
         attempt = wire.begin(seen, self.name, request.headers.raw, body)
         if attempt is None:
             return await wrapped(request)
+        if not turns.counting:
+            turns.beside()
         if attempt.upload is not None and isinstance(request.stream, self._async):
             request.stream = self._async_upload(request.stream, attempt.upload)
         try:
