@@ -2,9 +2,9 @@
 
 All others are read on the wire, whichever client makes them. Streams of its own clients it leaves open at
 their end (before 1.110), so it is asked when that was. The prices that it fetches when it is imported are
-read as any request of `lctl run`; how often it asks again in a thread of its own hangs on how long the program
-lives, so that is no part of a recording, and a rerun does without. Which ids it draws for tool calls is kept
-(`litellm_ids`), which of several deployments a router draws, and when it asks again.
+read as any request of `lctl run`; how often it asks again in a thread of its own hangs on how long the
+program lives, so that is no part of a recording, and a rerun does without. Which ids it draws for tool calls
+is kept (`litellm_ids`), which of several deployments a router draws, and when it asks again.
 """
 
 from __future__ import annotations

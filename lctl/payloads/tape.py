@@ -103,9 +103,10 @@ class Ambient(Payload, frozen=True):
 
     Attributes:
         source: clock, random, uuid, environment, traceback, id, mcp, ...; "log" of times that libraries show,
-            gathered until the session closes; "several" of reads that differ in it; "wake" of a thread's
-            result that reached an event loop: of the pool job or last call made in `lane`; "resumed" and
-            "jobs", once at the close, of what threads did to each other's order.
+            gathered until the session closes; "several" of reads that differ in it; "timer" of a timer of an
+            event loop that went off, the `value`th set in `lane`; "wake" of a thread's result that reached an
+            event loop: of the pool job or last call made in `lane`; "resumed" and "jobs", once at the close,
+            of what threads did to each other's order.
         key: which one: the function's or the variable's name.
         value: what it gave. Of a clock, nanoseconds or the wall's date and time.
         place: of the program's code, `agent.py:12`.
@@ -117,7 +118,7 @@ class Ambient(Payload, frozen=True):
         cancelled: of a sleep that the program ended before its time.
         lane: as in an exchange.
         at: as in an exchange.
-        turn: as in an exchange, of a sleep or wake.
+        turn: as in an exchange, of a sleep, timer or wake.
         ahead: of a wake, in older logs: how many callbacks of the loop's turn ran before it.
         behind: as in an exchange.
         match: as in an exchange.

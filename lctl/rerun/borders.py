@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 #: Ambient events that wait for their turn in a rerun.
-_RELEASED = frozenset({"sleep", "wake", "mcp"})
+_RELEASED = frozenset({"sleep", "timer", "wake", "mcp"})
 #: What enters the program from outside or leaves it.
 _BORDER = frozenset({"exchange", "tool_call", "ambient"})
 

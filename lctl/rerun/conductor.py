@@ -19,11 +19,11 @@ from typing import Any
 
 from lctl.rerun.handing import Handing
 from lctl.rerun.homes import Homes
-from lctl.rerun.idleloop import follows
+from lctl.rerun.idleloop import follows, idle_of
 from lctl.rerun.leaving import let_go, never
 from lctl.rerun.ordering import RESUMED
 from lctl.rerun.pace import Pace
-from lctl.rerun.parties import Awaiting, Blocked, running_loop
+from lctl.rerun.parties import Awaiting, Blocked, Held, running_loop
 from lctl.rerun.score import Score, Violation
 from lctl.rerun.stage import Stage
 from lctl.rerun.timekeeper import Timekeeper
@@ -176,6 +176,20 @@ class Conductor:
                 self._homes.suspended.pop(place, None)
                 if self._stage.waiting.pop(place, None) is not None:  # cancelled
                     self._score.play(place)
+
+    def hold(self, key: Key, handle: Any) -> bool:
+        """Have a timer of the loop of this thread go off when it did. Whether it will."""
+        loop = running_loop()
+        idle = idle_of(loop)
+        with self._door:
+            place = self._score.place(key)
+            if place is None or idle is None or place in self._stage.waiting:
+                return False
+            self._homes.settle(key[0], loop)
+            until = self._clock.moment(handle.when())
+            self._stage.waiting[place] = Held(place, loop, idle.tid, handle, until)
+            self._stage.watch.soon()
+            return True
 
     def never(self) -> None:
         """Wait for what will not come: until the process ends, or nothing else can happen in it.

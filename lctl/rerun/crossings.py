@@ -8,6 +8,9 @@ from typing import Any
 from lctl.rerun.entries import Entry, is_cancellation, is_stopped, lane_of
 from lctl.session import receiving
 
+#: Source of what says that a timer of the program's own code went off.
+TIMER = "timer"
+
 
 def exchange(event: dict[str, Any], data: dict[str, Any], begins: int) -> Entry:
     """`begins`: where it stands in the order of starts, as a seq."""
@@ -52,9 +55,11 @@ def reported(event: dict[str, Any], data: dict[str, Any]) -> Entry:
 
 
 def waited(event: dict[str, Any], data: dict[str, Any]) -> Entry:
-    """Of a sleep, a wake, or a message of MCP."""
+    """Of a sleep, a timer, a wake, or a message of MCP."""
     entry = Entry(str(data["source"]), lane_of(data), event["seq"], event["seq"])
     entry.cancelled = data.get("cancelled") is True
+    if entry.kind == TIMER:
+        entry.number = _count(data.get("value")) or 0
     entry.used = entry.kind != "sleep"  # nobody asks for it, or as for what is read
     entry.turn = _count(data.get("turn"))
     entry.behind = _count(data.get("behind"))

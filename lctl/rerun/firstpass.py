@@ -39,7 +39,7 @@ class FirstPass:
     Attributes:
         entries: all of them, in order of start.
         ended: the ends of pool jobs, which are no crossings.
-        lanes, reads, shown, jobs, pending, outputs, inside, resumed: see `Tape`.
+        lanes, reads, shown, jobs, timers, pending, outputs, inside, resumed: see `Tape`.
         messages, blobs, tools: seqs of what is referred to: by id, by hash, by the definitions' hash.
         parents: of each message.
         has_copies: messages repeat others: only the tree knows what they say.
@@ -53,6 +53,7 @@ class FirstPass:
         self.reads: dict[tuple[str, str], list[Read]] = {}
         self.shown: list[dict[str, Any]] = []
         self.jobs: dict[str, Any] = {}
+        self.timers: dict[tuple[str, int], Entry] = {}
         self.pending: list[Entry] = []
         self.outputs: list[int] = []
         self.inside: set[int] = set()
@@ -150,6 +151,10 @@ class FirstPass:
         source = data.get("source")
         if source in ("sleep", "wake"):
             self._found.append(crossings.waited(event, data))
+        elif source == crossings.TIMER:
+            timer = crossings.waited(event, data)
+            self.timers[timer.lane, timer.number] = timer
+            self._found.append(timer)
         elif source == returns.SOURCE:
             self._went_on |= {int(seq): float(at) for seq, at in data.get("value") or ()}
         elif source == pooljobs.SOURCE:
@@ -209,7 +214,7 @@ class FirstPass:
             self.entries.append(entry)
             row = self.lanes.setdefault((entry.lane, entry.kind), [])
             row.append(entry)
-            entry.number = len(row)
+            entry.number = entry.number or len(row)
         self._resume()
 
     def _resume(self) -> None:

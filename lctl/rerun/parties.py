@@ -104,14 +104,18 @@ class Awaiting:
 
 
 class Held:
-    """What a thread handed to an event loop, kept back until its turn.
+    """What a thread handed to an event loop, or a timer of it, kept back until its turn.
 
     What it hands over meanwhile comes behind it, as all does that one thread hands to a loop.
+
+    Attributes:
+        until: virtual ms before which the clock does not say that it is time; of a timer.
     """
 
-    __slots__ = ("_following", "_given", "_handle", "loop", "place", "tid")
+    __slots__ = ("_following", "_given", "_handle", "loop", "place", "tid", "until")
 
-    def __init__(self, place: int, loop: Any, tid: int, handle: Any) -> None:
+    def __init__(self, place: int, loop: Any, tid: int, handle: Any, until: float = 0.0) -> None:
+        self.until = until
         self.place = place
         self.loop = loop
         self.tid = tid

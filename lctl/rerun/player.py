@@ -62,7 +62,7 @@ class TapePlayer:
         self.ids: DrawnIds | None = None
         self.live = LiveLanes()
         self.reads = Reads(tape, settings, self.tally, halt, self.live)
-        self.turns = Turns(tape, order, self.live)
+        self.turns = Turns(tape, order, self.live, is_fork=settings.at is not None)
         self._matcher = Matcher(tape)
         self._shared = Shared(self._matcher)
         self._agents = AgentTools(tape, self._matcher)

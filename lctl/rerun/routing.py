@@ -71,6 +71,9 @@ class Router:
     async def sleep_async(self, lane: Lane, number: int) -> bool:
         return await self._here().turns.sleep_async(lane, number)
 
+    def timer(self, lane: Lane, number: int, handle: Any) -> bool | None:
+        return self._here().turns.timer(lane, number, handle)
+
     async def read_async(self, source: str, lane: Lane, number: int) -> None:
         await self._here().turns.read_async(source, lane, number)
 

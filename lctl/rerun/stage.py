@@ -231,6 +231,8 @@ class Stage:
         if isinstance(party, Blocked):
             self._free(party)
             return
+        if isinstance(party, Held) and party.until > self.pace.now:
+            self.pace.move(party.until)
         loop = self.loops.pop(party.tid, None)
         if loop is not None:
             loop.grant(party, self.score.turn(place) is not None, self.score.spot(place))

@@ -40,6 +40,7 @@ class Tape:
         lanes: entries of each lane by kind ("exchange", "tool"), in order of start.
         shown: the data of the events that say the times that libraries showed.
         jobs: the data of the event that says what was seen of pool jobs.
+        timers: of the program's own code that went off, by lane and number.
         reads: of each lane and source, the recorded reads of its surroundings.
         pending: model calls of which the log has the beginning only, in order of start.
         mark: tells the deliveries of several tapes in one process apart.
@@ -55,6 +56,7 @@ class Tape:
         self.reads = found.reads
         self.shown = found.shown
         self.jobs = found.jobs
+        self.timers = found.timers
         self.pending = found.pending
         self.outputs = found.outputs
         self.inside = found.inside

@@ -3,8 +3,9 @@ turn it was recorded in."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from lctl.rerun.crossings import TIMER
 from lctl.rerun.ordering import END, RESUMED
 from lctl.rerun.resumption import Resumptions
 from lctl.session import lanes
@@ -24,8 +25,9 @@ class Turns:
     A lane that has left the tape is held nowhere.
     """
 
-    def __init__(self, tape: Tape, order: Order, live: LiveLanes) -> None:
+    def __init__(self, tape: Tape, order: Order, live: LiveLanes, *, is_fork: bool) -> None:
         self._tape = tape
+        self._is_fork = is_fork
         self._order = order
         self._live = live
         self._resumptions = Resumptions(tape)
@@ -48,6 +50,14 @@ class Turns:
         if entry is not None:
             await self._wait_async(entry)
         return entry is not None
+
+    def timer(self, lane: Lane, number: int, handle: Any) -> bool | None:
+        timers = self._tape.timers
+        if lane in self._live or not timers:
+            return None
+        if (lane.path, number) not in timers:
+            return None if self._is_fork else False
+        return self._order.hold((self._tape.mark + lane.path, TIMER, number, 0), handle) or None
 
     async def read_async(self, source: str, lane: Lane, number: int) -> None:
         row = self._tape.lanes.get((lane.path, source), ())

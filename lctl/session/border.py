@@ -198,6 +198,11 @@ class Player(Protocol):
     async def sleep_async(self, lane: Lane, number: int) -> bool:
         return False
 
+    def timer(self, lane: Lane, number: int, handle: Any) -> bool | None:
+        """Whether a recorded timer of the program went off, which this one will do then: it is kept. None
+        where that is not known."""
+        return None
+
     async def read_async(self, source: str, lane: Lane, number: int) -> None:
         """Return when a read of the surroundings that took its time had its value."""
         return

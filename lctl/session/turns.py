@@ -3,8 +3,8 @@
 Answers that come at nearly the same time are taken by a loop in the same turn or in turns close to each
 other, and what the program does upon the first runs between them, or after both. Times do not tell that;
 the number of turns from one to the next does. Counted where a recording is to be run again
-(`record="full"`), elsewhere from the first time on that two calls are under way at once in a loop, or a tool
-begins, or a job of a pool is handed in, beside other tasks.
+(`record="full"`), elsewhere from the first time on that two calls are under way at once in a loop, or a call
+or tool begins, or a job of a pool is handed in, beside other tasks.
 """
 
 from __future__ import annotations
@@ -71,19 +71,29 @@ def together() -> None:
 
 
 def beside(job: Lane | None = None) -> None:
-    """A tool begins, or a pool's job is handed in: what other tasks of this thread's loop do may come before
-    its end, or after it. Counted from a job on, that is what reached the loop last."""
+    """A call or tool begins, or a pool's job is handed in: what other tasks of this thread's loop do may come
+    before its end, or after it. Counted from a job on, that is what reached the loop last."""
     global counted_from
     if counting or not wanted:
         return
     loop = running()
-    if loop is None or len(sys.modules["asyncio"].all_tasks(loop)) < 2:
+    if loop is None or _is_alone(loop):
         return
     count()
     if isinstance(loop, sys.modules["asyncio"].BaseEventLoop):
         begin(loop)  # the turn that runs now
         if job is not None:
             loop._lctl_reached, counted_from = loop._lctl_turn, job.path
+
+
+def _is_alone(loop: Any) -> bool:
+    """Whether the running task is the only one of its loop."""
+    if sys.version_info < (3, 14):  # all that there are, of whichever loop: each call looks here
+        name = "_scheduled_tasks" if sys.version_info >= (3, 12) else "_all_tasks"
+        known: Any = getattr(sys.modules["asyncio.tasks"], name, None)
+        if known is not None and len(known) < 2:
+            return True
+    return len(sys.modules["asyncio"].all_tasks(loop)) < 2
 
 
 def count(*, all: bool = False) -> None:

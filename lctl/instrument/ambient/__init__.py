@@ -33,6 +33,7 @@ def install() -> None:
         outputs,
         platforms,
         sleeps,
+        timers,
         turns,
     )
     from lctl.session import default, hooks, processes
@@ -43,7 +44,19 @@ def install() -> None:
         hooks.on_closing.append(_closing)
         hooks.on_closed.append(_closed)
     reads.activate(True)
-    for part in (clocks, chance, identifiers, environment, host, outputs, inputs, platforms, sleeps, turns):
+    for part in (
+        clocks,
+        chance,
+        identifiers,
+        environment,
+        host,
+        outputs,
+        inputs,
+        platforms,
+        sleeps,
+        timers,
+        turns,
+    ):
         with guard("reads of the surroundings"):
             part.install()
 

@@ -11,6 +11,7 @@ from lctl.instrument import settings, suppress, wire
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.callevents import is_cancellation
 from lctl.instrument.serving.aiohttp import Served
+from lctl.session import turns
 from lctl.session.wrappedruns import step_aside
 
 
@@ -61,6 +62,7 @@ async def begin(request: Any) -> Attempt | None:
             raise
         guard.failed("the start of a model call", error)
         return None
+    turns.beside()
     return wire.begin(seen, "aiohttp", headers.items(), body)
 
 

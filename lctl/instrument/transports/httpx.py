@@ -27,7 +27,7 @@ from lctl.instrument.transports.httpxstreams import (
     RecordedBody,
     RecordedUpload,
 )
-from lctl.session import border
+from lctl.session import border, turns
 from lctl.session.wrappedruns import step_aside
 
 if TYPE_CHECKING:
@@ -162,6 +162,8 @@ class _Tees:
         attempt = wire.begin(seen, self.name, request.headers.raw, body)
         if attempt is None:
             return await wrapped(request)
+        if not turns.counting:
+            turns.beside()
         if attempt.upload is not None and isinstance(request.stream, self._async):
             request.stream = self._async_upload(request.stream, attempt.upload)
         try:

@@ -1,0 +1,55 @@
+"""A recording by one line: pieces of one stream beside a task that takes them from a queue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lctl.testing import ModelServer
+from tests.unit.rerun.commands import Run
+
+_QUEUED = """
+import lctl
+lctl.auto_instrument()
+import asyncio
+from openai import AsyncOpenAI
+
+async def give(queue):
+    asked = [{"role": "user", "content": "Say much."}]
+    pieces = await AsyncOpenAI().chat.completions.create(model="gpt-4.1", messages=asked, stream=True)
+    async for piece in pieces:
+        await queue.put((piece.choices and piece.choices[0].delta.content) or "")
+    print("read")
+    for _ in range(3):
+        await queue.put("more")
+        print("put")
+
+async def take(queue):
+    while (piece := await queue.get()) is not None:
+        print("took", piece)
+        await asyncio.sleep(0)
+
+async def main():
+    queue = asyncio.Queue(maxsize=2)
+    taking = asyncio.create_task(take(queue))
+    await give(queue)
+    await queue.put(None)
+    await taking
+
+asyncio.run(main())
+"""
+
+
+def test_a_stream_read_beside_a_task_is_exact(
+    lctl: Run, python: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "agent.py").write_text(_QUEUED)
+    with ModelServer() as server:
+        for name, value in server.environ.items():
+            monkeypatch.setenv(name, value)
+        recorded = python("agent.py")
+    again = lctl("rerun", "last")
+    assert "rerun exact" in again.stderr, again.stderr
+    assert recorded.stdout.count("took") > 3
+    assert again.stdout == recorded.stdout
