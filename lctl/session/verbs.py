@@ -6,31 +6,27 @@ Arguments that are None are left out of the event; further keywords are kept in 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lctl.record.recorder import Build, Draft
 from lctl.session.llm import Prompts, response_message, tokens_of
 
 
 class Verbs:
-    """Mixed into `LCTLSession`, which brings `emit`, `emit_many` and `guarded_checkpoint`."""
+    """Mixed into `LCTLSession`."""
 
     _prompts: Prompts
     _streams: dict[int, list[Any]]
 
-    def emit(
-        self, type: str, data: dict[str, Any], *, agent: str | None = None, step: int | None = None
-    ) -> int:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # what stands beside it
 
-    def emit_many(self, build: Build) -> int:
-        raise NotImplementedError
-
-    def _place(self) -> tuple[str, int | None]:
-        raise NotImplementedError
-
-    def _milliseconds(self) -> float:
-        raise NotImplementedError
+        def emit(
+            self, type: str, data: dict[str, Any], *, agent: str | None = None, step: int | None = None
+        ) -> int: ...
+        def emit_many(self, build: Build) -> int: ...
+        def _place(self) -> tuple[str, int | None]: ...
+        def _milliseconds(self) -> float: ...
+        def _is_alias(self, alias: str, message_id: str) -> bool: ...
 
     # -- facts -----------------------------------------------------------------------------
 
@@ -139,9 +135,6 @@ class Verbs:
         if self._is_alias(alias, message_id):
             return 0
         return self.emit("message_alias", {"alias": alias, "message_id": message_id})
-
-    def _is_alias(self, alias: str, message_id: str) -> bool:
-        raise NotImplementedError
 
     def llm_trace(
         self,
