@@ -142,11 +142,14 @@ def _by_start(exchanges: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return ordered
 
 
-_VOLATILE = frozenset({"timestamp", "duration_ms", "first_chunk_ms", "head_ms", "at"})
+#: Times, and turns of event loops, which only the whole rerun has (`lctl.rerun.conductor`).
+_VOLATILE = frozenset(
+    {"timestamp", "duration_ms", "first_chunk_ms", "head_ms", "at", "turn", "turns", "head_turn", "behind"}
+)
 
 
 def stripped(value: Any) -> Any:
-    """An event without times."""
+    """An event without times and turns."""
     if isinstance(value, dict):
         made = {name: stripped(inner) for name, inner in value.items() if name not in _VOLATILE}
         if "chunks" in value:
