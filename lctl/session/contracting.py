@@ -12,7 +12,6 @@ from lctl.guard import guard
 from lctl.session.emitting import Emitting
 
 if TYPE_CHECKING:
-    from lctl.session.session import LCTLSession
     from lctl.session.watching import Watch
     from lctl.trust.checking import Validation, Violation
     from lctl.trust.contractfiles import Given
@@ -25,9 +24,6 @@ class Contracting(Emitting):
     """Mixed into `LCTLSession`, which brings the log."""
 
     _contract_policy: Policy = "warn"
-
-    def _session(self) -> LCTLSession:
-        raise NotImplementedError
 
     @property
     def watch(self) -> Watch:

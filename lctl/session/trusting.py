@@ -23,8 +23,9 @@ class Trusting(Contracting):
 
     _facts: FactStore | None = None
 
-    def _place(self) -> tuple[str, int | None]:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # what stands beside it
+
+        def _place(self) -> tuple[str, int | None]: ...
 
     def _derive(
         self, type: str, make: Callable[[Ledger], dict[str, Any]], agent: str | None

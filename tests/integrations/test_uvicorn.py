@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("uvicorn")
+pytest.importorskip("uvicorn", reason="needs: pip install 'lctl[test]'")
 
 PROGRAM = """
 import os, signal, sys

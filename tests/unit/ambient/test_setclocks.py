@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.ambient.conftest import Result, Run
 
-pytest.importorskip("time_machine")
+pytest.importorskip("time_machine", reason="needs: pip install 'lctl[test]'")
 
 TRAVELS = """
 import time, datetime, warnings
