@@ -12,6 +12,8 @@ import threading
 from mmap import ACCESS_READ, mmap
 from typing import Protocol
 
+_HAS_PREAD = hasattr(os, "pread")
+
 
 class Bytes(Protocol):
     """Random access. `read` past the end gives what there is."""
@@ -55,7 +57,7 @@ class FileBytes:
         size = min(size, self.size - offset)
         if size <= 0:
             return b""
-        if hasattr(os, "pread"):
+        if _HAS_PREAD:
             return os.pread(self._fd, size, offset)
         with self._lock:  # Windows has no pread: seek and read must not be torn apart by another thread
             os.lseek(self._fd, offset, os.SEEK_SET)

@@ -20,6 +20,8 @@ from lctl.codec.lines import SEQ, decode, is_header
 from lctl.errors import NotALog
 
 _BLOCK = 1 << 16
+#: What of the first line is read first: a header is hardly ever longer.
+_LINE = 1 << 13
 _HEADER_LIMIT = 1 << 26
 _START = b'{"lctl":'
 _OPENING = b'"events":['
@@ -163,7 +165,7 @@ def _meaningful(data: Bytes) -> int:
 
 def _header(data: Bytes, size: int) -> tuple[dict[str, Any], int] | None:
     """The header and the offset where events begin; ({}, 0) when the file was cut inside the header."""
-    want = _BLOCK
+    want = _LINE
     while True:
         head = data.read(0, min(want, size))
         skip = len(_BOM) if head.startswith(_BOM) else 0

@@ -57,7 +57,9 @@ class Builder:
         "llm_calls",
         "message_count",
         "messages",
+        "met",
         "models",
+        "new_tips",
         "old_histories",
         "open_steps",
         "open_streams",
@@ -108,6 +110,7 @@ class Builder:
         self.messages = Messages(base.messages, read)
         self.aliases: Table[str, str] = Table(base.aliases)
         self.tips: Table[str, str] = Table(base.tips)
+        self.met, self.new_tips = self.agents.met, self.tips.fresh  # at hand: every other event asks for them
         self.parked: Table[str, int] = Table(base.parked)
         self.streams: Table[int, Stream] = Table(base.streams)
         self.open_streams = Opens(base.open_streams)

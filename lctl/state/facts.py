@@ -20,7 +20,7 @@ def fact_added(state: Builder, event: intake.FactAdded) -> None:
     ):
         # What `_state` does, for a fact that is new and that nothing is wrong with.
         seq, agent = event.seq, event.agent
-        if agent not in state.agents.met:
+        if agent not in state.met:
             state.agents.meet(agent)
         state.facts[id] = FactRow(id, data.text or "", confidence, data.source, agent, seq, seq, data.reason)
         return
@@ -33,7 +33,7 @@ def fact_modified(state: Builder, event: intake.FactModified) -> None:
 
 
 def _state(state: Builder, event: intake.Intake, data: intake.FactData, *, new: bool) -> None:
-    if event.agent not in state.agents.met:
+    if event.agent not in state.met:
         state.agents.meet(event.agent)
     given = data.id
     if given is None or given == "":

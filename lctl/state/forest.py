@@ -21,12 +21,14 @@ STREAMING = "streaming"
 
 
 def message(state: Builder, event: intake.Message) -> None:
-    data = event.data
-    if event.agent not in state.agents.met:
-        state.agents.meet(event.agent)
-    seq, id, parent = event.seq, data.message_id or f"#{event.seq}", data.parent_id
+    data, agent = event.data, event.agent
+    if agent not in state.met:
+        state.agents.meet(agent)
+    seq, id, parent = event.seq, data.message_id, data.parent_id
     messages = state.messages
     fresh, known = messages.fresh, messages.known
+    if not id:
+        id = f"#{seq}"
     if parent is UNSET or state.has_aliases or id in fresh or id in known:
         role, status = data.role or "", data.status or "complete"
         place(state, seq, id, role, parent, data.conversation_id or "main", data.sampled is True, status)
@@ -40,7 +42,7 @@ def message(state: Builder, event: intake.Message) -> None:
         fresh[id] = seq
     else:
         fresh[id] = Message(id, seq, data.role or "", parent, data.sampled is True, data.status or "complete")
-    state.tips.fresh[data.conversation_id or "main"] = id
+    state.new_tips[data.conversation_id or "main"] = id
     state.message_count += 1
 
 

@@ -242,15 +242,8 @@ class Index:
             streams.clear()
 
     def _put_opens(self, builder: Builder) -> None:
-        for opens, kept in (
-            (builder.open_steps, self._open_steps),
-            (builder.open_streams, self._open_streams),
-        ):
-            if opens.opened or opens.closed:
-                opens.base = opens.frozen()
-                opens.opened.clear()
-                opens.closed.clear()
-            kept.append(opens.base)
+        self._open_steps.append(builder.open_steps.settled())
+        self._open_streams.append(builder.open_streams.settled())
 
     def _mark(self, builder: Builder, now: bytes) -> bytes:
         return _encode(
@@ -289,7 +282,8 @@ class Index:
             return self._start
         mark = _decode_mark(self._marks[block])
         seq, before = mark.seq, stamp(block + 1)
-        views = [each.at(before, seq, n) for each, n in zip(self._every, mark.counts, strict=True)]
+        sized = zip(self._every, mark.counts, strict=True)
+        views = [each.at(before, seq, n) if n else {} for each, n in sized]  # most logs have none of some
         steps, facts, messages, streams, aliases, tips, parked = views
         agents, models, tools = mark.sums
         return State(

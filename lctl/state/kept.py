@@ -110,7 +110,7 @@ class KeptAsOf(Mapping[K, V]):
         return cast(V, value)
 
     def __contains__(self, key: object) -> bool:
-        cell = self._kept.cells.get(cast(K, key))
+        cell: Any = self._kept.cells.get(key)  # type: ignore[arg-type]
         if type(cell) is int:
             return cell <= self._seq
         return cell is not None and self._cell(cast(K, key)) is not None

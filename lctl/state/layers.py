@@ -109,7 +109,11 @@ def over(base: Mapping[K, V], changes: dict[K, V]) -> Mapping[K, V]:
     """`base` with `changes` on top. The dict is taken over: the caller must not touch it again."""
     if not changes:
         return base
-    parts = list(base._parts) if isinstance(base, Layers) else [base]
+    if type(base) is not Layers:  # `isinstance` of an abstract class is slow where the answer is no
+        if type(base) is dict and len(base) <= 2 * len(changes):
+            return Layers(({**base, **changes},))
+        return Layers((base, changes))
+    parts = list(base._parts)
     while parts and type(parts[-1]) is dict and len(parts[-1]) <= 2 * len(changes):
         changes = {**parts.pop(), **changes}
     return Layers((*parts, changes))
@@ -145,8 +149,9 @@ def lazily(base: Mapping[K, V], rows: dict[K, Any], make: Callable[[Any], V]) ->
     """As `over`, for a state that is looked at once: values that nobody asks for are never made."""
     if not rows:
         return base
-    parts = base._parts if isinstance(base, Layers) else (base,)
-    return Layers((*parts, Lazy(rows, make)))
+    if type(base) is not Layers:
+        return Layers((base, Lazy(rows, make)))
+    return Layers((*base._parts, Lazy(rows, make)))
 
 
 class Runs(Sequence[T]):
@@ -200,7 +205,7 @@ def extended(base: Sequence[T], items: Collection[T]) -> Sequence[T]:
     if not items:
         return base
     added = tuple(items)
-    parts = list(base._parts) if isinstance(base, Runs) else [(base, len(base))] if base else []
+    parts = list(base._parts) if type(base) is Runs else [(base, len(base))] if base else []
     while parts and parts[-1][1] <= len(added):
         older, n = parts.pop()
         added = (*older[:n], *added)

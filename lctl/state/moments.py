@@ -29,7 +29,9 @@ def widened(span: Span, stamps: Sequence[str]) -> Span:
         low, high = ordered[0], ordered[-1]
         first, last = span
         if first is not None and last is not None and _is_plain(first) and first <= low:
-            low = first  # as nearly always: nothing before what was
+            if _is_plain(last) and last <= high and moment(high) is not None:
+                return first, high  # as nearly always: later than what was
+            low = first
         elif moment(low) is None:
             high = ""
         if moment(high) is not None:

@@ -70,21 +70,34 @@ def reduce(state: Builder, block: Sequence[Taken]) -> None:
     if not block:
         return
     handlers = HANDLERS
-    expected = state.seq + 1 if state.events else block[0].seq
-    for event in block:
-        if event.seq == expected:
-            expected += 1
-        else:
-            expected = _out_of_line(state, event.seq, expected)
-        handler = handlers[type(event)]
-        if handler is not None:
-            handler(state, event)
-    state.seq = expected - 1
+    seqs = [event.seq for event in block]
+    first = state.seq + 1 if state.events else seqs[0]
+    if seqs == list(range(first, first + len(seqs))):
+        for event in block:
+            handler = handlers[type(event)]
+            if handler is not None:
+                handler(state, event)
+        state.seq = seqs[-1]
+    else:
+        _reduce_gaps(state, block, first)
     state.events += len(block)
     state.first_timestamp, state.last_timestamp = widened(
         (state.first_timestamp, state.last_timestamp), [event.timestamp for event in block]
     )
     state.last_agent = next((event.agent for event in reversed(block) if event.agent), state.last_agent)
+
+
+def _reduce_gaps(state: Builder, block: Sequence[Taken], expected: int) -> None:
+    """Write a block whose seqs are not one after the other."""
+    for event in block:
+        if event.seq == expected:
+            expected += 1
+        else:
+            expected = _out_of_line(state, event.seq, expected)
+        handler = HANDLERS[type(event)]
+        if handler is not None:
+            handler(state, event)
+    state.seq = expected - 1
 
 
 def _out_of_line(state: Builder, seq: int, expected: int) -> int:

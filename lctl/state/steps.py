@@ -235,7 +235,7 @@ def _take_back(state: Builder, row: StepRow, *, ended: bool) -> None:
 def tool_call(state: Builder, event: intake.ToolCall) -> None:
     data = event.data
     state.tool_calls.append(event.seq)
-    if event.agent not in state.agents.met:
+    if event.agent not in state.met:
         state.agents.meet(event.agent)
     name = data.tool or "?"
     tool = state.tools.fresh.get(name) or state.tools.row(name)

@@ -35,22 +35,18 @@ _PACKED = frozenset({Versions, AsOf, Rows})
 class Table(Generic[K, V]):
     """A mapping of frozen values, and what this builder put on top of it."""
 
-    __slots__ = ("base", "fresh", "known")
+    __slots__ = ("base", "fresh")
 
     def __init__(self, base: Mapping[K, V]) -> None:
         self.base = base
-        self.known: Container[K] = keys_of(base)
         self.fresh: dict[K, V] = {}
-
-    def __contains__(self, key: K) -> bool:
-        return key in self.fresh or key in self.known
 
     def get(self, key: K) -> V | None:
         value = self.fresh.get(key)
         return self.base.get(key) if value is None else value
 
     def frozen(self) -> Mapping[K, V]:
-        return over(self.base, self.fresh)
+        return over(self.base, self.fresh) if self.fresh else self.base
 
 
 class Messages:
@@ -162,6 +158,14 @@ class Opens:
         for seq in reversed(self.base):
             if seq not in self.closed:
                 yield seq
+
+    def settled(self) -> Sequence[int]:
+        """As `frozen`, and go on from there."""
+        if self.opened or self.closed:
+            self.base = self.frozen()
+            self.opened.clear()
+            self.closed.clear()
+        return self.base
 
     def frozen(self) -> Sequence[int]:
         if len(self.base) <= _FEW:

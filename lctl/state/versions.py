@@ -143,10 +143,10 @@ class AsOf(Mapping[K, V]):
     def row(self, key: K) -> tuple[Any, Sequence[Any]] | None:
         """As `Versions.row`, at our block."""
         versions = self._versions
-        cell = versions.cells.get(key)
+        cell: Any = versions.cells.get(key)
         if cell is None:
             return None
-        if isinstance(cell, list):
+        if type(cell) is list:
             n = bisect_left(cell, self._before)
             if n == 0:
                 return None
@@ -163,8 +163,8 @@ class AsOf(Mapping[K, V]):
         return cast(V, value)
 
     def __contains__(self, key: object) -> bool:
-        cell = self._versions.cells.get(cast(K, key))
-        first = cell[0] if isinstance(cell, list) else cell
+        cell: Any = self._versions.cells.get(key)  # type: ignore[arg-type]
+        first = cell[0] if type(cell) is list else cell
         return first is not None and first < self._before
 
     def __iter__(self) -> Iterator[K]:
