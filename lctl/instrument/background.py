@@ -59,7 +59,7 @@ class Poll(PlainExchange):
         if redactor is not None and attempt.is_pieced:
             attempt.conceal(redactor, texts.values())
         asked = replace(request, operation=self._operation, stream=attempt.is_stream, input=None)
-        name = conversations.tools_name(request)
+        name = conversations.toolsets.name(request.tools)
         start = start_data(asked, leaf, None if name is None else {"tools": name})
         exchange = {"kind": "http", **attempt.data(texts, True)}
         end: dict[str, Any] = {"outcome": outcome}

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from hashlib import sha256
-from typing import Any
-
-import orjson
+from typing import TYPE_CHECKING, Any
 
 from lctl.clock import Clock, system_clock
 from lctl.conversation.blobs import take_blobs
@@ -23,16 +20,19 @@ from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
 from lctl.instrument.continuing import Continuing
 from lctl.instrument.forest import Forest, Node
 from lctl.instrument.nameless import BY_NAME
-from lctl.instrument.plans import Pending, PromptPlan
-from lctl.instrument.prefix import Reading
+from lctl.instrument.plans import Plan
 from lctl.instrument.prefixes import SMALL, Prefixes, locate
 from lctl.instrument.spelling import Spelling
 from lctl.instrument.subagents import SubAgents
 from lctl.instrument.toolcalls import ToolCalls
 from lctl.instrument.toolmessages import Result, asked_in, results_in
+from lctl.instrument.toolsets import ToolSets
 from lctl.record.recorder import Draft
 from lctl.session.messagegraph.registry import Graphs, marked
 from lctl.session.messagegraph.route import position_of
+
+if TYPE_CHECKING:
+    from lctl.session.messagegraph.graph import MessageGraph
 
 # They read a prompt and say nothing.
 _COUNTING = frozenset({"messages.count_tokens", "responses.input_tokens"})
@@ -56,9 +56,8 @@ class Conversations(Continuing):
         self.begun = {}
         self._blobs = self._graphs.blobs
         self._told = []
-        self._toolsets = set()
-        self._toolset: tuple[Any, str] = (None, "")  # the list hashed last, and its hash
-        self._pending: Pending | None = None
+        self.toolsets = ToolSets()
+        self._pending: Plan | None = None  # not known to be written yet
         self._agents = SubAgents()
         self._spelling = Spelling()
 
@@ -84,70 +83,68 @@ class Conversations(Continuing):
 
     # -- planning --------------------------------------------------------------------------
 
-    def plan_request(self, request: ModelRequest, first_seq: int, agent: str, step: int | None) -> PromptPlan:
-        """Drafts of what this prompt adds to the forest; the first one gets seq `first_seq`.
+    def plan_request(self, request: ModelRequest, first_seq: int, agent: str, step: int | None) -> Plan:
+        """What this prompt adds to the forest; the first of it gets seq `first_seq`.
 
         Args:
             agent: of the events.
             step: the step the model call happens in.
         """
-        pending = self._begin(first_seq)
-        plan = PromptPlan()
-        plan.drafts = []
-        prompted = None
-        if self._graphs.used or marked() is not None:
-            from lctl.instrument import graphs  # here: most programs have none, and it is slow to load
-
-            prompted = graphs.find(self._graphs, self._forest, request, first_seq, agent, step)
-            plan.drafts += prompted.drafts
-            pending.nodes += prompted.nodes
-            pending.undo += prompted.undo
-            self._derive_tool_calls(plan.drafts, prompted.fresh, agent, step, pending)
+        plan = self._begin(first_seq, agent, step)
+        used = self._graphs.used or marked() is not None
+        graph = self._follow_graphs(plan, request) if used else None
         if request.continues is not None:
-            parent = self._plan_continued(plan.drafts, request, first_seq, agent, step, pending)
-        elif prompted is not None and prompted.graph is not None:
-            parent = prompted.leaf()
+            leaf = self._plan_continued(plan, request)
+        elif graph is not None:
+            leaf = graph.wire[-1]
             if request.operation not in _COUNTING:
-                prompted.graph.called(request.model, self.tools_name(request))
+                graph.called(request.model, self.toolsets.name(request.tools))
         else:
-            place = request.known if request.known is not None else self._forest.root.place
-            messages = request.messages
-            matched = 0
-            key = b""
-            for message in messages:
-                key = identity(message)
-                child = place.children.get(key)
-                if child is None:
-                    break
-                place = child
-                matched += 1
-            parent = place.nodes[0] if len(place.nodes) == 1 else place.best()
-            if matched < len(messages):
-                fresh = messages[matched:] if matched else messages
-                for message in fresh:
-                    parent = self._add(
-                        plan.drafts,
-                        message,
-                        key or identity(message),
-                        parent,
-                        first_seq,
-                        agent,
-                        step,
-                        pending,
-                    )
-                    key = b""
-                added = zip(fresh, pending.nodes[-len(fresh) :], strict=True)
-                self._derive_tool_calls(plan.drafts, added, agent, step, pending)
+            leaf = self._plan_path(plan, request)
         if self._told:
             told, self._told = self._told, []
-            self._derive_tool_calls(plan.drafts, told, agent, step, pending)
+            self._derive_tool_calls(plan, told)
         if request.instructions and request.operation == "responses":
-            self._led.add(parent.place.top)
-        plan.leaf = parent.id
+            self._led.add(leaf.place.top)
+        plan.leaf = leaf.id
         plan.reserialized = self._spelling.changed(request.messages)
         if request.read_from is not None:
-            pending.request, pending.leaf = request, parent
+            plan.sent = request, leaf
         return plan
+
+    def _follow_graphs(self, plan: Plan, request: ModelRequest) -> MessageGraph | None:
+        """Plan what the session's graphs have not recorded yet; the one whose path the request is."""
+        from lctl.instrument import graphs  # here: most programs have none, and it is slow to load
+
+        found = graphs.find(self._graphs, self._forest, request, plan.first_seq, plan.agent, plan.step)
+        plan.drafts += found.drafts
+        plan.nodes += found.nodes
+        plan.undo += found.undo
+        self._derive_tool_calls(plan, found.fresh)
+        return found.graph
+
+    def _plan_path(self, plan: Plan, request: ModelRequest) -> Node:
+        """The leaf of a request that sends all its messages: what of them is known is walked along."""
+        place = request.known if request.known is not None else self._forest.root.place
+        messages = request.messages
+        matched = 0
+        key = b""
+        for message in messages:
+            key = identity(message)
+            child = place.children.get(key)
+            if child is None:
+                break
+            place = child
+            matched += 1
+        parent = place.nodes[0] if len(place.nodes) == 1 else place.best()
+        if matched == len(messages):
+            return parent
+        fresh = messages[matched:] if matched else messages
+        for message in fresh:
+            parent = self._add(plan, message, key or identity(message), parent)
+            key = b""  # was that of the first
+        self._derive_tool_calls(plan, zip(fresh, plan.nodes[-len(fresh) :], strict=True))
+        return parent
 
     def plan_answer(
         self,
@@ -167,26 +164,20 @@ class Conversations(Continuing):
             step: the model call's own step.
             status: "complete", "aborted" or "error"; by default as far as the answer itself tells.
         """
-        pending = self._begin(first_seq)
+        plan = self._begin(first_seq, agent, step)
         if status is None:
             status = "error" if answer.error else "complete" if answer.complete else "aborted"
-        prompt = self._forest.node(leaf)
+        prompt = tip = self._forest.node(leaf)
         now = self._monotonic_ns()
-        drafts: list[Draft] = []
         ids: list[str] = []
-        tip = prompt
         for message in answer.messages:
-            node = self._add(
-                drafts, message, identity(message), prompt, first_seq, agent, step, pending, status=status
-            )
+            node = self._add(plan, message, identity(message), prompt, status=status)
             tip = node if not ids else tip
             ids.append(str(node.id))
             if prompt.home is not None:
-                pending.undo.append(
-                    prompt.home.learn(
-                        prompt.id, str(node.id), message, request.model, self.tools_name(request)
-                    )
-                )
+                tools = self.toolsets.name(request.tools)
+                learnt = prompt.home.learn(prompt.id, str(node.id), message, request.model, tools)
+                plan.undo.append(learnt)
             asked, agents = self._tools.ask(message, now, str(node.id)), self._agents
             if asked:
                 agents.asked(asked, str(node.id))
@@ -194,12 +185,12 @@ class Conversations(Continuing):
             if agents.asks:
                 agents.answered(prompt.place.top, message)
         if answer.response_id and (request.operation == "responses" or "thread" in request.params):
-            self._set_tip(answer.response_id, tip, pending)
+            self._set_tip(plan, answer.response_id, tip)
             if self.begun or request.params.get("background"):
-                self._note_begun(answer, answer.response_id, request, leaf, pending)
+                self._note_begun(plan, answer, answer.response_id, request, leaf)
             if "conversation" in request.params and request.continues is not None:
-                self._set_tip(request.continues, tip, pending)
-        return drafts, ids
+                self._set_tip(plan, request.continues, tip)
+        return plan.drafts, ids
 
     def fields_below(self, leaf: str | None) -> dict[str, Any]:
         """What messages below this one have beside what they say."""
@@ -207,31 +198,11 @@ class Conversations(Continuing):
         return {} if home is None else dict(home.fields)
 
     def tools_fields(self, request: ModelRequest) -> dict[str, Any]:
-        """`tools` (a hash) and, the first time in this chain, `tool_definitions`; {} without tools."""
-        tools, name = request.tools, self.tools_name(request)
-        if not tools or name is None:
-            return {}
-        if name in self._toolsets:
-            return {"tools": name}
-        self._toolsets.add(name)
-        if self._pending is not None:
-            self._pending.undo.append(lambda: self._toolsets.discard(name))
-        return {"tools": name, "tool_definitions": tools}
-
-    def tools_name(self, request: ModelRequest) -> str | None:
-        """Hash of the request's tool set."""
-        tools = request.tools
-        if not tools:
-            return None
-        known, name = self._toolset
-        if known is not tools:
-            try:
-                text = orjson.dumps(tools, option=orjson.OPT_SORT_KEYS)
-            except TypeError:
-                text = repr(tools).encode("utf-8", "replace")
-            name = "sha256:" + sha256(text).hexdigest()
-            self._toolset = (tools, name)
-        return name
+        """As `ToolSets.fields`, with the plan that is made: forgotten with it."""
+        fields, undo = self.toolsets.fields(request.tools)
+        if undo is not None and self._pending is not None:
+            self._pending.undo.append(undo)
+        return fields
 
     def rollback(self, first_seq: int) -> None:
         """The write of the plan made with `first_seq` failed: forget what it added.
@@ -248,40 +219,30 @@ class Conversations(Continuing):
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _begin(self, first_seq: int) -> Pending:
+    def _begin(self, first_seq: int, agent: str, step: int | None) -> Plan:
         before = self._pending
         if before is not None:
             if first_seq <= before.first_seq:
                 self.rollback(before.first_seq)
-            elif before.request is not None:
-                self._keep(before.request, before.leaf)
-        self._pending = pending = Pending()
-        pending.first_seq, pending.nodes, pending.undo = first_seq, [], []
-        return pending
+            elif before.sent is not None:
+                self._prefixes.remember(*before.sent)
+        self._pending = plan = Plan(first_seq, agent, step)
+        return plan
 
     def _add(
-        self,
-        drafts: list[Draft],
-        message: dict[str, Any],
-        key: bytes,
-        parent: Node,
-        first_seq: int,
-        agent: str,
-        step: int | None,
-        pending: Pending,
-        *,
-        status: str | None = None,
+        self, plan: Plan, message: dict[str, Any], key: bytes, parent: Node, *, status: str | None = None
     ) -> Node:
+        """Plan the event of a message below `parent`. `key` is its identity; with a status it is sampled."""
         stored = message
         for value in message.values():
             if value and (type(value) is list or type(value) is dict):
                 stored, blobs = take_blobs(message)
                 for blob in blobs:
                     if self.note_blob(blob["hash"]):
-                        pending.undo.append(partial(self._blobs.discard, blob["hash"]))
-                        drafts.append(("blob", agent, blob, step))
+                        plan.undo.append(partial(self._blobs.discard, blob["hash"]))
+                        plan.add("blob", blob)
                 break
-        id = f"m{first_seq + len(drafts)}"
+        id = plan.next_id()
         data: dict[str, Any] = {"message_id": id, "parent_id": parent.id, "role": "", "content": None}
         if parent.home is not None:
             data.update(parent.home.fields)
@@ -292,7 +253,7 @@ class Conversations(Continuing):
         if status is not None:
             data["sampled"] = True
             data["status"] = status
-        drafts.append(("message", agent, data, step))
+        plan.add("message", data)
         home = parent.home
         if (
             parent.chains and parent.place.children
@@ -307,20 +268,14 @@ class Conversations(Continuing):
             node.home = home
             if status is None:
                 home.meet(parent.id, id, message)
-        pending.nodes.append(node)
+        plan.nodes.append(node)
         if status is None and parent is self._forest.root:
             self._agents.begin(node)
-            pending.undo.append(self._agents.unbegin)
+            plan.undo.append(self._agents.unbegin)
         return node
 
-    def _derive_tool_calls(
-        self,
-        drafts: list[Draft],
-        added: Iterable[tuple[dict[str, Any], Node]],
-        agent: str,
-        step: int | None,
-        pending: Pending,
-    ) -> None:
+    def _derive_tool_calls(self, plan: Plan, added: Iterable[tuple[dict[str, Any], Node]]) -> None:
+        """Plan the events of tool calls whose results are among these messages."""
         added = list(added)
         found: list[tuple[Result, Node]] = []
         for message, node in added:
@@ -331,38 +286,18 @@ class Conversations(Continuing):
         now, results = self._monotonic_ns(), [result for result, _ in found]
         if any(result.call_id.startswith(BY_NAME) for result in results):
             told = {node.id: asked for message, node in added if (asked := asked_in(message))}
-            results = self._tools.nameless.join(found, told, pending.undo)
+            results = self._tools.nameless.join(found, told, plan.undo)
         for result in results:
             data = self._tools.answer(result, now)
             if data is not None:
                 data |= self._agents.nested(data["call_id"], result.output)
-                drafts.append(("tool_call", agent, data, step))
-                pending.undo.append(partial(self._tools.reopen, result.call_id))
+                plan.add("tool_call", data)
+                plan.undo.append(partial(self._tools.reopen, result.call_id))
 
-    def _set_tip(self, name: str, tip: Node, pending: Pending) -> None:
+    def _set_tip(self, plan: Plan, name: str, tip: Node) -> None:
         before = self._tips.get(name)
         self._tips[name] = tip
         if before is None:
-            pending.undo.append(lambda: self._tips.pop(name, None))
+            plan.undo.append(lambda: self._tips.pop(name, None))
         else:
-            pending.undo.append(lambda: self._tips.update({name: before}))
-
-    def _keep(self, request: ModelRequest, leaf: Node | None) -> None:
-        """Remember where the request's messages are, which end with `leaf`."""
-        reading = request.read_from
-        if not isinstance(reading, Reading) or leaf is None:
-            return
-        if reading.adds_nothing:
-            self._prefixes.use(reading)
-            return
-        count = len(request.messages) - (request.instructions and request.known is None)
-        places = []
-        at = leaf.place
-        for _ in range(count):
-            places.append(at)
-            at = at.parent or at
-        places.reverse()
-        self._prefixes.keep(reading, request, places)
-
-
-__all__ = ["Conversations", "PromptPlan"]
+            plan.undo.append(lambda: self._tips.update({name: before}))

@@ -36,11 +36,6 @@ class Prompted:
         self.nodes: list[Node] = []
         self.undo: list[Callable[[], object]] = []
 
-    def leaf(self) -> Node:
-        assert self.graph is not None
-        node: Node = self.graph.wire[-1]
-        return node
-
 
 def find(
     graphs: Graphs, forest: Forest, request: ModelRequest, first: int, agent: str, step: int | None

@@ -13,6 +13,7 @@ from lctl.instrument.spelling import Spelling
 from lctl.instrument.subagents import SubAgents
 from lctl.instrument.toolcalls import ToolCalls
 from lctl.instrument.toolmessages import asked_in, results_in
+from lctl.instrument.toolsets import ToolSets
 from lctl.record.recorder import Draft
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Learning:
     _tips: dict[str, Node]  # response or stored conversation -> its last message
     _blobs: set[str]
     _told: list[tuple[dict[str, Any], Node]]  # that the program recorded itself, with tool calls or results
-    _toolsets: set[str]
+    toolsets: ToolSets
     _led: set[Place]  # tops of conversations that are instructions of a request
     _agents: SubAgents
     _spelling: Spelling
@@ -109,7 +110,7 @@ class Learning:
             elif kind == "blob" and isinstance(data.get("hash"), str):
                 self._blobs.add(data["hash"])
             elif kind == "step_start" and "tool_definitions" in data:
-                self._toolsets.add(data["tools"])
+                self.toolsets.learn(data["tools"])
             elif kind == "tool_call":
                 self.note_tool_event(data)
             elif (

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from lctl.instrument.codecs.model import Codec, ModelRequest
-from lctl.instrument.forest import Place
+from lctl.instrument.forest import Node, Place
 from lctl.instrument.prefix import Prefix, Reading
 
 #: Bodies below this many bytes are read whole: that is faster.
@@ -99,13 +99,29 @@ class Prefixes:
                 found, most, size = prefix, common, prefix.ends[common - 1]
         return found, most
 
-    def use(self, reading: Reading) -> None:
+    def remember(self, request: ModelRequest, leaf: Node) -> None:
+        """A request was written that ends with `leaf`; read by `read`, or located."""
+        reading = request.read_from
+        if not isinstance(reading, Reading):
+            return
+        if reading.adds_nothing:
+            self._use(reading)
+            return
+        places = []
+        at = leaf.place
+        for _ in range(len(request.messages) - (request.instructions and request.known is None)):
+            places.append(at)
+            at = at.parent or at
+        places.reverse()
+        self._keep(reading, request, places)
+
+    def _use(self, reading: Reading) -> None:
         """The prefix that a request was read after goes to the front; the last ones are forgotten first."""
         base, kept = reading.base, self._kept
         if base is not None and kept[0] is not base:
             self._kept = [base, *(prefix for prefix in kept if prefix is not base)]
 
-    def keep(self, reading: Reading, request: ModelRequest, places: list[Place]) -> None:
+    def _keep(self, reading: Reading, request: ModelRequest, places: list[Place]) -> None:
         """Remember a request whose new messages are at `places`."""
         ends: list[int] = []
         known: list[Place] = []

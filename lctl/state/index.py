@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, MutableMapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -21,13 +21,13 @@ from lctl.state.builder import Builder
 from lctl.state.forest import read_message
 from lctl.state.kept import Kept
 from lctl.state.layers import Runs
-from lctl.state.model import Fact, Message, State, Step, Stream, Totals
-from lctl.state.moments import elapsed_ms
+from lctl.state.marks import mark_of, read_mark
+from lctl.state.model import Fact, Message, State, Step, Stream
 from lctl.state.needs import Needs
 from lctl.state.reducer import initial, reduce
-from lctl.state.rows import Entry, FactRow, StepRow, UsageFields, UsageRow
+from lctl.state.rows import Entry, FactRow, StepRow
 from lctl.state.shelf import Shelf, Shelves
-from lctl.state.sums import KeptSums, Sums
+from lctl.state.sums import Sums
 from lctl.state.tolerant import Odd, Taken
 from lctl.state.versions import Versions, stamp
 
@@ -37,31 +37,8 @@ _KEPT_FACTS = 1 << 13
 _encode = msgspec.msgpack.Encoder().encode
 
 
-class Mark(NamedTuple):
-    """What a state holds beside its mappings, after a block. Counts say how far the growing lists went."""
-
-    seq: int
-    events: int
-    steps: int
-    llm_calls: int
-    messages: int
-    tokens: UsageFields
-    first_timestamp: str | None
-    last_timestamp: str | None
-    last_agent: str | None
-    structural: bool
-    tool_calls: int
-    errors: int
-    checkpoints: int
-    handoffs: int
-    diagnostics: int
-    counts: list[int]  # keys of each mapping but the sums
-    sums: list[KeptSums]  # of agents, models, tools
-
-
 _decode_children = msgspec.msgpack.Decoder(list[int]).decode
 _decode_history = msgspec.msgpack.Decoder(list[tuple[int, float | None, str | None]]).decode
-_decode_mark = msgspec.msgpack.Decoder(Mark).decode
 
 
 class Index:
@@ -177,7 +154,7 @@ class Index:
         self._open_steps, self._open_streams = opens
         self._builder.diagnostics.extend(diagnostics)
         if self._marks:
-            for (sums, _), kept in zip(self._ledgers, _decode_mark(self._marks[-1]).sums, strict=True):
+            for (sums, _), kept in zip(self._ledgers, read_mark(self._marks[-1]).sums, strict=True):
                 sums.take_up(kept)
         self._build_on(self.state(len(self) - 1))
         self._builder.diagnostics.extend(diagnostics)
@@ -196,7 +173,9 @@ class Index:
                 fresh.clear()
         self._put_tables(builder, now)
         self._put_opens(builder)
-        self._marks.append(self._mark(builder, now))
+        counts = [*map(len, self._cells)]
+        sums = [each.put(now, ledger.fresh) for each, ledger in self._ledgers]
+        self._marks.append(mark_of(builder, counts, sums))
         notes = builder.diagnostics[known:]
         return not notes or all(note.code != "seq_order" for note in notes)
 
@@ -234,7 +213,7 @@ class Index:
             self._messages.cells.update(messages.fresh)
             messages.fresh.clear()
         if messages.changed:
-            before = _decode_mark(self._marks[-1]).seq if self._marks else None
+            before = read_mark(self._marks[-1]).seq if self._marks else None
             self._messages.change(before, builder.seq, messages.changed)
             messages.changed.clear()
         if streams:
@@ -244,29 +223,6 @@ class Index:
     def _put_opens(self, builder: Builder) -> None:
         self._open_steps.append(builder.open_steps.settled())
         self._open_streams.append(builder.open_streams.settled())
-
-    def _mark(self, builder: Builder, now: bytes) -> bytes:
-        return _encode(
-            (
-                builder.seq,
-                builder.events,
-                builder.step_count,
-                builder.llm_calls,
-                builder.message_count,
-                builder.tokens.fields(),
-                builder.first_timestamp,
-                builder.last_timestamp,
-                builder.last_agent,
-                builder.structural,
-                len(self._tool_calls),
-                len(self._errors),
-                len(self._checkpoints),
-                len(self._handoffs),
-                len(builder.diagnostics),
-                [*map(len, self._cells)],
-                [sums.put(now, ledger.fresh) for sums, ledger in self._ledgers],
-            )
-        )
 
     def at_hand(self, events: Sequence[Taken]) -> None:
         """Have at hand what folding these looks up: in one go, where it is on disk."""
@@ -280,7 +236,7 @@ class Index:
         """The state after a block; before any for -1."""
         if block < 0:
             return self._start
-        mark = _decode_mark(self._marks[block])
+        mark = read_mark(self._marks[block])
         seq, before = mark.seq, stamp(block + 1)
         sized = zip(self._every, mark.counts, strict=True)
         views = [each.at(before, seq, n) if n else {} for each, n in sized]  # most logs have none of some
@@ -300,16 +256,7 @@ class Index:
             tool_calls=_first(self._tool_calls, mark.tool_calls),
             errors=_first(self._errors, mark.errors),
             checkpoints=_first(self._checkpoints, mark.checkpoints),
-            totals=Totals(
-                events=mark.events,
-                steps=mark.steps,
-                llm_calls=mark.llm_calls,
-                tool_calls=mark.tool_calls,
-                errors=mark.errors,
-                messages=mark.messages,
-                tokens=UsageRow(*mark.tokens).tokens(),
-                duration_ms=elapsed_ms(mark.first_timestamp, mark.last_timestamp) or 0.0,
-            ),
+            totals=mark.totals(),
             diagnostics=_first(self._builder.diagnostics, mark.diagnostics),
             first_timestamp=mark.first_timestamp,
             last_timestamp=mark.last_timestamp,

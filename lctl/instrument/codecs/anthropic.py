@@ -137,6 +137,7 @@ def _read_events(status: int, events: list[dict[str, Any]]) -> ModelAnswer:
         elif kind == "content_block_start":
             start = event.get("content_block")
             blocks[index] = _Block(start if isinstance(start, dict) else {})
+            whole.update(_served_by(start))
         elif kind == "message_start":
             message = event.get("message")
             whole = dict(message) if isinstance(message, dict) else {}
@@ -171,6 +172,16 @@ def _add_message_delta(whole: dict[str, Any], event: dict[str, Any]) -> None:
         whole["usage"] = {**(before if isinstance(before, dict) else {}), **newer}
 
 
+def _served_by(block: Any) -> dict[str, Any]:
+    """A model that another one fell back to answers from here on, as the answer in one piece says."""
+    to = block.get("to") if isinstance(block, dict) and block.get("type") == "fallback" else None
+    return {"model": to["model"]} if isinstance(to, dict) and isinstance(to.get("model"), str) else {}
+
+
+#: Pieces that are the whole of it, each time.
+_WHOLE = frozenset({"signature", "content", "encrypted_content"})
+
+
 class _Block:
     """One content block of a stream while its deltas arrive."""
 
@@ -189,7 +200,7 @@ class _Block:
                 self._json.append(str(value))
             elif key == "citation":
                 self._start = {**self._start, "citations": [*objects(self._start.get("citations")), value]}
-            elif isinstance(value, str):
+            elif isinstance(value, str) and key not in _WHOLE:
                 self._pieces.setdefault(key, []).append(value)
             else:
                 self._start = {**self._start, key: value}

@@ -3,7 +3,7 @@ was cut before its last event repeated it whole."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 # event -> (field of the item that the piece belongs to, key of the piece)
 _ITEM_TEXTS = {
@@ -27,7 +27,11 @@ _IMPLIED = {
     "response.code_interpreter_call_code.delta": "code_interpreter_call",
     "response.reasoning_text.delta": "reasoning",
     "response.reasoning_summary_text.delta": "reasoning",
+    "response.shell_call_command.delta": "shell_call",
+    "response.shell_call_output_content.delta": "shell_call_output",
 }
+#: A list is not made longer than this for a place that an event names.
+_PLACES = 10_000
 
 
 class StreamedItems:
@@ -37,6 +41,7 @@ class StreamedItems:
         self._items: dict[int, dict[str, Any]] = {}
         self._pieces: dict[tuple[int, str, int, str], list[str]] = {}
         self._whole: set[int] = set()
+        self._notes: dict[tuple[int, int], list[Any]] = {}  # annotations of a part
         for event in events:
             self._read(event)
 
@@ -49,14 +54,24 @@ class StreamedItems:
             if at < 0:
                 item[field] = text
                 continue
-            parts = [dict(part) for part in item.get(field) or [] if isinstance(part, dict)]
-            while len(parts) <= at:
-                parts.append({})
+            if field == "commands":
+                _set_command(item, at, text)
+                continue
+            parts = _padded(item.get(field), at)
+            if field == "output":
+                parts[at] = {**parts[at], key: text}
+                item[field] = parts
+                continue
             kind = next(v[2] for v in _PART_TEXTS.values() if v[0] == field and v[3] == key)
             if item.get("type") == "reasoning" and field == "content":
                 kind = "reasoning_text"
             parts[at] = {"type": kind, **parts[at], key: text}
             item[field] = parts
+        for (index, at), notes in self._notes.items():
+            if index not in self._whole:
+                parts = _padded(self._items[index].get("content"), at)
+                parts[at] = {**parts[at], "annotations": notes}
+                self._items[index]["content"] = parts
         return [self._items[index] for index in sorted(self._items)]
 
     def _read(self, event: dict[str, Any]) -> None:
@@ -76,8 +91,24 @@ class StreamedItems:
         elif kind in _PART_TEXTS:
             field, place, _, key = _PART_TEXTS[kind]
             at = event.get(place)
-            if isinstance(at, int) and 0 <= at < 10_000:
+            if _is_place(at):
                 self._add(event, index, (index, field, at, key), event.get("delta"))
+        elif kind == "response.output_text.annotation.added":
+            at = event.get("content_index")
+            if _is_place(at) and index in self._items:
+                self._notes.setdefault((index, at), []).append(event.get("annotation"))
+        elif kind in ("response.shell_call_command.delta", "response.shell_call_output_content.delta"):
+            self._read_shell(event, index)
+
+    def _read_shell(self, event: dict[str, Any], index: int) -> None:
+        at, delta = event.get("command_index"), event.get("delta")
+        if not _is_place(at):
+            return
+        if isinstance(delta, dict):
+            for stream in ("stdout", "stderr"):
+                self._add(event, index, (index, "output", at, stream), delta.get(stream))
+        else:
+            self._add(event, index, (index, "commands", at, ""), delta)
 
     def _add(self, event: dict[str, Any], index: int, place: tuple[int, str, int, str], piece: Any) -> None:
         if index not in self._items:
@@ -87,3 +118,22 @@ class StreamedItems:
                 self._items[index]["role"] = "assistant"
         if isinstance(piece, str):
             self._pieces.setdefault(place, []).append(piece)
+
+
+def _is_place(at: Any) -> TypeGuard[int]:
+    return isinstance(at, int) and 0 <= at < _PLACES
+
+
+def _padded(parts: Any, at: int) -> list[dict[str, Any]]:
+    """Copies of the parts, as many as it takes to have one at `at`."""
+    copies = [dict(part) for part in parts or [] if isinstance(part, dict)]
+    return copies + [{} for _ in range(at + 1 - len(copies))]
+
+
+def _set_command(item: dict[str, Any], at: int, text: str) -> None:
+    action = item.get("action")
+    action = dict(action) if isinstance(action, dict) else {}
+    commands = list(action.get("commands") or [])
+    commands += [""] * (at + 1 - len(commands))
+    commands[at] = text
+    item["action"] = {**action, "commands": commands}

@@ -126,6 +126,32 @@ class TestStreams:
             {"type": "tool_use", "id": "u", "name": "g", "input": {}},
         ]
 
+    def test_what_is_sent_whole(self) -> None:
+        """A signature and a summary replace what came before, as in Anthropic's SDK."""
+        answer = read(
+            named(
+                start(),
+                block(0, type="compaction", content=None, encrypted_content=None),
+                delta(0, "compaction_delta", content="so", encrypted_content="e1"),
+                delta(0, "compaction_delta", content="so far", encrypted_content="e2"),
+                block(1, type="thinking", thinking="", signature=""),
+                delta(1, "signature_delta", signature="s1"),
+                delta(1, "signature_delta", signature="s2"),
+                *ends(),
+            )
+        )
+        assert answer.messages[0]["content"] == [
+            {"type": "compaction", "content": "so far", "encrypted_content": "e2"},
+            {"type": "thinking", "thinking": "", "signature": "s2"},
+        ]
+
+    def test_a_model_that_another_falls_back_to(self) -> None:
+        """The one that served the answer is its model, as in an answer of one piece."""
+        hop = {"type": "fallback", "from": {"model": "big"}, "to": {"model": "small"}}
+        answer = read(named(start(model="big"), block(0, **hop), block(1, type="text", text="a"), *ends()))
+        assert answer.model == "small"
+        assert answer.messages[0]["content"][0] == hop
+
     def test_cut_inside_arguments(self) -> None:
         """The JSON text as far as it came."""
         events = (start(), block(0, type="tool_use", id="t", name="f", input={}))

@@ -182,6 +182,42 @@ class TestStreams:
         pieces = [{"type": "summary_text", "text": piece} for piece in ("be", "so")]
         assert early.messages[0]["content"] == [{"type": "reasoning", "summary": pieces}]
 
+    def test_what_a_cut_stream_cites_and_runs(self) -> None:
+        """Annotations of a text, commands of a shell and what they print, as far as they came."""
+        call = {"type": "shell_call", "call_id": "c", "action": {"commands": [], "timeout_ms": 9}}
+        output = {"type": "shell_call_output", "call_id": "c", "output": []}
+        cited = {"type": "url_citation", "url": "u"}
+        text, shell = "response.output_text", "response.shell_call"
+        events: list[dict[str, Any]] = [
+            {"type": "response.created", "response": {"id": "r", "output": []}},
+            {"type": "response.output_item.added", "output_index": 0, "item": {**call}},
+            {"type": f"{shell}_command.added", "output_index": 0, "command_index": 0, "command": ""},
+            {"type": f"{shell}_command.delta", "output_index": 0, "command_index": 0, "delta": "ls "},
+            {"type": f"{shell}_command.delta", "output_index": 0, "command_index": 0, "delta": "-l"},
+            {"type": f"{shell}_command.delta", "output_index": 0, "command_index": 1, "delta": "pw"},
+            {"type": "response.output_item.added", "output_index": 1, "item": output},
+            {
+                "type": f"{shell}_output_content.delta",
+                "output_index": 1,
+                "command_index": 0,
+                "delta": {"stdout": "a\n", "stderr": ""},
+            },
+            {
+                "type": f"{shell}_output_content.delta",
+                "output_index": 1,
+                "command_index": 0,
+                "delta": {"stdout": "b\n"},
+            },
+            {"type": "response.output_item.added", "output_index": 2, "item": {"type": "message"}},
+            {"type": f"{text}.delta", "output_index": 2, "content_index": 0, "delta": "So"},
+            {"type": f"{text}.annotation.added", "output_index": 2, "content_index": 0, "annotation": cited},
+        ]
+        said = read(named(*events))
+        items = [item for message in said.messages for item in message["content"]]
+        assert items[0]["action"] == {"commands": ["ls -l", "pw"], "timeout_ms": 9}
+        assert items[1]["output"] == [{"stdout": "a\nb\n", "stderr": ""}]
+        assert items[2]["content"] == [{"type": "output_text", "text": "So", "annotations": [cited]}]
+
     def test_deltas_whose_start_was_lost(self) -> None:
         """The delta tells what the item is."""
         answer = read(named(*(self.events[i] for i in (2, 7, 10))))
