@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from lctl.analysis.log import model_of, number, text, tokens_of
 from lctl.analysis.wording import compact, count, plain, quoted, seconds
 from lctl.events import Event
-from lctl.state.messages import content_of
+from lctl.state.messages import WORDED, content_of
 
 Data = Mapping[str, Any]
 _WORDS = 60
@@ -219,7 +219,7 @@ def _said(content: object) -> str:
             kind = text(part.get("type")) or next((key for key in _UNTYPED if key in part), "")
             if kind in ("tool_use", "function_call", "functionCall", "toolUse"):
                 continue
-            if kind == "message" and isinstance(inner, list):  # an item of the Responses API
+            if kind in WORDED and isinstance(inner, list):
                 words.append(_said(inner))
                 continue
             words.append(inner if isinstance(inner, str) else f"[{kind}]" if kind else "")

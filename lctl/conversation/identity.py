@@ -134,7 +134,7 @@ def _part(part: Any) -> Any:
     if kind in _TEXTS:
         known = _clean({key: value for key, value in part.items() if key not in ("type", "text")}) or {}
         return {**known, "text": part.get("text")}
-    if kind == "message" or (kind is None and "content" in part and "role" in part):
+    if kind in ("message", "model_output") or (kind is None and "content" in part and "role" in part):
         inner = _content(part.get("content"))
         if isinstance(inner, str):
             return {"text": inner}
@@ -142,6 +142,8 @@ def _part(part: Any) -> Any:
     if isinstance(kind, str):
         if kind.endswith("_call") or kind == "reasoning":
             known = _clean({key: value for key, value in part.items() if key not in _CALL_HANDLED})
+            if kind == "function_call" and "call_id" not in part:  # Google's call ids are ids
+                known = {**(known or {}), "id": part.get("id")}
             arguments = part.get("arguments", part.get("input"))
             return {**(known or {}), "arguments": _arguments(arguments)}
         if kind.endswith("tool_use"):

@@ -7,6 +7,7 @@ as they were; a tool's output item is a message of role "tool".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 _PLAIN_KEYS = frozenset({"type", "role", "content", "id", "status"})
@@ -14,11 +15,18 @@ _PLAIN_KEYS = frozenset({"type", "role", "content", "id", "status"})
 
 def group(items: list[Any]) -> tuple[list[dict[str, Any]], list[int]]:
     """The messages of input items, and how many items each was made of."""
+    return gathered(items, own_message)
+
+
+def gathered(
+    items: list[Any], own: Callable[[Any], dict[str, Any] | None]
+) -> tuple[list[dict[str, Any]], list[int]]:
+    """The same for any items of which `own` says which are messages by themselves."""
     messages: list[dict[str, Any]] = []
     spans: list[int] = []
     run: list[Any] = []
     for item in items:
-        message = own_message(item)
+        message = own(item)
         if message is None:
             run.append(item)
             continue

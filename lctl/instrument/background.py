@@ -1,6 +1,6 @@
-"""Responses begun in the background (OpenAI's `background=True`): their answers come by later requests.
+"""Responses and interactions begun in the background (`background=True`): answers come by later requests.
 
-The program asks for the response by its id until it is there, or as a stream. Each such request is a plain
+The program asks for it by its id until it is there, or as a stream. Each such request is a plain
 exchange, kept in every recording. The one that brings the answer is in a step of its own, in which the answer
 hangs on the prompt of the call that began it.
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.callevents import STATUSES, add_answer, attempt_error, outcome_of, start_data
+from lctl.instrument.codecs.interactions import Interactions
 from lctl.instrument.codecs.openai import OpenAI
 from lctl.instrument.codecs.responses import UNDER_WAY
 from lctl.instrument.plain import PlainExchange
@@ -19,7 +20,7 @@ from lctl.instrument.recordings import recording_of
 from lctl.record.recorder import Draft
 
 if TYPE_CHECKING:
-    from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
+    from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
     from lctl.session import LCTLSession
 
 
@@ -32,13 +33,13 @@ class Poll(PlainExchange):
     def __init__(self, session: LCTLSession, response_id: str, method: str) -> None:
         super().__init__(session)
         self._id = response_id
-        self._operation = "responses.retrieve" if method == "GET" else "responses.cancel"
+        self._verb = "retrieve" if method == "GET" else "cancel"
 
     def drafts(
         self, first: int, attempt: Attempt, data: dict[str, Any], blob: dict[str, Any] | None
     ) -> list[Draft]:
         begun = recording_of(self._session).conversations.begun.get(self._id)
-        answer = None if begun is None else _answer(attempt)
+        answer = None if begun is None else _answer(attempt, begun[0].operation)
         if begun is None or answer is None:
             return super().drafts(first, attempt, data, blob)
         return self._answered(first, attempt, answer, *begun)
@@ -58,7 +59,9 @@ class Poll(PlainExchange):
         redactor = self._session.redactor
         if redactor is not None and attempt.is_pieced:
             attempt.conceal(redactor, texts.values())
-        asked = replace(request, operation=self._operation, stream=attempt.is_stream, input=None)
+        asked = replace(
+            request, operation=f"{request.operation}.{self._verb}", stream=attempt.is_stream, input=None
+        )
         name = conversations.toolsets.name(request.tools)
         start = start_data(asked, leaf, None if name is None else {"tools": name})
         exchange = {"kind": "http", **attempt.data(texts, True)}
@@ -75,11 +78,12 @@ class Poll(PlainExchange):
         ]
 
 
-def _answer(attempt: Attempt) -> ModelAnswer | None:
+def _answer(attempt: Attempt, operation: str) -> ModelAnswer | None:
     """What a poll brings; None where the response is still under way, or nothing whole came."""
     if attempt.status != 200 or attempt.error is not None:
         return None
-    answer = OpenAI().read_answer("responses", attempt.status, attempt.headers, attempt.body)
+    codec: Codec = Interactions() if operation == "interactions" else OpenAI()
+    answer = codec.read_answer(operation, attempt.status, attempt.headers, attempt.body)
     is_final = answer.finish_reason is not None and answer.finish_reason not in UNDER_WAY
     return answer if answer.complete and is_final else None
 

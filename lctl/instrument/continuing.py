@@ -19,6 +19,9 @@ from lctl.instrument.forest import Node
 from lctl.instrument.learning import Learning
 from lctl.instrument.plans import Plan
 
+#: Operations whose answers the provider keeps, and whose instructions are of one request.
+KEPT = frozenset({"responses", "interactions"})
+
 
 class Continuing(Learning):
     """Mixed into `Conversations`."""
@@ -37,7 +40,7 @@ class Continuing(Learning):
             top = tip.place.top
             if request.instructions and top.identity == identity(messages[0]):
                 messages = messages[1:]
-            elif request.operation == "responses" and (request.instructions or top in self._led):
+            elif request.operation in KEPT and (request.instructions or top in self._led):
                 lead = messages[0] if request.instructions else None
                 tip = self._led_by(plan, lead, tip)
                 messages = messages if lead is None else messages[1:]

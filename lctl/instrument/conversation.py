@@ -17,7 +17,7 @@ from lctl.conversation.identity import identity
 from lctl.conversation.node import RESERVED
 from lctl.instrument.codecs.bodies import read_object
 from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
-from lctl.instrument.continuing import Continuing
+from lctl.instrument.continuing import KEPT, Continuing
 from lctl.instrument.forest import Forest, Node
 from lctl.instrument.nameless import BY_NAME
 from lctl.instrument.plans import Plan
@@ -104,7 +104,7 @@ class Conversations(Continuing):
         if self._told:
             told, self._told = self._told, []
             self._derive_tool_calls(plan, told)
-        if request.instructions and request.operation == "responses":
+        if request.instructions and request.operation in KEPT:
             self._led.add(leaf.place.top)
         plan.leaf = leaf.id
         plan.reserialized = self._spelling.changed(request.messages)
@@ -184,7 +184,7 @@ class Conversations(Continuing):
                 self._spelling.learn(message)
             if agents.asks:
                 agents.answered(prompt.place.top, message)
-        if answer.response_id and (request.operation == "responses" or "thread" in request.params):
+        if answer.response_id and (request.operation in KEPT or "thread" in request.params):
             self._set_tip(plan, answer.response_id, tip)
             if self.begun or request.params.get("background"):
                 self._note_begun(plan, answer, answer.response_id, request, leaf)

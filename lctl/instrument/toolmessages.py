@@ -50,7 +50,8 @@ def asked_in(message: dict[str, Any]) -> list[Asked]:
         if item == "tool_use":
             _add(asked, part.get("id"), part.get("name"), part.get("input"))
         elif item in ("function_call", "custom_tool_call"):
-            _add(asked, part.get("call_id"), part.get("name"), part.get("arguments", part.get("input")))
+            given = part.get("arguments", part.get("input"))
+            _add(asked, part.get("call_id") or part.get("id"), part.get("name"), given)
         elif item.endswith("_call") and "call_id" in part:
             action = part.get("action", part.get("operation"))
             _add(asked, part["call_id"], item.removesuffix("_call"), action)
@@ -75,7 +76,8 @@ def results_in(message: dict[str, Any]) -> list[Result]:
         name = message.get("tool_name", message.get("name"))
         if call_id is None and isinstance(name, str):
             call_id = _legacy_id(name)
-        return [Result(call_id, message.get("content"), False)] if isinstance(call_id, str) else []
+        failed = message.get("is_error") is True
+        return [Result(call_id, message.get("content"), failed)] if isinstance(call_id, str) else []
     if role == "function":
         return [Result(_legacy_id(message.get("name")), message.get("content"), False)]
     found = [

@@ -61,10 +61,11 @@ _MODELS = re.compile(
     r"|POST [^?#]*/api/show/?(?:[?#]|$)"
 )
 
-#: Where OpenAI gives what it keeps of a response, and where that is cancelled. The answer of one begun in the
-#: background comes there.
+#: Where OpenAI gives what it keeps of a response, Google of an interaction, and where that is cancelled. The
+#: answer of one begun in the background comes there.
 _RESPONSE = re.compile(
-    r"GET [^?#]*/responses/(resp_[^/?#]+)/?(?:[?#]|$)|POST [^?#]*/responses/(resp_[^/?#]+)/cancel/?(?:[?#]|$)"
+    r"GET [^?#]*/(?:responses/(?=resp_)|interactions/)([^/?#]+)/?(?:[?#]|$)"
+    r"|POST [^?#]*/(?:responses/(?=resp_)|interactions/)([^/?#]+)/cancel/?(?:[?#]|$)"
 )
 
 #: What libraries ask there once a process, and keep: Ollama for a model (litellm, in the thread of any call).
@@ -91,7 +92,7 @@ def is_about_models(method: str, url: str) -> bool:
 
 
 def response_of(method: str, url: str) -> str | None:
-    """The id of the response that OpenAI is asked for again, or to cancel: one begun in the background."""
+    """The id of the response or interaction that is asked for again, or cancelled: one of the background."""
     found = _RESPONSE.match(f"{method} {url}")
     return None if found is None else found[1] or found[2]
 

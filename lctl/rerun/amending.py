@@ -13,13 +13,14 @@ from typing import Any
 from lctl.instrument.codecs.bodies import read_object
 from lctl.patch import Before, Edit, Unaddressed, change, rewrite
 from lctl.patch.edits import Segment
-from lctl.rerun import contents
+from lctl.rerun import contents, stepedits
 from lctl.rerun.texts import change_in, change_text
 
 _CONVERSATIONS = {
     "chat.completions": "messages",
     "messages": "messages",
     "responses": "input",
+    "interactions": "input",
     "cohere.chat": "messages",
     "ollama.chat": "messages",
 }
@@ -79,12 +80,14 @@ def _params(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
     if name in ("max_tokens", "max_output_tokens", "max_completion_tokens"):
         name = _limit(kind, document, str(name))
     inside = ("options",) if kind.startswith("ollama.") and name not in _OF_OLLAMA else ()
+    if kind == "interactions" and name not in document and name not in stepedits.TOP:
+        inside = ("generation_config",)
     return change_in(document, (*inside, name, *edit.path[1:]), edit)
 
 
 def _limit(kind: str, document: dict[str, Any], name: str) -> str:
     """What this API calls the most tokens of an answer."""
-    if kind == "responses":
+    if kind in ("responses", "interactions"):
         return "max_output_tokens"
     if kind.startswith("ollama."):
         return "num_predict"
@@ -112,6 +115,8 @@ def _prompt(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
     at = next(
         (n for n, m in enumerate(messages) if isinstance(m, dict) and m.get("role") in _SYSTEM_ROLES), None
     )
+    if kind == "interactions":
+        return change_text(document, ("system_instruction",), edit)
     if kind == "responses" and (at is None or document.get("instructions")):
         return change_text(document, ("instructions",), edit)
     if at is not None:
@@ -136,7 +141,8 @@ def _message(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
     if isinstance(messages, str):  # the short form of one message of the user
         if inside == ["content"] and which in (0, -1, "user") and edit.operator != "del":
             return change_text(document, (key,), edit)
-        document = {**document, key: [{"role": "user", "content": messages}]}
+        message = {"role": "user", "content": messages}
+        document = {**document, key: [stepedits.step_of(message) if kind == "interactions" else message]}
     elif not isinstance(messages, list):
         raise Unaddressed("the request has no messages")
     value = edit.value
@@ -146,8 +152,10 @@ def _message(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
             inside = ["content"]
         else:
             value = {"role": "user", "content": value}
-    if inside == ["content"] and edit.operator != "del":
-        return change_text(document, (key, at, "content"), edit)
+    if kind == "interactions":
+        inside, value = stepedits.addressed(document[key], at, inside, value)
+    if inside in (["content"], ["result"]) and edit.operator not in ("=", "del"):
+        return change_text(document, (key, at, *inside), edit)
     return change(document, (key, at, *inside), edit.operator, value)  # type: ignore[no-any-return]
 
 
@@ -158,7 +166,9 @@ def _place(messages: list[Any], which: Segment) -> Segment:
     found = [
         n
         for n, one in enumerate(messages)
-        if isinstance(one, dict) and one.get("role") == which and not _is_results(one.get("content"))
+        if isinstance(one, dict)
+        and which in (one.get("role"), stepedits.role_of(one))
+        and not _is_results(one.get("content"))
     ]
     if not found:
         raise Unaddressed(f"there is no message of role {which}")
@@ -178,7 +188,8 @@ def _tools(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
     which, *inside = edit.path
     tools = document.get(key)
     if isinstance(which, Before):
-        return change({**document, key: tools or []}, (key, which), "=", edit.value)  # type: ignore[no-any-return]
+        tool = stepedits.tool_of(edit.value) if kind == "interactions" else edit.value
+        return change({**document, key: tools or []}, (key, which), "=", tool)  # type: ignore[no-any-return]
     if not isinstance(tools, list):
         raise Unaddressed("the request offers no tools")
     at = (

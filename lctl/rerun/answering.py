@@ -11,7 +11,7 @@ from lctl.instrument.codecs import find as find_codec
 from lctl.instrument.codecs.bodies import loads
 from lctl.instrument.codecs.sse import read_stream
 from lctl.patch import Unaddressed
-from lctl.rerun.dialects import chat, cohere, google, messages, ollama, responses
+from lctl.rerun.dialects import chat, cohere, google, interactions, messages, ollama, responses
 from lctl.rerun.dialects.dialect import Answer, Dialect, Whole
 
 
@@ -64,6 +64,7 @@ _DIALECTS = {
     "messages": messages.DIALECT,
     "responses": responses.DIALECT,
     "generate_content": google.DIALECT,
+    "interactions": interactions.DIALECT,
     "cohere.chat": cohere.DIALECT,
     "ollama.chat": ollama.DIALECT,
 }

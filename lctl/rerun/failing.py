@@ -64,7 +64,7 @@ def error_body(operation: str, status: int, message: str) -> bytes:
     said = message or words
     if operation.startswith("messages"):
         return orjson.dumps({"type": "error", "error": {"type": anthropic, "message": said}})
-    if operation in ("generate_content", "embed_content", "generate_content.count_tokens"):
+    if operation in ("generate_content", "embed_content", "generate_content.count_tokens", "interactions"):
         error = {"code": status, "message": said, "status": _GOOGLE.get(status, "UNKNOWN")}
         return orjson.dumps({"error": error})
     if operation.startswith("cohere."):

@@ -19,7 +19,7 @@ _REASONS = {
     "length": "length", "max_tokens": "length", "max_output_tokens": "length", "MAX_TOKENS": "length",
     "incomplete": "length", "content_filter": "content_filter", "refusal": "content_filter",
     "SAFETY": "content_filter", "tool_calls": "tool_call", "tool_use": "tool_call",
-    "function_call": "tool_call",
+    "function_call": "tool_call", "requires_action": "tool_call",
 }  # fmt: skip
 #: The conventions' reason of a message that was not told to its end: left, cancelled, failed.
 BROKEN = "error"

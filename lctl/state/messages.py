@@ -15,7 +15,7 @@ Data = Mapping[str, Any]
 
 #: Types of a part whose `text` is what the message says.
 _TEXT = frozenset({"text", "output_text", "input_text", "summary_text"})
-_REASONING = frozenset({"thinking", "reasoning", "reasoning_text", "redacted_thinking"})
+_REASONING = frozenset({"thinking", "reasoning", "reasoning_text", "redacted_thinking", "thought"})
 _CALLS = frozenset(
     {"tool_use", "server_tool_use", "mcp_tool_use", "function_call", "custom_tool_call", "mcp_call"}
 )
@@ -23,8 +23,10 @@ _RESULTS = frozenset({"tool_result", "function_call_output", "custom_tool_call_o
 _IMAGES = frozenset(
     {"image", "image_url", "input_image", "image_file", "computer_screenshot", "image_generation_call"}
 )
+#: Items of the Responses API and steps of the Interactions API that have parts of their own.
+WORDED = frozenset({"message", "model_output"})
 #: Where a part, or what it points to, has the image.
-_PLACES = ("data", "url", "fileUri", "image_url", "result")
+_PLACES = ("data", "url", "fileUri", "uri", "image_url", "result")
 
 
 def content_of(data: Data) -> Any:
@@ -118,8 +120,9 @@ def _parts(data: Data) -> Iterator[Any]:
         yield content
     elif isinstance(content, list):
         for part in content:
-            if isinstance(part, Mapping) and part.get("type", "message") == "message" and "content" in part:
-                yield from _parts(part)  # an item of the Responses API, which has parts of its own
+            whole = isinstance(part, Mapping) and part.get("type", "message") in WORDED and "content" in part
+            if whole:
+                yield from _parts(part)
             else:
                 yield part
     elif isinstance(content, Mapping):
@@ -215,7 +218,7 @@ def _image(part: Mapping[str, Any]) -> dict[str, Any]:
             return {"media_type": _media_type(place), "url": place}
         if not isinstance(place, Mapping):
             continue
-        media = place.get("media_type") or place.get("mimeType")
+        media = place.get("media_type") or place.get("mimeType") or place.get("mime_type")
         held = next((place[key] for key in _PLACES if place.get(key)), None)
         for named in (held, place):
             if isinstance(named, Mapping) and "$blob" in named:

@@ -19,7 +19,18 @@ from lctl.testing.request import Request
 from lctl.testing.script import Script
 from lctl.testing.seeded import Seeded
 from lctl.testing.threads import Stored, continues, is_kept, kept, not_found
-from lctl.testing.wire import bedrock, chat, cohere, google, invoke, messages, ollama, others, responses
+from lctl.testing.wire import (
+    bedrock,
+    chat,
+    cohere,
+    google,
+    interactions,
+    invoke,
+    messages,
+    ollama,
+    others,
+    responses,
+)
 from lctl.testing.wire.call import Call, Ids
 from lctl.testing.wire.checks import problem
 from lctl.testing.wire.errors import error_body, error_event
@@ -33,6 +44,7 @@ _OPERATIONS = (
     (re.compile(r"/messages$"), "messages"),
     (re.compile(r"/completions$"), "completions"),
     (re.compile(r":(stream)?[gG]enerateContent$"), "generate_content"),
+    (re.compile(r"/interactions$"), "interactions"),
     (re.compile(r":countTokens$"), "generate_content.count_tokens"),
     (re.compile(r":(embedContent|batchEmbedContents)$"), "embed_content"),
     (re.compile(r"/model/[^/]+/converse(-stream)?$"), "converse"),
@@ -48,6 +60,7 @@ _WIRES: Mapping[str, Any] = {
     "completions": others,
     "messages": messages,
     "generate_content": google,
+    "interactions": interactions,
     "converse": bedrock,
     "invoke_model": invoke,
     "ollama.chat": ollama,

@@ -63,7 +63,7 @@ class Request:
     @property
     def model(self) -> str:
         named = self.body.get("model")
-        if self.provider in ("google", "bedrock"):
+        if self.provider in ("google", "bedrock") and self.operation != "interactions":
             named = prompts.model_of(self.operation, self.path)
         return str(named or "")
 
@@ -138,7 +138,7 @@ def tool_schemas(body: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
 
 def read_turns(operation: str, body: Mapping[str, Any]) -> Iterator[Turn]:
     """The turns of a request body."""
-    if operation in ("converse", "generate_content", "generate_content.count_tokens"):
+    if operation in ("converse", "generate_content", "generate_content.count_tokens", "interactions"):
         yield from (
             Turn(r, text, tuple(c), tuple(o), n) for r, text, c, o, n in prompts.turns(operation, body)
         )

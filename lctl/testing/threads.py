@@ -1,4 +1,5 @@
-"""Conversations that the server keeps: `previous_response_id` of OpenAI's Responses, Anthropic's `thread`."""
+"""Conversations that the server keeps: `previous_response_id` of OpenAI's Responses, Anthropic's `thread`,
+`previous_interaction_id` of Google's interactions."""
 
 from __future__ import annotations
 
@@ -17,13 +18,13 @@ def continues(body: Mapping[str, Any]) -> Any:
     thread = body.get("thread")
     if isinstance(thread, dict):
         return thread.get("previous_message_id")
-    return body.get("previous_response_id")
+    return body.get("previous_response_id") or body.get("previous_interaction_id")
 
 
 def is_kept(request: Request) -> bool:
     if request.operation == "messages":
         return isinstance(request.body.get("thread"), dict)
-    return request.operation == "responses" and bool(request.body.get("store", True))
+    return request.operation in ("responses", "interactions") and bool(request.body.get("store", True))
 
 
 def kept(request: Request, answer: Mapping[str, Any]) -> Stored:
@@ -33,7 +34,8 @@ def kept(request: Request, answer: Mapping[str, Any]) -> Stored:
         said = Request(0, "", "", {}, {"messages": [message]}, b"", "", "messages")
         tools = request.offered or tuple(request.body.get("tools") or ())
         return request.turns + said.turns, tools
-    said = Request(0, "", "", {}, {"input": answer["output"]}, b"", "", "responses")
+    steps = answer["steps"] if request.operation == "interactions" else answer["output"]
+    said = Request(0, "", "", {}, {"input": steps}, b"", "", request.operation)
     return tuple(turn for turn in request.turns if turn.role != "system") + said.turns, ()
 
 
@@ -43,5 +45,7 @@ def not_found(request: Request, previous: Any) -> Fault:
         text = f"thread: no stored message with id {previous!r}"
         details = {"error_code": "thread_not_found"}
         return Fault(404, message=text, details=details)
+    if request.operation == "interactions":
+        return Fault(404, message=f"Interaction {previous} not found.")
     text = f"Previous response with id '{previous}' not found."
     return Fault(400, message=text, code="previous_response_not_found")

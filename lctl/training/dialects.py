@@ -19,7 +19,7 @@ Data = Mapping[str, Any]
 
 _ROLES = {"developer": "system", "model": "assistant", "human": "user", "ai": "assistant", "function": "tool"}
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
-_THOUGHTS = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoning_text"})
+_THOUGHTS = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoning_text", "thought"})
 #: Calls that the provider itself carried out: nobody will answer them in a tool message.
 _SERVERS = frozenset({"server_tool_use", "mcp_tool_use", "mcp_call"})
 _CALLS = frozenset({"tool_use", "function_call", "custom_tool_call"})
@@ -220,7 +220,7 @@ def _parts(data: Data) -> list[Any]:
     elif isinstance(content, list):
         found = []
         for part in content:
-            whole = isinstance(part, Mapping) and part.get("type") == "message"
+            whole = isinstance(part, Mapping) and part.get("type") in dialects.WORDED
             found += _parts(part) if whole else [part]
     else:
         found = [content] if isinstance(content, Mapping) else []

@@ -19,10 +19,11 @@ from inline_snapshot import snapshot
 from lctl.guard import guard
 from lctl.instrument import ensure_installed, uninstrument
 from lctl.session import LCTLSession
-from lctl.testing import ModelServer, Request
+from lctl.testing import Fault, ModelServer, Request
 from lctl.testing.integration_suite import Recorded
 from tests.frameworks.clients import PROGRAMS, Told, answer
 from tests.frameworks.homes import Threaded
+from tests.frameworks.outlines import outline
 
 pytestmark = pytest.mark.frameworks
 
@@ -86,6 +87,47 @@ class WithoutHooks(Clients):
             uninstrument()
             del main
             gc.collect()  # what the program left open, here and not in whichever test comes next
+
+
+class TestGoogleInteractions(WithoutHooks):
+    """google-genai's other client: conversations that Google keeps, and those that the program sends whole."""
+
+    program = PROGRAMS / "google_interactions.py"
+    integration = "google.genai"
+    requires = ("google.genai",)
+
+    def answer(self, request: Request) -> Any:
+        return Fault(503, retry_after=0.01) if "Overload" in request.last_text else answer(request)
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        played = Told(recorded.events)
+        assert outline(recorded.events) == snapshot(
+            [
+                "llm main 10+7",
+                "llm main 17+6",
+                "llm main 26+6",
+                "llm main 44+12",
+                "llm main 48+34",
+                "llm main 48+34",
+                "llm main 52+34",
+                "llm main 82+8",
+                "llm main 86+11",
+                "llm main None+None [error]",
+                "  error main: overloaded: The engine is currently overloaded, please try again later.",
+                "  error main: overloaded: The engine is currently overloaded, please try again later.",
+                "  error main: overloaded: The engine is currently overloaded, please try again later.",
+                "  error main: overloaded: The engine is currently overloaded, please try again later.",
+                "  error main: overloaded: The engine is currently overloaded, please try again later.",
+                'tool main: weather{"city": "Atlantis"} (id) (from messages) = "sunny in Atlantis"',
+                'tool main: weather{"city": "Atlantis"} (id) (from messages) = "sunny in Atlantis"',
+                'tool main: weather{"city": "Rome"} (id) (from messages) = "sunny in Rome"',
+                'tool main: weather{"city": "Rome"} (id) (from messages) = "sunny in Rome"',
+            ]
+        )
+        calls = played.steps()
+        assert {(call["provider"], call["operation"]) for call in calls} == {("google", "interactions")}
+        assert [call["outcome"] for call in calls].count("error") == 1
+        assert tools(played) == [("weather", "Rome", False), ("weather", "Atlantis", False)] * 2
 
 
 class TestGoogleGenAI(Clients):

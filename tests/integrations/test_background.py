@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from lctl.session import LCTLSession
@@ -195,3 +196,34 @@ def test_compaction(client: Any, server: Any, make: Any, log: Any) -> None:
     [(start, end)] = log.steps()
     assert (start["operation"], end["tokens"]["input"]) == ("responses.compact", 30)
     assert log.of("message")[-1]["content"] == items
+
+
+def interaction(status: str, text: str | None = None) -> dict[str, Any]:
+    said = {"type": "model_output", "content": [{"type": "text", "text": text}]}
+    usage = {"total_input_tokens": 3, "total_output_tokens": 40, "total_tokens": 43}
+    return {
+        "id": "v1_1",
+        "agent": "deep-research",
+        "status": status,
+        "steps": [said] if text else [],
+        "usage": usage,
+    }
+
+
+def test_googles_interactions(server: Any, make: Any, log: Any) -> None:
+    """The same of an agent of Google's: it is asked again by its id until it has done."""
+    server.replies = [
+        *map(make.Reply, (interaction("in_progress"),) * 3),
+        make.Reply(interaction("completed", TEXT)),
+    ]
+    url = f"{server.url}/v1beta/interactions"
+    with httpx.Client() as client:
+        begun = client.post(url, json={"agent": "deep-research", "input": "Why?", "background": True}).json()
+        while begun["status"] == "in_progress":
+            begun = client.get(f"{url}/{begun['id']}").json()
+    [(_, started), (start, end)] = log.steps()
+    assert started["finish_reason"] == "in_progress"
+    assert (start["operation"], start["model"]) == ("interactions.retrieve", "deep-research")
+    question, answer = log.of("message")
+    assert (answer["parent_id"], end["message"]) == (question["message_id"], answer["message_id"])
+    assert end["tokens"] == {"input": 3, "output": 40, "total": 43}

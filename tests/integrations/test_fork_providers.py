@@ -90,12 +90,35 @@ def ollama(url: str, stream: bool = False) -> Said:
     return "".join(one["content"] for one in messages), [(one["name"], one["arguments"]) for one in calls]
 
 
+def interactions(url: str, stream: bool = False) -> Said:
+    body = {
+        "model": "gemini-3-pro",
+        "system_instruction": SYSTEM,
+        "input": [{"type": "user_input", "content": [{"type": "text", "text": ASKED}]}],
+        "tools": [{"type": "function", **FUNCTION}],
+        "generation_config": {"temperature": 0.7, "max_output_tokens": 100},
+        "stream": stream,
+    }
+    sent = httpx.post(f"{url}/v1beta/interactions", json=body)
+    if not stream:
+        steps = sent.raise_for_status().json()["steps"]
+        texts = [part["text"] for step in steps for part in step.get("content", ())]
+        calls = [(step["name"], step["arguments"]) for step in steps if step["type"] == "function_call"]
+        return "".join(texts), calls
+    events = [event for event in _events(sent) if event.get("event_type", "").startswith("step.")]
+    deltas = [event["delta"] for event in events if "delta" in event]
+    names = [event["step"].get("name") for event in events if "step" in event and "name" in event["step"]]
+    arguments = "".join(delta.get("arguments", "") for delta in deltas)
+    text = "".join(delta.get("text", "") for delta in deltas)
+    return text, [(name, json.loads(arguments)) for name in names]
+
+
 def _events(response: httpx.Response) -> list[Any]:
     lines = response.raise_for_status().text.splitlines()
-    return [json.loads(line[5:]) for line in lines if line.startswith("data:")]
+    return [json.loads(line[5:]) for line in lines if line.startswith("data:") and "[DONE]" not in line]
 
 
-PROGRAMS = {"google": google, "cohere": cohere, "ollama": ollama}
+PROGRAMS = {"google": google, "cohere": cohere, "ollama": ollama, "interactions": interactions}
 
 
 class Bench:
@@ -134,6 +157,8 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
 
 
 def system(body: Body) -> str:
+    if "input" in body:
+        return str(body.get("system_instruction") or "")
     instruction = body.get("systemInstruction") or {"parts": []}
     said = [one["content"] for one in body.get("messages", ()) if one["role"] == "system"]
     return "".join([part["text"] for part in instruction["parts"]] or said)
@@ -143,19 +168,26 @@ def messages(body: Body) -> list[tuple[str, str]]:
     """Role and text of each."""
     if "contents" in body:
         return [(one["role"], "".join(part["text"] for part in one["parts"])) for one in body["contents"]]
+    if "input" in body:
+        roles = {"user_input": "user", "model_output": "assistant"}
+        steps = body["input"]
+        return [(roles[one["type"]], "".join(part["text"] for part in one["content"])) for one in steps]
     return [(one["role"], one["content"]) for one in body["messages"] if one["role"] != "system"]
 
 
 def tools(body: Body) -> list[Body]:
     groups = body.get("tools", [])
-    return [one for group in groups for one in group.get("functionDeclarations") or [group["function"]]]
+    return [
+        one for group in groups for one in group.get("functionDeclarations") or [group.get("function", group)]
+    ]
 
 
 def setting(body: Body, *names: str) -> Any:
-    places = (body.get("generationConfig"), body.get("options"), body)
+    places = (body.get("generationConfig"), body.get("generation_config"), body.get("options"), body)
     return [place[name] for place in places if place for name in names if name in place]
 
 
+LIMITS = ("max_tokens", "maxOutputTokens", "num_predict", "max_output_tokens")
 REQUESTS: dict[str, Callable[[Body], Any]] = {
     "prompt.system+=Ask first.": lambda body: system(body) == f"{SYSTEM} Ask first.",
     "prompt.system=Be brief.": lambda body: system(body) == "Be brief.",
@@ -171,7 +203,7 @@ REQUESTS: dict[str, Callable[[Body], Any]] = {
     ),
     "message[user].role=assistant": lambda body: messages(body)[0][0] in ("assistant", "model"),
     "params.temperature=0": lambda body: setting(body, "temperature") == [0],
-    "params.max_tokens=7": lambda body: setting(body, "max_tokens", "maxOutputTokens", "num_predict") == [7],
+    "params.max_tokens=7": lambda body: setting(body, *LIMITS) == [7],
     "params.top_p=0.5": lambda body: setting(body, "topP", "top_p") == [0.5],
     "del params.temperature": lambda body: setting(body, "temperature") == [],
     "tools.read_file.description+=Slowly.": lambda body: tools(body)[0]["description"] == "Reads. Slowly.",

@@ -107,7 +107,7 @@ def _part(part: Any, images: _Images) -> Iterator[Part]:
         yield from found
     elif part not in ("", None):
         kind = text(part.get("type")) if isinstance(part, Mapping) else ""
-        if kind in ("text", "output_text", "input_text", "reasoning"):
+        if kind in ("text", "output_text", "input_text", "reasoning", "thought"):
             return  # an empty one
         yield _bounded(Part(kind="other", type=kind, value=part))
 

@@ -12,13 +12,23 @@ from lctl.instrument.codecs.anthropic import Anthropic
 from lctl.instrument.codecs.bedrock import Bedrock
 from lctl.instrument.codecs.cohere import Cohere
 from lctl.instrument.codecs.google import Google
+from lctl.instrument.codecs.interactions import Interactions
 from lctl.instrument.codecs.invoke import InvokeModel
 from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
 from lctl.instrument.codecs.ollama import Ollama
 from lctl.instrument.codecs.openai import OpenAI
 from lctl.instrument.codecs.paths import path_of
 
-_CODECS: tuple[Codec, ...] = (OpenAI(), Anthropic(), Google(), Bedrock(), InvokeModel(), Ollama(), Cohere())
+_CODECS: tuple[Codec, ...] = (
+    OpenAI(),
+    Anthropic(),
+    Google(),
+    Interactions(),
+    Bedrock(),
+    InvokeModel(),
+    Ollama(),
+    Cohere(),
+)
 
 # How the path of every known operation ends; all other traffic leaves at the first test.
 _ENDINGS = (
@@ -35,6 +45,7 @@ _ENDINGS = (
     ":countTokens",
     ":embedContent",
     ":batchEmbedContents",
+    "/interactions",
     "/converse",
     "/converse-stream",
     "/api/chat",

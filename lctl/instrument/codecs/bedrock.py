@@ -10,10 +10,12 @@ from lctl.instrument.codecs.bodies import loads_or_none, read_object
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
+from lctl.instrument.codecs.usage import sum_tokens
 
 _NOT_PARAMS = frozenset({"messages", "system", "toolConfig"})
 _CONVERSE = ("/converse", "/converse-stream")
 _INVOKE = ("/invoke", "/invoke-with-response-stream")
+#: What was cached is counted apart from the input.
 _COUNTS = {
     "input": ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),
     "output": ("outputTokens",),
@@ -98,7 +100,7 @@ def _read_whole(whole: dict[str, Any]) -> ModelAnswer:
     reason = whole.get("stopReason")
     answer = ModelAnswer(finish_reason=reason if isinstance(reason, str) else None)
     if isinstance(usage, dict):
-        answer.usage, answer.tokens = usage, _tokens(usage)
+        answer.usage, answer.tokens = usage, sum_tokens(usage, _COUNTS)
     output = whole.get("output")
     message = output.get("message") if isinstance(output, dict) else None
     if isinstance(message, dict):
@@ -191,13 +193,3 @@ class _Block:
             signed = {"signature": self._signature} if self._signature else {}
             return {"reasoningContent": {"reasoningText": {**said, **signed}}}
         return {"text": "".join(self._text)} if self._text else dict(self._other)
-
-
-def _tokens(usage: dict[str, Any]) -> dict[str, int] | None:
-    """What was cached is counted apart from the input."""
-    tokens: dict[str, int] = {}
-    for name, keys in _COUNTS.items():
-        counts = [usage[key] for key in keys if type(usage.get(key)) is int]
-        if counts:
-            tokens[name] = sum(counts)
-    return tokens or None

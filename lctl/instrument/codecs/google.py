@@ -15,6 +15,7 @@ from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
 from lctl.instrument.codecs.sse import read_stream, stream_error
+from lctl.instrument.codecs.usage import sum_tokens
 
 _OPERATIONS = {
     ":generateContent": "generate_content",
@@ -29,6 +30,7 @@ _SNAKE = {
     "function_call", "function_response", "thought_signature", "inline_data", "file_data", "executable_code",
     "code_execution_result", "video_metadata",
 }  # fmt: skip
+#: Google leaves what the model thought out of the output, and takes in what was cached.
 _COUNTS = {
     "input": ("promptTokenCount", "toolUsePromptTokenCount"),
     "output": ("candidatesTokenCount", "thoughtsTokenCount"),
@@ -95,7 +97,7 @@ class Google:
     ) -> ModelAnswer:
         body = b"".join(chunks)
         if status >= 400:
-            return ModelAnswer(error=_error(status, loads_or_none(body), body))
+            return ModelAnswer(error=google_error(status, loads_or_none(body), body))
         if is_event_stream(headers, body):
             events, _ = read_stream(body)
         else:
@@ -110,7 +112,7 @@ class Google:
             answer.events = len(events)
         failure = stream_error(events)
         if failure is not None:
-            answer.error, answer.complete = _error(status, failure, b""), False
+            answer.error, answer.complete = google_error(status, failure), False
         return answer
 
 
@@ -240,7 +242,7 @@ def _read_events(events: list[dict[str, Any]]) -> ModelAnswer:
         answer.finish_reasons.append(reasons.get(index))
     answer.finish_reason = answer.finish_reasons[0] if answer.finish_reasons else blocked
     answer.complete = bool(blocked) or (bool(reasons) and all(reasons.values()))
-    answer.tokens = _tokens(answer.usage)
+    answer.tokens = sum_tokens(answer.usage, _COUNTS)
     return answer
 
 
@@ -254,23 +256,12 @@ def _counted(whole: dict[str, Any]) -> ModelAnswer:
     answer = ModelAnswer(embedding={"count": len(rows), "dimensions": len(values) if values else 0})
     usage = whole.get("usageMetadata")
     if isinstance(usage, dict):
-        answer.usage, answer.tokens = usage, _tokens(usage)
+        answer.usage, answer.tokens = usage, sum_tokens(usage, _COUNTS)
     return answer
 
 
-def _tokens(usage: Any) -> dict[str, int] | None:
-    """Google leaves what the model thought out of the output, and takes in what was cached."""
-    if not isinstance(usage, dict):
-        return None
-    tokens: dict[str, int] = {}
-    for name, keys in _COUNTS.items():
-        counts = [usage[key] for key in keys if type(usage.get(key)) is int]
-        if counts:
-            tokens[name] = sum(counts)
-    return tokens or None
-
-
-def _error(status: int, value: Any, body: bytes) -> dict[str, Any]:
+def google_error(status: int, value: Any, body: bytes = b"") -> dict[str, Any]:
+    """What a body says that failed: the decoded `value`, or its text where it is no JSON."""
     if isinstance(value, list) and value:
         value = value[0]
     error = read_error(status, body.decode("utf-8", "replace") if value is None else value)

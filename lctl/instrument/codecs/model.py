@@ -19,15 +19,15 @@ class ModelRequest:
     Attributes:
         operation: "chat.completions", "responses", "responses.input_tokens", "responses.compact",
             "completions", "embeddings", "messages", "messages.count_tokens", "generate_content",
-            "embed_content", "converse", "ollama.chat", "cohere.chat", ...
+            "embed_content", "interactions", "converse", "ollama.chat", "cohere.chat", ...
         kind: the step kind: "llm" or "embedding".
         messages: prompt messages in order, system prompt first.
         continues: id of an earlier response, or of a stored conversation, that this request goes on
-            from (Responses API, threads of the Messages API).
+            from (Responses API, Interactions API, threads of the Messages API).
         instructions: the first message came from a field of its own (`system`, `instructions`) and
             not from the conversation array.
         spans: how many items of the conversation array each message was made of, where that is not
-            one each (Responses API); without the instructions message.
+            one each (Responses and Interactions API); without the instructions message.
         params: everything else of the body that is not messages or tools (temperature, ...).
         input: what is embedded or completed, when there are no messages.
         known: set by `Conversations.read_request` alone: the place in the forest which the first part

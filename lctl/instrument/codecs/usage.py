@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 # Where each count stands, by precedence; a pair is (object, key inside it).
@@ -61,4 +62,17 @@ def read_tokens(usage: Any, *, cache_apart: bool = False) -> dict[str, int] | No
                 break
     if cache_apart and "input" in tokens:
         tokens["input"] += tokens.get("cache_read", 0) + tokens.get("cache_write", 0)
+    return tokens or None
+
+
+def sum_tokens(usage: Any, places: Mapping[str, Sequence[str]]) -> dict[str, int] | None:
+    """Counts of providers that report apart what belongs together: each is the sum of what stands at its places.
+    None where none is reported."""
+    if not isinstance(usage, dict):
+        return None
+    tokens: dict[str, int] = {}
+    for name, keys in places.items():
+        counts = [usage[key] for key in keys if type(usage.get(key)) is int]
+        if counts:
+            tokens[name] = sum(counts)
     return tokens or None

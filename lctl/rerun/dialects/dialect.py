@@ -23,6 +23,8 @@ _REASONS = {
     "responses": {"length": "max_output_tokens", "max_tokens": "max_output_tokens"},
     "google": {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "max_tokens": "MAX_TOKENS",
                "content_filter": "SAFETY", "refusal": "SAFETY"},
+    "interactions": {"stop": "completed", "tool_calls": "requires_action", "length": "incomplete",
+                     "max_tokens": "incomplete", "max_output_tokens": "incomplete"},
     "cohere": {"stop": "COMPLETE", "tool_calls": "TOOL_CALL", "length": "MAX_TOKENS",
                "max_tokens": "MAX_TOKENS"},
     "ollama": {"tool_calls": "stop", "max_tokens": "length"},

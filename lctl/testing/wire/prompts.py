@@ -9,11 +9,14 @@ from urllib.parse import unquote
 
 import orjson
 
+from lctl.conversation.steps import group
+
 #: Operations -> whose they are.
 PROVIDERS = {
     "generate_content": "google",
     "generate_content.count_tokens": "google",
     "embed_content": "google",
+    "interactions": "google",
     "converse": "bedrock",
     "invoke_model": "bedrock",
     "ollama.chat": "ollama",
@@ -65,7 +68,9 @@ def _lower(schema: Any) -> Any:
 def turns(operation: str, body: Mapping[str, Any]) -> Iterator[Parts]:
     if operation == "converse":
         yield from _converse(body)
-    elif operation.startswith("generate_content"):
+    elif operation == "interactions":
+        yield from _interactions(body)
+    else:
         yield from _google(body)
 
 
@@ -81,7 +86,7 @@ def _converse(body: Mapping[str, Any]) -> Iterator[Parts]:
             str(message.get("role")),
             "\n".join(str(part["text"]) for part in parts if "text" in part),
             [(str(u.get("toolUseId")), str(u.get("name")), u.get("input")) for u in uses],
-            [(str(r.get("toolUseId")), _said(r.get("content"))) for r in results],
+            [(str(r.get("toolUseId")), texts_of(r.get("content"))) for r in results],
             sum("image" in part for part in parts),
         )
 
@@ -101,8 +106,32 @@ def _google(body: Mapping[str, Any]) -> Iterator[Parts]:
             "tool" if results else role,
             "\n".join(str(p["text"]) for p in parts if "text" in p and not p.get("thought")),
             [(str(c.get("id") or c.get("name")), str(c.get("name")), c.get("args")) for c in calls],
-            [(str(r.get("id") or r.get("name")), _said(r.get("response"))) for r in results],
+            [(str(r.get("id") or r.get("name")), texts_of(r.get("response"))) for r in results],
             sum(bool(said(part, "inlineData") or said(part, "fileData")) for part in parts),
+        )
+
+
+def _interactions(body: Mapping[str, Any]) -> Iterator[Parts]:
+    if body.get("system_instruction"):
+        yield "system", str(body["system_instruction"]), [], [], 0
+    given = body.get("input")
+    steps = given if isinstance(given, list) else [] if given is None else [given]
+    for message in group(steps)[0]:
+        content = message.get("content")
+        if message["role"] == "tool":
+            yield "tool", "", [], [(str(message["tool_call_id"]), texts_of(content))], 0
+            continue
+        parts = content if isinstance(content, list) else [content]
+        objects = [part for part in parts if isinstance(part, dict)]
+        calls = [part for part in objects if part.get("type") == "function_call"]
+        said = [texts_of(part.get("content")) for part in objects if part.get("type") == "model_output"]
+        own = [part if isinstance(part, str) else part.get("text") for part in parts if part is not None]
+        yield (
+            message["role"],
+            "\n".join(text for text in (*own, *said) if isinstance(text, str) and text),
+            [(str(c.get("id")), str(c.get("name")), c.get("arguments")) for c in calls],
+            [],
+            sum(part.get("type") == "image" for part in objects),
         )
 
 
@@ -112,7 +141,8 @@ def said(of: Mapping[str, Any], name: str) -> Any:
     return of.get(_CAPITAL.sub(lambda found: "_" + found[0].lower(), name)) if value is None else value
 
 
-def _said(value: Any) -> str:
+def texts_of(value: Any) -> str:
+    """The texts of parts; anything else as JSON."""
     if isinstance(value, list) and all(isinstance(one, dict) and "text" in one for one in value):
         return "\n".join(str(one["text"]) for one in value)
     return value if isinstance(value, str) else orjson.dumps(value).decode()
