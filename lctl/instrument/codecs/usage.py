@@ -66,7 +66,7 @@ def read_tokens(usage: Any, *, cache_apart: bool = False) -> dict[str, int] | No
 
 
 def sum_tokens(usage: Any, places: Mapping[str, Sequence[str]]) -> dict[str, int] | None:
-    """Counts of providers that report apart what belongs together: each is the sum of what stands at its places.
+    """Counts of providers that report apart what belongs together: each is the sum of what its places say.
     None where none is reported."""
     if not isinstance(usage, dict):
         return None
