@@ -42,7 +42,7 @@ def open_call_here(address: object = None) -> tuple[Call, Token[Call | None]] | 
         address: as of `recognise`, where the first request's is known.
     """
     try:
-        if silenced() or (address is not None and running() is None and traffic.is_telemetry(str(address))):
+        if silenced() or (address is not None and running() is None and _is_upload("POST", str(address), {})):
             return None
         session = session_here()
         if session is None:
@@ -69,7 +69,7 @@ def recognise(method: str, address: object, headers: Any) -> Seen | None:
             return None
         session = running()
         if session is None:
-            session = _opened_for(address) if is_enabled() else None
+            session = _opened_for(method, address, headers) if is_enabled() else None
             if session is None:
                 return None
         url = str(address)
@@ -82,13 +82,18 @@ def recognise(method: str, address: object, headers: Any) -> Seen | None:
         return None
 
 
-def _opened_for(address: object) -> LCTLSession | None:
+def _opened_for(method: str, address: object, headers: Any) -> LCTLSession | None:
     """The default session. Not for telemetry: exporters send when the program is over and its log closed."""
     url = str(address)
-    if traffic.is_telemetry(url):
+    if _is_upload(method, url, headers):
         traffic.count(url)
         return None
     return session_here()
+
+
+def _is_upload(method: str, url: str, headers: Any) -> bool:
+    """Whether telemetry is sent. Who takes it may be asked as a model as well (Braintrust, Weights & Biases)."""
+    return traffic.is_telemetry(url) and codecs.find(method, url, headers) is None
 
 
 def _failed(place: str, error: Exception) -> None:
