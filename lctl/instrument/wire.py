@@ -92,7 +92,7 @@ def _opened_for(method: str, address: object, headers: Any) -> LCTLSession | Non
 
 
 def _is_upload(method: str, url: str, headers: Any) -> bool:
-    """Whether telemetry is sent. Who takes it may be asked as a model as well (Braintrust, Weights & Biases)."""
+    """Whether telemetry is sent. Who takes it may be a model as well (Braintrust, W&B)."""
     return traffic.is_telemetry(url) and codecs.find(method, url, headers) is None
 
 

@@ -23,7 +23,7 @@ def in_a_lane() -> Iterator[None]:
 
 
 def wrapped_start(old: Callable[..., Any]) -> Callable[..., Any]:
-    """What Sentry puts in the place of `Thread.start`: each thread gets a `run` that calls the function of its
+    """What Sentry puts in the place of `Thread.start`: a thread gets a `run` that calls the function of its
     method with the thread that runs."""
 
     @functools.wraps(old)
