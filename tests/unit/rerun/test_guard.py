@@ -24,7 +24,7 @@ import pytest
 
 from lctl.errors import UsageError
 from lctl.rerun.auditing import Guard, SideEffectRefused
-from lctl.session import LCTLSession, tool
+from lctl.session import LCTLSession, lanes, tool
 from tests.unit.rerun.sideeffects import ACTIONS
 
 
@@ -159,6 +159,22 @@ def test_libraries_may_ask_git_where_they_are(guard: Guard, told: str, free: boo
     else:
         with pytest.raises(SideEffectRefused):
             names["ask"](told.split())
+
+
+def test_what_tools_of_observability_try_is_refused_and_not_told(
+    guard: Guard, listener: tuple[str, int]
+) -> None:
+    """In threads of their own they look for the cloud they run in, and send over sockets of their own."""
+    token = lanes.enter(lanes.Lane("0").telling())
+    try:
+        with pytest.raises(SideEffectRefused, match="connecting"):
+            socket.create_connection(listener)
+    finally:
+        lanes.leave(token)
+    assert guard.blocked == ()
+    with pytest.raises(SideEffectRefused, match="connecting"):
+        socket.create_connection(listener)
+    assert len(guard.blocked) == 1
 
 
 def test_event_loops_and_pools_work(guard: Guard) -> None:
