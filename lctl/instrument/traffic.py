@@ -28,14 +28,26 @@ _TELEMETRY_HOSTS = (
     "traceloop.com",
     "braintrust.dev",
     "comet.com",
-    "wandb.ai",
-    "segment.io",
+    "confident-ai.com",
+    "ddog-gov.com",
+    "galileo.ai",
+    "getmaxim.ai",
+    "helicone.ai",
+    "lmnr.ai",
+    "logfire-eu.pydantic.dev",
+    "logfire-us.pydantic.dev",
+    "lunary.ai",
     "mixpanel.com",
+    "newrelic.com",
+    "nr-data.net",
     "scarf.sh",
+    "segment.io",
+    "wandb.ai",
     "telemetry.crewai.com",
     "checkpoint-api.hashicorp.com",
 )
-#: Ends of paths under which telemetry is sent to any host (OTLP, OpenAI Agents' traces, LangSmith).
+#: Ends of paths under which telemetry is sent to any host (OTLP, OpenAI Agents' traces, LangSmith, Langfuse,
+#: Sentry, Datadog's agent, New Relic, Opik, Braintrust, Weave, MLflow, AgentOps).
 _TELEMETRY_PATHS = (
     "/v1/traces",
     "/v1/metrics",
@@ -44,8 +56,22 @@ _TELEMETRY_PATHS = (
     "/runs/batch",
     "/runs/multipart",
     "/api/public/ingestion",
-    "/api/public/otel/v1/traces",
+    "/envelope",
+    "/v0.4/traces",
+    "/v0.5/traces",
+    "/api/v2/llmobs",
+    "/agent_listener/invoke_raw_method",
+    "/private/traces/batch",
+    "/private/spans/batch",
+    "/logs3",
+    "/call/upsert_batch",
+    "/mlflow/traces",
+    "/logs/upload",
 )
+
+#: Ends of paths under which such hosts are asked by POST for what the program goes on with: PostHog's flags,
+#: Weights & Biases.
+_QUESTIONS = ("/flags", "/decide", "/graphql")
 
 #: Hosts and beginnings of paths where libraries look for news of themselves (a newer version, new prices).
 #: Without an answer they do with what they have.
@@ -76,13 +102,25 @@ passed: Counter[str] = Counter()
 telemetry: Counter[str] = Counter()
 
 
-def is_telemetry(url: str) -> bool:
-    """Whether `url` takes uploads of traces, metrics or product analytics."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    path = parts.path.rstrip("/")
+def is_upload(method: str, url: str) -> bool:
+    """Whether the running code sends telemetry: where that goes, or in a thread of the tool that does."""
+    return is_telemetry(method, url) or lanes.is_telling()
+
+
+def is_telemetry(method: str, url: str) -> bool:
+    """Whether traces, metrics or product analytics are sent to `url`. What is asked there (prompts and flags
+    that are kept with them) is none."""
+    if method in ("GET", "HEAD"):
+        return False
+    path = urlsplit(url).path.rstrip("/")
     if path.endswith(_TELEMETRY_PATHS):
         return True
+    return is_host_of_telemetry(url) and not path.endswith(_QUESTIONS)
+
+
+def is_host_of_telemetry(url: str) -> bool:
+    """Whether telemetry is sent to that host."""
+    host = urlsplit(url).hostname or ""
     return any(host == name or host.endswith("." + name) for name in _TELEMETRY_HOSTS)
 
 
@@ -122,10 +160,10 @@ def is_news(url: str) -> bool:
     return any(parts.hostname == host and parts.path.startswith(path) for host, path in _NEWS)
 
 
-def count(url: str) -> bool:
+def count(method: str, url: str) -> bool:
     """Count one request that is no model call; True if it is telemetry."""
     host = urlsplit(url).hostname or "?"
-    if is_telemetry(url):
+    if is_upload(method, url):
         telemetry[host] += 1
         return True
     passed[host] += 1

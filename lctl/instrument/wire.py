@@ -16,7 +16,7 @@ from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.calls import Call, NoModelCall, current_call, set_call
 from lctl.instrument.plain import PlainExchange
 from lctl.instrument.suppress import silenced
-from lctl.session.default import get_session, is_enabled, running
+from lctl.session.default import get_session, has_ended, is_enabled, running
 
 if TYPE_CHECKING:
     from lctl.instrument.codecs.model import Codec
@@ -42,7 +42,7 @@ def open_call_here(address: object = None) -> tuple[Call, Token[Call | None]] | 
         address: as of `recognise`, where the first request's is known.
     """
     try:
-        if silenced() or (address is not None and running() is None and traffic.is_telemetry(str(address))):
+        if silenced() or (address is not None and running() is None and not _may_be_model_call(str(address))):
             return None
         session = session_here()
         if session is None:
@@ -52,6 +52,10 @@ def open_call_here(address: object = None) -> tuple[Call, Token[Call | None]] | 
     except Exception as error:
         _failed("the start of a model call", error)
         return None
+
+
+def _may_be_model_call(url: str) -> bool:
+    return not traffic.is_upload("POST", url) or codecs.find("POST", url, {}) is not None
 
 
 # `recognise` and `begin` run before every request and guard themselves: a decorator is one call more.
@@ -69,7 +73,7 @@ def recognise(method: str, address: object, headers: Any) -> Seen | None:
             return None
         session = running()
         if session is None:
-            session = _opened_for(address) if is_enabled() else None
+            session = _opened_for(method, address, headers) if is_enabled() else None
             if session is None:
                 return None
         url = str(address)
@@ -82,13 +86,20 @@ def recognise(method: str, address: object, headers: Any) -> Seen | None:
         return None
 
 
-def _opened_for(address: object) -> LCTLSession | None:
-    """The default session. Not for telemetry: exporters send when the program is over and its log closed."""
+def _opened_for(method: str, address: object, headers: Any) -> LCTLSession | None:
+    """The default session. Not for what tools send when the program is over and its log closed."""
     url = str(address)
-    if traffic.is_telemetry(url):
-        traffic.count(url)
+    if codecs.find(method, url, headers) is None and (has_ended() or traffic.is_upload(method, url)):
+        traffic.count(method, url)
         return None
     return session_here()
+
+
+def _holds(method: str, url: str) -> bool:
+    """Whether recordings hold an exchange that is no model call."""
+    if traffic.is_upload(method, url):
+        return False
+    return settings.full or method == SPAWN or traffic.is_kept(method, url)
 
 
 def _failed(place: str, error: Exception) -> None:
@@ -102,11 +113,8 @@ def other(session: LCTLSession, method: str, url: str) -> Seen | None:
     call = current_call()
     if call is not None:
         call.saw_other_traffic = True
-    if traffic.count(url):
-        return None
-    if settings.full or method == SPAWN or traffic.is_kept(method, url):
-        return session, method, url, None, ""
-    return None
+    traffic.count(method, url)
+    return (session, method, url, None, "") if _holds(method, url) else None
 
 
 def begin(seen: Seen, http: str, headers: Any, body: bytes | None) -> Attempt | None:
@@ -139,6 +147,6 @@ def _plain(session: LCTLSession, method: str, url: str) -> PlainExchange:
 def _begin_other(seen: Seen, http: str, headers: Any, body: bytes | None) -> Attempt | None:
     """Another service's path may end as a provider's does; the body has told."""
     session, method, url, _, _ = seen
-    if not traffic.count(url) and settings.full:
+    if not traffic.count(method, url) and settings.full:
         return PlainExchange(session).begin(http, method, url, headers, body)
     return None

@@ -202,8 +202,9 @@ class Guard:
 
     def _refusal(self, effect: Effect, by: Caller) -> SideEffectRefused:
         text = f"{effect.told}, by {by.place}"
-        with _lock:
-            self._blocked[text] = self._blocked.get(text, 0) + 1
+        if not lanes.is_telling():  # what tools of observability do for themselves is no part of the program
+            with _lock:
+                self._blocked[text] = self._blocked.get(text, 0) + 1
         what = effect.target if effect.kind != "subprocess" else effect.target.split(" ")[0]
         how = f"@lctl.tool, or lctl run --tool {by.function}" if by.function else "a function with @lctl.tool"
         tool = lanes.current().tool

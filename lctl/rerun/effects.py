@@ -6,6 +6,7 @@ Events and their arguments are those of CPython's audit events table. What only 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -79,16 +80,26 @@ _LOOKING = (
     "git describe ",
     "git config --get ",
     "git remote get-url ",
+    "git remote -v ",
+    "git ls-remote --get-url ",
+    "git branch --show-current ",
+    "git cat-file ",
+    "git version ",
     "ldconfig -p ",
     "uname ",
     "lsb_release ",
 )
 
 
+#: What says where git is to look.
+_WHERE = re.compile(r"^git (?:(?:-C|-c safe\.directory)[ =]\S+ )+")
+
+
 def only_looks(effect: Effect) -> bool:
     """Whether it starts a command that changes nothing, such as libraries start when they are set up."""
     name, _, rest = effect.target.partition(" ")
-    return effect.kind == "subprocess" and f"{os.path.basename(name)} {rest} ".startswith(_LOOKING)  # noqa: PTH119
+    told = _WHERE.sub("git ", f"{os.path.basename(name)} {rest} ")  # noqa: PTH119
+    return effect.kind == "subprocess" and told.startswith(_LOOKING)
 
 
 def _command(args: tuple[Any, ...]) -> Effect | None:

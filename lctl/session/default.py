@@ -147,6 +147,11 @@ def is_enabled() -> bool:
     return _enabled
 
 
+def has_ended() -> bool:
+    """Whether the program has come to its end, and what it recorded was closed."""
+    return _ended
+
+
 def has_failed() -> bool:
     """Whether the default session could not be opened, which has been said."""
     return _failed

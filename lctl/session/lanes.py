@@ -102,6 +102,12 @@ class Lane:
         lane.is_live = self.is_live
         return lane
 
+    def telling(self) -> Lane:
+        """Where tools of observability send what they gathered: apart, and counted with what is aside."""
+        lane = _Telling(f"{self.path}.0", self.aside())
+        lane.is_live = self.is_live
+        return lane
+
     def body(self, number: int, tool: str, input: Mapping[str, Any] | None = None) -> Lane:
         """The lane of the body of this one's `number`th tool call: a rerun that serves the call has no
         such lane, and its going missing moves nothing in this one."""
@@ -135,6 +141,19 @@ class _Apart(Lane):
 
     def aside(self) -> Lane:
         return self
+
+
+class _Telling(_Apart):
+    __slots__ = ()
+
+    def number(self, kind: str) -> int:
+        assert self.parent is not None
+        return self.parent.number(kind)
+
+
+def is_telling() -> bool:
+    """Whether a tool of observability runs here, in a thread of its own."""
+    return type(current()) is _Telling
 
 
 #: Of what a library does for the whole process, in whichever lane it comes to it first.

@@ -6,6 +6,7 @@ the same program, or in a rerun, which has no network:
 - what is started beneath a transport (name resolution, connections raced, pools tended), and by those of MCP;
 - what HTTP clients and SDKs start themselves (openai asks for the platform in a thread, once a process),
   and modules that ask the system what it is by running its commands;
+- what tools of observability start to send what they have gathered (`tellers`);
 - a pool's own threads and processes: when one more is started depends on who is idle;
 - what only waits for others (Strands for pieces of Bedrock, where none is there yet), or tidies up once they
   have gone (streams of LangGraph and OpenAI Agents), and LangGraph's saving of what a node wrote: the graph's
@@ -22,6 +23,7 @@ from __future__ import annotations
 import sys
 from types import CodeType, FrameType
 
+from lctl.session import tellers
 from lctl.session.lanes import Lane, current
 from lctl.session.silence import REPORTED, silenced
 
@@ -82,7 +84,15 @@ _WAITERS = {
     "_ensure_executor_initialized": "crewai.events.event_bus",
     "_next_stream_event": "strands.models.bedrock",
 }
-_PASSAGES = {"submit": ("langchain_core.runnables", "langgraph.pregel")}
+_PASSAGES = {
+    "submit": (
+        "braintrust.",
+        "langchain_core.runnables",
+        "langgraph.pregel",
+        "langsmith.utils",
+        "weave.trace.util",
+    )
+}
 #: Modules that start threads to have them at hand.
 _POOLS = frozenset({"anyio", "asyncio", "concurrent", "multiprocessing", "trio"})
 #: Modules that do so.
@@ -98,7 +108,7 @@ _OURS = ("lctl.session.", "lctl.instrument.", "lctl.rerun.")
 #: And those of telemetry, around `Thread.start` (Strands puts OpenTelemetry's there).
 _AROUND = frozenset({"ddtrace", "opentelemetry", "sentry_sdk", "wrapt"})
 
-_MACHINE, _PROGRAM, _PLUMBER = range(3)
+_MACHINE, _PROGRAM, _PLUMBER, _TELLER = range(4)
 _kinds: dict[str, int] = {}  # by file
 
 #: `asyncio.wait_for`, where it makes a task.
@@ -126,6 +136,8 @@ def child() -> Lane:
                 return lane.aside()
             if not _is_of(frame, _PASSAGES.get(code.co_name)):
                 break
+        if kind is _TELLER and not _is_of(frame, _PASSAGES.get(code.co_name)):
+            return lane.telling()
         if code is wait_for:
             return lane
         frame = frame.f_back
@@ -146,15 +158,19 @@ def reserved() -> Lane:
 def child_thread() -> Lane:
     """The lane of a thread that is started now."""
     caller: FrameType | None = sys._getframe(3)  # of Thread.start, beneath our wrapper
-    while caller is not None and _top(caller) in _AROUND:
+    while caller is not None and _top(caller) in _AROUND and not tellers.is_one(_name(caller)):
         caller = caller.f_back
     if caller is not None and _top(caller) in _POOLS:
         return current().aside()
     return child()
 
 
+def _name(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
+
+
 def _top(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return _name(frame).partition(".")[0]
 
 
 def child_process() -> Lane:
@@ -177,9 +193,11 @@ def child_process() -> Lane:
 
 
 def _kind(frame: FrameType) -> int:
-    name = str(frame.f_globals.get("__name__", ""))
+    name = _name(frame)
     top = _top(frame)
-    if top in _MACHINERY or name.startswith(_OURS):
+    if tellers.is_one(name):
+        kind = _TELLER
+    elif top in _MACHINERY or name.startswith(_OURS):
         kind = _MACHINE
     elif top in _PLUMBING or name.startswith(_TRANSPORTS):
         kind = _PLUMBER

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 from lctl.guard import guard
@@ -30,7 +31,8 @@ from lctl.session.wrappedruns import step_aside
 
 _users = 0
 _lock = threading.Lock()
-_undo: list[tuple[Any, str, Any, Any]] = []  # owner, name, what it had of its own (or _NONE), ours
+# Owner, name, what it had of its own (or _NONE), ours, and what is empty once ours is out of use.
+_undo: list[tuple[Any, str, Any, Any, list[bool]]] = []
 _NONE = object()
 #: Where the future of a pool job, and a thread of anyio's, have what the job counts as.
 _JOB = "_lctl_job"
@@ -68,7 +70,8 @@ def uninstall() -> None:
             return
         greenlets.leave()
         while _undo:
-            owner, name, original, ours = _undo.pop()
+            owner, name, original, ours, active = _undo.pop()
+            active.clear()
             if owner.__dict__.get(name) is not ours:  # somebody wrapped it after us: leave theirs
                 continue
             if original is _NONE:
@@ -169,11 +172,15 @@ def _tell_heard(of: Any) -> None:
 def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
     frame, call = context.current(), told.current.get()
     lane = spawning.child_thread()
-    run = thread.run
+    run: Callable[[], None] | None = thread.run
     own = thread.__dict__.get("run", _NONE)
 
-    def run_in_place() -> None:
-        _give_back(thread, own)
+    def run_in_place(self: threading.Thread) -> None:
+        nonlocal run
+        # Held by nobody while it runs: a wrapper on top of ours stays in the thread, which is in this method.
+        run, running = None, run
+        assert running is not None
+        _give_back(self, own, run_in_place)
         context.set_current(frame)
         told.current.set(call)
         lanes.enter(lane)
@@ -181,7 +188,7 @@ def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
         if turns.active:
             turns.job(lane)
         try:
-            run()
+            running()
         except BaseException as error:
             step_aside(error)
             if isinstance(error, Exception):
@@ -190,11 +197,12 @@ def _start(original: Callable[[Any], None], thread: threading.Thread) -> None:
         finally:
             turns.ended()
 
-    thread.run = run_in_place  # type: ignore[method-assign]
+    # A method, as the one in the class: who wraps it from here on (Sentry) takes its `__func__`.
+    thread.run = MethodType(run_in_place, thread)  # type: ignore[method-assign]
     try:
         original(thread)
     except BaseException:
-        _give_back(thread, own)  # it did not start
+        _give_back(thread, own, run_in_place)  # it did not start
         raise
 
 
@@ -208,7 +216,9 @@ def _died(error: Exception, frame: context.Frame | None) -> None:
             session.fail(error, "thread", frame if frame is not None and frame.session is session else None)
 
 
-def _give_back(thread: threading.Thread, own: Any) -> None:
+def _give_back(thread: threading.Thread, own: Any, ours: Callable[..., None]) -> None:
+    if getattr(thread.__dict__.get("run"), "__func__", None) is not ours:
+        return  # somebody has wrapped it since: theirs stays
     if own is _NONE:
         thread.__dict__.pop("run", None)
     else:
@@ -283,12 +293,13 @@ def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
     from functools import wraps
 
     original = getattr(owner, name)
+    active = [True]
 
     @wraps(original)
     def ours(*args: Any, **kwargs: Any) -> Any:
-        return wrapper(original, *args, **kwargs)
+        return wrapper(original, *args, **kwargs) if active else original(*args, **kwargs)
 
     before = owner.__dict__.get(name, _NONE)
     made: Any = staticmethod(ours) if isinstance(before, classmethod) else ours  # `original` has its class
     setattr(owner, name, made)
-    _undo.append((owner, name, before, made))
+    _undo.append((owner, name, before, made, active))

@@ -172,6 +172,25 @@ class TestEveryLibrary:
         assert rerun(program, server.url)[0][1] in CUT
 
 
+def test_a_stream_that_is_shorter_than_it_says(server: Any, make: Any, rerun: Rerun) -> None:
+    """Of a body with a length, read by http.client, what had come is there again, and nothing else."""
+    from http.client import IncompleteRead
+    from urllib.request import Request, urlopen
+
+    def program(url: str) -> bytes:
+        ask = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True})
+        headers = {"content-type": "application/json"}
+        with urlopen(Request(url + "/v1/chat/completions", ask.encode(), headers)) as response:
+            try:
+                return bytes(response.read())
+            except IncompleteRead as error:
+                return error.partial
+
+    body = b"".join(make.chat_chunks())
+    server.replies = [make.Reply(body, headers={"content-type": "text/event-stream"}, cut=True)]
+    assert rerun(program, server.url) == body[: len(body) // 2]
+
+
 class TestLive:
     """A request the player lets out."""
 

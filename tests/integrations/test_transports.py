@@ -216,6 +216,16 @@ def test_good_status_without_an_answer(
     assert (error["message"], error["context"]["status"]) == (message, 200)
 
 
+def test_a_body_with_a_byte_order_mark(server: Any, make: Any, log: Any) -> None:
+    """Some gateways on Windows send one; the SDKs read past it."""
+    httpx = pytest.importorskip("httpx")
+    server.replies = [make.Reply(b"\xef\xbb\xbf" + json.dumps(make.chat("Hello")).encode())]
+    assert httpx.post(server.url + PATH, json=ASK).json()["object"] == "chat.completion"
+    [(_, end)] = log.steps()
+    assert (end["outcome"], end["tokens"]["output"]) == ("success", 5)
+    assert [m["content"] for m in log.of("message") if m["role"] == "assistant"] == ["Hello"]
+
+
 def test_a_stream_of_another_form_is_no_error(server: Any, make: Any, log: Any) -> None:
     """Writer's completions: the SDK reads each event, in which there is nothing that it knows."""
     httpx = pytest.importorskip("httpx")

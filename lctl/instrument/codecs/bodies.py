@@ -13,7 +13,7 @@ def loads(data: bytes) -> Any:
     """The JSON value of `data`.
 
     Takes what strict parsers refuse and real clients send: bytes that are not UTF-8, lone surrogates
-    (they become "?"), NaN and Infinity (they become null).
+    (they become "?"), NaN and Infinity (they become null), a byte order mark.
 
     Raises:
         ValueError: not JSON even so, or nested too deep.
@@ -23,7 +23,7 @@ def loads(data: bytes) -> Any:
     except orjson.JSONDecodeError:
         pass
     try:
-        value = json.loads(data.decode("utf-8", "replace"), parse_constant=lambda name: None)
+        value = json.loads(data.decode("utf-8-sig", "replace"), parse_constant=lambda name: None)
         return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except RecursionError:
         raise ValueError("JSON nested too deep") from None

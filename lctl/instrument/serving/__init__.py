@@ -111,7 +111,7 @@ def _recorded(found: tuple[Codec, str] | None, method: str, url: str) -> tuple[w
     """How the exchange would be recorded, and what kind of traffic it is."""
     if silenced():
         return None, "suppressed"
-    kind = "telemetry" if found is None and traffic.is_telemetry(url) else "http"
+    kind = "telemetry" if found is None and traffic.is_upload(method, url) else "http"
     session = running() if kind == "telemetry" else wire.session_here()
     if found is not None:
         return (None if session is None else (session, method, url, *found)), "model"

@@ -35,7 +35,7 @@ class Socket:
         answer = self._answer
         head, self.framed = _head(answer)
         yield head
-        chunked = self.framed or b"\r\ntransfer-encoding:" in head
+        chunked = (self.framed and _short_of(answer) is None) or b"\r\ntransfer-encoding:" in head
         encoding = encoding_of(answer)
         for piece in encoded(answer.chunks(), encoding) if encoding else answer.chunks():
             if piece:
@@ -88,6 +88,12 @@ def _incomplete(error: RecordedError | None) -> re.Match[str] | None:
     return None
 
 
+def _short_of(answer: Answer) -> int | None:
+    """The length that was said of a body, of which a part is missing."""
+    found = _incomplete(answer.error)
+    return None if found is None or found[2] is None else int(found[1]) + int(found[2])
+
+
 def _head(answer: Answer) -> tuple[bytes, bool]:
     """Status line and headers; and whether the body is framed though they do not say so."""
     status = answer.status or 0
@@ -116,11 +122,9 @@ def frame(socket: Socket, response: Any, answer: Answer) -> None:
     """Tell a response that has read its head how its body is framed."""
     if not socket.framed or response.length == 0:
         return
-    found = _incomplete(answer.error)
-    if found is not None and found[2] is not None:
-        # Read as a body of known length, of which a part is missing.
-        response.chunked = False
-        response.length = int(found[1]) + int(found[2])
+    length = _short_of(answer)
+    if length is not None:
+        response.chunked, response.length = False, length
     else:
         response.chunked, response.chunk_left, response.length = True, None, None
     response.will_close = False

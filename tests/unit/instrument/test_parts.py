@@ -89,16 +89,27 @@ class TestTraffic:
             "http://localhost:4318/v1/traces",
             "https://eu.i.posthog.com/batch/",
             "https://o1.ingest.sentry.io/api/1/envelope/",
+            "http://sentry.our.own:9000/api/1/envelope/",
+            "http://opik:5173/api/v1/private/spans/batch",
+            "https://cloud.langfuse.com/api/public/scores",
         ],
     )
     def test_telemetry(self, url: str) -> None:
         """Uploads of traces and analytics are known by host or path."""
-        assert traffic.is_telemetry(url)
+        assert traffic.is_telemetry("POST", url)
 
-    @pytest.mark.parametrize("url", ["https://api.openai.com/v1/models", "https://notsentry.io/x"])
-    def test_other(self, url: str) -> None:
-        """Other traffic is not."""
-        assert not traffic.is_telemetry(url)
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            "GET https://api.openai.com/v1/models",
+            "POST https://notsentry.io/x",
+            "GET https://cloud.langfuse.com/api/public/v2/prompts/greeting",
+            "POST https://eu.i.posthog.com/flags/?v=2",
+        ],
+    )
+    def test_other(self, asked: str) -> None:
+        """Other traffic is not; nor are questions whose answers the program goes on with."""
+        assert not traffic.is_telemetry(*asked.split())
 
 
 class TestWhatIsKept:

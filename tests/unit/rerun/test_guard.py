@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
 import os
 import platform
@@ -23,7 +24,7 @@ import pytest
 
 from lctl.errors import UsageError
 from lctl.rerun.auditing import Guard, SideEffectRefused
-from lctl.session import LCTLSession, tool
+from lctl.session import LCTLSession, lanes, tool
 from tests.unit.rerun.sideeffects import ACTIONS
 
 
@@ -136,6 +137,44 @@ def test_what_asks_and_changes_nothing_is_free(guard: Guard, home: Path) -> None
     assert not any("uname" in text for text in guard.blocked)
     with pytest.raises(SideEffectRefused, match="uname"):
         subprocess.run(["uname", "-p"], check=False)
+
+
+@pytest.mark.parametrize(
+    ("told", "free"),
+    [
+        ("git -c safe.directory=/work/shop rev-parse HEAD", True),
+        ("git -C /work/shop ls-remote --get-url", True),
+        ("git -c core.pager=touch rev-parse HEAD", False),
+        ("git -C /work/shop commit -a", False),
+    ],
+)
+def test_libraries_may_ask_git_where_they_are(guard: Guard, told: str, free: bool) -> None:
+    """Tracers ask for the commit, and say in which folder."""
+    names: dict[str, Any] = {"__name__": "ddtrace.gitmetadata", "run": subprocess.run}
+    code = "def ask(words):\n    run(words, capture_output=True, check=False)\n"
+    exec(compile(code, "/env/lib/python3/site-packages/ddtrace/gitmetadata.py", "exec"), names)
+    if free:
+        with contextlib.suppress(FileNotFoundError):  # no git here
+            names["ask"](told.split())
+    else:
+        with pytest.raises(SideEffectRefused):
+            names["ask"](told.split())
+
+
+def test_what_tools_of_observability_try_is_refused_and_not_told(
+    guard: Guard, listener: tuple[str, int]
+) -> None:
+    """In threads of their own they look for the cloud they run in, and send over sockets of their own."""
+    token = lanes.enter(lanes.Lane("0").telling())
+    try:
+        with pytest.raises(SideEffectRefused, match="connecting"):
+            socket.create_connection(listener)
+    finally:
+        lanes.leave(token)
+    assert guard.blocked == ()
+    with pytest.raises(SideEffectRefused, match="connecting"):
+        socket.create_connection(listener)
+    assert len(guard.blocked) == 1
 
 
 def test_event_loops_and_pools_work(guard: Guard) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -247,6 +247,38 @@ def test_a_pools_threads_are_not_counted_beneath_hooks_of_telemetry(monkeypatch:
         thread.start()
         thread.join()
     assert seen == ["0.2", "0.0", "0.3", "0.4"]
+
+
+def function_of(module: str, name: str, body: str, **names: Any) -> Callable[[Any], None]:
+    """A function with one argument, `what`, that looks as if it stood in that module."""
+    names["__name__"] = module
+    exec(compile(f"def {name}(what):\n    {body}\n", module.replace(".", "/") + ".py", "exec"), names)
+    made: Callable[[Any], None] = names[name]
+    return made
+
+
+def test_threads_of_tools_of_observability_are_not_counted() -> None:
+    """What they start stays with them, and counts with all that libraries start for themselves; what a pool
+    of theirs starts for the program is the program's."""
+    seen: list[tuple[str, bool]] = []
+
+    def look() -> None:
+        seen.append((here(), lanes.is_telling()))
+
+    def start(what: Any) -> None:
+        thread = threading.Thread(target=what)
+        thread.start()
+        thread.join()
+
+    begin = "t = Thread(target=what); t.start(); t.join()"
+    worker = function_of("sentry_sdk.worker", "start", begin, Thread=threading.Thread)
+    submit = function_of("braintrust.logger", "submit", begin, Thread=threading.Thread)
+    sender = function_of("langsmith.client", "send", "submit(what)", submit=submit)
+    for begin_one in (worker, lambda what: worker(lambda: start(what)), sender):
+        begin_one(look)
+    for begin_one in (start, submit):
+        begin_one(look)
+    assert seen == [("0.0", True), ("0.0", True), ("0.0", True), ("0.1", False), ("0.2", False)]
 
 
 def test_closing_a_client_that_was_thrown_away_is_not_counted() -> None:
