@@ -92,43 +92,11 @@ class Costs:
 
     def of(self, run: Run) -> float | None:
         """None when nothing, or not everything, has a known price. Of a rerun or fork: of what it sent."""
-        if "fork" in run.chain or "rerun" in run.chain:
-            return _spent(run)
-        total = None
-        for name, usage in _models(run).items():
-            tokens = usage.get("tokens")
-            if not isinstance(tokens, dict) or not tokens.get("input"):
-                continue
-            cost = self._cost(name, tokens, run)
-            if cost is None:
-                return None
-            total = (total or 0.0) + cost
-        return total
-
-    def _cost(self, model: str, tokens: dict[str, Any], run: Run) -> float | None:
-        from lctl.analysis.log import tokens_of
         from lctl.analysis.prices import Prices
+        from lctl.analysis.runcosts import cost_of
 
         self._prices = self._prices or Prices()
-        counted = tokens_of({"tokens": tokens})
-        at = datetime.fromtimestamp(run.started, UTC).isoformat()
-        cost = None if counted is None else self._prices.cost(model, counted, at=at)
-        return float(cost) if cost is not None else None
-
-
-def _spent(run: Run) -> float | None:
-    from lctl.analysis.stats import stats
-    from lctl.errors import LctlError
-
-    try:
-        return stats(run.log()).cost
-    except LctlError:
-        return None
-
-
-def _models(run: Run) -> dict[str, dict[str, Any]]:
-    models = run.summary.get("models")
-    return {k: v for k, v in models.items() if isinstance(v, dict)} if isinstance(models, dict) else {}
+        return cost_of(run, self._prices)
 
 
 def _family(runs: list[Run]) -> list[tuple[Run, int]]:

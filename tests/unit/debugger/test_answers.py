@@ -12,6 +12,7 @@ import pytest
 
 from lctl.chain import Chain
 from lctl.debugger.openapi import document
+from tests.golden import logs as golden
 from tests.unit.debugger.conftest import Debugger
 from tests.unit.debugger.logs import Writing, review, save
 
@@ -114,6 +115,21 @@ def test_the_state_at_any_seq_is_the_fold(debug: Start, tmp_path: Path) -> None:
             id: fact.confidence for id, fact in known.facts.items()
         }
         assert [one["seq"] for one in said["open_steps"]] == list(reversed(known.open_steps))
+
+
+def test_costs_of_long_prompts_that_are_dearer(debug: Start, tmp_path: Path) -> None:
+    """At every event they are those of the calls until then: in the state, over the run, and in the list of
+    runs. Of sums alone they would fall when short calls follow a long one."""
+    path = golden.written(tmp_path / "run.lctl.json", golden.long_prompts([270_000, 10, 1000]), "long")
+    server = debug(path)
+    right = [(2, 1.62), (4, 1.62003), (6, 1.62303)]
+    for seq, cost in right:
+        assert server.get("/api/state", at=seq)["totals"]["cost"] == pytest.approx(cost)
+        assert server.get("/api/costs", at=seq)["cost"] == pytest.approx(cost)
+    curve = server.get("/api/trend", what="cost")["series"][0]["points"]
+    assert [one for _, one in curve if one] == pytest.approx([cost for _, cost in right])
+    (run,) = server.get("/api/runs")["runs"]
+    assert run["cost"] == pytest.approx(right[-1][1])
 
 
 def test_confidence_zero_is_zero(debug: Start, tmp_path: Path) -> None:
