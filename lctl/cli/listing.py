@@ -12,7 +12,7 @@ import click
 from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.cli.options import screened
 from lctl.cli.runs import is_live
-from lctl.cli.screen import Column, Piece, Screen
+from lctl.cli.screen import Column, Piece, Screen, Style
 from lctl.cli.text import plural
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ _ON_A_TERMINAL = 20
 _COLUMNS = [
     Column(),
     Column("RUN", flexible=True),
-    Column("STARTED"),
-    Column("DURATION", right=True),
-    Column("EVENTS", right=True),
-    Column("CALLS", right=True),
-    Column("TOKENS", right=True),
-    Column("COST", right=True),
-    Column("", optional=True),
+    Column("STARTED", spare=1),
+    Column("DURATION", right=True, spare=5),
+    Column("EVENTS", right=True, spare=6),
+    Column("CALLS", right=True, spare=4),
+    Column("TOKENS", right=True, spare=3),
+    Column("COST", right=True, spare=2),
+    Column("", flexible=True, optional=True),
 ]
 
 
@@ -135,7 +135,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
     sums = run.summary
     errors = _whole(sums.get("errors"))
     failed = sums.get("outcome") in ("error", "failed", "aborted", "cancelled")
-    mark: Piece = _open_mark(run) if run.open else ("✗", "red") if failed else ("✓", "green")
+    mark: Piece = open_mark(run) if run.open else ("✗", "red") if failed else ("✓", "green")
     lineage = "  " * (depth - 1) + "└ " if depth else ""
     duration = sums.get("duration_ms")
     if "seconds" in run.certificate:  # its first events have the times of the recording
@@ -158,18 +158,23 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
     ]
 
 
-def _open_mark(run: Run) -> Piece:
+def open_mark(run: Run) -> tuple[str, Style]:
     """Full while somebody writes, hollow where the writer is gone. In a store that cannot be seen."""
     if run.where:
         return ("●", "yellow")
     return ("●", "green") if is_live(run.path) else ("○", "yellow")
 
 
-def _note(run: Run, errors: int | None, depth: int) -> Piece:
-    if run.open and run.where:
+def open_note(run: Run) -> tuple[str, Style]:
+    """What the mark says."""
+    if run.where:
         return ("open", "yellow")
+    return ("live", "green") if is_live(run.path) else ("not closed by its program", "yellow")
+
+
+def _note(run: Run, errors: int | None, depth: int) -> Piece:
     if run.open:
-        return ("live", "green") if is_live(run.path) else ("not closed by its program", "yellow")
+        return open_note(run)
     if errors:
         return (plural(errors, "error"), "yellow")
     if run.parent and not depth:

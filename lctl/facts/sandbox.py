@@ -185,21 +185,22 @@ class Sandbox:
             text = "the query ends too early"
         if "FTS" in text or "user-defined function" in text:
             text = "relevance() could not be worked out"
-        hint = self._hint(text)
+        hint = self._hint(text, sql)
         if position is None:
             return QueryError(f"{text}{hint}")
         return QueryError(f"{place(sql, position)}: {text}{hint}", position, pointed(sql, position))
 
-    def _hint(self, text: str) -> str:
+    def _hint(self, text: str, sql: str) -> str:
         named = _NAMED.search(text)
         if named is None or not text.startswith("no such"):
             return ""
         from difflib import get_close_matches
 
-        tables = list(self.columns)
-        known = tables if "table" in text else [name for table in tables for name in self.columns[table]]
         if "function" in text:
             return ""
+        tables = list(self.columns)
+        asked = [table for table in tables if re.search(rf"\b{table}\b", sql, re.IGNORECASE)] or tables
+        known = tables if "table" in text else [name for table in asked for name in self.columns[table]]
         name = named[1].rpartition(".")[2]
         close = get_close_matches(name, known, n=1)
         if close:
