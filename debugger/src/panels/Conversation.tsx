@@ -5,7 +5,7 @@ import { useFollow, useGrowing } from "../store/follow";
 import { state } from "../store/now";
 import { seq, setWords, word } from "../store/route";
 import { goTo, run } from "../store/run";
-import { cost, count, duration, line, short } from "../ui/format";
+import { cost, count, duration, line, plural, short } from "../ui/format";
 import { Icon } from "../ui/Icon";
 import { CallDiffView } from "./CallDiff";
 import { CallView } from "./CallView";
@@ -97,7 +97,10 @@ function ConversationItem({ row, chosen, counted }: { row: ConversationRow; chos
         </span>
         <span class="clip soft">{row.title || row.id}</span>
         <span class="row dim num">
-          {count(row.messages)} messages{counted ? ` · ${count(row.calls)} calls` : ""}
+          <span class="ellipsis">
+            {plural(row.messages, "message")}
+            {counted ? ` · ${plural(row.calls, "call")}` : ""}
+          </span>
           {row.branches > 1 ? (
             <span class="tag">
               <Icon name="branch" /> {row.branches}

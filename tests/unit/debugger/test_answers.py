@@ -195,6 +195,22 @@ def test_a_step_that_was_broken_off_is_an_error(debug: Start, tmp_path: Path) ->
     assert server.get("/api/neighbour", seq=1, what="error")["seq"] == 4
 
 
+def test_one_failure_is_one_stop_of_the_keys(debug: Start, tmp_path: Path) -> None:
+    """The ends of its steps are as red, and lead nowhere else than the error does."""
+    log = Writing()
+    agent = log.add("step_start", kind="agent")
+    call = log.add("step_start", "planner", agent, kind="llm", model="m")
+    log.add("exchange", "planner", call, method="POST", url="http://x/", status=500)
+    error = log.add("error", "planner", call, category="execution_error", type="server_error", message="no")
+    log.add("step_end", "planner", call, outcome="error")
+    log.add("step_end", "planner", agent, outcome="error")
+    server = debug(save(tmp_path / "run.lctl.json", log.events))
+    assert server.get("/api/neighbour", seq=1, what="error")["seq"] == error
+    assert server.get("/api/neighbour", seq=error, what="error")["seq"] is None
+    assert server.get("/api/neighbour", seq=6, what="error", back="true")["seq"] == error
+    assert server.get("/api/timeline")["errors"] == [4, 5, 6]
+
+
 @pytest.mark.parametrize(
     ("what", "forward", "back"),
     [
