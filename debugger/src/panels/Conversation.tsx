@@ -1,4 +1,5 @@
 /** What was said: the conversation as it stood at the chosen event, or exactly what one call read. */
+import { useEffect, useRef } from "preact/hooks";
 import { api } from "../api/client";
 import type { Branch, Call, Conversation as Answer, ConversationRow, Conversations } from "../api/shapes";
 import { useFollow, useGrowing } from "../store/follow";
@@ -137,6 +138,10 @@ function CallList() {
 function CallItem({ call, before }: { call: Call; before: Call[] }) {
   const chosen = word("call") === String(call.step);
   const other = word("with") === String(call.step);
+  const place = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (chosen) place.current?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
   const choose = (event: MouseEvent) => {
     const open = word("call");
     if ((event.shiftKey || event.ctrlKey || event.metaKey) && open && open !== String(call.step)) {
@@ -153,13 +158,14 @@ function CallItem({ call, before }: { call: Call; before: Call[] }) {
         type="button"
         class={`item ${call.step > seq.value ? "future" : ""}`}
         aria-current={chosen || other}
+        ref={place}
         onClick={choose}
         title={before.length > 1 ? "Shift-click a second call to compare what the two read" : ""}
       >
         <span class="row">
           <b class="ellipsis">{call.model ?? "model"}</b>
-          {call.error ? <span class="tag error">failed</span> : null}
-          {call.attempts > 1 ? <span class="tag warn">{call.attempts} attempts</span> : null}
+          {call.error ? <span class="tag error">failed{call.attempts > 1 ? ` ×${call.attempts}` : ""}</span> : null}
+          {call.attempts > 1 && !call.error ? <span class="tag warn">{call.attempts} attempts</span> : null}
           <span class="grow" />
           <span class="num dim">#{call.step}</span>
         </span>

@@ -209,6 +209,8 @@ def test_one_failure_is_one_stop_of_the_keys(debug: Start, tmp_path: Path) -> No
     assert server.get("/api/neighbour", seq=error, what="error")["seq"] is None
     assert server.get("/api/neighbour", seq=6, what="error", back="true")["seq"] == error
     assert server.get("/api/timeline")["errors"] == [4, 5, 6]
+    said = [{"seq": error, "text": "error execution_error/server_error: no"}]
+    assert server.get(f"/api/call/{call}")["failures"] == said
 
 
 @pytest.mark.parametrize(
