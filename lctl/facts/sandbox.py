@@ -16,6 +16,7 @@ from lctl.clock import system_clock
 from lctl.errors import QueryError
 from lctl.facts.formatting import printf
 from lctl.facts.sqltext import place, pointed, tokens
+from lctl.facts.textfunctions import instr, replace, trim
 
 #: Of one query.
 SECONDS = 5.0
@@ -106,6 +107,11 @@ class Sandbox:
         self._db.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").close()
         for name in ("printf", "format"):
             self._db.create_function(name, -1, printf(self._watch.refuse))
+        self._db.create_function("instr", 2, instr(self._watch.refuse), deterministic=True)
+        self._db.create_function("replace", 3, replace(self._watch.refuse), deterministic=True)
+        for name in ("trim", "ltrim", "rtrim"):
+            for count in (1, 2):
+                self._db.create_function(name, count, trim(name, self._watch.refuse), deterministic=True)
         self._db.set_progress_handler(self._watch.is_late, _STEPS)
         self._end = finalize(self, self._db.close)
 
