@@ -193,9 +193,15 @@ def _cache_misses(found: Survey, flow: Flow, prices: Prices, wall: float) -> Ite
         resent = sum(repeated for _, repeated in calls)
         savings = [
             prices.cached_saving(
-                call.model, repeated, provider=call.provider, at=call.timestamp, url=call.url
+                call.model,
+                repeated,
+                prompt=call.tokens.input,
+                provider=call.provider,
+                at=call.timestamp,
+                url=call.url,
             )
             for call, repeated in calls
+            if call.tokens is not None
         ]
         known = [saving for saving in savings if saving is not None]
         if known and sum(known) == 0:

@@ -5,6 +5,7 @@ Safe on anything a log may hold: a field of the wrong type is left out, an unkno
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +14,12 @@ from lctl.analysis.log import model_of, number, text, tokens_of
 from lctl.analysis.wording import compact, count, plain, quoted, seconds
 from lctl.events import Event
 from lctl.state.messages import WORDED, content_of
+
+#: Where libraries are.
+_LIBRARY = re.compile(
+    r"(site|dist)-packages[/\\]|[/\\]lib[/\\]python3[.\d]*[/\\]|[/\\]python3\d*[/\\]lib[/\\]|^<frozen ",
+    re.IGNORECASE,
+)
 
 Data = Mapping[str, Any]
 _WORDS = 60
@@ -66,11 +73,13 @@ def _error(data: Data) -> str:
 
 
 def _raised_at(context: Any) -> str:
-    """` (agent.py:14)`, the last place that an exception passed."""
+    """` (agent.py:14)`, the last place in the program's own files that an exception passed: who reads it
+    looks there, and not into the library that raised, which is kept as the very last."""
     places = context.get("traceback") if isinstance(context, dict) else None
     if not isinstance(places, list) or not places:
         return ""
-    place = text(places[-1]).rpartition(" in ")[0]
+    is_library = len(places) > 1 and _LIBRARY.search(text(places[-1])) is not None
+    place = text(places[-2 if is_library else -1]).rpartition(" in ")[0]
     return _paren(plain(place.replace("\\", "/").rpartition("/")[2], 60))
 
 

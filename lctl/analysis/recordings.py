@@ -104,7 +104,12 @@ def folders() -> list[Path]:
     directory."""
     named = os.environ.get("LCTL_DIR")
     places = [*_stored(), *([Path(named)] if named else []), Path(".lctl")]
-    return [place for n, place in enumerate(places) if place.is_dir() and place not in places[:n]]
+    # one folder by two names (LCTL_DIR=/home/me/app/.lctl, in /home/me/app) is one: its runs are counted once
+    found: dict[tuple[int, int], Path] = {}
+    for place in filter(Path.is_dir, places):
+        status = place.stat()
+        found.setdefault((status.st_dev, status.st_ino), place)
+    return list(found.values())
 
 
 def _stored() -> list[Path]:

@@ -10,6 +10,7 @@ import msgspec
 import orjson
 
 from lctl.analysis.log import text
+from lctl.analysis.modelcosts import cost_of
 from lctl.analysis.prices import Prices
 from lctl.codec.lines import encode_value
 from lctl.events import Event
@@ -50,7 +51,6 @@ def view(
     prompts = _prompts(state, events)
     ledger = Ledger(policy).take_all(events)
     bounds = ledger.policy.thresholds
-    now = state.last_timestamp or ""
     return {
         "facts": {id: fact_row(fact, ledger) for id, fact in state.facts.items()},
         "handoffs": _coordination(state, events, name, bounds),
@@ -63,7 +63,7 @@ def view(
         "models": {
             id: {
                 **usage_row(usage),
-                "cost": prices.of_calls(id, usage.tokens, usage.calls, at=now),
+                "cost": cost_of(state, id, usage, prices),
             }
             for id, usage in state.models.items()
         },
@@ -121,9 +121,7 @@ def totals_row(state: State, prices: Prices, *, most: int | None = None) -> dict
     """`most`: of more facts than that, their confidence is not averaged."""
     totals = msgspec.structs.asdict(state.totals)
     costs = [
-        prices.of_calls(name, usage.tokens, usage.calls, at=state.last_timestamp or "")
-        for name, usage in state.models.items()
-        if usage.tokens.total
+        cost_of(state, name, usage, prices) for name, usage in state.models.items() if usage.tokens.total
     ]
     averaged = state.facts.values() if most is None or len(state.facts) <= most else ()
     confident = [fact.confidence for fact in averaged if fact.confidence is not None]

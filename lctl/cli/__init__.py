@@ -6,6 +6,8 @@ command is a module of its own, loaded when it is used.
 
 from __future__ import annotations
 
+import codecs
+import errno
 import io
 import os
 import sys
@@ -14,6 +16,12 @@ from collections.abc import Sequence
 from lctl.errors import LctlError
 
 OK, DIFFERENCE, USAGE, UNREADABLE, BUG, INTERRUPTED = 0, 1, 2, 3, 70, 130
+
+
+#: Of a write whose file is not named: standard output's.
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+#: For output that cannot show them.
+_STAND_INS = dict(zip("✓✗●○◌★└•→←", "+x*o~*`-><", strict=True))
 
 
 class ReaderGone(Exception):
@@ -89,18 +97,29 @@ def _sentence(text: str) -> str:
 
 def _os_error(error: OSError) -> str:
     what = (error.strerror or str(error) or type(error).__name__).lower()
-    return f"{os.fsdecode(error.filename)}: {what}" if isinstance(error.filename, (str, bytes)) else what
+    if isinstance(error.filename, (str, bytes)):
+        return f"{os.fsdecode(error.filename)}: {what}"
+    return f"the output cannot be written ({what})" if error.errno in _FULL else what
 
 
 def _survive_any_encoding() -> None:
-    """A terminal or pipe that cannot show a character gets a `?` for it, never a crash. Neither does a
-    caller that closed our streams (`>&-`), for which Python has None."""
+    """A terminal or pipe that cannot show a character gets another or a `?` for it, never a crash. Neither
+    does a caller that closed our streams (`>&-`), for which Python has None."""
+    codecs.register_error("lctl.marks", _stand_in)
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors="lctl.marks")
+
+
+def _stand_in(error: UnicodeError) -> tuple[str, int]:
+    """As `replace` does, but a mark that says something still says it."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    missing = error.object[error.start : error.end]
+    return "".join(_STAND_INS.get(char, "?") for char in missing), error.end
 
 
 def _forget_stdout() -> None:

@@ -66,6 +66,9 @@ SECTIONS: dict[str, dict[str, Entry]] = {
     },
 }
 
+#: What runs the user's program in this process, where nothing of ours is written but the log.
+_PROGRAMS = frozenset({"run", "rerun", "fork", "doctor"})
+
 COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
 EPILOG = """\
@@ -158,3 +161,7 @@ def lctl(ctx: click.Context, /, **_: Any) -> None:
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
+    elif ctx.invoked_subcommand not in _PROGRAMS:
+        from lctl.analysis import keptprices
+
+        keptprices.keep()

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from lctl.analysis.wording import block, count, dollars, plain, seconds
 from lctl.cli import DIFFERENCE, OK
@@ -44,10 +45,15 @@ def diff(screen: Screen, first: str, second: str, full: bool) -> int:
     if first == second == "-":
         raise UsageError("standard input ('-') can be only one of the two")
     left, right = opened(first), opened(second)
+    is_alone = click.get_current_context().get_parameter_source("second") is ParameterSource.DEFAULT
+    if is_alone and left.path not in (None, "-") and left.path == right.path:
+        raise UsageError(f"{first}: is the last run itself; give the run to compare it with: lctl diff A B")
     found, parted = compared(left, right), fork_point(left, right)
     if screen.json:
         screen.json_value(_document(found) | ({} if parted is None else {"fork": parted}))
     else:
+        if screen.terminal:
+            screen.line(("v1 ", "dim"), plain(left.id, 60), ("  v2 ", "dim"), plain(right.id, 60))
         if parted is not None:
             screen.line((f"Forked at event {parted['seq']}", "bold"), _changed(parted))
         _say(screen, found, full)

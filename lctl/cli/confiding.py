@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 @click.option("--causes", is_flag=True, help="Also what happened to each: who, at which event, why.")
 @click.option("--plot", is_flag=True, help="Draw it; with -o FILE as SVG.")
 @click.option(
-    "-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Write the drawing to FILE."
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Write the drawing to FILE; '-': to stdout.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 when a fact is blocked.")
 @screened()
@@ -112,6 +116,9 @@ def _write(screen: Screen, found: Confidence, output: str) -> None:
     from lctl.analysis.confidenceplot import svg_plot
     from lctl.cli.target import output as writable
 
+    if output == "-":
+        screen.document(svg_plot(found))
+        return
     writable(output).write_text(svg_plot(found), encoding="utf-8")
     screen.line(f"Wrote {plain(output)}")
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lctl.cli.options import output_option, target
 from lctl.cli.text import plain
+
+if TYPE_CHECKING:
+    from lctl.codec import Log
+    from lctl.codec.conversion import Format
 
 _FROM = click.Choice(["auto", "v3", "v4", "json", "jsonl", "yaml"])
 _TO = click.Choice(["v4", "json", "jsonl", "yaml"])
@@ -39,20 +44,24 @@ def convert(target: str, source: str, to: str, output: str | None) -> None:
     if source not in ("auto", actual):
         sys.stderr.write(f"lctl: {plain(log.name)} is {actual}, not {source}; converted as what it is\n")
     tail = None if (log.tail or {}).get("state") else tail_of(log, log.chain)
-    if output is None and sys.stdout.isatty():
-        _onto_terminal(log, form(to), tail)
+    if output is None:
+        print_log(log, form(to), tail)
     else:
-        sys.stdout.flush()
-        write_log(log, "-" if output is None else writable(output), format=form(to), tail=tail)
+        write_log(log, writable(output), format=form(to), tail=tail)
 
 
-def _onto_terminal(log: object, to: str, tail: object) -> None:
-    """Whole before it is shown: what drives a terminal must not reach it, wherever chunks are cut."""
+def print_log(log: Log, to: Format, tail: dict[str, Any] | None) -> None:
+    """A log on standard output. On a terminal whole before it is shown: what drives a terminal must not reach
+    it, wherever chunks are cut."""
     import io
 
     from lctl.cli.screen import Screen
     from lctl.codec import write_log
 
+    if not sys.stdout.isatty():
+        sys.stdout.flush()
+        write_log(log, "-", format=to, tail=tail)
+        return
     held = io.BytesIO()
-    write_log(log, held, format=to, tail=tail)  # type: ignore[arg-type]
+    write_log(log, held, format=to, tail=tail)
     Screen().document(held.getvalue().decode("utf-8", "replace"), json=to != "yaml")

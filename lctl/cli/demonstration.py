@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lctl.analysis.wording import plain, seconds
-from lctl.cli.options import screened
+from lctl.cli.options import log_option, screened
 from lctl.cli.screen import Column, Piece, Screen, Style
 from lctl.cli.text import plural, wrap
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--seed", type=int, default=7, show_default=True, help="Another seed, other findings.")
-@click.option(
-    "-o", "--output", metavar="PATH", type=click.Path(dir_okay=False), help="Record into this file."
-)
+@log_option("Record into this file.")
 @screened()
 def demo(screen: Screen, seed: int, output: str | None) -> None:
     """Record a three-agent security review, and say what to look at.

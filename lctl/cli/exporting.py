@@ -12,6 +12,7 @@ import click
 from lctl.analysis.wording import plain
 from lctl.cli.options import output_option, target
 from lctl.cli.screen import Screen
+from lctl.errors import UsageError
 
 if TYPE_CHECKING:
     from lctl.codec import Log
@@ -91,14 +92,17 @@ def _list(formats: dict[str, str]) -> str:
     "--no-content", is_flag=True, help="Of spans, leave out what was said: prompts, answers, arguments."
 )
 @output_option("Write to FILE, not to stdout; Parquet also to a folder or a URL.", folder=True)
+@click.pass_context
 def export(
-    target: str, name: str, partial: bool, to_seq: int | None, url: str | None, headers: tuple[str, ...],
-    no_content: bool, output: str | None,
+    ctx: click.Context, /, target: str, name: str, partial: bool, to_seq: int | None, url: str | None,
+    headers: tuple[str, ...], no_content: bool, output: str | None,
 ) -> None:  # fmt: skip
     from lctl.cli import telling
     from lctl.cli.target import opened
     from lctl.cli.target import output as writable
 
+    is_named = ctx.get_parameter_source("name") is not click.core.ParameterSource.DEFAULT
+    _check(name if is_named or url is None else None, url, headers, no_content, partial, output)
     log = opened(target)
     if url is not None or name in ("otlp", "otlp-proto", "parquet"):
         log = log if to_seq is None else _cut(log, to_seq)
@@ -118,6 +122,27 @@ def export(
         _write(writable(output), text)
     else:
         Screen().document(text, json=name in _JSON)
+
+
+def _check(
+    name: str | None,
+    url: str | None,
+    headers: tuple[str, ...],
+    no_content: bool,
+    partial: bool,
+    output: str | None,
+) -> None:
+    """An option that would do nothing is an error: who leaves out what was said relies on it."""
+    if url is not None and name not in (None, "otlp", "otlp-proto"):
+        raise UsageError(f"--otlp sends spans; --format {name} is none: leave one of the two out")
+    if url is not None and output is not None:
+        raise UsageError("--otlp sends the spans; -o writes them to a file: leave one of the two out")
+    if headers and url is None:
+        raise UsageError("--header is sent with --otlp URL, which is not given")
+    if no_content and url is None and name not in ("otlp", "otlp-proto"):
+        raise UsageError(f"--no-content is of spans (otlp, otlp-proto, --otlp); --format {name} has it all")
+    if partial and name not in ("transcript", "messages"):
+        raise UsageError("--partial is of the formats transcript and messages")
 
 
 def _exported(log: Log, name: str, partial: bool) -> str:

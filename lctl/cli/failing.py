@@ -12,6 +12,7 @@ from lctl.cli import DIFFERENCE, OK
 from lctl.cli.options import screened
 from lctl.cli.screen import Column, Piece, Screen
 from lctl.cli.text import plural
+from lctl.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,10 @@ def errors(
     from lctl.analysis.failedruns import failed_runs
 
     logs = list(logs_of(targets, everything))
-    found = [group for group in failed_runs(logs, rounds) if _fits(group, category)]
+    groups = failed_runs(logs, rounds)
+    found = [group for group in groups if _fits(group, category)]
+    if category is not None and not found:
+        _check(category, groups)
     if screen.json:
         screen.json_value({"runs": len(logs), "groups": [_document(group) for group in found]})
     else:
@@ -85,6 +89,17 @@ def _logs_in(folder: str | None) -> Iterator[Log]:
             sys.stderr.write(f"lctl: {plain(str(error))}; passed over\n")
 
 
+def _check(category: str, groups: list[FailureGroup]) -> None:
+    """Who misspells a category is not told that nothing failed."""
+    from lctl.trust.taxonomy import TAXONOMY
+
+    name, _, type_ = category.partition("/")
+    if name not in TAXONOMY and all(group.category != name for group in groups):
+        raise UsageError(f"--category {category}: there is no such category; there are {', '.join(TAXONOMY)}")
+    if type_ and type_ not in TAXONOMY.get(name, {}) and all(group.type != type_ for group in groups):
+        sys.stderr.write(f"lctl: {plain(category, 80)}: this type is not in the taxonomy (--taxonomy)\n")
+
+
 def _fits(group: FailureGroup, category: str | None) -> bool:
     return category is None or category in (group.category, f"{group.category}/{group.type}")
 
@@ -111,16 +126,15 @@ def _say(screen: Screen, found: list[FailureGroup], runs: int, limit: int) -> No
                 plain(group.message, 200),
             ]
         )
-    titles = ("COUNT", "ERROR", "AGENT", "WHERE", "", "TO DO", "FIRST MESSAGE")
     screen.table(
         [
-            Column(
-                title,
-                right=title == "COUNT",
-                flexible=title == "FIRST MESSAGE",
-                optional=title in ("", "TO DO"),
-            )
-            for title in titles
+            Column("COUNT", right=True),
+            Column("ERROR"),
+            Column("AGENT", spare=1),
+            Column("WHERE", flexible=True),
+            Column("", optional=True, spare=3),
+            Column("TO DO", optional=True, spare=2),
+            Column("FIRST MESSAGE", flexible=True),
         ],
         rows,
     )

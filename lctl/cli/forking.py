@@ -9,7 +9,7 @@ import click
 
 from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.cli import DIFFERENCE, OK
-from lctl.cli.options import screened
+from lctl.cli.options import log_option, screened
 from lctl.cli.rerunning import _TargetCommand
 from lctl.cli.screen import Column, Piece, Screen
 from lctl.cli.text import plural
@@ -54,9 +54,7 @@ _CHOICES = ["live", "recorded", "dry-run", "ask"]
     help="What a call before N gets that the tape does not hold.",
 )
 @click.option("--allow", multiple=True, metavar="WHAT", help="Let through what the guard would refuse.")
-@click.option(
-    "-o", "--output", metavar="PATH", type=click.Path(dir_okay=False), help="Write the fork's log here."
-)
+@log_option("Write the fork's log here.")
 @screened("Print the certificate as JSON; of several runs, one line each.")
 def fork(screen: Screen, target: str, words: tuple[str, ...] = (), **options: Any) -> int:
     """Run the program of TARGET again: from the tape up to event N, live behind it, with changes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,9 @@ not is counted and listed. The log is written whole or not at all.
     "--from", "form", type=click.Choice(["auto", *FORMS]), default="auto", show_default=True, metavar="FORM",
     help="What FILE is, of the list above; auto finds it out and says by what.",
 )  # fmt: skip
-@click.option("-o", "--output", metavar="LOG", type=click.Path(dir_okay=False), help="Write to LOG.")
+@click.option(
+    "-o", "--output", metavar="LOG", type=click.Path(dir_okay=False), help="Write to LOG; '-': to stdout."
+)
 @click.option(
     "--otlp-listen", "address", metavar="HOST:PORT", is_flag=False, flag_value="127.0.0.1:4318",
     help="Instead of FILE, take what is sent here over OTLP/HTTP, until Ctrl-C (127.0.0.1:4318).",
@@ -54,18 +57,27 @@ def import_(
     from lctl.importing import load
     from lctl.state.summary import tail_of
 
+    if output == "-" and screen.json:
+        raise UsageError("-o - writes the log to standard output, and so does --json with what it says of it")
     if (file is None) == (address is None):
         raise UsageError("give a FILE to import, or --otlp-listen")
     if address is not None:
         file = _received(address, idle)
     assert file is not None
     found = load(file, form if address is None else "otlp")
-    path = writable(output or str(_place(found.log.id)))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_log(found.log, path, format="json", tail=tail_of(found.log, found.log.chain))
+    tail = tail_of(found.log, found.log.chain)
+    if output == "-":
+        from lctl.cli.converting import print_log
+
+        print_log(found.log, "json", tail)
+        path, screen.out = None, sys.stderr
+    else:
+        path = writable(output or str(_place(found.log.id)))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_log(found.log, path, format="json", tail=tail)
     if address is not None:
         Path(file).unlink(missing_ok=True)
-    if screen.json:
+    if screen.json and path is not None:
         screen.json_value(_document(found, path))
     else:
         _say(screen, found, file, path)
@@ -74,7 +86,6 @@ def import_(
 def _received(address: str, idle: float | None) -> str:
     """The file of what exporters sent."""
     import os
-    import sys
 
     from lctl.importing.receiving import Receiver
     from lctl.session.naming import folder
@@ -130,7 +141,7 @@ def _document(found: Imported, path: Path) -> dict[str, Any]:
     }
 
 
-def _say(screen: Screen, found: Imported, file: str, path: Path) -> None:
+def _say(screen: Screen, found: Imported, file: str, path: Path | None) -> None:
     counts = _counts(found)
     by = f": {found.shown}" if found.shown else ""
     screen.line((f"{plain(Path(file).name)}", "bold"), f" is {found.form}", (by, "dim"))
@@ -150,5 +161,6 @@ def _say(screen: Screen, found: Imported, file: str, path: Path) -> None:
             more = ", ..." if loss.times > len(loss.where) else ""
             where = f"  ({plain(', '.join(loss.where))}{more})" if loss.where else ""
             screen.line(f"  {loss.times:>5}  {plain(loss.what)}", (where, "dim"))
-    screen.line()
-    screen.line(f"Written to {plain(str(path))}")
+    if path is not None:
+        screen.line()
+        screen.line(f"Written to {plain(str(path))}")

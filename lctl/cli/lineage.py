@@ -8,7 +8,7 @@ import click
 
 from lctl.analysis.recordings import origin, tree
 from lctl.analysis.wording import count, dollars, plain, seconds
-from lctl.cli.listing import Costs, _ago
+from lctl.cli.listing import Costs, _ago, open_mark, open_note
 from lctl.cli.options import screened
 from lctl.cli.screen import Column, Piece, Screen, Style
 from lctl.values import items
@@ -21,11 +21,11 @@ _ON_A_TERMINAL = 40
 _COLUMNS = [
     Column(),
     Column("RUN", flexible=True),
-    Column("STARTED"),
-    Column("EVENTS", right=True),
-    Column("LIVE", right=True),
-    Column("COST", right=True),
-    Column("TIME", right=True),
+    Column("STARTED", spare=1),
+    Column("EVENTS", right=True, spare=5),
+    Column("LIVE", right=True, spare=3),
+    Column("COST", right=True, spare=2),
+    Column("TIME", right=True, spare=4),
     Column("WHAT", flexible=True),
 ]
 
@@ -81,6 +81,15 @@ def facts(run: Run) -> str:
     return f"of {plain(origin(run), 60)}" if origin(run) else ""
 
 
+def _what(run: Run) -> Piece:
+    """`facts`; of one that has not ended, that it has not."""
+    said = facts(run)
+    if not run.open:
+        return (said, "dim")
+    how, style = open_note(run)
+    return (f"{said}; {how}" if said else how, style)
+
+
 def _loose_ends(run: Run) -> str:
     ending = run.certificate
     said = [
@@ -111,7 +120,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
     if run.problem or outcome in ("error", "failed", "aborted", "cancelled"):
         mark = ("✗", "red")
     elif run.open:
-        mark = ("●", "yellow")
+        mark = open_mark(run)
     cost, live, took = costs.of(run), _live(run), run.summary.get("duration_ms")
     if "seconds" in run.certificate:  # its first events have the times of the recording
         took = run.certificate["seconds"] * 1000
@@ -123,7 +132,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
         count(live) if live else "",
         "" if cost is None else dollars(cost),
         seconds(took) if isinstance(took, int | float) else "",
-        (plain(run.problem, 200), "red") if run.problem else (facts(run), "dim"),
+        (plain(run.problem, 200), "red") if run.problem else _what(run),
     ]
 
 

@@ -12,7 +12,7 @@ import click
 from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.cli.options import screened
 from lctl.cli.runs import is_live
-from lctl.cli.screen import Column, Piece, Screen
+from lctl.cli.screen import Column, Piece, Screen, Style
 from lctl.cli.text import plural
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ _ON_A_TERMINAL = 20
 _COLUMNS = [
     Column(),
     Column("RUN", flexible=True),
-    Column("STARTED"),
-    Column("DURATION", right=True),
-    Column("EVENTS", right=True),
-    Column("CALLS", right=True),
-    Column("TOKENS", right=True),
-    Column("COST", right=True),
-    Column("", optional=True),
+    Column("STARTED", spare=1),
+    Column("DURATION", right=True, spare=5),
+    Column("EVENTS", right=True, spare=6),
+    Column("CALLS", right=True, spare=4),
+    Column("TOKENS", right=True, spare=3),
+    Column("COST", right=True, spare=2),
+    Column("", flexible=True, optional=True),
 ]
 
 
@@ -92,43 +92,11 @@ class Costs:
 
     def of(self, run: Run) -> float | None:
         """None when nothing, or not everything, has a known price. Of a rerun or fork: of what it sent."""
-        if "fork" in run.chain or "rerun" in run.chain:
-            return _spent(run)
-        total = None
-        for name, usage in _models(run).items():
-            tokens = usage.get("tokens")
-            if not isinstance(tokens, dict) or not tokens.get("input"):
-                continue
-            cost = self._cost(name, tokens, run)
-            if cost is None:
-                return None
-            total = (total or 0.0) + cost
-        return total
-
-    def _cost(self, model: str, tokens: dict[str, Any], run: Run) -> float | None:
-        from lctl.analysis.log import tokens_of
         from lctl.analysis.prices import Prices
+        from lctl.analysis.runcosts import cost_of
 
         self._prices = self._prices or Prices()
-        counted = tokens_of({"tokens": tokens})
-        at = datetime.fromtimestamp(run.started, UTC).isoformat()
-        cost = None if counted is None else self._prices.cost(model, counted, at=at)
-        return float(cost) if cost is not None else None
-
-
-def _spent(run: Run) -> float | None:
-    from lctl.analysis.stats import stats
-    from lctl.errors import LctlError
-
-    try:
-        return stats(run.log()).cost
-    except LctlError:
-        return None
-
-
-def _models(run: Run) -> dict[str, dict[str, Any]]:
-    models = run.summary.get("models")
-    return {k: v for k, v in models.items() if isinstance(v, dict)} if isinstance(models, dict) else {}
+        return cost_of(run, self._prices)
 
 
 def _family(runs: list[Run]) -> list[tuple[Run, int]]:
@@ -167,7 +135,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
     sums = run.summary
     errors = _whole(sums.get("errors"))
     failed = sums.get("outcome") in ("error", "failed", "aborted", "cancelled")
-    mark: Piece = _open_mark(run) if run.open else ("✗", "red") if failed else ("✓", "green")
+    mark: Piece = open_mark(run) if run.open else ("✗", "red") if failed else ("✓", "green")
     lineage = "  " * (depth - 1) + "└ " if depth else ""
     duration = sums.get("duration_ms")
     if "seconds" in run.certificate:  # its first events have the times of the recording
@@ -190,18 +158,23 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
     ]
 
 
-def _open_mark(run: Run) -> Piece:
+def open_mark(run: Run) -> tuple[str, Style]:
     """Full while somebody writes, hollow where the writer is gone. In a store that cannot be seen."""
     if run.where:
         return ("●", "yellow")
     return ("●", "green") if is_live(run.path) else ("○", "yellow")
 
 
-def _note(run: Run, errors: int | None, depth: int) -> Piece:
-    if run.open and run.where:
+def open_note(run: Run) -> tuple[str, Style]:
+    """What the mark says."""
+    if run.where:
         return ("open", "yellow")
+    return ("live", "green") if is_live(run.path) else ("not closed by its program", "yellow")
+
+
+def _note(run: Run, errors: int | None, depth: int) -> Piece:
     if run.open:
-        return ("live", "green") if is_live(run.path) else ("not closed by its program", "yellow")
+        return open_note(run)
     if errors:
         return (plural(errors, "error"), "yellow")
     if run.parent and not depth:

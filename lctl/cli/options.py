@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from lctl.cli.screen import Screen
+from lctl.errors import UsageError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -40,6 +41,22 @@ def screened(
         return click.option("--json", "as_json", is_flag=True, help=json_help)(colored)
 
     return wrap
+
+
+def log_option(help: str) -> Callable[[Function], Function]:
+    """-o PATH of a log that is recorded: a file of its own."""
+    return click.option(
+        "-o", "--output", metavar="PATH", type=click.Path(dir_okay=False), callback=_no_stream, help=help
+    )
+
+
+def _no_stream(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value == "-":
+        raise UsageError(
+            "-o -: a log is recorded into a file, and standard output is the program's; give a file, "
+            "which 'lctl convert FILE' prints"
+        )
+    return value
 
 
 def output_option(

@@ -124,7 +124,9 @@ def _say(screen: Screen, store: ChainStore, path: Path, done: Pushed) -> None:
 
 @click.command()
 @click.argument("target", default="last")
-@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Write to FILE.")
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Write to FILE; '-': to stdout."
+)
 @click.option("--tree", is_flag=True, help="With all that came of it: forks, reruns, child processes.")
 @store_option
 def pull(target: str, output: str | None, tree: bool, store: str | None) -> None:
@@ -141,6 +143,12 @@ def pull(target: str, output: str | None, tree: bool, store: str | None) -> None
     entry = entry_of(address.at(address.chain.removesuffix("+") or "last"))
     if (tree or whole) and output:
         raise UsageError(f"{'--tree' if tree else 'RUN+'} writes several files: it goes without -o")
+    if output == "-":
+        from lctl.cli.converting import print_log
+        from lctl.stores.source import log_of
+
+        print_log(log_of(there, entry), "json", None)
+        return
     chains = [entry, *descendants(there, entry)] if whole else [entry]
     if tree:
         chains = [one for one, _ in lineage(there, entry.id)]

@@ -10,6 +10,7 @@ import click
 from lctl.cli.options import screened, target
 from lctl.cli.screen import Screen
 from lctl.cli.text import plain, plural
+from lctl.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +24,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @target()
-@click.option("--to-seq", type=int, metavar="N", help="Stop after event N and say what the state is there.")
-@click.option("--from-seq", type=int, metavar="N", help="Begin with event N.")
+@click.option(
+    "--to-seq",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Stop after event N and say what the state is there.",
+)
+@click.option("--from-seq", type=click.IntRange(1), metavar="N", help="Begin with event N.")
 @click.option(
     "--filter", "wanted", metavar="QUERY", help="Only events that fit, e.g. 'agent:reviewer timeout'."
 )
@@ -55,6 +61,10 @@ def replay(
     from lctl.cli.target import opened
 
     log = opened(target)
+    if from_seq is not None and len(log) and from_seq > log.last_seq:
+        raise UsageError(f"--from-seq {from_seq}: the log has events {log.first_seq} to {log.last_seq}")
+    if from_seq is not None and to_seq is not None and from_seq > to_seq:
+        raise UsageError(f"--from-seq {from_seq} is behind --to-seq {to_seq}")
     chosen = _chosen(wanted, types)
     plainly = full or screen.json or no_interactive or chosen is not None or to_seq is not None
     if not plainly and _at_a_terminal(screen, target) and len(log):
@@ -66,10 +76,23 @@ def replay(
         state_at(screen, log, to_seq)
         return
     _events(screen, log, from_seq, to_seq, chosen, full)
+    if types is not None:
+        _say_unknown(log, types)
 
 
 def _at_a_terminal(screen: Screen, target: str) -> bool:
     return screen.terminal and target != "-" and sys.stdin.isatty()
+
+
+def _say_unknown(log: Log, types: str) -> None:
+    """Types that the log has nothing of: perhaps a slip."""
+    there = {event.type for event in log.events()}
+    missing = [name for name in dict.fromkeys(map(str.strip, types.split(","))) if name not in there]
+    if missing:
+        sys.stderr.write(
+            f"lctl: there is no event of type {plain(', '.join(missing), 200)}; "
+            f"there are {plain(', '.join(sorted(there)), 1000)}\n"
+        )
 
 
 def _chosen(wanted: str | None, types: str | None) -> Test | None:

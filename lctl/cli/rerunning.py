@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lctl.cli.options import screened
+from lctl.cli.options import log_option, screened
 from lctl.values import mapping
 
 if TYPE_CHECKING:
@@ -56,9 +56,7 @@ class _TargetCommand(click.Command):
 )
 @click.option("--realtime", is_flag=True, help="Wait as long as the recording did.")
 @click.option("--allow", multiple=True, metavar="WHAT", help="Let through what the guard would refuse.")
-@click.option(
-    "-o", "--output", metavar="PATH", type=click.Path(dir_okay=False), help="Write the new log here."
-)
+@log_option("Write the new log here.")
 @click.option(
     "--verify", is_flag=True, help="Compare the newest rerun's log with its recording; run nothing."
 )

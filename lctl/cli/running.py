@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from lctl.cli.options import log_option
+
 
 class _ProgramCommand(click.Command):
     """Takes options up to the program; what follows is the program's, untouched, `--` included."""
@@ -41,9 +43,7 @@ def split(args: list[str], with_value: set[str]) -> tuple[list[str], list[str], 
 
 @click.command(cls=_ProgramCommand)
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as 'python -m MODULE' does.")
-@click.option(
-    "-o", "--output", metavar="PATH", type=click.Path(dir_okay=False), help="Record into this new file."
-)
+@log_option("Record into this new file.")
 @click.option(
     "--chain", metavar="NAME", help="Chain id of the run (default: the program's name and the time)."
 )

@@ -69,19 +69,21 @@ class Screen:
             self.out.write(text + "\n")
 
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[Piece]], *, indent: int = 0) -> None:
-        """Aligned columns; on a terminal the first flexible column gives way until a row fits."""
+        """Aligned columns. Where a terminal is narrow, spare ones are left out, then flexible ones cut."""
         for text in self.table_lines(columns, rows, indent=indent):
             self.out.write(text + "\n")
 
     def table_lines(
         self, columns: Sequence[Column], rows: Sequence[Sequence[Piece]], *, indent: int = 0
     ) -> list[str]:
-        shown = [i for i, c in enumerate(columns) if not c.optional or any(_text(row[i]) for row in rows)]
-        columns, rows = [columns[i] for i in shown], [[row[i] for i in shown] for row in rows]
         sizes = [
             max([cells(c.title), *(cells(_text(row[i])) for row in rows)]) for i, c in enumerate(columns)
         ]
-        sizes = _fit(columns, sizes, self.columns - indent - 2 * (len(columns) - 1))
+        shown = [i for i, c in enumerate(columns) if not c.optional or any(_text(row[i]) for row in rows)]
+        shown = _unspared(columns, sizes, shown, self.columns - indent)
+        columns, rows = [columns[i] for i in shown], [[row[i] for i in shown] for row in rows]
+        room = self.columns - indent - 2 * (len(columns) - 1)
+        sizes = _fit(columns, [sizes[i] for i in shown], room)
         pad = " " * indent
         lines = []
         if any(c.title for c in columns):
@@ -129,21 +131,43 @@ class Screen:
 
 
 class Column:
-    """A table column. `flexible` ones shrink first; `optional` ones vanish when empty in every row."""
+    """A table column. `flexible` ones shrink where there is no room; `optional` ones vanish when empty in
+    every row; `spare` ones do when the table is too wide, those of the highest number first."""
 
-    __slots__ = ("flexible", "optional", "right", "title")
+    __slots__ = ("flexible", "optional", "right", "spare", "title")
 
     def __init__(
-        self, title: str = "", *, right: bool = False, flexible: bool = False, optional: bool = False
+        self,
+        title: str = "",
+        *,
+        right: bool = False,
+        flexible: bool = False,
+        optional: bool = False,
+        spare: int = 0,
     ) -> None:
         self.title = title
         self.right = right
         self.flexible = flexible
         self.optional = optional
+        self.spare = spare
 
 
 def _text(piece: Piece) -> str:
     return piece if isinstance(piece, str) else piece[0]
+
+
+#: Cells that are left of a flexible column before spare ones are.
+_READABLE = 22
+
+
+def _unspared(columns: Sequence[Column], sizes: list[int], shown: list[int], room: int) -> list[int]:
+    """The columns that there is room for."""
+    while True:
+        least = [min(sizes[i], _READABLE) if columns[i].flexible else sizes[i] for i in shown]
+        spare = [i for i in shown if columns[i].spare]
+        if not spare or sum(least) + 2 * (len(shown) - 1) <= room:
+            return shown
+        shown = [i for i in shown if i != max(spare, key=lambda i: columns[i].spare)]
 
 
 def _fit(columns: Sequence[Column], sizes: list[int], room: int) -> list[int]:

@@ -41,6 +41,8 @@ def show(
     from lctl.cli.target import opened
     from lctl.state.timeline import Timeline
 
+    if only_event and only_state:
+        raise UsageError("--event and --state leave out each other; give one of them, or neither for both")
     if seq is None and target.isdecimal() and not Path(target).exists():
         target, seq = "last", int(target)
     log = opened(target)

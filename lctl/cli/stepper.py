@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from lctl.analysis.echoes import is_echo
 from lctl.analysis.search import Query
 from lctl.codec.lines import decode
 from lctl.errors import UsageError
@@ -231,17 +232,20 @@ def _some(events: Iterator[Event], many: int) -> list[Event]:
 
 
 class _Failures:
-    """Error events, failed tools, steps that ended in error."""
+    """Error events, failed tools, steps that ended in error; each failure once."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
 
     def may_match(self, line: bytes) -> bool:
         return b"error" in line
 
     def matches(self, event: Event) -> bool:
         data = event.data
-        return event.type == "error" or bool(data.get("error")) or data.get("outcome") == "error"
+        is_failed = event.type == "error" or bool(data.get("error")) or data.get("outcome") == "error"
+        return is_failed and not is_echo(self._log, event)
 
 
-_ERRORS = _Failures()
 _STEPS = Query("type:step_start")
 
 _KEYS: dict[str, Callable[[Stepper], None]] = {
@@ -255,8 +259,8 @@ _KEYS: dict[str, Callable[[Stepper], None]] = {
     ":": lambda at: at.ask(":"),
     "n": Stepper.again,
     "N": lambda at: at.again(backward=True),
-    "e": lambda at: at.find(_ERRORS, "error"),
-    "E": lambda at: at.find(_ERRORS, "error", backward=True),
+    "e": lambda at: at.find(_Failures(at.log), "error"),
+    "E": lambda at: at.find(_Failures(at.log), "error", backward=True),
     "s": lambda at: at.find(_STEPS, "step"),
     "S": lambda at: at.find(_STEPS, "step", backward=True),
     **dict.fromkeys(("enter", "i"), Stepper.inspect),

@@ -20,6 +20,7 @@ from lctl.codec.seeking import Disorder, find
 from lctl.events import Event, Step
 
 _BLOCK = 1 << 18
+_FIRST = 1 << 13
 #: An unclosed log up to this size is indexed when opened: 2 ms, and no surprise later.
 _SMALL = 1 << 19
 #: Up to so many lines are read at once, without looking for where they end.
@@ -176,8 +177,9 @@ class EventFile:
             yield from split(block)
 
     def _blocks(self, begin: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """Whole lines, a quarter of a megabyte at a time; a longer line makes a longer block."""
-        want = _BLOCK
+        """Whole lines, little at first (many want the next event only), soon a quarter of a megabyte at a
+        time; a longer line makes a longer block."""
+        want = usual = _FIRST
         while begin < end:
             asked = min(want, end - begin)
             block = self._data.read(begin, asked)
@@ -185,7 +187,7 @@ class EventFile:
             if cut:
                 yield begin, block[:cut]
                 begin += cut
-                want = _BLOCK
+                want = usual = min(usual * 4, _BLOCK)
             elif len(block) < asked:
                 return  # the file was cut by its writer since we opened it
             else:

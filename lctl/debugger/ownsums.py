@@ -1,6 +1,6 @@
-"""What reruns and forks of a list of runs sent, cost and took themselves.
-
-Their summaries count what came from the tape, too; the difference is in their events, which are read for it.
+"""What the summaries of a list of runs do not say, from the events: what reruns and forks sent, cost and took
+themselves (their summaries count what came from the tape, too), and the cost of calls of which some were
+dearer a token than others.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from typing import Any
 
 from lctl.analysis.prices import Prices
 from lctl.analysis.recordings import Run
+from lctl.analysis.runcosts import LONGEST
 from lctl.analysis.stats import Stats, stats
 from lctl.clock import monotonic
 from lctl.errors import LctlError
 
 #: Seconds that one list takes for those it does not know yet; the next one goes on.
 _SECONDS = 1.0
-#: Events of one that is read: half a second.
-_LONGEST = 50_000
 
 
 class OwnSums:
@@ -32,7 +31,7 @@ class OwnSums:
 
     def of(self, run: Run, until: float) -> Stats | None:
         """None where they cannot be told, or not in this time."""
-        if run.open or (run.events or 0) > _LONGEST:
+        if run.open or (run.events or 0) > LONGEST:
             return None
         stamp = run.events, run.size, run.updated
         known = self._known.get(run.place)

@@ -1,7 +1,6 @@
 """Prices asked of a process that holds the list, so that the server need not: it is large, and slow to load.
 
-The process ends when nobody has asked for a while, and comes back. What it said is kept here: of most models
-the rates, which hold for good; of those whose price goes by the hour or by tiers, each answer.
+The process ends when nobody has asked for a while, and comes back. What it said of a model is kept here.
 """
 
 from __future__ import annotations
@@ -17,38 +16,27 @@ from typing import Any
 
 import msgspec
 
-from lctl.analysis.prices import Prices, Rates
-from lctl.state.model import Tokens
+from lctl.analysis import keptprices
+from lctl.analysis.pricebook import Book
+from lctl.analysis.prices import Prices
 
 _IDLE = 30.0  # seconds
-_MOST = 20_000  # answers kept
 
 
 class _Asked(msgspec.Struct, array_like=True):
     model: str
     provider: str | None
     url: str | None
-    at: str
-    tokens: Tokens
 
 
 class _Said(msgspec.Struct, array_like=True):
-    """`rates` where they hold at any time, for any number of tokens; else None."""
-
-    cost: float | None
-    rates: list[float] | None
+    book: Book | None
 
 
 class _NoPrices(Prices):
     """For an answer that is not the last: nobody is asked, and nothing has a price."""
 
-    def cost(self, model: str | None, tokens: Tokens, **_: Any) -> float | None:
-        return None
-
-    def of_calls(self, model: str | None, tokens: Tokens, calls: int, **_: Any) -> float | None:
-        return None
-
-    def lasting(self, model: str | None, **_: Any) -> Rates | None:
+    def book(self, model: str | None, provider: str | None = None, url: str | None = None) -> Book | None:
         return None
 
 
@@ -65,49 +53,16 @@ class AskedPrices(Prices):
         self._end: weakref.finalize[..., AskedPrices] | None = None
         self._idle: threading.Timer | None = None
         self._own: Prices | None = None  # where no process can be had
-        self._rated: dict[tuple[str, str | None, str | None], Rates] = {}
-        self._said: dict[_Key, float | None] = {}
-        self._met: set[tuple[str, str | None, str | None]] = set()
         self.ready = False
 
     def start(self) -> None:
         """Have the list loaded before somebody asks."""
-        one = Tokens(input=1)
-        threading.Thread(target=self.cost, args=("gpt-4o", one), name="lctl-prices", daemon=True).start()
+        threading.Thread(target=self.book, args=("gpt-4o",), name="lctl-prices", daemon=True).start()
 
-    def cost(
-        self,
-        model: str | None,
-        tokens: Tokens,
-        *,
-        provider: str | None = None,
-        at: str = "",
-        url: str | None = None,
-    ) -> float | None:
-        if not model:
-            return None
-        rates = self._rated.get((model, provider, url))
-        if rates is not None:
-            return rates.cost(tokens)
-        key = (model, provider, url, at[:16], tokens)
-        if key in self._said:
-            return self._said[key]
-        said = self._ask(_Asked(model, provider, url, at, tokens))
+    def find(self, model: str, provider: str | None, origin: str | None) -> Book | None:
+        said = self._ask(_Asked(model, provider, origin))
         self.ready = True
-        if said.rates is not None:
-            self._rated[model, provider, url] = Rates.of(said.rates)
-        if len(self._said) >= _MOST:
-            self._said.clear()
-        self._said[key] = said.cost
-        return said.cost
-
-    def lasting(
-        self, model: str | None, *, provider: str | None = None, url: str | None = None
-    ) -> Rates | None:
-        if model and (model, provider, url) not in self._met:
-            self.cost(model, Tokens(input=1), provider=provider, url=url)
-            self._met.add((model, provider, url))
-        return self._rated.get((model or "", provider, url))
+        return said.book
 
     def _ask(self, asked: _Asked) -> _Said:
         with self._lock:
@@ -170,19 +125,15 @@ def shared() -> AskedPrices:
     return AskedPrices()
 
 
-_Key = tuple[str, str | None, str | None, str, Tokens]
-
-
 def _answer(prices: Prices, asked: _Asked) -> _Said:
-    cost = prices.cost(asked.model, asked.tokens, provider=asked.provider, at=asked.at, url=asked.url)
-    rates = prices.lasting(asked.model, provider=asked.provider, url=asked.url)
-    return _Said(cost, None if rates is None else rates.plain())
+    return _Said(prices.book(asked.model, asked.provider, asked.url))
 
 
 def main() -> None:
     """The process: answers lines until there are no more."""
     if hasattr(os, "nice"):
         os.nice(5)  # the page comes first
+    keptprices.keep()
     prices = Prices()
     answers: Any = sys.stdout.buffer
     for line in sys.stdin.buffer:

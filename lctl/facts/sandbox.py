@@ -16,6 +16,7 @@ from lctl.clock import system_clock
 from lctl.errors import QueryError
 from lctl.facts.formatting import printf
 from lctl.facts.sqltext import place, pointed, tokens
+from lctl.facts.textfunctions import instr, replace, trim
 
 #: Of one query.
 SECONDS = 5.0
@@ -106,6 +107,11 @@ class Sandbox:
         self._db.execute("SELECT 1 FROM json_each('[]'), json_tree('[]')").close()
         for name in ("printf", "format"):
             self._db.create_function(name, -1, printf(self._watch.refuse))
+        self._db.create_function("instr", 2, instr(self._watch.refuse), deterministic=True)
+        self._db.create_function("replace", 3, replace(self._watch.refuse), deterministic=True)
+        for name in ("trim", "ltrim", "rtrim"):
+            for count in (1, 2):
+                self._db.create_function(name, count, trim(name, self._watch.refuse), deterministic=True)
         self._db.set_progress_handler(self._watch.is_late, _STEPS)
         self._end = finalize(self, self._db.close)
 
@@ -185,21 +191,22 @@ class Sandbox:
             text = "the query ends too early"
         if "FTS" in text or "user-defined function" in text:
             text = "relevance() could not be worked out"
-        hint = self._hint(text)
+        hint = self._hint(text, sql)
         if position is None:
             return QueryError(f"{text}{hint}")
         return QueryError(f"{place(sql, position)}: {text}{hint}", position, pointed(sql, position))
 
-    def _hint(self, text: str) -> str:
+    def _hint(self, text: str, sql: str) -> str:
         named = _NAMED.search(text)
         if named is None or not text.startswith("no such"):
             return ""
         from difflib import get_close_matches
 
-        tables = list(self.columns)
-        known = tables if "table" in text else [name for table in tables for name in self.columns[table]]
         if "function" in text:
             return ""
+        tables = list(self.columns)
+        asked = [table for table in tables if re.search(rf"\b{table}\b", sql, re.IGNORECASE)] or tables
+        known = tables if "table" in text else [name for table in asked for name in self.columns[table]]
         name = named[1].rpartition(".")[2]
         close = get_close_matches(name, known, n=1)
         if close:

@@ -19,5 +19,7 @@ def _meant(text: str) -> dict[str, str]:
 Confidence = Annotated[float, msgspec.Meta(ge=0, le=1, extra=_meant("a number from 0 to 1"))]
 #: A whole number from 0.
 Count = Annotated[int, msgspec.Meta(ge=0, extra=_meant("a whole number from 0"))]
+#: Turns of an event loop; -1: it had come before the program asked for it.
+Turn = Annotated[int, msgspec.Meta(ge=-1, extra=_meant("a whole number from -1"))]
 #: Time in milliseconds, parts of one allowed.
 Milliseconds = Annotated[float, msgspec.Meta(ge=0, extra=_meant("milliseconds as a number from 0"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lctl.payloads.fields import Count, Milliseconds, Payload
+from lctl.payloads.fields import Count, Milliseconds, Payload, Turn
 from lctl.values import items
 
 
@@ -63,7 +63,8 @@ class Exchange(Payload, frozen=True):
         at: milliseconds from the beginning of the recording to the request's leaving; absent where
             nothing else was under way.
         turn: where its end reached an event loop, how many turns of that after what reached it before;
-            99 of more. Absent elsewhere, and of streams without `turns`.
+            99 of more, -1 of what was there when the program asked for it. Absent elsewhere, and of streams
+            without `turns`.
         behind: how many of the program's own callbacks ran behind it in that turn; absent for none.
         turns: of each of `chunks`, as `turn`.
         head_ms: from the request's leaving to the head of a stream, where `at` or `lane` is given.
@@ -90,11 +91,11 @@ class Exchange(Payload, frozen=True):
     duration_ms: Milliseconds | None = None
     lane: str | None = None
     at: Milliseconds | None = None
-    turn: Count | None = None
+    turn: Turn | None = None
     behind: Count | None = None
-    turns: list[Count] | None = None
+    turns: list[Turn] | None = None
     head_ms: Milliseconds | None = None
-    head_turn: Count | None = None
+    head_turn: Turn | None = None
     match: str | None = None
 
 

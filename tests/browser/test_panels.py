@@ -13,6 +13,7 @@ pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[br
 from playwright.sync_api import Page, expect
 
 from tests.browser.debugger import PANELS, Debugger, chosen, expect_chosen
+from tests.browser.logs import Open, document, event
 
 pytestmark = pytest.mark.browser
 
@@ -54,6 +55,18 @@ def test_a_call_shows_exactly_what_the_model_read(demo: Debugger, page: Page, de
     expect(thread).to_contain_text("You are a security reviewer. Judge each finding.")
     expect(thread).to_contain_text("F1 CONFIRMED 0.91")
     expect(thread).to_contain_text("2 attempts")
+    error = next(e for e in events(demo_log) if e["type"] == "error" and e.get("step") == call["seq"])
+    thread.get_by_role("button", name=f"#{error['seq']}").click()
+    expect_chosen(page, error["seq"])
+    expect(page.locator(".item[aria-current=true]")).to_be_in_viewport()
+
+
+def test_a_text_of_several_lines_is_read_as_such(opened: Open) -> None:
+    """As a traceback is; what looks like the end of a line and is none stays as it is written."""
+    said = "Traceback:\n  line 1\nC:\\new"
+    _, page = opened(document(event(1, "output", stream="stderr", text=said)))
+    text = page.locator(".json .string", has_text="Traceback")
+    expect(text).to_have_js_property("textContent", '"Traceback:\n  line 1\nC:\\\\new"')
 
 
 def test_two_calls_are_compared_by_what_they_read(demo: Debugger, page: Page, demo_log: Path) -> None:

@@ -327,6 +327,16 @@ def unknown_only() -> list[Event]:
     return log.events
 
 
+def long_prompts(sizes: list[int], model: str = "claude-sonnet-4-5") -> list[Event]:
+    """Calls that read so many tokens each, of a model that is dearer for long prompts (Claude Sonnet 4.5:
+    twice as much beyond 200,000)."""
+    log = Script()
+    for n, size in enumerate(sizes):
+        step = log.add(n, "main", "step_start", kind="llm", model=model, provider="anthropic")
+        log.add(n + 0.5, "main", "step_end", step, outcome="success", tokens={"input": size, "output": 0})
+    return log.events
+
+
 def written(
     path: Path, events: list[Event], chain: str = "security-review-001", *, closed: bool = True
 ) -> Path:

@@ -204,6 +204,11 @@ WRITERS: list[tuple[str, dict[str, Any]]] = [
     ("gate", {"id": "F1", "decision": "warn", "confidence": 0.7, "stated": 0.8, "hops": 1, "passed": True}),
     ("model_routing", {"decision": "x", "model": "m", "fact": "F1", "by_gate": {"proceed": "m"}}),
     ("ambient", {"source": "clock", "key": "time.time", "value": 1.5}),
+    # a stream beside others, whose pieces were there when the program asked for them
+    (
+        "exchange",
+        {"chunks": [[1, "a"], [2, "b"]], "turns": [3, -1], "turn": -1, "head_turn": 0, "lane": "0.1"},
+    ),
 ]
 
 

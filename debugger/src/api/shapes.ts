@@ -436,6 +436,7 @@ export interface CallAnswer {
   tools: { name: string; description: string | null; definition: unknown }[];
   params: Record<string, unknown>;
   previous: number | null;
+  failures: { seq: number; text: string }[];
 }
 
 export interface CallDiff {

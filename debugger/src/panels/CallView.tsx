@@ -1,9 +1,9 @@
 /** Exactly what one call of a model read, and what it answered. */
 import { api } from "../api/client";
 import { useFollow } from "../store/follow";
-import { run } from "../store/run";
+import { goTo, run } from "../store/run";
 import { setWords } from "../store/route";
-import { cost, count, duration } from "../ui/format";
+import { cost, count, duration, plural } from "../ui/format";
 import { Json } from "../ui/Json";
 import { MessageView } from "./Message";
 import { Waiting } from "../ui/Waiting";
@@ -20,7 +20,7 @@ export function CallView({ step }: { step: number }) {
   const answer = call.value.value;
   if (call.error.value) return <p class="notice error inset">{call.error.value}</p>;
   if (!answer) return <Waiting />;
-  const { call: about, prompt, answers, tools, params, previous } = answer;
+  const { call: about, prompt, answers, tools, params, previous, failures } = answer;
   const parameters = Object.entries(params);
   return (
     <div class="thread">
@@ -51,20 +51,28 @@ export function CallView({ step }: { step: number }) {
           {about.finish_reason ? <span>ended: {about.finish_reason}</span> : null}
           {about.attempts > 1 ? <span class="bad">{about.attempts} attempts</span> : null}
         </p>
+        {failures.map((failure) => (
+          <p key={failure.seq} class={about.error ? "notice error" : "notice"}>
+            <button type="button" class="link num" onClick={() => goTo(failure.seq)}>
+              #{failure.seq}
+            </button>{" "}
+            {failure.text}
+          </p>
+        ))}
         {tools.length ? (
           <details>
-            <summary>{count(tools.length)} tools offered: {tools.slice(0, 8).map((tool) => tool.name).join(", ")}{tools.length > 8 ? " …" : ""}</summary>
+            <summary>{plural(tools.length, "tool")} offered: {tools.slice(0, 8).map((tool) => tool.name).join(", ")}{tools.length > 8 ? " …" : ""}</summary>
             <Json value={Object.fromEntries(tools.map((tool) => [tool.name, tool.definition]))} open={1} />
           </details>
         ) : null}
         {parameters.length ? (
           <details>
-            <summary>{count(parameters.length)} parameters: {parameters.slice(0, 6).map(([name]) => name).join(", ")}</summary>
+            <summary>{plural(parameters.length, "parameter")}: {parameters.slice(0, 6).map(([name]) => name).join(", ")}</summary>
             <Json value={params} open={2} />
           </details>
         ) : null}
       </div>
-      <h3 class="divider">It read {count(prompt.length)} {prompt.length === 1 ? "message" : "messages"}</h3>
+      <h3 class="divider">It read {plural(prompt.length, "message")}</h3>
       {prompt.map((message) => (
         <MessageView key={message.id} message={message} />
       ))}

@@ -1,11 +1,12 @@
 /** What was said: the conversation as it stood at the chosen event, or exactly what one call read. */
+import { useEffect, useRef } from "preact/hooks";
 import { api } from "../api/client";
 import type { Branch, Call, Conversation as Answer, ConversationRow, Conversations } from "../api/shapes";
 import { useFollow, useGrowing } from "../store/follow";
 import { state } from "../store/now";
 import { seq, setWords, word } from "../store/route";
 import { goTo, run } from "../store/run";
-import { cost, count, duration, line, short } from "../ui/format";
+import { cost, count, duration, line, plural, short } from "../ui/format";
 import { Icon } from "../ui/Icon";
 import { CallDiffView } from "./CallDiff";
 import { CallView } from "./CallView";
@@ -97,7 +98,10 @@ function ConversationItem({ row, chosen, counted }: { row: ConversationRow; chos
         </span>
         <span class="clip soft">{row.title || row.id}</span>
         <span class="row dim num">
-          {count(row.messages)} messages{counted ? ` · ${count(row.calls)} calls` : ""}
+          <span class="ellipsis">
+            {plural(row.messages, "message")}
+            {counted ? ` · ${plural(row.calls, "call")}` : ""}
+          </span>
           {row.branches > 1 ? (
             <span class="tag">
               <Icon name="branch" /> {row.branches}
@@ -134,6 +138,10 @@ function CallList() {
 function CallItem({ call, before }: { call: Call; before: Call[] }) {
   const chosen = word("call") === String(call.step);
   const other = word("with") === String(call.step);
+  const place = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (chosen) place.current?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
   const choose = (event: MouseEvent) => {
     const open = word("call");
     if ((event.shiftKey || event.ctrlKey || event.metaKey) && open && open !== String(call.step)) {
@@ -150,13 +158,14 @@ function CallItem({ call, before }: { call: Call; before: Call[] }) {
         type="button"
         class={`item ${call.step > seq.value ? "future" : ""}`}
         aria-current={chosen || other}
+        ref={place}
         onClick={choose}
         title={before.length > 1 ? "Shift-click a second call to compare what the two read" : ""}
       >
         <span class="row">
           <b class="ellipsis">{call.model ?? "model"}</b>
-          {call.error ? <span class="tag error">failed</span> : null}
-          {call.attempts > 1 ? <span class="tag warn">{call.attempts} attempts</span> : null}
+          {call.error ? <span class="tag error">failed{call.attempts > 1 ? ` ×${call.attempts}` : ""}</span> : null}
+          {call.attempts > 1 && !call.error ? <span class="tag warn">{call.attempts} attempts</span> : null}
           <span class="grow" />
           <span class="num dim">#{call.step}</span>
         </span>

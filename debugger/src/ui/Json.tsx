@@ -41,7 +41,7 @@ function Text({ value }: { value: string }) {
   const cut = !all && value.length > TEXT;
   return (
     <>
-      <span class="string">{pieces(JSON.stringify(cut ? value.slice(0, TEXT) : value))}</span>
+      <span class="string">{pieces(written(cut ? value.slice(0, TEXT) : value))}</span>
       {cut ? (
         <button type="button" class="more" onClick={() => setAll(true)}>
           {count(value.length - TEXT)} more characters
@@ -50,6 +50,9 @@ function Text({ value }: { value: string }) {
     </>
   );
 }
+
+/** As JSON has it, but for the ends of lines: a traceback or a page of text is to be read. The raw tab has the letter. */
+const written = (text: string): string => JSON.stringify(text).replace(/\\\\|\\n/g, (found) => (found === "\\n" ? "\n" : found));
 
 function Branch({ value, name, open }: { value: object; name: string | undefined; open: number }) {
   const [shown, setShown] = useState(open > 0);

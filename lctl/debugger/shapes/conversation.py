@@ -156,8 +156,14 @@ class Tool(Shape, frozen=True, kw_only=True):
     definition: Any
 
 
+class Failure(Shape, frozen=True, kw_only=True):
+    seq: int
+    text: str
+
+
 class CallView(Shape, frozen=True, kw_only=True):
-    """What the model read, to the letter, and what it answered. `previous`: the same agent's call before."""
+    """What the model read, to the letter, and what it answered. `previous`: the same agent's call before;
+    `failures`: its errors, those of attempts too."""
 
     call: Call
     prompt: list[Message]
@@ -165,6 +171,7 @@ class CallView(Shape, frozen=True, kw_only=True):
     tools: list[Tool]
     params: dict[str, Any]
     previous: int | None
+    failures: list[Failure]
 
 
 class ContextPart(Shape, frozen=True, kw_only=True):

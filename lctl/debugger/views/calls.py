@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from lctl.analysis.describe import summary
 from lctl.analysis.log import model_of, number, text, tokens_of
 from lctl.conversation.node import Node
 from lctl.conversation.tree import Tree
@@ -14,7 +15,7 @@ from lctl.debugger.columns import MODEL
 from lctl.debugger.failing import Refused
 from lctl.debugger.moments import state_at
 from lctl.debugger.opened import Opened
-from lctl.debugger.shapes.conversation import Call, Calls, CallView, Message, MessageCall, Tool
+from lctl.debugger.shapes.conversation import Call, Calls, CallView, Failure, Message, MessageCall, Tool
 from lctl.debugger.views.messages import message
 from lctl.debugger.views.rows import FAILURES, cost
 from lctl.events import Event
@@ -128,8 +129,21 @@ def end_of(run: Opened, step: int) -> int | None:
 
 
 def _attempts(run: Opened, seq: int, end: int | None) -> int:
+    return sum(event.type == "exchange" for event in _events_of(run, seq, end))
+
+
+def _failures(run: Opened, seq: int, end: int | None) -> list[Failure]:
+    return [
+        Failure(seq=event.seq, text=summary(event))
+        for event in _events_of(run, seq, end)
+        if event.type == "error"
+    ]
+
+
+def _events_of(run: Opened, seq: int, end: int | None) -> Iterator[Event]:
+    """Those of one call, as far as they are near to its beginning."""
     stop = min(seq + _NEAR, (end or run.log.last_seq) + 1)
-    return sum(event.type == "exchange" and event.step == seq for event in run.log.events(seq, stop))
+    return (event for event in run.log.events(seq, stop) if event.step == seq)
 
 
 def _length(run: Opened, prompt: str | None, seq: int) -> int | None:
@@ -169,6 +183,7 @@ def call_view(run: Opened, step: int) -> CallView:
         tools=tools_of(run, start),
         params=params_of(start),
         previous=_previous(run, seqs, step, found.agent),
+        failures=_failures(run, step, found.end_seq),
     )
 
 

@@ -54,7 +54,7 @@ def sums_at(run: Opened, at: int) -> Costs:
     said = totals(run, now)
     models = []
     for name, one in sorted(now.models.items()):
-        paid = cost_of(run, name, one, now.last_timestamp)
+        paid = cost_of(run, name, one, now)
         unpriced = one.calls if paid is None and one.tokens.total else 0
         models.append(_use(name, one, paid, unpriced, llm_calls=one.calls))
     return Costs(
@@ -163,7 +163,8 @@ def _cache(used: Tokens, models: Iterable[Row | Usage], prices: Prices) -> Cache
                 share=_share(tokens.cache_read, tokens.input),
             )
         )
-        less = prices.cached_saving(row.name, tokens.cache_read) if tokens.cache_read else 0.0
+        prompt = tokens.input // max(1, row.llm_calls)
+        less = prices.cached_saving(row.name, tokens.cache_read, prompt=prompt) if tokens.cache_read else 0.0
         if less is not None:
             saved = (saved or 0.0) + less
     return Cache(

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lctl.analysis import modelcosts
 from lctl.analysis.describe import summary
 from lctl.analysis.log import model_of, number, text
+from lctl.analysis.modelcosts import Calls
+from lctl.analysis.prices import Prices
 from lctl.codec.lines import decode
 from lctl.debugger.opened import Opened
 from lctl.debugger.shapes.common import Row, Span
@@ -136,8 +139,19 @@ def cost(run: Opened, model: str | None, tokens: Tokens | None, at: str | None) 
     return run.prices.cost(model, tokens, at=at or "")
 
 
-def cost_of(run: Opened, model: str, used: Usage, at: str | None) -> float | None:
+def cost_of(run: Opened, model: str, used: Usage, now: State) -> float | None:
     """US dollars of all calls of a model together."""
     if not used.tokens.total:
         return None
-    return run.prices.of_calls(model, used.tokens, used.calls, at=at or "")
+    prices = run.prices
+    if run.is_long or prices.is_even(model, used.tokens, used.calls, at=now.last_timestamp or ""):
+        return prices.of_calls(model, used.tokens, used.calls, at=now.last_timestamp or "")
+    return modelcosts.cost_of(now, model, used, prices, _calls(run, model, prices))
+
+
+def _calls(run: Opened, model: str, prices: Prices) -> Calls | None:
+    """Of the whole run, once for all its moments."""
+    end = run.timeline.at(run.log.last_seq)
+    if len(end.steps) > modelcosts.MOST:
+        return None
+    return run.kept(("calls", model), lambda: Calls(model, end.steps.values(), prices))

@@ -13,6 +13,7 @@ from lctl._version import __version__
 from lctl.analysis.log import tokens_of
 from lctl.analysis.recordings import Run as Recorded
 from lctl.analysis.recordings import origin, tree
+from lctl.analysis.runcosts import needs_events, of_sums
 from lctl.debugger.asking import Question
 from lctl.debugger.catalogue import Catalogue
 from lctl.debugger.opened import Opened
@@ -139,21 +140,12 @@ def edits_of(made: Any) -> list[str]:
 
 
 def cost_of(catalogue: Catalogue, run: Recorded, until: float) -> float | None:
-    """Of what its summary counts, by model; of a rerun or fork, of what it sent. None where it is not
+    """Of what its summary counts, by model; where that does not say it, of its events. None where it is not
     known."""
-    if has_own(run):
+    if run.summary and needs_events(run, catalogue.prices):
         own = catalogue.own_sums.of(run, until)
         return None if own is None else own.cost
-    models = run.summary.get("models")
-    total: float | None = 0.0 if run.summary else None
-    at = datetime.fromtimestamp(run.started, UTC).isoformat()
-    for name, usage in models.items() if isinstance(models, dict) else ():
-        tokens = tokens_of(usage) if isinstance(usage, dict) else None
-        if tokens is None or not tokens.total or total is None:
-            continue
-        cost = catalogue.prices.cost(str(name), tokens, at=at)
-        total = None if cost is None else total + cost
-    return total
+    return of_sums(run, catalogue.prices) if run.summary else None
 
 
 def _name(run: Recorded) -> str:

@@ -65,7 +65,7 @@ def state(run: Opened, asked: StateAsked) -> StateView:
                 errors=one.errors,
                 wall_ms=one.wall_ms,
                 tokens=one.tokens,
-                cost=cost_of(run, name, one, now.last_timestamp),
+                cost=cost_of(run, name, one, now),
                 changed=("models", name) in touched,
             )
             for name, one in now.models.items()
@@ -94,11 +94,7 @@ def state(run: Opened, asked: StateAsked) -> StateView:
 def totals(run: Opened, now: State) -> Totals:
     """The sums of a state, with what they cost."""
     said = now.totals
-    costs = [
-        cost_of(run, name, usage, now.last_timestamp)
-        for name, usage in now.models.items()
-        if usage.tokens.total
-    ]
+    costs = [cost_of(run, name, usage, now) for name, usage in now.models.items() if usage.tokens.total]
     known = [one for one in costs if one is not None]
     return Totals(
         events=said.events,

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from lctl.analysis.echoes import is_echo
 from lctl.analysis.log import number, text
 from lctl.debugger.asking import OfRun
 from lctl.debugger.columns import MODEL, Columns
@@ -272,14 +273,25 @@ def neighbour(run: Opened, asked: NeighbourAsked) -> Neighbour:
         return Neighbour(seq=columns.seq(row) if 0 <= row < len(columns) else None)
     if asked.what == "error":
         n = bisect_left(columns.errors, asked.seq if asked.back else asked.seq + 1)
-        n = n - 1 if asked.back else n
-        return Neighbour(seq=columns.errors[n] if 0 <= n < len(columns.errors) else None)
+        return Neighbour(seq=_failure(run, columns, n, asked.back))
     if asked.what == "llm":
         codes = columns.codes_of("step_start", flavour=MODEL)
     else:
         codes = columns.codes_of(*_TYPES[asked.what])
     found = columns.next_of(codes, row, asked.back)
     return Neighbour(seq=None if found is None else columns.seq(found))
+
+
+def _failure(run: Opened, columns: Columns, n: int, back: bool) -> int | None:
+    """From the n-th of what failed on; of events about the same failure the one that says most."""
+    place = n - 1 if back else n
+    while 0 <= place < len(columns.errors):
+        seq = columns.errors[place]
+        event = next((one for one, _ in events_from(run, seq)), None)
+        if event is None or not is_echo(run.log, event):
+            return seq
+        place += -1 if back else 1
+    return None
 
 
 class TicksAsked(OfRun, kw_only=True, rename={"first": "from"}):

@@ -70,6 +70,19 @@ def test_rows(folder: Path, lctl: Cli) -> None:
     assert "2 h ago" in first
 
 
+@pytest.mark.parametrize(
+    ("sizes", "dollars"), [([60_000] * 10, "$1.80"), ([270_000, 10], "$1.62"), ([1000, 2000], "$0.0090")]
+)
+def test_long_prompts_that_are_dearer(folder: Path, lctl: Cli, sizes: list[int], dollars: str) -> None:
+    """What counts is how much each call read, not all of them together nor on the average: $3 a million
+    tokens, $6 in prompts beyond 200,000."""
+    folder.mkdir()
+    logs.written(folder / "20260101-000000-a.lctl.json", logs.long_prompts(sizes), "a")
+    assert f"Cost: {dollars}" in lctl("stats", "a").out
+    for command in ("ls", "runs"):
+        assert dollars in lctl(command).out
+
+
 def test_no_more_than_the_ends_are_read(folder: Path, lctl: Cli) -> None:
     """A log of any length lists as fast: events in the middle are never looked at."""
     path = record(folder, "long", llm_calls=7)

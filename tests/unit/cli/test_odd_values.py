@@ -41,7 +41,8 @@ COMMANDS = [
     ),
     *(f"query {{}} --csv SELECT_*_FROM_{one}" for one in TABLES),
     *(f"convert {{}} --to {form}" for form in ("json", "jsonl", "yaml")),
-    *(f"export {{}} --partial -f {form}" for form in FORMS),
+    *(f"export {{}} -f {form}" for form in FORMS),
+    *(f"export {{}} --partial -f {form}" for form in ("transcript", "messages")),
     "export {} -f otlp-proto -o odd.bin",
 ]
 if importlib.util.find_spec("pyarrow") is not None:

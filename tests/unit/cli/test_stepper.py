@@ -78,6 +78,23 @@ def test_next_error() -> None:
     assert press(at, "e").note == "no other error"
 
 
+def test_one_failure_is_one_stop() -> None:
+    """Its attempt and the ends of its steps say it again; a step that failed without an error is one."""
+    log = logs.Script()
+    agent = log.add(0, "a", "step_start", kind="agent")
+    call = log.add(1, "a", "step_start", agent, kind="llm", model="m")
+    log.add(2, "a", "exchange", call, status=500)
+    error = log.add(3, "a", "error", call, category="execution_error", type="server_error")
+    log.add(4, "a", "step_end", call, outcome="error")
+    log.add(5, "a", "step_end", agent, outcome="error")
+    silent = log.add(6, "a", "step_start", kind="agent")
+    alone = log.add(7, "a", "step_end", silent, outcome="error")
+    at = press(stepper(1, log.events), "e")
+    assert at.seq == error
+    assert press(at, "e").seq == alone
+    assert press(at, "E").seq == error
+
+
 def test_gaps_are_stepped_over() -> None:
     """Numbers that are missing from a log are passed over, in both directions and by a jump."""
     events = [e for e in logs.security_review() if e["seq"] not in (3, 4, 5)]

@@ -89,6 +89,21 @@ def test_lctl_dir(runs: dict[str, Path], place: Path, monkeypatch: pytest.Monkey
     assert resolve("demo-1").samefile(runs["other"])
 
 
+@pytest.mark.parametrize("name", ["absolute", "link"])
+def test_one_folder_by_two_names(
+    runs: dict[str, Path], place: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """LCTL_DIR may be `.lctl` itself under another name: each run is there once."""
+    folder = place / ".lctl"
+    if name == "link":
+        (place / "logs").symlink_to(folder, target_is_directory=True)
+        folder = place / "logs"
+    monkeypatch.setenv("LCTL_DIR", str(folder))
+    assert resolve("last~1").samefile(runs["old"])
+    with pytest.raises(LogNotFound, match="there are only 3 runs"):
+        resolve("last~3")
+
+
 def test_no_runs(place: Path) -> None:
     """Without any run the message says how to make one."""
     with pytest.raises(LogNotFound, match=r"lctl run agent\.py"):

@@ -12,6 +12,7 @@ import pytest
 
 from lctl.chain import Chain
 from lctl.debugger.openapi import document
+from tests.golden import logs as golden
 from tests.unit.debugger.conftest import Debugger
 from tests.unit.debugger.logs import Writing, review, save
 
@@ -116,6 +117,21 @@ def test_the_state_at_any_seq_is_the_fold(debug: Start, tmp_path: Path) -> None:
         assert [one["seq"] for one in said["open_steps"]] == list(reversed(known.open_steps))
 
 
+def test_costs_of_long_prompts_that_are_dearer(debug: Start, tmp_path: Path) -> None:
+    """At every event they are those of the calls until then: in the state, over the run, and in the list of
+    runs. Of sums alone they would fall when short calls follow a long one."""
+    path = golden.written(tmp_path / "run.lctl.json", golden.long_prompts([270_000, 10, 1000]), "long")
+    server = debug(path)
+    right = [(2, 1.62), (4, 1.62003), (6, 1.62303)]
+    for seq, cost in right:
+        assert server.get("/api/state", at=seq)["totals"]["cost"] == pytest.approx(cost)
+        assert server.get("/api/costs", at=seq)["cost"] == pytest.approx(cost)
+    curve = server.get("/api/trend", what="cost")["series"][0]["points"]
+    assert [one for _, one in curve if one] == pytest.approx([cost for _, cost in right])
+    (run,) = server.get("/api/runs")["runs"]
+    assert run["cost"] == pytest.approx(right[-1][1])
+
+
 def test_confidence_zero_is_zero(debug: Start, tmp_path: Path) -> None:
     """0.0 was said; null is what nobody said."""
     server = debug(save(tmp_path / "run.lctl.json", review()))
@@ -177,6 +193,24 @@ def test_a_step_that_was_broken_off_is_an_error(debug: Start, tmp_path: Path) ->
     assert [row["seq"] for row in server.get("/api/events", **{"from": 1})["rows"] if row["error"]] == [4]
     assert server.get("/api/timeline")["errors"] == [4]
     assert server.get("/api/neighbour", seq=1, what="error")["seq"] == 4
+
+
+def test_one_failure_is_one_stop_of_the_keys(debug: Start, tmp_path: Path) -> None:
+    """The ends of its steps are as red, and lead nowhere else than the error does."""
+    log = Writing()
+    agent = log.add("step_start", kind="agent")
+    call = log.add("step_start", "planner", agent, kind="llm", model="m")
+    log.add("exchange", "planner", call, method="POST", url="http://x/", status=500)
+    error = log.add("error", "planner", call, category="execution_error", type="server_error", message="no")
+    log.add("step_end", "planner", call, outcome="error")
+    log.add("step_end", "planner", agent, outcome="error")
+    server = debug(save(tmp_path / "run.lctl.json", log.events))
+    assert server.get("/api/neighbour", seq=1, what="error")["seq"] == error
+    assert server.get("/api/neighbour", seq=error, what="error")["seq"] is None
+    assert server.get("/api/neighbour", seq=6, what="error", back="true")["seq"] == error
+    assert server.get("/api/timeline")["errors"] == [4, 5, 6]
+    said = [{"seq": error, "text": "error execution_error/server_error: no"}]
+    assert server.get(f"/api/call/{call}")["failures"] == said
 
 
 @pytest.mark.parametrize(

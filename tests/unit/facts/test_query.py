@@ -17,6 +17,9 @@ from lctl.state.source import MemorySource
 from tests.unit.facts.asking import chain, ids, three_facts
 from tests.unit.trust.trustlogs import added
 
+#: Two million letters.
+_LONG = "replace(replace(printf('%0999d',0),'0',printf('%0999d',0)),'0','aa')"
+
 
 @pytest.fixture
 def known() -> Chain:
@@ -212,6 +215,8 @@ def test_what_is_wrong_is_said(known: Chain, sql: str, text: str, position: int 
         ("SELECT length(printf('%.*c', 900000000, 'x'))", "no more than 1000 characters"),
         ("SELECT format('%999999999d', 1)", "no more than 1000 characters"),
         ("SELECT printf('%*d', '1e9', 1)", "no more than 1000 characters"),
+        (f"SELECT replace(x, 'a', x) FROM (SELECT {_LONG} AS x)", "too large"),
+        (f"SELECT instr(x, x || 'b') FROM (SELECT CAST({_LONG} AS BLOB) AS x)", "cast them to text"),
         ("SELECT " + "(" * 500 + "1" + ")" * 500, "too large|too deep|overflow|maximum depth|parser"),
         ("SELECT '" + "x" * 200_000 + "'", "too large|too big|size limit|too long"),
         (" UNION ALL ".join(["SELECT 1"] * 200), "too many terms"),
