@@ -63,8 +63,9 @@ class Exchange(Payload, frozen=True):
         at: milliseconds from the beginning of the recording to the request's leaving; absent where
             nothing else was under way.
         turn: where its end reached an event loop, how many turns of that after what reached it before;
-            99 of more. Absent elsewhere, and of streams without `turns`.
+            99 where that is not known. Absent elsewhere, and of streams without `turns`.
         behind: how many of the program's own callbacks ran behind it in that turn; absent for none.
+        counted: it is the first of its event loop, from whose start on turns of that are counted.
         turns: of each of `chunks`, as `turn`.
         head_ms: from the request's leaving to the head of a stream, where `at` or `lane` is given.
         head_turn: of that, as `turn`.
@@ -92,6 +93,7 @@ class Exchange(Payload, frozen=True):
     at: Milliseconds | None = None
     turn: Count | None = None
     behind: Count | None = None
+    counted: bool | None = None
     turns: list[Count] | None = None
     head_ms: Milliseconds | None = None
     head_turn: Count | None = None
@@ -121,6 +123,7 @@ class Ambient(Payload, frozen=True):
         turn: as in an exchange, of a sleep, timer or wake.
         ahead: of a wake, in older logs: how many callbacks of the loop's turn ran before it.
         behind: as in an exchange.
+        counted: as in an exchange.
         match: as in an exchange.
     """
 
@@ -139,6 +142,7 @@ class Ambient(Payload, frozen=True):
     turn: Count | None = None
     ahead: Count | None = None
     behind: Count | None = None
+    counted: bool | None = None
     match: str | None = None
 
 
