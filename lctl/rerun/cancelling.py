@@ -53,7 +53,7 @@ class Cancelling:
 
     async def _cancelled_async(self, key: Key, loop: Any) -> None:
         """Return when it is the turn of the end of a call that has been cancelled. If it is cancelled once
-        more, as anyio's scopes do in each turn, it waits on only where that is known to be some turns away."""
+        more, as anyio's scopes do in each turn, it waits on where that is known to be some turns away."""
         again = False
         while True:
             with self._door:

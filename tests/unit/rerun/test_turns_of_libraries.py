@@ -1,4 +1,4 @@
-"""By one line, beside a task that gives way in each turn: what libraries and tools do in turns of a loop."""
+"""By one line, beside a task that gives way in each turn: what libraries and tools do in turns of loops."""
 
 from __future__ import annotations
 
