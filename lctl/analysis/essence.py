@@ -68,7 +68,7 @@ _MESSAGE = _VOLATILE | {
     "id",
     "item_id",
 }
-_WHEN = frozenset({"at", "turn", "behind"})
+_WHEN = frozenset({"at", "turn", "behind", "counted"})
 _AMBIENT = _VOLATILE | _WHEN | {"value", "values", "steps", "order", "result", "count", "ahead"}
 _TOOL_CALL = _VOLATILE | _WHEN | {"nested", "began", "match"}
 #: Of a tool's tape: seqs, and places in what the program wrote.

@@ -6,6 +6,7 @@ the body has ended. What passes on the wire meanwhile is this call's attempts (`
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -55,6 +56,8 @@ def logical_call_async(describe: Describe) -> Wrapper:
     """The wrapper for a coroutine function."""
 
     async def awaited(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if getattr(client, "_platform", client) is None:
+            _know_platform(wrapped, client)
         opened = wire.open_call_here()
         if opened is None:
             return await wrapped(*args, **kwargs)
@@ -72,6 +75,14 @@ def logical_call_async(describe: Describe) -> Wrapper:
         return result
 
     return awaited
+
+
+@never_raises("the platform of a client")
+def _know_platform(request: Any, client: Any) -> None:
+    """An asynchronous client asks for the platform in a thread before its first request, so that call begins
+    some turns of the loop later than others: another number in each run. And which call is the first may
+    differ in a rerun: those that a served tool made are not made again. So it is known before."""
+    client._platform = sys.modules[request.__module__].get_platform()
 
 
 def retry_delay(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

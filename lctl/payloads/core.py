@@ -182,6 +182,7 @@ class ToolCall(Payload, frozen=True):
         at: as in an exchange.
         turn: as in an exchange.
         behind: as in an exchange.
+        counted: as in an exchange.
         began: as `turn`, of its start; only outside other tools' bodies.
         match: as in an exchange.
     """
@@ -202,6 +203,7 @@ class ToolCall(Payload, frozen=True):
     at: Milliseconds | None = None
     turn: Count | None = None
     behind: Count | None = None
+    counted: bool | None = None
     began: Count | None = None
     match: str | None = None
 

@@ -63,9 +63,14 @@ class Exchange(Payload, frozen=True):
         at: milliseconds from the beginning of the recording to the request's leaving; absent where
             nothing else was under way.
         turn: where its end reached an event loop, how many turns of that after what reached it before;
+<<<<<<< HEAD
             99 of more, -1 of what was there when the program asked for it. Absent elsewhere, and of streams
             without `turns`.
+=======
+            99 where that is not known. Absent elsewhere, and of streams without `turns`.
+>>>>>>> r51
         behind: how many of the program's own callbacks ran behind it in that turn; absent for none.
+        counted: it is the first of its event loop, from whose start on turns of that are counted.
         turns: of each of `chunks`, as `turn`.
         head_ms: from the request's leaving to the head of a stream, where `at` or `lane` is given.
         head_turn: of that, as `turn`.
@@ -93,6 +98,7 @@ class Exchange(Payload, frozen=True):
     at: Milliseconds | None = None
     turn: Turn | None = None
     behind: Count | None = None
+    counted: bool | None = None
     turns: list[Turn] | None = None
     head_ms: Milliseconds | None = None
     head_turn: Turn | None = None
@@ -122,6 +128,7 @@ class Ambient(Payload, frozen=True):
         turn: as in an exchange, of a sleep, timer or wake.
         ahead: of a wake, in older logs: how many callbacks of the loop's turn ran before it.
         behind: as in an exchange.
+        counted: as in an exchange.
         match: as in an exchange.
     """
 
@@ -140,6 +147,7 @@ class Ambient(Payload, frozen=True):
     turn: Count | None = None
     ahead: Count | None = None
     behind: Count | None = None
+    counted: bool | None = None
     match: str | None = None
 
 

@@ -28,6 +28,7 @@ _THROUGH = (
     "session/threads.py",
     "session/processes.py",
     "session/lanes.py",
+    "rerun/cancelling.py",
     "rerun/conductor.py",
     "rerun/timekeeper.py",
     "rerun/virtualtime.py",

@@ -29,6 +29,7 @@ _VOLATILE = (
     "head_turn",
     "ahead",
     "behind",
+    "counted",
     "began",
     "checkpoint_id",
     "parent_checkpoint_id",
@@ -43,7 +44,7 @@ _FIELDS = 8
 _TIMESTAMP = b'"timestamp":"'
 _DURATION = b'"duration_ms":'
 _TIMES = re.compile(
-    rb'"(?:duration_ms|first_chunk_ms|head_ms|at|turn|head_turn|ahead|behind|began)":[^,}]*,?'
+    rb'"(?:duration_ms|first_chunk_ms|head_ms|at|turn|head_turn|ahead|behind|counted|began)":[^,}]*,?'
 )
 _TIME = len("2024-01-15T10:30:00.123456Z")
 

@@ -12,11 +12,11 @@ again in a little while.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from lctl.rerun.cancelling import Cancelling
 from lctl.rerun.handing import Handing
 from lctl.rerun.homes import Homes
 from lctl.rerun.idleloop import follows, idle_of
@@ -35,7 +35,7 @@ from lctl.session import turns
 _ROW = 50
 
 
-class Conductor:
+class Conductor(Cancelling):
     """Releases deliveries in the order of `moments`.
 
     Args:
@@ -112,8 +112,9 @@ class Conductor:
             self._stage.block(party)
         self._stage.stand(party)
 
-    async def wait_async(self, key: Key) -> None:
-        """As `wait`, in a coroutine of asyncio, uvloop or trio."""
+    async def wait_async(self, key: Key, lasting: bool = False) -> None:
+        """As `wait`, in a coroutine of asyncio, uvloop or trio. `lasting`: if that is cancelled, it will be
+        waited for again."""
         loop = running_loop()
         with self._door:
             place = self._score.place(key)
@@ -148,7 +149,7 @@ class Conductor:
         if party is not None:
             self._stage.stand(party)
             return
-        await self._wait_for(place, future)
+        await self._wait_for(place, future, lasting)
 
     async def resume_async(self, key: Key) -> None:
         """Before `wait`, in a task that in the recording gave others of its loop their turns: if they are to
@@ -168,14 +169,20 @@ class Conductor:
                 self._stage.watch.soon()
         await self._wait_for(place, future)
 
-    async def _wait_for(self, place: int, future: Any) -> None:
+    async def _wait_for(self, place: int, future: Any, lasting: bool = False) -> None:
         try:
             await future
         finally:
             with self._door:
                 self._homes.suspended.pop(place, None)
-                if self._stage.waiting.pop(place, None) is not None:  # cancelled
+                if self._stage.waiting.pop(place, None) is not None and not lasting:  # cancelled
                     self._score.play(place)
+
+    def count(self) -> None:
+        """What happens in the loop of this thread is what its turns are counted from."""
+        loop = running_loop()
+        if loop is not None:
+            self._clock.reached(loop)
 
     def hold(self, key: Key, handle: Any) -> bool:
         """Have a timer of the loop of this thread go off when it did. Whether it will."""
@@ -207,32 +214,6 @@ class Conductor:
             self._stage.stand(party)
         finally:
             self._stage.never.remove(party)
-
-    async def never_async(self, key: Key | None = None) -> None:
-        """Wait until cancelled. Raises RerunStopped where nothing else can happen any more.
-
-        Args:
-            key: the recorded moment of the end. Of several calls cancelled at once each goes on in its turn:
-                a set of tasks is cancelled in the order of their addresses.
-        """
-        loop = running_loop()
-        if loop is None:
-            from lctl.rerun.triowaiting import Suspended
-
-            await Suspended()
-            return
-        if self._stage.over:
-            raise never()
-        future = loop.create_future()
-        self._stage.hanging[future] = loop
-        try:
-            await future
-        except asyncio.CancelledError:
-            if key is not None:
-                await self.wait_async(key)
-            raise
-        finally:
-            self._stage.hanging.pop(future, None)
 
     # -- what will not come --------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lctl.rerun.entries import Entry, is_cancellation, is_stopped, lane_of
-from lctl.session import receiving
+from lctl.session import comings, receiving
 
 #: Source of what says that a timer of the program's own code went off.
 TIMER = "timer"
@@ -30,6 +30,7 @@ def exchange(event: dict[str, Any], data: dict[str, Any], begins: int) -> Entry:
     entry.status = data.get("status")
     entry.turn = _count(data.get("turn"))
     entry.behind = _count(data.get("behind"))
+    entry.counted = data.get("counted") is True
     if isinstance(error, dict):
         entry.cancelled = is_cancellation(str(error.get("type")))
     entry.whole = entry.status == 200 and data.get("complete") is True and error is None
@@ -63,6 +64,7 @@ def waited(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry.used = entry.kind != "sleep"  # nobody asks for it, or as for what is read
     entry.turn = _count(data.get("turn"))
     entry.behind = _count(data.get("behind"))
+    entry.counted = data.get("counted") is True
     entry.ahead = _count(data.get("ahead"))
     entry.step = event.get("step")
     entry.agent = str(event.get("agent") or "")
@@ -96,9 +98,11 @@ def tool(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry.turn = _count(data.get("turn"))
     entry.behind = _count(data.get("behind"))
     entry.began = _count(data.get("began"))
+    entry.counted = data.get("counted") is True
     tape = data.get("tape")
     if isinstance(tape, dict) and "executed" not in tape:
-        entry.received = [(one.ms, one.turn) for one in receiving.messages(tape)]
+        entry.received = [(one.ms, one.turn, None) for one in receiving.messages(tape)]
+        entry.received = entry.received or [(one.ms, one.turn, one.behind) for one in comings.comings(tape)]
     entry.at = _number(data.get("at"))
     entry.duration = _number(data.get("duration_ms")) or 0.0
     entry.timestamp = str(event.get("timestamp") or "")

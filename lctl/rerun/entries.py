@@ -37,11 +37,12 @@ class Entry:
         ahead: of a wake, in older logs: how many callbacks of that turn ran before it; None if unknown.
         behind: how many of the program's own ran in that turn after its end or wake; None for none.
         began: as `turn`, of a tool call's start.
+        counted: turns of its event loop are counted from its start on.
         turns: as `turn`, of each chunk of a stream; None if unknown.
         head: milliseconds from its start to the head of a stream; None if unknown.
         head_turn: as `turn`, of the head.
-        received: of what came from outside during a tool call, beside its result: milliseconds since the
-            start (None: before it) and `turn`.
+        received: of what came from outside during a tool call, beside its result, or of the items of an async
+            generator: milliseconds since the start (None: before it), `turn` and `behind`.
         lingering: the program ended the call when the whole answer was there, before it took it.
         left: of a stream: the program neither read it to its end nor closed it. Of a tool that gave a
             generator or coroutine: nobody has begun with that, so the call brought nothing.
@@ -61,6 +62,7 @@ class Entry:
         "begins",
         "behind",
         "cancelled",
+        "counted",
         "duration",
         "hash",
         "head",
@@ -101,6 +103,7 @@ class Entry:
         self.ahead: int | None = None
         self.behind: int | None = None
         self.began: int | None = None
+        self.counted = False
         self.agent = ""
         self.name = ""
         self.plain = False
@@ -109,7 +112,7 @@ class Entry:
         self.duration = 0.0
         self.timestamp = ""
         self.status: int | None = None
-        self.received: list[tuple[float | None, int | None]] = []
+        self.received: list[tuple[float | None, int | None, int | None]] = []
         self.times: list[float] | None = None
         self.cancelled = False
         self.lingering = False

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from lctl.rerun.ordering import START
+from lctl.rerun.idleloop import idle_of
+from lctl.rerun.ordering import END, RESUMED, START
 from lctl.rerun.parties import Awaiting
 from lctl.rerun.stage import Stage
 from lctl.rerun.upcoming import AHEAD
 from lctl.rerun.waiting import Key
+from lctl.session.turns import FAR
 
 
 class Homes:
@@ -50,6 +52,28 @@ class Homes:
             (score.key(one)[0] == key[0] and one not in waiting) or self._upcoming.is_elsewhere(one, loop)
             for one in before
         )
+
+    def turns_until_end(self, place: int, loop: Any, first: bool) -> int | None:
+        """In how many turns a call of this loop that has been cancelled is to end: by the turns of what is to
+        reach the loop before it. None if that is not known.
+
+        Args:
+            first: it goes before other such ends; else their order counts, too.
+        """
+        score, idle = self._score, idle_of(loop)
+        if idle is None:
+            return None
+        turns = 0
+        for one in range(score.head, place + 1):
+            if score.is_over(one) or self._upcoming.is_elsewhere(one, loop):
+                continue
+            turn, part = score.turn(one), score.key(one)[3]
+            if turn == FAR or (turn is None and part not in (START, RESUMED)):
+                return None
+            if part == END and one < place and not first:
+                return None
+            turns += max(turn or 0, 0)
+        return max(0, (idle.reached or 0) + turns - idle.turn)
 
     def keeps_own(self, place: int, loop: Any) -> bool:
         """Whether something before it is for a coroutine of this loop, which cannot hear of it while its

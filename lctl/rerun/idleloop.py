@@ -68,7 +68,7 @@ class IdleLoop:
 
     def has_come(self, turn: int) -> bool:
         """Whether this turn is at least the `turn`th after the one in which something last reached it."""
-        return turn < FAR and self.turn >= (self.reached or 0) + turn
+        return turn != FAR and self.turn >= (self.reached or 0) + turn
 
     def is_called(self) -> bool:
         """Whether something has come for it that it has not seen."""
@@ -171,7 +171,7 @@ class IdleLoop:
     def _turn(self) -> Any:
         """There is something to do; is the loop one that polls?"""
         self._turns += 1
-        if self._turns < _POLLS or not self._keeper.is_waited_for():
+        if self._turns < _POLLS or not self._keeper.is_waited_for() or self._keeper.is_to_come(self):
             return self._real(0)
         self._turns = 0
         self._polls, self.until = True, None

@@ -133,6 +133,8 @@ def _is_end(one: _Moment) -> bool:
 def _spot(one: _Moment) -> Spot:
     """What of a stream comes before its end has none: it comes behind all that is there."""
     entry = one.entry
+    if one.part > 0 and entry.received:
+        return Spot(None, entry.received[one.part - 1][2] or 0)
     if not _is_end(one) or (entry.ahead is None and entry.behind is None):
         return LAST
     return Spot(entry.ahead, entry.behind or 0)
@@ -160,7 +162,7 @@ def _moments(entry: Entry, start: float) -> Iterator[_Moment]:
     elif entry.at is not None and entry.began is not None:
         # Whether a result reached a loop before or after that started another tool tells no time.
         yield _Moment(start, entry, START, None)
-    for part, (ms, _) in enumerate(entry.received, 1):
+    for part, (ms, *_) in enumerate(entry.received, 1):
         if ms is not None:
             yield _Moment(start + ms, entry, part, None)
     if entry.times:

@@ -82,6 +82,10 @@ class Awaiting:
         self.tid = threading.get_native_id()
         self._future = future
 
+    def is_over(self) -> bool:
+        """Whether it goes on already: what it waits on is done, or cancelled."""
+        return bool(self._future.done())
+
     def give(self, at: int) -> int:
         """In its loop's own thread, at that place among what is ready; the place behind it."""
         ready = self.loop._ready
@@ -101,6 +105,16 @@ class Awaiting:
             self._future.resume()
         else:
             self.loop.call_soon_threadsafe(_give, self._future)
+
+
+class Ending(Awaiting):
+    """A coroutine that waits to be cancelled, which is to reach it in the turn of its delivery.
+
+    If it is cancelled in that very turn, it goes on there only because something else had let it: an answer
+    that it did not take any more. Then the delivery does so. Else it goes on because it is cancelled.
+    """
+
+    __slots__ = ()
 
 
 class Held:

@@ -16,7 +16,7 @@ from lctl.rerun.certificate import Tally
 from lctl.rerun.halting import Halt
 from lctl.rerun.livelanes import LiveLanes
 from lctl.rerun.matching import Match, Matcher
-from lctl.rerun.ordering import START, keys
+from lctl.rerun.ordering import RESUMED, START, keys
 from lctl.rerun.reads import Reads
 from lctl.rerun.repeating import Repeater, inherited_edits
 from lctl.rerun.sharing import Shared
@@ -199,6 +199,8 @@ class TapePlayer:
 
     def _take(self, match: Match) -> None:
         """`match` is served; nobody will ask for what was passed over."""
+        if match.entry is not None and match.entry.counted:
+            self.order.count()
         for entry in self._matcher.take(match):
             for key in keys(entry, self.tape.mark):
                 self.order.drop(key)
@@ -302,7 +304,9 @@ class TapePlayer:
             found.ran = data["input"] if "asked" in data else None
             found.placed, found.events = self.bodies.events(found.outcome.inside)
         else:
-            self.order.drop((self.tape.mark + entry.lane, "tool", entry.number, START))
+            for key in keys(entry, self.tape.mark):
+                if key[3] != RESUMED:
+                    self.order.drop(key)
             self.again.append(f"event {entry.seq}: {call.tool}: {data['tape']['executed']}")
             if "asked" in data:
                 return Rewritten(data["input"])

@@ -49,7 +49,7 @@ class Rerun:
         self._asked = next((n for n, one in enumerate(self._tapes) if one.log.id == tape.log.id), 0)
         self.tape = tape = self._tapes[0]
         self.settings = settings
-        counted = [tape.counted for tape in self._tapes if tape.counted is not None]
+        counted = [lane for tape in self._tapes for lane in tape.counted]
         conductor = Conductor(together(self._tapes), realtime=settings.realtime, counted=counted)
         self.order: Order = conductor
         self.halt = Halt()

@@ -114,7 +114,8 @@ class Score:
             for after in range(place + 1, min(place + _NEAR, self.length)):
                 at, key, more = self._moments[after]
                 if more is not None and not self._over[after]:
-                    self._moments[after] = at, key, min(more + turn, FAR)
+                    both = FAR if FAR in (more, turn) else more + turn
+                    self._moments[after] = at, key, both
                     return
 
     def pass_over(self, until: int) -> None:

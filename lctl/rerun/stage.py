@@ -10,7 +10,7 @@ from lctl.errors import RerunStopped
 from lctl.rerun.computing import Computing
 from lctl.rerun.idleloop import IdleLoop, follows
 from lctl.rerun.pace import Pace
-from lctl.rerun.parties import Alarm, Awaiting, Blocked, Door, Held, refuse
+from lctl.rerun.parties import Alarm, Awaiting, Blocked, Door, Ending, Held, refuse
 from lctl.rerun.quiescence import Threads
 from lctl.rerun.score import Score, Violation
 from lctl.rerun.upcoming import Upcoming
@@ -187,6 +187,9 @@ class Stage:
         """Not so a coroutine whose loop's thread is blocked in a call that another one made."""
         if isinstance(party, Blocked):
             return True
+        if isinstance(party, Ending) and not party.is_over():
+            loop = self.loops.get(party.tid)  # else it may be cancelled yet
+            return loop is not None and loop.loop is party.loop and loop.is_paused
         if follows(party.loop):
             return party.tid in self.loops
         return party.tid not in self.blocked

@@ -233,10 +233,11 @@ class Tape:
         return deliveries(entries, self.mark, apart)
 
     @property
-    def counted(self) -> str | None:
-        """The lane of the job from whose handing in on turns are counted."""
+    def counted(self) -> list[str]:
+        """The lanes of the jobs from whose handing in on turns of their loops are counted."""
         found = (self.jobs.get("value") or {}).get("counted")
-        return found if isinstance(found, str) else None
+        found = [found] if isinstance(found, str) else found
+        return [lane for lane in found if isinstance(lane, str)] if isinstance(found, list) else []
 
     @property
     def has_ambient(self) -> bool:

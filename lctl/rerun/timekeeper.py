@@ -69,6 +69,10 @@ class Timekeeper:
         """See `Upcoming.follows_in_turn`; likewise."""
         return self._stage.upcoming.follows_in_turn(loop, surely) if self._is_expecting() else None
 
+    def is_to_come(self, loop: IdleLoop) -> bool:
+        """See `Upcoming.is_to_come`; likewise."""
+        return self._stage.upcoming.is_to_come(loop)
+
     def _is_expecting(self) -> bool:
         return bool(self._stage.waiting or self._stage.upcoming.jobs)
 

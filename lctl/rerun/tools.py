@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from lctl.guard import guard
-from lctl.rerun.ordering import START
+from lctl.rerun.ordering import END, START
 from lctl.session import receiving, toolresults, wrote
 from lctl.session.callids import with_id_of
 from lctl.session.faithful import Unfaithful
@@ -31,7 +31,7 @@ _DRAWN = re.compile(
 class GatedServed(Served):
     """A recorded result, given when its turn in the recorded order has come."""
 
-    __slots__ = ("_endless", "_incoming", "_key", "_order")
+    __slots__ = ("_endless", "_given", "_incoming", "_key", "_order")
 
     def __init__(
         self,
@@ -46,6 +46,7 @@ class GatedServed(Served):
         self._key = key
         self._endless = endless
         self._incoming = incoming
+        self._given = 0
 
     def wait(self) -> None:
         self._order.drop((*self._key, START))
@@ -58,15 +59,39 @@ class GatedServed(Served):
         await self._give(early=True)
         await self._order.wait_async((*self._key, START))
         if self._endless:
-            try:
-                await self._give()
-                await self._order.never_async()
-            finally:  # cancelled, as it was; what it had changed by then stays
-                if self.outcome.change is not None:
-                    self.outcome.change()
+            await self._until_cancelled()
         else:
             await self._give()
             await self._order.wait_async((*self._key, 0))
+
+    async def begin_async(self) -> None:
+        if self.outcome.comings:
+            await self._order.wait_async((*self._key, START))
+        else:
+            await self.wait_async()
+
+    async def item_async(self, number: int) -> None:
+        if self.outcome.comings:
+            self._given = number
+            await self._order.wait_async((*self._key, number))
+
+    async def end_async(self, early: bool = False) -> None:
+        if not self.outcome.comings:
+            return
+        for number in range(self._given + 1, len(self.outcome.comings) + 1):
+            self._order.drop((*self._key, number))  # nobody will ask for it
+        if self._endless and not early:
+            await self._until_cancelled()
+        elif not self._endless:
+            await self._order.wait_async((*self._key, 0))
+
+    async def _until_cancelled(self) -> None:
+        try:
+            await self._give()
+            await self._order.never_async((*self._key, END))
+        finally:  # as it was; what it had changed by then stays
+            if self.outcome.change is not None:
+                self.outcome.change()
 
     async def _give(self, early: bool = False) -> None:
         for part, message in enumerate(self.outcome.received, 1):

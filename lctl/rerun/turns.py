@@ -96,6 +96,8 @@ class Turns:
             return None
         entry = row[number - 1]
         entry.used = True
+        if entry.counted:
+            self._order.count()
         return entry
 
     async def _wait_async(self, entry: Entry) -> None:

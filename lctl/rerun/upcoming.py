@@ -77,12 +77,23 @@ class Upcoming:
             if place not in self._waiting and not self._is_brought(place, threads):
                 return False
             turn = score.turn(place)
+            if part == START and turn is None:
+                return True
             if together:
                 return turn == 0
             if part == START:
                 return True
             return turn is not None and loop.has_come(turn)
         return False
+
+    def is_to_come(self, loop: IdleLoop) -> bool:
+        """Whether the next of all is to reach this loop in a turn that it has yet to come to."""
+        score = self._score
+        party = self._waiting.get(score.head)
+        if not isinstance(party, Awaiting) or party.loop is not loop.loop:
+            return False
+        turn = score.turn(score.head)
+        return turn not in (*_NO_TURN, turns.FAR) and not loop.has_come(turn or 0)
 
     def _is_brought(self, place: int, threads: bool) -> bool:
         """Whether a thread brings it: that of a job that has been handed in, or (`threads`) one of those that

@@ -19,7 +19,7 @@ _TELLING = re.compile(r"(?=\D*\d).{6,}", re.DOTALL)
 _FIELD = re.compile(r"(?:call|use)_?id", re.IGNORECASE)
 _RESULT = ("output", "error", "paused")
 #: Of a tape: what the program was not given as the result, by places and turns that count its letters.
-_BESIDE = frozenset({"inside", "wrote", "received"})
+_BESIDE = frozenset({"inside", "wrote", "received", "items"})
 
 
 def with_id_of(data: Mapping[str, Any], call: ToolCall) -> Mapping[str, Any]:

@@ -216,15 +216,16 @@ class PoolJobs:
         if recorded is not None:
             return recorded or None
         kept = self._ended.values() if self._several else ()
-        if not (kept or self._seen or self._heard):
+        if not (kept or self._seen or self._heard or turns.counted_from):
             return None
         ended = [list(one) for one in sorted(kept, key=lambda one: (one.seq, one.at))]
         seen = [list(one) for one in sorted(self._seen, key=lambda one: one.lane)]
         value: dict[str, Any] = {"ended": ended, "seen": seen}
         if self._heard:
             value["heard"] = [list(one) for one in self._heard]
-            if turns.counted_from is not None:
-                value["counted"] = turns.counted_from
+        if turns.counted_from:
+            first, *others = turns.counted_from
+            value["counted"] = [first, *others] if others else first
         return {"source": SOURCE, "key": "pools", "value": value}
 
 

@@ -67,7 +67,6 @@ class Incoming:
             return False
         ms = (self._clock.monotonic_ns() - self._moment.ns) // 1000 / 1000
         self._moment.alone = False
-        turns.together()
         # Whoever heard it from outside gave it to this task a turn before.
         turn = turns.since(ago=1) if turns.counting and self._orders else None
         self._kept.append(Message(ms, turn, content))

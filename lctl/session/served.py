@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lctl.errors import RerunStopped
 
 if TYPE_CHECKING:
+    from lctl.session.comings import Coming
     from lctl.session.receiving import Message
     from lctl.session.wrote import Piece
 
@@ -26,6 +27,8 @@ class Outcome(NamedTuple):
         gives: of a plain function that gave a generator or coroutine: which of them.
         wrote: what it wrote to standard output and error.
         received: what came from outside meanwhile.
+        comings: of an async generator: when each of its items came (see `lctl.session.comings`); none of
+            older logs.
     """
 
     value: Any = None
@@ -38,6 +41,7 @@ class Outcome(NamedTuple):
     gives: str | None = None
     wrote: Sequence[Piece] = ()
     received: Sequence[Message] = ()
+    comings: Sequence[Coming] = ()
 
 
 class Served:
@@ -69,6 +73,16 @@ class Served:
 
     async def wait_async(self) -> None:
         """The same, without holding up the event loop."""
+
+    async def begin_async(self) -> None:
+        """Of an async generator: return when it is to give its first item."""
+        await self.wait_async()
+
+    async def item_async(self, number: int) -> None:
+        """Return when its `number`th item is to be given."""
+
+    async def end_async(self, early: bool = False) -> None:
+        """Return when it is to end; `early`: it is closed before it has given all."""
 
     def beyond(self) -> BaseException:
         """What to raise where a tool's generator, or coroutine, is asked for more than it ever was."""
@@ -117,20 +131,24 @@ def items_of(served: Served) -> Any:
 
 async def items_of_async(served: Served) -> Any:
     """As `items_of`, of an async generator."""
-    await served.wait_async()
+    await served.begin_async()
     outcome = served.outcome
     thrown: Exception | None = None
     recorded = _recorded(outcome)
     for n, item in enumerate(recorded):
+        await served.item_async(n + 1)
         try:
             yield item
         except GeneratorExit:
+            await served.end_async(early=True)
             if outcome.change is not None:
                 outcome.change()
             raise
         except Exception as error:
             if n + 1 == len(recorded):
                 thrown = error
+    if not outcome.closed_early:
+        await served.end_async()
     _end(served, thrown)
 
 

@@ -246,8 +246,8 @@ def _begun(lane: Lane) -> pooljobs.Job | None:
     if not lane.index or lane.tool is not None:
         return None
     loop = turns.running() is not None
-    if loop:
-        turns.beside(lane)
+    if loop and turns.is_first():
+        turns.counted_from.append(lane.path)
     return pooljobs.begin(loop)
 
 

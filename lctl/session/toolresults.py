@@ -14,6 +14,8 @@ holds it (see `lctl.session.faithful`):
     wrote       [stream, characters written to it before, text] of what its body wrote to stdout and stderr
     received    [milliseconds since its start, turn of the loop, message] of what came from outside meanwhile,
                 beside its result; null instead of the milliseconds: before its start
+    items       [milliseconds since its start, turn of the loop, place there] of each item of an async
+                generator
     gives       "generator", "async generator" or "coroutine": what a tool that is none itself gave
     executed    why none of this could be kept: a rerun runs the tool again
 """
@@ -26,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.interrupts import let_through
 from lctl.session import hooks, jsonable
+from lctl.session.comings import comings
 from lctl.session.faithful import Decoder, Encoder, Given, Unfaithful, owners
 from lctl.session.faithful.coding import encode_parts
 from lctl.session.faithful.depths import Depth, all_written
@@ -42,7 +45,7 @@ _PARTS = ("after", "within", "output", "returned", "error")
 #: Of a `tool_call` event: how the call ended.
 _FIELDS = ("output", "error", "paused", "closed_early", "tape")
 #: Of a generator tool's items that are kept.
-_ITEMS = 1000
+MOST_ITEMS = 1000
 
 #: "tool: why" of the calls that a rerun must make again, with how many there were.
 executed: dict[str, int] = {}
@@ -69,7 +72,7 @@ class Items:
 
     def add(self, value: Any) -> None:
         self.count += 1
-        if self.count > _ITEMS:
+        if self.count > MOST_ITEMS:
             return
         plain = is_plain(value, self._given.index)
         if self._made is None and not plain:
@@ -88,8 +91,8 @@ class Items:
         Raises:
             Unfaithful: there were too many, or one cannot be kept.
         """
-        if self.count > _ITEMS:
-            raise Unfaithful(f"a stream of more than {_ITEMS} items")
+        if self.count > MOST_ITEMS:
+            raise Unfaithful(f"a stream of more than {MOST_ITEMS} items")
         if self._why is not None:
             raise Unfaithful(self._why)
         return self._made
@@ -275,6 +278,7 @@ def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
         gives=tape.get("gives"),
         wrote=pieces(tape),
         received=messages(tape),
+        comings=comings(tape),
     )
 
 

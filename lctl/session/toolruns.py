@@ -14,6 +14,7 @@ from lctl.errors import RerunStopped
 from lctl.guard import guard
 from lctl.record.recorder import Draft
 from lctl.session import border, context, hooks, jsonable, lanes, toolresults, turns, untouched
+from lctl.session.comings import Coming
 from lctl.session.default import get_session
 from lctl.session.faithful import Given
 from lctl.session.faithful.owners import owner_of
@@ -99,6 +100,7 @@ class ToolRun(Run):
         self._shown, self._paused, self._rebind = shown, paused, rebind
         self._given = call.given or Given(())
         self._items: Items | None = None
+        self._comings: list[Coming] = []
         self._asked: dict[str, Any] | None = None
         self.session = get_session()
         if self.session is not None:
@@ -108,8 +110,6 @@ class ToolRun(Run):
         self.frame = context.raw()
         lane = lanes.current()
         # Within another tool's body it orders nothing that a rerun does: the call is served as a whole.
-        if lane.tool is None:
-            turns.beside()
         self._began = turns.since() if turns.counting and lane.tool is None else None
         if call.incoming is not None and self.session is not None:
             call.incoming.begin(self.session.clock, self._moment, lane.tool is None)
@@ -178,6 +178,14 @@ class ToolRun(Run):
         if self._items is None:
             self._items = Items(self._given)
         self._items.add(value)
+        if self.asked is None or self.session is None or self._outer.tool is not None:
+            return
+        if len(self._comings) < toolresults.MOST_ITEMS:
+            self._comings.append(Coming.now(self.session.under_way.since(self._moment), self._is_at_once()))
+
+    def _is_at_once(self) -> bool:
+        """Of a generator: whether it has gone on in the turn in which it was asked to."""
+        return self.asked is not None and self.asked == turns.now()
 
     def returned(self, value: Any) -> None:
         if self._items is None:
@@ -209,7 +217,7 @@ class ToolRun(Run):
             self._again.end(give_all=is_same)
         if session is None:
             return
-        session.under_way.end(self._moment, delivers)
+        session.under_way.end(self._moment, delivers, self._is_at_once())
         if self._made_before:
             return
         if self.lane is not None and session.body_ended is not None:
@@ -307,6 +315,8 @@ class ToolRun(Run):
         received = None if self._call.incoming is None else self._call.incoming.tape()
         if received is not None and "executed" not in (tape or ()):
             tape = {**(tape or {}), "received": received}
+        if self._comings and "executed" not in (tape or ()):
+            tape = {**(tape or {}), "items": [list(one) for one in self._comings]}
         if self.gives is not None:
             tape = {**(tape or {}), "gives": self.gives}
         if tape is not None:

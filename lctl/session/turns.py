@@ -3,8 +3,8 @@
 Answers that come at nearly the same time are taken by a loop in the same turn or in turns close to each
 other, and what the program does upon the first runs between them, or after both. Times do not tell that;
 the number of turns from one to the next does. Counted where a recording is to be run again
-(`record="full"`), elsewhere from the first time on that two calls are under way at once in a loop, or a call
-or tool begins, or a job of a pool is handed in, beside other tasks.
+(`record="full"`), elsewhere, of each loop, from the first call or tool on that begins in it, or job of a pool
+that is handed in there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lctl.session.lanes import Lane
 
-#: Turns that are not told apart from more.
+#: In place of a number of turns that is not known. (Older logs have it for more, too.)
 FAR = 99
 
 #: In place of a number of turns: it was there when it was asked for. It did not reach the loop just then.
@@ -41,8 +41,8 @@ wanted = False
 #: Called in a thread that begins what is not the program's (see `apart`); gives what to call at its end.
 on_apart: list[Callable[[], Callable[[], object]]] = []
 
-#: The lane of the job from whose handing in on they are.
-counted_from: str | None = None
+#: The lanes of the jobs from whose handing in on they are.
+counted_from: list[str] = []
 
 #: Whether they are of all loops, from the first turn of each on.
 _all = False
@@ -59,41 +59,20 @@ on_submit: list[Callable[[Lane], object]] = []
 on_job: list[Callable[[Lane], object]] = []
 
 
-def begin(loop: Any) -> None:
-    """A loop begins a turn."""
-    loop._lctl_turn = getattr(loop, "_lctl_turn", 0) + 1
-
-
-def together() -> None:
-    """Two calls are under way at once: their ends may come in one turn of this thread's loop."""
-    if wanted and not counting and running() is not None:
-        count()
-
-
-def beside(job: Lane | None = None) -> None:
-    """A call or tool begins, or a pool's job is handed in: what other tasks of this thread's loop do may come
-    before its end, or after it. Counted from a job on, that is what reached the loop last."""
-    global counted_from
-    if counting or not wanted:
-        return
+def is_first() -> bool:
+    """A call or tool begins in this thread, or a pool's job is handed in. Whether turns of the loop are
+    counted from it on, as if it were what had reached that last: what tasks do comes before its end, or after
+    it."""
     loop = running()
-    if loop is None or _is_alone(loop):
-        return
+    if loop is None or not wanted or _all or getattr(loop, "_lctl_reached", None) is not None:
+        return False
+    if not isinstance(loop, sys.modules["asyncio"].BaseEventLoop):
+        return False
     count()
-    if isinstance(loop, sys.modules["asyncio"].BaseEventLoop):
-        begin(loop)  # the turn that runs now
-        if job is not None:
-            loop._lctl_reached, counted_from = loop._lctl_turn, job.path
-
-
-def _is_alone(loop: Any) -> bool:
-    """Whether the running task is the only one of its loop."""
-    if sys.version_info < (3, 14):  # all that there are, of whichever loop: each call looks here
-        name = "_scheduled_tasks" if sys.version_info >= (3, 12) else "_all_tasks"
-        known: Any = getattr(sys.modules["asyncio.tasks"], name, None)
-        if known is not None and len(known) < 2:
-            return True
-    return len(sys.modules["asyncio"].all_tasks(loop)) < 2
+    if getattr(loop, "_lctl_turn", None) is None:
+        loop._lctl_turn = 1  # the turn that runs now
+    loop._lctl_reached = loop._lctl_turn
+    return True
 
 
 def count(*, all: bool = False) -> None:
@@ -111,7 +90,10 @@ def count(*, all: bool = False) -> None:
 
     @functools.wraps(real)
     def _run_once(self: Any) -> None:
-        begin(self)
+        try:  # written out: it is done in each turn of each loop
+            self._lctl_turn += 1
+        except AttributeError:
+            self._lctl_turn = 1
         real(self)
 
     loop._run_once = _run_once
@@ -124,16 +106,17 @@ def count(*, all: bool = False) -> None:
 
 
 def stop() -> None:
-    global _all, counted_from, counting
-    counting, _all, counted_from = False, False, None
+    global _all, counting
+    counting, _all = False, False
+    counted_from.clear()
     while _undo:
         _undo.pop()()
 
 
 def since(ago: int = 0) -> int | None:
-    """Turns from the last thing that reached the loop of this thread until now, at most `FAR`; None where
-    none runs, or one whose turns are not counted. Where nothing has reached it yet, those from its first one
-    on, if all have been counted.
+    """Turns from the last thing that reached the loop of this thread until now; None where none runs, or one
+    whose turns are not counted. Where nothing has reached it yet, those from its first one on, if all have
+    been counted, else `FAR`.
 
     Args:
         ago: so many turns before this one it did, if not earlier than the last.
@@ -145,7 +128,7 @@ def since(ago: int = 0) -> int | None:
     last = getattr(loop, "_lctl_reached", 0 if _all else None)
     turn = turn - ago if last is None else max(turn - ago, last)
     loop._lctl_reached = turn
-    return FAR if last is None else min(turn - last, FAR)
+    return FAR if last is None else turn - last
 
 
 def now() -> int | None:

@@ -20,6 +20,7 @@ class Moment:
     Attributes:
         ns: the reading of the session's clock.
         alone: nothing else was under way from its start on.
+        first: turns of its loop are counted from its start on.
         turn: of its end: see `lctl.session.turns.since`.
         behind: its place there: see `lctl.session.turnplaces.behind`.
     """
@@ -27,6 +28,7 @@ class Moment:
     lane: str
     ns: int
     alone = True
+    first = False
     turn: int | None = None
     behind: int | None = None
 
@@ -73,7 +75,8 @@ class UnderWay:
         if len(calls) > 1:
             for other in list(calls):
                 other.alone = False
-            turns.together()
+        if lane.tool is None and lane is not SHARED and turns.is_first():
+            moment.first = True
         return moment
 
     def end(self, moment: Moment, delivers: bool = True, at_once: bool = False) -> None:
@@ -123,6 +126,8 @@ class UnderWay:
         elif moment.alone and not always:
             return made
         made["at"] = self.ms(moment.ns)
+        if moment.first:
+            made["counted"] = True
         if moment.turn is not None:
             made["turn"] = moment.turn
         if moment.behind is not None:

@@ -26,6 +26,7 @@ class Run:
         served: what it gives instead of running.
         gives: of a plain function that gave a generator or coroutine, which is followed to its end: which.
         session: it is recorded there.
+        asked: of an async generator: the turn of its loop in which it was asked to go on, if that is counted.
     """
 
     #: Whether what a plain function gives to be iterated or awaited is part of the run.
@@ -35,6 +36,7 @@ class Run:
     frame: context.Frame | None = None
     lane: Lane | None = None
     served: Served | None = None
+    asked: int | None = None
     #: Takes the place of the caller's arguments.
     arguments: tuple[tuple[Any, ...], dict[str, Any]] | None = None
 

@@ -11,7 +11,7 @@ from functools import wraps
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any
 
-from lctl.session import context, lanes, untouched
+from lctl.session import context, lanes, turns, untouched
 from lctl.session.served import items_of, items_of_async
 from lctl.session.wrappedruns import (
     Begin,
@@ -223,6 +223,7 @@ def _async_generator(function: Any, begin: Begin) -> Any:
             outer = context.raw()
             context.set_current(run.frame)
             lane = None if run.lane is None else lanes.enter(run.lane)
+            run.asked = turns.now() if turns.counting else None
             try:
                 item = await resume(value)
             except StopAsyncIteration:
@@ -246,6 +247,7 @@ def _async_generator(function: Any, begin: Begin) -> Any:
             except BaseException as error:
                 resume, value = items.athrow, error
             if left is not None:  # out here: it is no context of what closing raises
+                run.asked = turns.now() if turns.counting else None
                 try:
                     await inside_async(run, items.aclose)
                     raise left

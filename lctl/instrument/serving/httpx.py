@@ -6,7 +6,9 @@ the binding of the stream are the library's.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager
 from types import ModuleType
 from typing import Any
 
@@ -20,15 +22,26 @@ class Players:
 
     def __init__(self, module: ModuleType, errors: ModuleType) -> None:
         base: dict[str, Any] = {"__module__": __name__}
+        self._package = module.__name__.partition(".")[0]
         self._response = module.Response
         self._request = module.Request
         self._error = errors.TransportError
         self._stream = type("ServedStream", (_Stream, module.SyncByteStream), base)
         self._async_stream = type("ServedStream", (_AsyncStream, module.AsyncByteStream), base)
 
-    def standing(self, client: Any, answer: Answer) -> Any:
+    def standing(self, client: Any, answer: Answer, request: Any) -> Any:
         """`client`, with `answer` in place of every transport."""
-        return _Client(client, _Transport(self, answer))
+        return _Client(client, _Transport(self, answer, self._lock(client, request)))
+
+    def _lock(self, client: Any, request: Any) -> AbstractAsyncContextManager[Any] | None:
+        """What the transport takes hold of when a body that was read to its end is closed: with httpcore 1
+        that gives the other tasks a turn. None of a transport of another kind, and of a synchronous one."""
+        kind = getattr(sys.modules.get(self._package), "AsyncHTTPTransport", None)
+        if kind is None or not isinstance(client._transport_for_url(request.url), kind):
+            return None
+        core = sys.modules.get(f"{self._package.replace('httpx', 'httpcore')}._synchronization")
+        lock = getattr(core, "AsyncLock", None)
+        return None if lock is None else lock()
 
     def with_body(self, request: Any, body: bytes, url: str | None) -> Any:
         """`request` with another body, and to another URL if one is given."""
@@ -41,14 +54,14 @@ class Players:
             made.headers["content-length"] = "0"
         return made
 
-    def response(self, answer: Answer, request: Any, asynchronous: bool) -> Any:
+    def response(self, answer: Answer, request: Any, lock: Any, asynchronous: bool) -> Any:
         """The response; raises the recorded error where there is none."""
         if answer.status is None:
             raise self.error(answer, request)
         return self._response(
             answer.status,
             headers=pairs(answer.headers),
-            stream=(self._async_stream if asynchronous else self._stream)(self, answer, request),
+            stream=(self._async_stream if asynchronous else self._stream)(self, answer, request, lock),
             extensions={"http_version": b"HTTP/1.1", "network_stream": _Network()},
         )
 
@@ -72,25 +85,27 @@ class _Client:
 
 
 class _Transport:
-    def __init__(self, players: Players, answer: Answer) -> None:
+    def __init__(self, players: Players, answer: Answer, lock: Any) -> None:
         self._players = players
         self._answer = answer
+        self._lock = lock
 
     def handle_request(self, request: Any) -> Any:
         self._answer.wait()
-        return self._players.response(self._answer, request, False)
+        return self._players.response(self._answer, request, None, False)
 
     async def handle_async_request(self, request: Any) -> Any:
         await self._answer.wait_async()
-        return self._players.response(self._answer, request, True)
+        return self._players.response(self._answer, request, self._lock, True)
 
 
 class _Stream:
     """A body. Read in several goes, as SDKs do, each goes on where the one before stopped."""
 
-    def __init__(self, players: Players, answer: Answer, request: Any) -> None:
+    def __init__(self, players: Players, answer: Answer, request: Any, lock: Any) -> None:
         self._players = players
         self._answer = answer
+        self._lock = lock
         self._request = request
         self._chunks: Any = None
 
@@ -126,6 +141,10 @@ class _AsyncStream(_Stream):
         # A loop that ends closes every generator at once: this one, and those that close it.
         if close is not None and not getattr(self._chunks, "ag_running", False):
             await close()
+        lock, self._lock = self._lock, None
+        if self._chunks == () and lock is not None:
+            async with lock:
+                pass
         closed = getattr(self._answer, "closed_async", None)
         if closed is not None:
             await closed()

@@ -11,7 +11,6 @@ from lctl.instrument import settings, suppress, wire
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.callevents import is_cancellation
 from lctl.instrument.serving.aiohttp import Served
-from lctl.session import turns
 from lctl.session.wrappedruns import step_aside
 
 
@@ -62,7 +61,6 @@ async def begin(request: Any) -> Attempt | None:
             raise
         guard.failed("the start of a model call", error)
         return None
-    turns.beside()
     return wire.begin(seen, "aiohttp", headers.items(), body)
 
 

@@ -27,7 +27,7 @@ from lctl.instrument.transports.httpxstreams import (
     RecordedBody,
     RecordedUpload,
 )
-from lctl.session import border, turns
+from lctl.session import border
 from lctl.session.wrappedruns import step_aside
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class _Tees:
         serving.ready(passage)
         attempt = serving.begin(passage, self.name, request.headers.raw, body)
         if passage.answer is not None:
-            wrapped = partial(wrapped.__func__, self._players.standing(client, passage.answer))
+            wrapped = partial(wrapped.__func__, self._players.standing(client, passage.answer, request))
         elif passage.body is not None:
             request = self._players.with_body(request, passage.body, passage.url)
         return self._sent(wrapped, request, attempt)
@@ -162,8 +162,6 @@ class _Tees:
         attempt = wire.begin(seen, self.name, request.headers.raw, body)
         if attempt is None:
             return await wrapped(request)
-        if not turns.counting:
-            turns.beside()
         if attempt.upload is not None and isinstance(request.stream, self._async):
             request.stream = self._async_upload(request.stream, attempt.upload)
         try:
@@ -180,7 +178,7 @@ class _Tees:
         await serving.ready_async(passage)
         attempt = serving.begin(passage, self.name, request.headers.raw, body)
         if passage.answer is not None:
-            wrapped = partial(wrapped.__func__, self._players.standing(client, passage.answer))
+            wrapped = partial(wrapped.__func__, self._players.standing(client, passage.answer, request))
         elif passage.body is not None:
             request = self._players.with_body(request, passage.body, passage.url)
         return await self._sent_async(wrapped, request, attempt)

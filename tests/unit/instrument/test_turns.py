@@ -1,4 +1,4 @@
-"""Turns of event loops are counted from when that tells anything, and not before."""
+"""Turns of event loops are counted from the first call, tool or job on that begins there."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from asyncio.base_events import BaseEventLoop
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,40 +39,51 @@ async def stand(gate: asyncio.Event) -> None:
     await gate.wait()
 
 
-async def _one_by_one() -> None:
-    for n in range(3):
-        await look(n)
-
-
 async def _at_once() -> None:
     gate = asyncio.Event()
     asyncio.get_running_loop().call_later(0.005, gate.set)
     await asyncio.gather(*[stand(gate) for _ in range(3)])
 
 
-def test_a_loop_whose_calls_follow_each_other_is_left_alone(tmp_path: Path) -> None:
+async def _in_a_thread() -> None:
+    await asyncio.to_thread(len, "abc")
+    await look(1)
+
+
+def _tools(path: Path) -> list[dict[str, Any]]:
+    return [event.to_dict()["data"] for event in open_log(path).events() if event.type == "tool_call"]
+
+
+def test_a_loop_in_which_nothing_is_called_is_left_alone(tmp_path: Path) -> None:
     with LCTLSession(path=tmp_path / "a.lctl.json"):
-        asyncio.run(_one_by_one())
+        asyncio.run(asyncio.sleep(0))
         assert BaseEventLoop._run_once is _PLAIN  # type: ignore[attr-defined]
+
+
+def test_the_first_call_of_a_loop_says_that_its_turns_are_counted_from_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.lctl.json"
+    with LCTLSession(path=path):
+        for _ in range(2):
+            asyncio.run(_at_once())
+    tools = _tools(path)
+    assert [tool.get("counted") for tool in tools] == [True, None, None] * 2
+    assert [tool["began"] for tool in tools] == [0, 0, 0] * 2
+
+
+def test_the_first_job_of_a_loop_is_said_to_be_what_its_turns_are_counted_from(tmp_path: Path) -> None:
+    path = tmp_path / "a.lctl.json"
+    with LCTLSession(path=path):
+        asyncio.run(_in_a_thread())
+    (jobs,) = [event.to_dict()["data"] for event in open_log(path).events() if event.type == "ambient"]
+    assert jobs["value"]["counted"] == "0.1.1"
+    assert [tool.get("counted") for tool in _tools(path)] == [None]
 
 
 def test_calls_at_once_say_in_which_turn_they_ended(tmp_path: Path) -> None:
     path = tmp_path / "a.lctl.json"
     with LCTLSession(path=path):
         asyncio.run(_at_once())
-    tools = [event.to_dict() for event in open_log(path).events() if event.type == "tool_call"]
-    assert [event["data"]["began"] for event in tools] == [turns.FAR, 0, 0]
+    tools = _tools(path)
+    assert [tool["began"] for tool in tools] == [0, 0, 0]
     # One for the timer, one for who waited for what it set.
-    assert [event["data"]["turn"] for event in tools] == [2, 0, 0]
-
-
-def test_a_tool_beside_another_task_says_in_which_turn_it_ended(tmp_path: Path) -> None:
-    async def main() -> None:
-        waiting = asyncio.create_task(asyncio.sleep(0))
-        await look(1)
-        await waiting
-
-    path = tmp_path / "a.lctl.json"
-    with LCTLSession(path=path):
-        asyncio.run(main())
-        assert turns.counting
+    assert [tool["turn"] for tool in tools] == [2, 0, 0]
