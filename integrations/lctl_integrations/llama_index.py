@@ -11,7 +11,7 @@ from typing import Any
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Step, around_step, around_tool, guarded
-from lctl.session import context, turns
+from lctl.session import context
 from lctl.session.default import get_session
 from lctl.session.ordered import OrderedSet
 from lctl.session.steps import StepScope
@@ -134,7 +134,6 @@ def _begun(workflow: Any) -> StepScope | None:
     session = get_session()
     if session is None:
         return None
-    turns.together()  # its steps are: in which turn one begins tells which of its tasks it is
     name = getattr(workflow, "name", None) if hasattr(workflow, "take_step") else None
     agent = name if isinstance(name, str) else type(workflow).__name__
     return session.step(agent, "run", kind="chain" if name is None else "agent").begin()
