@@ -11,6 +11,7 @@ import pytest
 
 import lctl
 from lctl.codec import open_log
+from lctl.session import default
 
 
 @pytest.fixture
@@ -48,3 +49,20 @@ def test_an_upload_opens_no_log(recorded: Path) -> None:
         client.post("https://api.braintrust.dev/logs3", json={"rows": []})
     lctl.uninstrument()
     assert list(recorded.glob("*.lctl.json")) == []
+
+
+def test_what_is_sent_after_the_end_opens_no_other_log(
+    recorded: Path, make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit functions of tools come after the log was closed: a second one would be `last`, and empty."""
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json=make.chat("Hello"))
+
+    monkeypatch.setattr(default, "_ended", True)
+    with httpx.Client(transport=httpx.MockTransport(answer)) as client:
+        client.post("https://tools.example/report", json={"events": []})
+        assert list(recorded.glob("*.lctl.json")) == []
+        ask = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+        client.post("https://models.example/v1/chat/completions", json=ask)
+    assert len(list(recorded.glob("*.lctl.json"))) == 1
