@@ -11,11 +11,14 @@ import orjson
 
 from lctl.codec.lines import encode_value
 from lctl.events import Event
+from lctl.state.times import millis
 
 #: Rounds of the same that make a cycle, and how long one round may be.
 ROUNDS = 3
 _LONGEST = 5
 _KEPT = 64
+#: Different calls of which the end is remembered.
+_CALLS = 10_000
 
 Key = tuple[str, ...]
 
@@ -60,11 +63,16 @@ class Cycles:
         self.rounds = rounds
         self._calls: dict[str, _Tail] = {}
         self._steps = _Tail()
+        self._ended: dict[Key, float | None] = {}
 
-    def take(self, seq: int, type: str, agent: str, data: Mapping[str, Any]) -> Cycle | None:
+    def take(
+        self, seq: int, type: str, agent: str, data: Mapping[str, Any], timestamp: str = ""
+    ) -> Cycle | None:
         if type == "tool_call":
             tool = str(data.get("tool"))
             key = (tool, _digest(data.get("input")), _digest([data.get("output"), data.get("error")]))
+            if self._is_beside((agent, *key), timestamp, data.get("duration_ms")):
+                return None
             return self._calls.setdefault(agent, _Tail()).add(self.rounds, "tool_call", key, tool, seq, agent)
         if type == "step_start" and data.get("kind") in (None, "agent", "task", "chain", "node"):
             said = data.get("input", data.get("input_summary"))
@@ -75,6 +83,16 @@ class Cycles:
             rounds = self.rounds if said is not None else 2 * self.rounds
             return self._steps.add(rounds, "step", key, name, seq, agent)
         return None
+
+    def _is_beside(self, call: Key, timestamp: str, duration: Any) -> bool:
+        """Whether it began before the same call before it had ended: side by side they go round nothing."""
+        end = millis(timestamp)
+        if len(self._ended) >= _CALLS:
+            self._ended.clear()
+        before, self._ended[call] = self._ended.get(call), end
+        if end is None or before is None or not isinstance(duration, int | float):
+            return False
+        return end - duration < before
 
 
 class _Tail:
@@ -110,7 +128,9 @@ class _Tail:
 def cycles(events: Iterable[Event], rounds: int = ROUNDS) -> list[Cycle]:
     """The cycles of a log."""
     looking = Cycles(rounds)
-    found = (looking.take(event.seq, event.type, event.agent, event.data) for event in events)
+    found = (
+        looking.take(event.seq, event.type, event.agent, event.data, event.timestamp) for event in events
+    )
     return [one for one in found if one is not None]
 
 

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from lctl.errors import ContractViolated, UsageError
+from lctl.events import Event
 from lctl.trust.cycles import cycles
 from lctl.trust.policy import Policy
 from lctl.trust.profiles import AGENT_TYPES, agent_types, overreaches, profile, records
@@ -194,6 +195,21 @@ def step(agent: str, intent: str = "", **data: Any) -> Raw:
 def test_cycles(raw: list[Raw], found: list[str]) -> None:
     """The same tool, input and result, or the same steps on the same input, three times in a row."""
     assert [" → ".join(one.names) for one in cycles(events(*raw))] == found
+
+
+def test_calls_side_by_side_are_no_cycle() -> None:
+    """Three agents of one name at work at once do the same once each; one after the other it is a cycle."""
+    data = {"tool": "transfer", "input": {}, "output": "ok", "duration_ms": 800}
+
+    def calls(apart: float) -> list[Event]:
+        times = {n: f"2026-01-01T00:00:{10 + n * apart:09.6f}Z" for n in (1, 2, 3)}
+        return [
+            Event(seq=n, type="tool_call", timestamp=at, agent="billing", data=data)
+            for n, at in times.items()
+        ]
+
+    assert cycles(calls(0.01)) == []
+    assert [one.seqs for one in cycles(calls(0.9))] == [(1, 2, 3)]
 
 
 # -- agent types -----------------------------------------------------------------------------------
