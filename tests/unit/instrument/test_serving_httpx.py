@@ -30,7 +30,7 @@ def test_a_body_that_the_ending_loop_closes_may_be_closed_by_its_reader_too() ->
     async def left() -> bytes:
         answer: Any = _Waits()
         players: Any = None
-        stream = _AsyncStream(players, answer, None)
+        stream = _AsyncStream(players, answer, None, None)
         first = await anext(aiter(stream))
         closing = asyncio.create_task(stream._chunks.aclose())
         await asyncio.sleep(0)
