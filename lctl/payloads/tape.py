@@ -63,12 +63,8 @@ class Exchange(Payload, frozen=True):
         at: milliseconds from the beginning of the recording to the request's leaving; absent where
             nothing else was under way.
         turn: where its end reached an event loop, how many turns of that after what reached it before;
-<<<<<<< HEAD
-            99 of more, -1 of what was there when the program asked for it. Absent elsewhere, and of streams
-            without `turns`.
-=======
-            99 where that is not known. Absent elsewhere, and of streams without `turns`.
->>>>>>> r51
+            99 of more and where that is not known, -1 of what was there when the program asked for it. Absent
+            elsewhere, and of streams without `turns`.
         behind: how many of the program's own callbacks ran behind it in that turn; absent for none.
         counted: it is the first of its event loop, from whose start on turns of that are counted.
         turns: of each of `chunks`, as `turn`.

@@ -23,8 +23,9 @@ from lctl.session.rebinding import rebound
 from lctl.session.receiving import Incoming
 from lctl.session.served import Outcome, Rewritten, Served
 from lctl.session.session import LCTLSession
-from lctl.session.toolcalls import Failure, Pause, ToolCall
-from lctl.session.toolevents import Change, ranges, with_body
+from lctl.session.toolcalls import ToolCall
+from lctl.session.toolendings import said_of_end, tape_of_end
+from lctl.session.toolevents import Change, with_body
 from lctl.session.toolresults import Items
 from lctl.session.wrappedruns import Run
 from lctl.session.wrote import Again, Body, streams
@@ -276,56 +277,14 @@ class ToolRun(Run):
 
     def _result(self, parts: dict[str, Any], closed_early: bool) -> dict[str, Any]:
         """What the event says of how the call ended, and its tape."""
-        result: dict[str, Any] = {}
-        error = parts.get("error")
-        waits = None if error is None or self._paused is None else self._paused(error)
-        if waits is not None:
-            result["paused"] = waits
-        elif error is not None:
-            result["error"] = {
-                "type": jsonable.name_of(type(error)),
-                "message": jsonable.text_of_error(error),
-            }
-        if closed_early:
-            result["closed_early"] = True
-        if self._items is not None:
-            result["output"] = self._items.shown
-        elif "output" in parts:
-            shown = parts["output"]
-            if self._shown is not None:
-                with guard("what a tool's result says"):  # the result itself is there all the same
-                    shown = self._shown(shown)
-            if isinstance(shown, Failure):
-                result["error"] = shown._asdict()
-            elif isinstance(shown, Pause):
-                result["paused"] = shown.waits
-            else:
-                result["output"] = shown
-        is_shown = self._items is not None or result.get("output") is parts.get("output")
-        tape = toolresults.tape_of(self._call.tool, self._given, parts, self._items, is_shown)
-        owner = self._call.owner
-        if owner is not None and "executed" not in (tape or ()):
-            changed = owner.tape(self._given)
-            tape = tape if changed is None else {**(tape or {}), "owner": changed}
-        if self.lane is not None and self.lane.inside:
-            tape = {**(tape or {}), "inside": ranges(self.lane.inside)}
-        wrote = self._wrote()
-        if wrote is not None and "executed" not in (tape or ()):
-            tape = {**(tape or {}), "wrote": wrote}
-        received = None if self._call.incoming is None else self._call.incoming.tape()
-        if received is not None and "executed" not in (tape or ()):
-            tape = {**(tape or {}), "received": received}
-        if self._comings and "executed" not in (tape or ()):
-            tape = {**(tape or {}), "items": [list(one) for one in self._comings]}
-        if self.gives is not None:
-            tape = {**(tape or {}), "gives": self.gives}
+        items, shown = self._items, self._shown
+        result = said_of_end(parts, items, shown, self._paused, closed_early=closed_early)
+        is_shown = items is not None or result.get("output") is parts.get("output")
+        tape = toolresults.tape_of(self._call.tool, self._given, parts, items, is_shown)
+        tape = tape_of_end(self._call, self._given, tape, self.lane, self._comings, self.gives)
         if tape is not None:
             result["tape"] = tape
         return result
-
-    def _wrote(self) -> list[list[Any]] | None:
-        sink = None if self.lane is None else self.lane.wrote
-        return sink.tape(self._call.tool) if isinstance(sink, Body) else None
 
     def _is_as_recorded(self, parts: dict[str, Any], closed_early: bool, outcome: Outcome) -> bool:
         """Whether a served call ended as the recorded one: a program may leave a generator earlier."""

@@ -105,7 +105,7 @@ class _Stream:
     def __init__(self, players: Players, answer: Answer, request: Any, lock: Any) -> None:
         self._players = players
         self._answer = answer
-        self._lock = lock
+        self._lock: Any = lock
         self._request = request
         self._chunks: Any = None
 
