@@ -17,8 +17,8 @@ pytestmark = pytest.mark.slow
 
 
 def test_at_every_event_of_the_demo(tmp_path: Path) -> None:
-    """The shared part is the recording's to the byte, both logs verify, and `diff` names the point. LCTL_FORKS
-    asks for a part of the events (see `tests.seeds`)."""
+    """The shared part is the recording's to the byte, both logs verify, and `diff` names the point.
+    LCTL_FORKS asks for a part of the events (see `tests.seeds`)."""
     made = run([*LCTL, "demo"], tmp_path, {}, tmp_path)
     assert made.code == 0, made.err
     (path,) = (tmp_path / "logs").glob("*.lctl.json")
