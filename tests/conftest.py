@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
+
+from tests.seeds import CHOSEN, tries
 
 # How long something takes here says nothing: other programs run as well. The same examples in each run, so
-# that a failure is the change's; HYPOTHESIS_PROFILE=explore looks for new ones.
-_CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# that a failure is the change's; HYPOTHESIS_PROFILE=explore looks for new ones, LCTL_EXAMPLES=1 has others,
+# and the same in each run.
+_CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=tries(100))
 settings.register_profile("lctl", _CALM, derandomize=True)
 settings.register_profile("explore", _CALM)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "lctl"))
@@ -76,6 +79,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     the end."""
     order = {path: n for n, path in enumerate(sorted({item.path for item in items}))}
     items.sort(key=lambda item: (item.get_closest_marker("long") is None, order[item.path]))
+    if CHOSEN is not None:
+        tests = [item.obj for item in items if isinstance(item, pytest.Function)]
+        for tried in filter(is_hypothesis_test, tests):
+            seed(CHOSEN)(getattr(tried, "__func__", tried))
 
 
 def pytest_collection_finish() -> None:

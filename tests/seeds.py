@@ -1,5 +1,6 @@
 """Seeds of thousands of random histories, and other things that are many and much alike. LCTL_HISTORIES="1/3"
-has those of a third of them, the second."""
+has those of a third of them, the second. What is asked for is read as the tests are loaded: many of them run
+without variables of lctl."""
 
 from __future__ import annotations
 
@@ -8,6 +9,9 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
+_ASKED = dict(os.environ)
+#: Which examples each property is tried with; None: always the same. (LCTL_EXAMPLES: 0, 1, 2, ...)
+CHOSEN = int(_ASKED["LCTL_EXAMPLES"]) if _ASKED.get("LCTL_EXAMPLES") else None
 
 
 def seeds(start: int, stop: int) -> range:
@@ -21,6 +25,12 @@ def examples(most: int) -> int:
     return most // _part("LCTL_HISTORIES")[1]
 
 
+def tries(most: int) -> int:
+    """How many examples each run has of those for which a property is written: two fifths, of which CI has
+    others for another commit (LCTL_EXAMPLES); all of them with HYPOTHESIS_PROFILE=explore."""
+    return most if _ASKED.get("HYPOTHESIS_PROFILE") == "explore" else most * 2 // 5
+
+
 def some(all_there_are: Sequence[T], variable: str) -> Sequence[T]:
     """Those of the part that `variable` asks for, as LCTL_HISTORIES does."""
     number, parts = _part(variable)
@@ -28,5 +38,5 @@ def some(all_there_are: Sequence[T], variable: str) -> Sequence[T]:
 
 
 def _part(variable: str) -> tuple[int, int]:
-    number, _, parts = os.environ.get(variable, "").partition("/")
+    number, _, parts = _ASKED.get(variable, "").partition("/")
     return (int(number), int(parts)) if parts else (0, 1)

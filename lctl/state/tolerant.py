@@ -5,6 +5,7 @@ Where `intake` can take an event as it stands, the result here is the same and t
 
 from __future__ import annotations
 
+import functools
 from typing import Any, cast
 
 import msgspec
@@ -74,7 +75,7 @@ def _tolerate(event: Event, form: type[Intake]) -> Odd:
 def _fields(event: Event, form: type[Part], raw: dict[str, Any], path: str, notes: list[Diagnostic]) -> Any:
     """A struct of those of its fields whose value can be used."""
     kept: dict[str, Any] = {}
-    for field in msgspec.structs.fields(form):
+    for field in _fields_of(form):
         if field.name not in raw:
             continue
         value = raw[field.name]
@@ -91,6 +92,11 @@ def _fields(event: Event, form: type[Part], raw: dict[str, Any], path: str, note
         elif value is not None:  # null says as little as no value
             notes.append(_note(event, "bad_value", path + field.name, value))
     return form(**kept)
+
+
+@functools.cache  # msgspec reads the annotations anew each time
+def _fields_of(form: type[Part]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(form)
 
 
 def _struct_in(annotation: Any) -> type[Part] | None:

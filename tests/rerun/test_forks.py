@@ -10,24 +10,26 @@ import pytest
 from lctl.codec import open_log, verify
 from lctl.testing import ModelServer
 from tests.rerun.forked import Agent
-from tests.rerun.harness import LCTL, RERUNS, Result, rerun, run
+from tests.rerun.harness import LCTL, Result, rerun, run
+from tests.seeds import some
 
 pytestmark = pytest.mark.slow
 
 
 def test_at_every_event_of_the_demo(tmp_path: Path) -> None:
-    """The shared part is the recording's to the byte, both logs verify, and `diff` names the point."""
+    """The shared part is the recording's to the byte, both logs verify, and `diff` names the point.
+    LCTL_FORKS asks for a part of the events (see `tests.seeds`)."""
     made = run([*LCTL, "demo"], tmp_path, {}, tmp_path)
     assert made.code == 0, made.err
     (path,) = (tmp_path / "logs").glob("*.lctl.json")
     parent = open_log(path)
     lines = list(parent.lines())
-    every = 1 if RERUNS >= 20 else 11
+    points = some(range(parent.last_seq), "LCTL_FORKS")
     failed = [
         event.seq for event in parent.events() if event.type == "exchange" and event.data["status"] == 429
     ]
     assert failed  # and sent again: at it, and at the error it is
-    for at in sorted({*range(0, parent.last_seq + 1, every), *failed, *(seq + 1 for seq in failed)}):
+    for at in sorted({*points, *failed, *(seq + 1 for seq in failed), parent.last_seq}):
         fork = tmp_path / "fork.lctl.json"
         fork.unlink(missing_ok=True)
         edit = "all prompt.system+=Be strict."

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lctl.analysis.align import _align, align
+from tests.seeds import tries
 
 _WORDS = st.lists(st.integers(0, 4), max_size=40)
 
@@ -50,7 +51,7 @@ def test_matches_are_equal_and_in_order(left: list[int], right: list[int]) -> No
     assert (_matched(left, right) > 0) == bool(set(left) & set(right))
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(25))
 @given(st.integers(0, 2**32), st.sampled_from([2, 8, 1000]))
 def test_few_edits_in_a_long_repetitive_sequence_are_found(seed: int, kinds: int) -> None:
     """Where no key is unique, runs of keys are."""

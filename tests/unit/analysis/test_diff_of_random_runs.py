@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lctl.analysis.diff import Diff, diff, title
+from tests.seeds import tries
 from tests.unit.analysis.chains import Script, log_of, renumbered
 
 
@@ -74,7 +75,7 @@ def _interleaved(chance: random.Random, lanes: list[list[dict[str, Any]]]) -> li
     return renumbered(events)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.integers(0, 2**32))
 def test_a_run_does_not_differ_from_itself(seed: int) -> None:
     """Also with every seq, id and time another."""
@@ -84,7 +85,7 @@ def test_a_run_does_not_differ_from_itself(seed: int) -> None:
     assert list(_diff(events, later).differences) == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.integers(0, 2**32))
 def test_the_interleaving_of_concurrent_siblings_makes_no_difference(seed: int) -> None:
     """However the same lanes came to be mixed."""
@@ -96,7 +97,7 @@ def test_the_interleaving_of_concurrent_siblings_makes_no_difference(seed: int) 
     assert result.equal == len(left)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.integers(0, 2**32), st.booleans())
 def test_one_event_more_or_less_is_one_difference(seed: int, insert: bool) -> None:
     """Everything behind it is renumbered, which is no difference."""
@@ -116,7 +117,7 @@ def test_one_event_more_or_less_is_one_difference(seed: int, insert: bool) -> No
     assert result.equal == len(events)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.integers(0, 2**32))
 def test_one_event_that_says_something_else_is_one_difference(seed: int) -> None:
     """The event is found, with the field."""
@@ -133,7 +134,7 @@ def test_one_event_that_says_something_else_is_one_difference(seed: int) -> None
     assert [change.path for change in difference.fields] in (["remark"], ["status"])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.integers(0, 2**32))
 def test_a_change_is_found_through_another_interleaving(seed: int) -> None:
     """Luck and change at once: only the change is told."""
@@ -147,7 +148,7 @@ def test_a_change_is_found_through_another_interleaving(seed: int) -> None:
     assert difference.left is not None and difference.left.type == lane[at]["type"]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(50), deadline=None)
 @given(st.integers(0, 2**32))
 def test_differences_are_the_same_looked_at_in_any_order(seed: int) -> None:
     """They are worked out when asked for, one by one or all in a row; and they account for every event."""

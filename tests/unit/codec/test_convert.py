@@ -18,6 +18,7 @@ from lctl.codec import convert, open_log, verify, write_log
 from lctl.codec.conversion import Format
 from lctl.errors import LctlError, LogError, UsageError
 from lctl.events import Event
+from tests.seeds import tries
 from tests.unit.codec.samples import CHAIN, SPEC_EVENTS, closed, document, event, head, opened
 
 FORMATS: tuple[Format, ...] = ("yaml", "jsonl", "json")
@@ -73,7 +74,7 @@ def chains(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any], list[dict[s
     return {"id": draw(TEXT), **draw(EXTRA)}, header, events
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(chains())
 def test_unknown_keys_survive_every_round_trip(
     made: tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]],
@@ -93,7 +94,7 @@ def test_unknown_keys_survive_every_round_trip(
     assert out.getvalue() == raw
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=tries(120), deadline=None)
 @given(VALUES)
 def test_dump_and_load_are_inverse(value: Any) -> None:
     """Any JSON value inside an event is the same after YAML."""

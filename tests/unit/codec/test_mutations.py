@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lctl.codec import Log, open_log, validate, verify, write_log
 from lctl.codec.conversion import Format
 from lctl.errors import LctlError
+from tests.seeds import tries
 from tests.unit.codec.samples import CHAIN, SPEC_EVENTS, closed, document, event, jsonl, opened
 
 LARGE = [event(n, "x" * 600) for n in range(1, 1200)]
@@ -63,7 +64,7 @@ def keeps_its_promises(log: Log) -> None:
 
 
 @pytest.mark.parametrize("base", BASES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 @given(changes=CHANGES)
 def test_a_changed_log_opens_or_is_refused_in_one_line(
     base: str, changes: list[tuple[float, int, bytes]]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from lctl.codec import eventfile, open_log
 from lctl.codec.bytesource import MemoryBytes
 from lctl.codec.seeking import Disorder, find
+from tests.seeds import tries
 from tests.unit.codec.samples import closed, document, event, jsonl, lines, opened
 
 
@@ -55,7 +56,7 @@ def starts(raw: bytes, seqs: list[int]) -> dict[int, int]:
 SIZES = st.lists(st.sampled_from([0, 1, 30, 300, 3000, 9000, 30_000]), min_size=1, max_size=60)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(SIZES, st.integers(1, 100_000), st.lists(st.integers(1, 50), min_size=60, max_size=60))
 def test_find_is_a_search_of_the_list(sizes: list[int], first: int, steps: list[int]) -> None:
     """Whatever the lengths of lines and the gaps between numbers: the first line at or after a seq."""
@@ -121,7 +122,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list
     yield path, lines(events)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(start=st.integers(0, 5200), size=st.integers(0, 300))
 def test_a_window_is_a_slice(large: tuple[Path, list[bytes]], start: int, size: int) -> None:
     """lines(a, b) is the slice of all lines, events(a, b) decodes it."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lctl.conversation.tree import Tree
 from lctl.errors import BrokenChain, UsageError
-from tests.seeds import seeds
+from tests.seeds import seeds, tries
 from tests.unit.conversation.events import Events, Log, chain, codes, history, ids
 
 
@@ -313,7 +313,7 @@ def test_t14_a_complete_message_does_not_change() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(50), deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_x2_at_any_seq_is_the_fold_up_to_there(r: random.Random) -> None:
     _check_every_seq(history(r, nested=0.05))
@@ -338,7 +338,7 @@ def _check_every_seq(events: Events) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=tries(80), deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_x2_a_key_that_says_nothing_changes_nothing(r: random.Random) -> None:
     """Most messages are folded on a shorter way, which looks at the keys there are."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lctl.conversation.following import Turn
 from lctl.conversation.view import Change
 from lctl.errors import UsageError
-from tests.seeds import seeds
+from tests.seeds import seeds, tries
 from tests.unit.conversation.events import Log, chain, ids
 from tests.unit.conversation.viewing import Desk, compare, heard
 
@@ -155,7 +155,7 @@ def test_v9_tool_results_that_change_places_are_one_change() -> None:
     assert told == [("path", Change(2, ["t2"], ["t1", "t2"]))]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(50), deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from(["own", "pinned"]))
 def test_v1_to_v9_as_a_naive_model_has_it(r: random.Random, follow: str) -> None:
     compare(r, follow)  # type: ignore[arg-type]

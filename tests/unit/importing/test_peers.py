@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lctl.errors import NotImportable
 from lctl.spans import conventions as names
 from lctl.spans import spans_of
+from tests.seeds import tries
 from tests.unit.importing.peers import ASK, ends, imported, said, steps, tools
 
 
@@ -275,7 +276,7 @@ OBSERVED = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 @given(OTLP | RUNS | OBSERVED)
 def test_whatever_a_trace_holds_the_log_is_sound(value: Any) -> None:
     """A log that validates, or an error of ours; and its spans again."""

@@ -15,6 +15,7 @@ from lctl.instrument.codecs import ModelAnswer, ModelRequest, find
 from lctl.instrument.conversation import Conversations
 from lctl.record.recorder import Draft
 from lctl.testing import FixedClock
+from tests.seeds import tries
 from tests.unit.instrument.chains import CHAT, MESSAGES, RESPONSES
 
 PAD = 'é\n"pad" ' * 300  # every body is large enough for the fast way
@@ -139,7 +140,7 @@ URLS = {"chat": CHAT, "messages": MESSAGES, "responses": RESPONSES}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", sorted(URLS))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_reading_what_is_new_equals_reading_all(dialect: str, seed: int) -> None:
     """Random conversations with edits, branches, repeats and odd formats: the same events, byte for byte."""

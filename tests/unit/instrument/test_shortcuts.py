@@ -20,6 +20,7 @@ from lctl.instrument.codecs.sse import read_merged, read_stream
 from lctl.session import LCTLSession
 from lctl.session.redact import Redactor
 from lctl.testing import FixedClock
+from tests.seeds import tries
 
 #: What two runs of the same calls differ in: what a stopwatch says.
 TIMES = re.compile(rb'"(?:duration_ms|first_chunk_ms)":[\d.]+|\[[\d.]+,(?=["\[])')
@@ -138,7 +139,7 @@ def log(plan: list[dict[str, Any]], path: Path) -> list[bytes]:
 @pytest.mark.slow
 @given(plan=turns())
 @settings(
-    max_examples=20,
+    max_examples=tries(20),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -19,6 +19,7 @@ from lctl.importing.source import Source
 from lctl.spans import spans_of
 from lctl.spans.otlp import binary, document
 from lctl.training import samples
+from tests.seeds import tries
 from tests.unit.otel.logs import chain, record
 
 #: What a log has beside what happened: it is for running again, or names messages by their seqs.
@@ -260,7 +261,7 @@ def _plain(one: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*rest, {key: value for key, value in data.items() if value not in (None, "", [], {})})
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25), deadline=None)
 @given(logs())
 def test_any_steps_tools_and_errors_come_back(log: Log) -> None:
     """Whatever nests, overlaps, fails or never ends."""

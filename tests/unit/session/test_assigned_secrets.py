@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lctl.session import Redactor
 from lctl.session.assignments import assigned_secrets
 from lctl.session.secretsearch import Forms
+from tests.seeds import tries
 
 
 class Searched(str):
@@ -61,7 +62,7 @@ _PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(st.lists(_PIECES, max_size=14))
 def test_names_in_placeholders_are_none(pieces: list[str]) -> None:
     """Wherever a placeholder is open, whole or cut: a name there is taken for a part of it."""

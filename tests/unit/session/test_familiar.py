@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lctl.session import Redactor
 from lctl.session.scrub import Scrubber
 from lctl.session.suspicion import SHAPE
+from tests.seeds import tries
 
 
 def _event(text: str, seq: int = 1) -> dict[str, Any]:
@@ -44,7 +45,7 @@ def _numbered(text: str, digits: str) -> str:
     return re.sub("[0-9]", lambda found: next(left, found[0]), text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(
     st.lists(_FRAGMENTS, max_size=6).map("".join), st.lists(st.text("0123456789", min_size=120), max_size=4)
 )

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from lctl.session import LCTLSession, Redactor
 from lctl.session.secretforms import FORMATS
 from lctl.testing import FixedClock
+from tests.seeds import tries
 
 Events = Callable[[LCTLSession], list[dict[str, Any]]]
 
@@ -326,7 +327,7 @@ def _wrap(shape: Any, value: Any) -> Any:
     return json.dumps({"text": filler, "inner": made})
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     kind=st.sampled_from(sorted(set(SECRETS) - {"private-key"})),
     before=_FILLER,
@@ -367,7 +368,7 @@ _BESIDE = ("basic", "private-key", "signature")
 _MET = [(kind, form) for kind, form in FORMATS if kind not in _BESIDE and "(?<=" not in form]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(data=st.data(), size=st.sampled_from([0, 400]))
 def test_the_shortest_of_every_form_is_suspected(data: st.DataObject, size: int) -> None:
     """In short lines and long ones, which are searched in other ways."""
@@ -388,7 +389,7 @@ _INTRODUCED = st.tuples(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=tries(500), deadline=None)
 @given(pieces=st.lists(_INTRODUCED, min_size=1, max_size=3))
 def test_a_text_is_searched_for_all_that_may_be_in_it(pieces: list[tuple[str, str, str]]) -> None:
     """A letter that is not of ASCII has it searched for everything: the same is found without."""
@@ -414,7 +415,7 @@ def test_a_signature_is_suspected_whatever_is_in_it(name: str, size: int) -> Non
 _ORDINARY = _FILLER.filter(lambda text: not re.search("(?i)key|pass|pwd|secret|token|auth|cookie|cred", text))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers(-(2**53), 2**53) | _ORDINARY,

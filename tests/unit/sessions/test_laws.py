@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import lctl
 from lctl.conversation.sessions import Sessions
 from lctl.session import LCTLSession, Session
-from tests.seeds import examples
+from tests.seeds import examples, tries
 from tests.unit.conversation.events import Log
 from tests.unit.sessions.dying import die
 
@@ -183,7 +183,7 @@ def run_and_compare(done: list[str], end: str) -> None:
 ends = st.sampled_from(["completed", "failed", "left"])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25), deadline=None)
 @given(actions, ends)
 def test_s10_hydrated_is_what_the_running_one_was_at_every_seq(done: list[str], end: str) -> None:
     run_and_compare(done, end)
@@ -228,7 +228,7 @@ def fork_and_compare(before: list[str], after: list[str], at: int, patched: bool
         assert program.path.read_bytes() == bytes_before
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=tries(20), deadline=None)
 @given(actions, actions, st.integers(0, 30), st.booleans())
 def test_s10_s13_a_fork_is_what_it_was_and_its_source_untouched(
     before: list[str], after: list[str], at: int, patched: bool
@@ -308,7 +308,7 @@ histories = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(histories)
 def test_s10_any_events_whatever_give_the_same_at_any_seq(history: list[tuple[str, str, int]]) -> None:
     log, steps = Log(), [0]

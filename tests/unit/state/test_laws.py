@@ -17,6 +17,7 @@ from lctl.state.reducer import apply, fold, initial
 from lctl.state.source import EventSource, MemorySource
 from lctl.state.summary import state_from_dict, state_to_dict
 from lctl.state.timeline import Timeline
+from tests.seeds import tries
 from tests.unit.state.logs import LinesSource, as_lines, decoded, raw_events
 
 Raw = list[dict[str, Any]]
@@ -40,7 +41,7 @@ def states(raw: Raw) -> dict[int, State]:
     return found
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=tries(80), deadline=None)
 @given(raw_events(), st.integers(0, 40))
 def test_a_fold_can_be_cut_anywhere(raw: Raw, cut: int) -> None:
     """fold(a + b) == fold(b, start=fold(a)), whatever is in a and b."""
@@ -48,7 +49,7 @@ def test_a_fold_can_be_cut_anywhere(raw: Raw, cut: int) -> None:
     same(fold(log[cut:], start=fold(log[:cut])), fold(log))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=tries(80), deadline=None)
 @given(raw_events())
 def test_a_block_at_once_is_the_events_one_by_one(raw: Raw) -> None:
     """fold == apply after apply."""
@@ -71,14 +72,14 @@ def visit(source: EventSource, wanted: dict[int, State], every: int, seed: int) 
 EVERY = st.sampled_from([1, 2, 3, 5, 64])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(raw_events(), EVERY, st.integers(0, 9))
 def test_a_timeline_is_the_fold_at_every_seq(raw: Raw, every: int, seed: int) -> None:
     """at(n) == fold of seq <= n, for every n, asked for in any order."""
     visit(MemorySource(raw, {"id": "c"}), states(raw), every, seed)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=tries(80), deadline=None)
 @given(raw_events(), EVERY, st.integers(0, 9))
 def test_a_timeline_of_lines_is_the_fold_of_their_events(raw: Raw, every: int, seed: int) -> None:
     """Reading lines straight into the intake says the same as decoding them first."""
@@ -91,7 +92,7 @@ def test_a_timeline_of_lines_is_the_fold_of_their_events(raw: Raw, every: int, s
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(raw_events(most=25))
 def test_a_log_file_gives_the_same_states(raw: Raw) -> None:
     """Through the codec, line by line, the states are those of its decoded events."""
@@ -101,7 +102,7 @@ def test_a_log_file_gives_the_same_states(raw: Raw) -> None:
         same(timeline.at(seq), fold(log.events(stop=seq + 1), start=initial("c")))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(raw_events(), st.integers(0, 40))
 def test_a_state_restored_from_json_folds_on(raw: Raw, cut: int) -> None:
     """A checkpoint's state is as good as the events before it."""
@@ -112,7 +113,7 @@ def test_a_state_restored_from_json_folds_on(raw: Raw, cut: int) -> None:
     same(fold(log[cut:], start=restored), fold(log))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(raw_events())
 def test_a_state_never_changes(raw: Raw) -> None:
     """Folding on, twice and differently, leaves the state it starts from as it was."""
@@ -125,7 +126,7 @@ def test_a_state_never_changes(raw: Raw) -> None:
     same(fold(log[len(log) // 2 :], start=half), on)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(raw_events(), st.randoms(use_true_random=False))
 def test_events_out_of_order_are_taken_without_an_exception(raw: Raw, shuffler: random.Random) -> None:
     """A fold of any sequence ends; a timeline puts it in order first."""

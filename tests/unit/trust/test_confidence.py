@@ -16,6 +16,7 @@ from lctl.trust.numbers import rounded, shown
 from lctl.trust.policy import Policy, header_of, policy_of, read_policy
 from lctl.trust.standing import decayed
 from lctl.trust.timeline import way_of
+from tests.seeds import tries
 from tests.unit.trust.trustlogs import Raw, added, events, handed, ledger, read
 
 UNIT = st.floats(0, 1, allow_subnormal=False)
@@ -202,7 +203,7 @@ def test_consensus_in_a_ledger() -> None:
 # -- properties ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(50), deadline=None)
 @given(UNIT, UNIT, st.integers(0, 40), st.integers(0, 40))
 def test_decay_is_monotone(confidence: float, rate: float, hops: int, more: int) -> None:
     """More hops never raise a confidence, and none leaves 0 to 1."""
@@ -219,7 +220,7 @@ ASSESSMENTS = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(50), deadline=None)
 @given(ASSESSMENTS, UNIT)
 def test_a_consensus_lies_within_its_assessments(given_: list[Assessment], tolerance: float) -> None:
     """And its levels within 0 to 1."""
@@ -229,7 +230,7 @@ def test_a_consensus_lies_within_its_assessments(given_: list[Assessment], toler
     assert 0 <= found.agreement <= 1 and 0 <= found.conflict_level <= 1
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(50), deadline=None)
 @given(ASSESSMENTS, st.randoms(use_true_random=False))
 def test_order_does_not_matter(given_: list[Assessment], random: st.DataObject) -> None:
     """A permutation of the assessments changes nothing, to the last bit."""
@@ -280,7 +281,7 @@ def said(found: Ledger) -> list[object]:
     ]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tries(30), deadline=None)
 @given(EVENTS, st.integers(0, 25))
 def test_gates_depend_on_earlier_events_only(raw: list[tuple[str, str, dict[str, object]]], cut: int) -> None:
     """What is said at seq n is the same whether or not there are later events, and however it is read."""
@@ -297,7 +298,7 @@ def test_gates_depend_on_earlier_events_only(raw: list[tuple[str, str, dict[str,
     assert said(at_once) == seen
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(50), deadline=None)
 @given(EVENTS)
 def test_crossings_never_raise_a_confidence(raw: list[tuple[str, str, dict[str, object]]]) -> None:
     """Whatever happens, only a statement does."""
@@ -311,7 +312,7 @@ def test_crossings_never_raise_a_confidence(raw: list[tuple[str, str, dict[str, 
                 assert was is None or (now is not None and now <= was)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(50), deadline=None)
 @given(UNIT, UNIT, UNIT)
 def test_decisions_follow_confidence(one: float, other: float, spread: float) -> None:
     """The higher confidence is never treated worse."""

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lctl.instrument.codecs import ModelAnswer, find
+from tests.seeds import tries
 from tests.unit.instrument.codecs.streams import JSON, SSE
 
 PATHS = [
@@ -46,7 +47,7 @@ values = st.recursive(
 
 
 @pytest.mark.parametrize("path", PATHS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tries(30), deadline=None)
 @given(data=st.data())
 def test_answers_and_requests_of_any_shape(path: str, data: st.DataObject) -> None:
     """Random bytes, and random JSON made of the words that codecs look for."""
