@@ -120,8 +120,7 @@ def _parts(data: Data) -> Iterator[Any]:
         yield content
     elif isinstance(content, list):
         for part in content:
-            whole = isinstance(part, Mapping) and part.get("type", "message") in WORDED and "content" in part
-            if whole:
+            if isinstance(part, Mapping) and _is_worded(part):
                 yield from _parts(part)
             else:
                 yield part
@@ -141,6 +140,10 @@ def _all_parts(data: Data) -> Iterator[Mapping[str, Any]]:
             for inner in (*_list(part.get("content")), *_list(part.get("output"))):
                 if isinstance(inner, Mapping):
                     yield inner
+
+
+def _is_worded(part: Mapping[str, Any]) -> bool:
+    return "content" in part and ("type" not in part or _kind(part) in WORDED)
 
 
 def _kind(part: Mapping[str, Any]) -> str:

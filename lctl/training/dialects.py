@@ -220,7 +220,7 @@ def _parts(data: Data) -> list[Any]:
     elif isinstance(content, list):
         found = []
         for part in content:
-            whole = isinstance(part, Mapping) and part.get("type") in dialects.WORDED
+            whole = isinstance(part, Mapping) and text(part.get("type")) in dialects.WORDED
             found += _parts(part) if whole else [part]
     else:
         found = [content] if isinstance(content, Mapping) else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,12 @@ def begin(send):
     thread.start()
     return thread
 """
+
+
+@pytest.fixture(autouse=True)
+def put_back() -> Iterator[None]:
+    yield
+    lctl.uninstrument()
 
 
 def begin(send: Any) -> threading.Thread:

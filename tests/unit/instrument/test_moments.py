@@ -30,7 +30,7 @@ def test_a_machine_that_is_busy_as_a_call_begins_moves_no_piece(
         httpx.Client(transport=httpx.MockTransport(answer)) as client,
         client.stream("POST", url, json=asked) as first,
     ):
-        monkeypatch.setattr(turns, "together", lambda: time.sleep(0.05))  # in the midst of its beginning
+        monkeypatch.setattr(turns, "is_first", lambda: time.sleep(0.05))  # in the midst of its beginning
         with client.stream("POST", url, json=asked) as second:
             before = session.under_way.now()
             second.read()
