@@ -145,8 +145,15 @@ def cost_of(run: Opened, model: str, used: Usage, now: State) -> float | None:
         return None
     prices = run.prices
     if run.is_long or prices.is_even(model, used.tokens, used.calls, at=now.last_timestamp or ""):
-        return prices.of_calls(model, used.tokens, used.calls, at=now.last_timestamp or "")
-    return modelcosts.cost_of(now, model, used, prices, _calls(run, model, prices))
+        cost = prices.of_calls(model, used.tokens, used.calls, at=now.last_timestamp or "")
+    else:
+        cost = modelcosts.cost_of(now, model, used, prices, _calls(run, model, prices))
+    return None if cost is None else rounded(cost)
+
+
+def rounded(dollars: float) -> float:
+    """Without the traces of the order in which it was added up."""
+    return round(dollars, 10)
 
 
 def _calls(run: Opened, model: str, prices: Prices) -> Calls | None:

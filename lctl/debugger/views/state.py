@@ -22,7 +22,7 @@ from lctl.debugger.shapes.state import (
 )
 from lctl.debugger.views.durations import took, worked
 from lctl.debugger.views.facts import fact, newest_facts
-from lctl.debugger.views.rows import cost_of, depth_in, span
+from lctl.debugger.views.rows import cost_of, depth_in, rounded, span
 from lctl.events import Event
 from lctl.state.layers import at_hand
 from lctl.state.model import State
@@ -105,7 +105,7 @@ def totals(run: Opened, now: State) -> Totals:
         messages=said.messages,
         tokens=said.tokens,
         duration_ms=took(run, now),
-        cost=sum(known) if known else None if said.tokens.total else 0.0,
+        cost=rounded(sum(known)) if known else None if said.tokens.total else 0.0,
         facts=len(now.facts),
         checkpoints=len(now.checkpoints),
     )
