@@ -77,8 +77,6 @@ class Upcoming:
             if place not in self._waiting and not self._is_brought(place, threads):
                 return False
             turn = score.turn(place)
-            if part == START and turn is None:
-                return True
             if together:
                 return turn == 0
             if part == START:
