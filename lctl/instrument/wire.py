@@ -95,13 +95,6 @@ def _opened_for(method: str, address: object, headers: Any) -> LCTLSession | Non
     return session_here()
 
 
-def _holds(method: str, url: str) -> bool:
-    """Whether recordings hold an exchange that is no model call."""
-    if traffic.is_upload(method, url):
-        return False
-    return settings.full or method == SPAWN or traffic.is_kept(method, url)
-
-
 def _failed(place: str, error: Exception) -> None:
     if guard.policy == "raise":
         raise error
@@ -113,8 +106,11 @@ def other(session: LCTLSession, method: str, url: str) -> Seen | None:
     call = current_call()
     if call is not None:
         call.saw_other_traffic = True
-    traffic.count(method, url)
-    return (session, method, url, None, "") if _holds(method, url) else None
+    if traffic.count(method, url):
+        return None
+    if settings.full or method == SPAWN or traffic.is_kept(method, url):
+        return session, method, url, None, ""
+    return None
 
 
 def begin(seen: Seen, http: str, headers: Any, body: bytes | None) -> Attempt | None:

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 import lctl
 from lctl.codec import open_log
 from tests.integrations.rerunning import Rerun, events, recording
-
-httpx = pytest.importorskip("httpx")
 
 ASK = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
 #: The thread of an error tracker, which sends to a server of the program's owners.

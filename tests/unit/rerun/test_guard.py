@@ -142,10 +142,10 @@ def test_what_asks_and_changes_nothing_is_free(guard: Guard, home: Path) -> None
 @pytest.mark.parametrize(
     ("told", "free"),
     [
-        ("git -c safe.directory=/work/shop rev-parse HEAD", True),
-        ("git -C /work/shop ls-remote --get-url", True),
+        ("git -c safe.directory=/srv/shop rev-parse HEAD", True),
+        ("git -C /srv/shop ls-remote --get-url", True),
         ("git -c core.pager=touch rev-parse HEAD", False),
-        ("git -C /work/shop commit -a", False),
+        ("git -C /srv/shop commit -a", False),
     ],
 )
 def test_libraries_may_ask_git_where_they_are(guard: Guard, told: str, free: bool) -> None:
