@@ -92,6 +92,9 @@ def _message(data: Data) -> str:
     words = _said(content_of(data))
     calls = ", ".join(_called(data))
     shown = f" {quoted(words, _WORDS)}" if words else ""
+    copied = text(data.get("copy_of"))
+    if copied and not words:  # on another path: what it says is in that one
+        shown = f" as {plain(copied, 40)}"
     status = text(data.get("status"))
     return (
         f" {role}{shown}"
