@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
 
+from tests.clients import close_all
 from tests.seeds import CHOSEN, tries
 
 # How long something takes here says nothing: other programs run as well. The same examples in each run, so
@@ -102,6 +103,7 @@ def nothing_is_left() -> Iterator[None]:
     in which turn of its loop it came."""
     before = _open_sessions()
     yield
+    close_all()
     for session in _open_sessions():
         if session not in before:
             session.close()

@@ -8,9 +8,11 @@ here anyway, and may be large.
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from urllib.parse import urlsplit
 
+from lctl.instrument.ambient import callers
 from lctl.session import lanes
 
 #: Host suffixes to which only telemetry goes.
@@ -46,17 +48,12 @@ _TELEMETRY_HOSTS = (
     "telemetry.crewai.com",
     "checkpoint-api.hashicorp.com",
 )
-#: Ends of paths under which telemetry is sent to any host (OTLP, OpenAI Agents' traces, LangSmith, Langfuse,
-#: Sentry, Datadog's agent, New Relic, Opik, Braintrust, Weave, MLflow, AgentOps).
+#: Ends of paths under which telemetry is sent to any host (OpenAI Agents' traces, LangSmith, Langfuse,
+#: Datadog's agent, New Relic, Opik, Braintrust, Weave, MLflow).
 _TELEMETRY_PATHS = (
-    "/v1/traces",
-    "/v1/metrics",
-    "/v1/logs",
     "/v1/traces/ingest",
-    "/runs/batch",
     "/runs/multipart",
     "/api/public/ingestion",
-    "/envelope",
     "/v0.4/traces",
     "/v0.5/traces",
     "/api/v2/llmobs",
@@ -66,8 +63,13 @@ _TELEMETRY_PATHS = (
     "/logs3",
     "/call/upsert_batch",
     "/mlflow/traces",
-    "/logs/upload",
 )
+#: The same of words that any service may use: an agent that looks through logs asks `POST /v1/logs`. What a
+#: library sends there is telemetry (OTLP, LangSmith, AgentOps), what the program's own code asks is not.
+_ORDINARY_PATHS = ("/v1/traces", "/v1/metrics", "/v1/logs", "/runs/batch", "/logs/upload")
+_OTLP_PORT = 4318
+#: Sentry's, on any host.
+_ENVELOPE = re.compile(r"/api/\d+/envelope$")
 
 #: Ends of paths under which such hosts are asked by POST for what the program goes on with: PostHog's flags,
 #: Weights & Biases.
@@ -113,7 +115,11 @@ def is_telemetry(method: str, url: str) -> bool:
     if method in ("GET", "HEAD"):
         return False
     path = urlsplit(url).path.rstrip("/")
-    if path.endswith(_TELEMETRY_PATHS):
+    if path.endswith(_TELEMETRY_PATHS) or _ENVELOPE.search(path):
+        return True
+    if path.endswith(_ORDINARY_PATHS) and (
+        urlsplit(url).port == _OTLP_PORT or not callers.is_own_request(sys._getframe(1))
+    ):
         return True
     return is_host_of_telemetry(url) and not path.endswith(_QUESTIONS)
 

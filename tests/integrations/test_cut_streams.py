@@ -23,6 +23,7 @@ from lctl.stores import outbox
 from lctl.stores.address import parse
 from lctl.stores.opening import open_store
 from lctl.testing import ModelServer
+from tests.clients import closing
 
 openai = pytest.importorskip("openai")
 anthropic = pytest.importorskip("anthropic")
@@ -128,7 +129,7 @@ def test_m4_what_came_is_kept_before_the_program_has_it(log: Path, server: Model
     """At every piece: two streams at once, one of them of tool calls; nothing while the program runs, nothing
     left when both have ended."""
     server.script([WORDS, lctl.testing.Reply("Adding.", tool_calls=[("add", {"a": "2 " * 20})])])
-    client = openai.OpenAI(api_key="test", base_url=server.openai_url)
+    client = closing(openai.OpenAI(api_key="test", base_url=server.openai_url))
     with lctl.LCTLSession("c", log):
         first = client.chat.completions.create(model="m", messages=ASKED, stream=True)
         other = client.chat.completions.create(model="m", messages=[*ASKED, *ASKED], tools=TOOLS, stream=True)
@@ -159,7 +160,7 @@ def test_m4_what_came_is_kept_before_the_program_has_it(log: Path, server: Model
 def test_m4_a_stream_that_is_sent_packed(log: Path) -> None:
     with ModelServer(seed=3, gzip=True) as server, lctl.LCTLSession("c", log):
         server.reply(WORDS)
-        client = anthropic.Anthropic(api_key="test", base_url=server.anthropic_url)
+        client = closing(anthropic.Anthropic(api_key="test", base_url=server.anthropic_url))
         said = ""
         with client.messages.stream(model="m", max_tokens=9, messages=ASKED) as stream:
             for text in stream.text_stream:
@@ -172,7 +173,7 @@ def test_m4_a_stream_that_is_sent_packed(log: Path) -> None:
 
 def test_m4_of_an_edited_message_graph(log: Path, server: ModelServer) -> None:
     server.script(["Four.", WORDS])
-    client = openai.OpenAI(api_key="test", base_url=server.openai_url)
+    client = closing(openai.OpenAI(api_key="test", base_url=server.openai_url))
     with lctl.LCTLSession("c", log):
         history = lctl.MessageGraph(conversation="sums", messages=ASKED)
         history.append(client.chat.completions.create(model="m", messages=history).choices[0].message)
@@ -190,7 +191,7 @@ def test_m4_of_an_edited_message_graph(log: Path, server: ModelServer) -> None:
 def test_m4_secrets_do_not_stay_beside_the_log(log: Path, server: ModelServer, allowed: bool) -> None:
     """A key that comes in pieces is in neither file at any moment; words like `password` stay."""
     server.reply(f'The password is kept. It is:\n"{KEY}" is one, the token is another. {WORDS}')
-    client = openai.OpenAI(api_key="test", base_url=server.openai_url)
+    client = closing(openai.OpenAI(api_key="test", base_url=server.openai_url))
     with lctl.LCTLSession("c", log, redact=not allowed):
         said = ""
         for chunk in client.chat.completions.create(model="m", messages=ASKED, stream=True):
@@ -213,7 +214,7 @@ def test_m4_secrets_do_not_stay_beside_the_log(log: Path, server: ModelServer, a
 def test_m4_killed_between_the_answer_and_its_end_beside_the_log(log: Path, server: ModelServer) -> None:
     """The answer is in the log and still beside it: it is one message."""
     server.reply(WORDS)
-    client = openai.OpenAI(api_key="test", base_url=server.openai_url)
+    client = closing(openai.OpenAI(api_key="test", base_url=server.openai_url))
     held = b""
     with lctl.LCTLSession("c", log):
         for chunk in client.chat.completions.create(model="m", messages=ASKED, stream=True):
@@ -231,7 +232,7 @@ def test_m4_killed_between_the_answer_and_its_end_beside_the_log(log: Path, serv
 
 def test_m4_what_is_damaged_beside_the_log_is_passed_over(log: Path, server: ModelServer) -> None:
     server.reply(WORDS)
-    client = openai.OpenAI(api_key="test", base_url=server.openai_url)
+    client = closing(openai.OpenAI(api_key="test", base_url=server.openai_url))
     with lctl.LCTLSession("c", log):
         for chunk in client.chat.completions.create(model="m", messages=ASKED, stream=True):
             if chunk.choices[0].delta.content == " six":
@@ -252,7 +253,7 @@ def test_m4_what_is_damaged_beside_the_log_is_passed_over(log: Path, server: Mod
 def test_m4_what_was_cut_goes_to_the_store_as_well(log: Path, server: ModelServer) -> None:
     """A journal that waits for its store is delivered with it."""
     server.reply(WORDS)
-    client = openai.OpenAI(api_key="test", base_url=server.openai_url)
+    client = closing(openai.OpenAI(api_key="test", base_url=server.openai_url))
     with lctl.LCTLSession("c", log):
         for chunk in client.chat.completions.create(model="m", messages=ASKED, stream=True):
             if chunk.choices[0].delta.content == " six":

@@ -13,6 +13,7 @@ import lctl
 from lctl.errors import UsageError
 from lctl.testing import ModelServer
 from lctl.training import samples
+from tests.clients import closing
 
 PICTURE = "data:image/png;base64," + base64.b64encode(bytes(range(256)) * 40).decode()
 SEEN: dict[str, Any] = {
@@ -24,7 +25,7 @@ Messages = list[Any]
 
 def _ask(server: ModelServer, messages: Messages) -> Messages:
     """What the provider was sent."""
-    client = openai.OpenAI(api_key="test", base_url=server.openai_url)
+    client = closing(openai.OpenAI(api_key="test", base_url=server.openai_url))
     client.chat.completions.create(model="m", messages=messages)
     sent = server.requests[-1].body["messages"]
     assert isinstance(sent, list)

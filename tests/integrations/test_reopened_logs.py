@@ -14,6 +14,7 @@ from lctl.instrument import ensure_installed, uninstrument
 from lctl.state.messages import text_of
 from lctl.testing import ModelServer
 from lctl.training import samples
+from tests.clients import closing
 
 openai = pytest.importorskip("openai")
 anthropic = pytest.importorskip("anthropic")
@@ -32,19 +33,19 @@ def server() -> Iterator[ModelServer]:
 
 
 def _chat(server: ModelServer, messages: Messages) -> Messages:
-    client = openai.OpenAI(api_key="test", base_url=server.openai_url)
+    client = closing(openai.OpenAI(api_key="test", base_url=server.openai_url))
     answer = client.chat.completions.create(model="m", messages=messages, tools=TOOLS)
     return [answer.choices[0].message.model_dump(exclude_none=True)]
 
 
 def _responses(server: ModelServer, messages: Messages) -> Messages:
-    client = openai.OpenAI(api_key="test", base_url=server.openai_url)
+    client = closing(openai.OpenAI(api_key="test", base_url=server.openai_url))
     answer = client.responses.create(model="m", input=messages)
     return [item.model_dump(exclude_unset=True) for item in answer.output]
 
 
 def _claude(server: ModelServer, messages: Messages) -> Messages:
-    client = anthropic.Anthropic(api_key="test", base_url=server.anthropic_url)
+    client = closing(anthropic.Anthropic(api_key="test", base_url=server.anthropic_url))
     answer = client.messages.create(model="m", max_tokens=9, system="Be brief.", messages=messages)
     return [{"role": "assistant", "content": [part.model_dump() for part in answer.content]}]
 
@@ -110,7 +111,7 @@ def test_r10_pictures_and_stored_responses_are_known_again(tmp_path: Path, serve
     picture = {"type": "image_url", "image_url": {"url": PICTURE}}
     messages: Messages = [{"role": "user", "content": [picture]}]
     server.script(["A dot.", "One.", "Still a dot.", "Two."])
-    client = openai.OpenAI(api_key="test", base_url=server.openai_url)
+    client = closing(openai.OpenAI(api_key="test", base_url=server.openai_url))
     with lctl.LCTLSession("c", log):
         messages += _chat(server, messages)
         first = client.responses.create(model="m", input="One?")
@@ -130,7 +131,7 @@ def test_r10_instructions_of_an_earlier_response_are_not_carried_over(
     """Also where the log was closed meanwhile; rows of training data hold what each call read."""
     log = tmp_path / "run.lctl.json"
     server.script(["one", "two", "three"])
-    client = openai.OpenAI(api_key="test", base_url=server.openai_url)
+    client = closing(openai.OpenAI(api_key="test", base_url=server.openai_url))
     with lctl.LCTLSession("c", log):
         first = client.responses.create(model="m", instructions="A.", input="a")
     with lctl.LCTLSession("c", log):

@@ -159,9 +159,9 @@ class TestEveryLibrary:
         """What a recording never holds is asked for all the same, with no number."""
         tape, log = tmp_path / "tape", tmp_path / "log"
         with recording(tape, full=True):
-            fetch("POST", server.url + "/v1/traces", b"{}")
+            fetch("POST", server.url + "/api/public/ingestion", b"{}")
         with playing(tape, log, full=True), pytest.raises(BaseException, match="telemetry"):
-            fetch("POST", server.url + "/v1/traces", b"{}")
+            fetch("POST", server.url + "/api/public/ingestion", b"{}")
 
 
 def trimmed(got: Any) -> Any:

@@ -15,6 +15,7 @@ from lctl.conversation.tree import Tree
 from lctl.instrument import ensure_installed, uninstrument
 from lctl.testing import ModelServer, Reply, Request
 from lctl.training import samples
+from tests.clients import closing
 
 openai = pytest.importorskip("openai")
 anthropic = pytest.importorskip("anthropic")
@@ -48,7 +49,7 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def client(server: ModelServer) -> Any:
-    return openai.OpenAI(api_key="test", base_url=server.openai_url)
+    return closing(openai.OpenAI(api_key="test", base_url=server.openai_url))
 
 
 def researcher(client: Any, turns: int = 2) -> Research:
@@ -144,7 +145,7 @@ def test_g9_an_agent_in_a_tool_is_inside_the_call(
 
 def test_g9_of_anthropic_and_agents_in_agents(tmp_path: Path, server: ModelServer) -> None:
     """Three deep, each in the call of the one above."""
-    client = anthropic.Anthropic(api_key="test", base_url=server.anthropic_url)
+    client = closing(anthropic.Anthropic(api_key="test", base_url=server.anthropic_url))
     tools = [{"name": "ask", "input_schema": {"type": "object"}}]
     server.reset()
     server.reply(

@@ -107,3 +107,14 @@ def test_what_is_asked_there_and_not_on_the_tape(
     with lctl.rerun(path) as block:
         assert program() == ["{}", "echo: Hi"]
     assert block.certificate.exact
+
+
+def test_a_service_whose_path_is_one_of_telemetry(rerun: Rerun, server: Any, make: Any) -> None:
+    """An agent that looks through logs: what it is told is recorded, and told again."""
+
+    def program(url: str) -> Any:
+        with httpx.Client() as client:
+            return client.post(f"{url}/v1/logs", json={"query": "errors"}).json()
+
+    server.replies = [make.Reply({"found": "disk full"})]
+    assert rerun(program, server.url, full=True) == {"found": "disk full"}

@@ -153,7 +153,7 @@ class TestEveryLibrary:
         """With record="full" other exchanges are events too, request body included; telemetry never."""
         monkeypatch.setattr(settings, "full", True)
         library(server.url + "/api/things", {"x": 1})
-        library(server.url + "/v1/traces", {"resourceSpans": []})
+        library(server.url + "/api/public/ingestion", {"batch": []})
         [exchange] = log.of("exchange")
         assert exchange["kind"] == "http"
         assert json.loads(exchange["request"]["body"]) == {"x": 1}
@@ -167,7 +167,7 @@ class TestEveryLibrary:
         monkeypatch.setenv("LCTL_DIR", str(tmp_path))
         lctl.auto_instrument()
         try:
-            library(server.url + "/v1/traces", {"resourceSpans": []})
+            library(server.url + "/api/public/ingestion", {"batch": []})
             assert list(tmp_path.iterdir()) == []
         finally:
             lctl.uninstrument()

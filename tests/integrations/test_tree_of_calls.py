@@ -17,6 +17,7 @@ from lctl.conversation.tree import Tree
 from lctl.instrument import ensure_installed, uninstrument
 from lctl.session import LCTLSession
 from lctl.testing import Fault, ModelServer, Reply, Request
+from tests.clients import closing
 from tests.unit.cli.conftest import Cli, lctl, place
 
 __all__ = ["lctl", "place"]  # fixtures
@@ -43,7 +44,7 @@ def log(place: Path) -> Iterator[Path]:
 
 
 def gpt(server: ModelServer, **options: Any) -> Any:
-    client = openai.OpenAI(api_key="test", base_url=server.openai_url, **options)
+    client = closing(openai.OpenAI(api_key="test", base_url=server.openai_url, **options))
     client._calculate_retry_timeout = lambda *args, **kwargs: 0.0
     return client
 

@@ -7,12 +7,13 @@ from typing import Any
 from openai import OpenAI
 
 from lctl.testing import ModelServer
+from tests.clients import closing
 
 
 def test_v4_an_answer_of_an_instrumented_client_is_shown(log: Any) -> None:
     """What is read from a view and asked again goes on where the view stands."""
     with ModelServer() as server:
-        client = OpenAI(base_url=server.openai_url, api_key="test")
+        client = closing(OpenAI(base_url=server.openai_url, api_key="test"))
         for answer in ("Four.", "4.", "Six."):
             server.reply(answer)
         view = log.session.tree.view()
@@ -33,7 +34,7 @@ def test_v4_an_answer_of_an_instrumented_client_is_shown(log: Any) -> None:
 def test_v10_what_a_view_sends_is_the_prompt_of_the_call_that_follows(log: Any) -> None:
     """Written through the view, then sent over the wire: one message each, and the answer below them."""
     with ModelServer() as server:
-        client = OpenAI(base_url=server.openai_url, api_key="test")
+        client = closing(OpenAI(base_url=server.openai_url, api_key="test"))
         for answer in ("Four.", "Six.", "Seven."):
             server.reply(answer)
         view = log.session.tree.view()

@@ -69,6 +69,8 @@ between_writers = {
     for folder in _STANDARD
     for name in ("warnings.py", "traceback.py", "argparse.py", "codecs.py", "contextlib.py", "pprint.py")
 }
+#: Installed, and between whoever makes a request and the wire.
+_CLIENTS = ("httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3", "aiohttp", "anyio", "wrapt")
 _FROZEN_BETWEEN = ("<frozen os>", "<frozen _collections_abc>")
 #: Where `tempfile` looks for a folder: once a process, and not in a rerun, which has a folder of its own.
 _CHOOSING = frozenset({"_candidate_tempdir_list", "_get_default_tempdir"})
@@ -95,8 +97,7 @@ def _decided(filename: str) -> int:
         return _TEXT
     if is_lctl(filename):
         return LIBRARY
-    parts = filename.replace("\\", "/").split("/")
-    if "site-packages" in parts or "dist-packages" in parts:
+    if _package(filename) is not None:
         if filename.endswith(_INSTALLED_OWN):
             return OWN
         if filename.endswith(_INSTALLED_LOGGING):
@@ -106,6 +107,15 @@ def _decided(filename: str) -> int:
         if filename.startswith(folder):
             return BETWEEN if filename[len(folder) :] in _STANDARD_BETWEEN else LIBRARY
     return OWN
+
+
+def _package(filename: str) -> str | None:
+    """The name under which the file was installed (`httpx`), None of what was not."""
+    parts = filename.replace("\\", "/").split("/")
+    for at in range(len(parts) - 2, -1, -1):
+        if parts[at] in ("site-packages", "dist-packages"):
+            return parts[at + 1].removesuffix(".py")
+    return None
 
 
 def is_lctl(filename: str) -> bool:
@@ -140,6 +150,23 @@ def library(frame: FrameType | None) -> FrameType | None:
             return frame
         frame = frame.f_back
     return None
+
+
+def is_own_request(frame: FrameType | None) -> bool:
+    """Whether the program's own code makes the request that `frame` is about to send, by clients of HTTP and
+    the standard library. False where another library does."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        kind = kind_of(file)
+        if kind == _TEXT:
+            kind = _of_text(frame)
+        if kind == OWN:
+            return True
+        package = _package(file)
+        if package is not None and package not in _CLIENTS and not is_lctl(file):
+            return False
+        frame = frame.f_back
+    return True
 
 
 def is_library_writing(frame: FrameType | None) -> bool:

@@ -111,6 +111,18 @@ class TestTraffic:
         """Other traffic is not; nor are questions whose answers the program goes on with."""
         assert not traffic.is_telemetry(*asked.split())
 
+    @pytest.mark.parametrize(
+        ("file", "is_one"), [("agent.py", False), ("site-packages/opentelemetry/exporter.py", True)]
+    )
+    @pytest.mark.parametrize(
+        "url", ["https://logs.our.own/v1/logs", "http://smith.our.own/api/v1/runs/batch"]
+    )
+    def test_ordinary_words(self, file: str, is_one: bool, url: str) -> None:
+        """What an agent asks of a service is the program's, though its path is one of telemetry."""
+        names: dict[str, Any] = {"send": traffic.is_telemetry, "url": url, "__file__": file}
+        exec(compile("found = send('POST', url)", file, "exec"), names)
+        assert names["found"] is is_one
+
 
 class TestWhatIsKept:
     def test_headers(self) -> None:

@@ -20,6 +20,7 @@ from lctl.instrument import ensure_installed, uninstrument
 from lctl.otel import LCTLSpanProcessor
 from lctl.session import LCTLSession
 from lctl.testing import ModelServer
+from tests.clients import closing
 
 READ = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "2+2?"}]}])
 GAVE = json.dumps(
@@ -101,7 +102,7 @@ def test_what_the_wire_showed_is_not_told_again(tracer: Tracer, tmp_path: Path) 
     ensure_installed()
     try:
         with ModelServer(seed=1) as server, LCTLSession("run", tmp_path / "run.lctl.json") as session:
-            client = openai.OpenAI(base_url=server.openai_url, api_key="test", max_retries=0)
+            client = closing(openai.OpenAI(base_url=server.openai_url, api_key="test", max_retries=0))
             agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "planner"}
             chat = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o"}
             with (

@@ -18,6 +18,7 @@ from lctl.errors import RerunError, RerunStopped, UsageError
 from lctl.rerun.replaying import Replayed, replay
 from lctl.session import Session, border
 from lctl.testing import ModelServer
+from tests.clients import closing
 
 SEEDS = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Write to Ann."}]
 
@@ -263,7 +264,7 @@ def test_s15_with_a_model_that_is_asked_over_the_wire(tmp_path: Path) -> None:
     asked: list[str] = []
 
     def agent(s: Session) -> None:
-        client = openai.OpenAI(base_url=server.openai_url, api_key="x")
+        client = closing(openai.OpenAI(base_url=server.openai_url, api_key="x"))
         with s.step():
             asked.append(s.model or "")
             reply = client.chat.completions.create(model=s.model or "?", messages=s.context)

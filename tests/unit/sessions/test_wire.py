@@ -11,6 +11,7 @@ import lctl
 from lctl.session import Session
 from lctl.testing import ModelServer, ToolCall
 from lctl.training import samples
+from tests.clients import closing
 
 openai = pytest.importorskip("openai")
 
@@ -34,7 +35,7 @@ def client() -> Any:
         server.reply(tool_calls=[ToolCall("count", {"fruit": "apples"})])
         server.reply("Twelve.")
         server.reply("Still twelve.")
-        yield openai.OpenAI(base_url=server.openai_url, api_key="x")
+        yield closing(openai.OpenAI(base_url=server.openai_url, api_key="x"))
 
 
 def test_s10_a_message_that_both_record_is_one_message(client: Any, tmp_path: Path) -> None:
