@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from lctl.instrument.ambient import callers
 from lctl.session import lanes
 
-#: Host suffixes to which only telemetry goes.
+#: Host suffixes to which libraries send telemetry.
 _TELEMETRY_HOSTS = (
     "smith.langchain.com",
     "posthog.com",
@@ -110,18 +110,18 @@ def is_upload(method: str, url: str) -> bool:
 
 
 def is_telemetry(method: str, url: str) -> bool:
-    """Whether traces, metrics or product analytics are sent to `url`. What is asked there (prompts and flags
-    that are kept with them) is none."""
+    """Whether traces, metrics or product analytics are sent to `url` by the calling code. What is asked there
+    (prompts and flags that are kept with them; an agent's search of Datadog's logs) is none."""
     if method in ("GET", "HEAD"):
         return False
     path = urlsplit(url).path.rstrip("/")
     if path.endswith(_TELEMETRY_PATHS) or _ENVELOPE.search(path):
         return True
-    if path.endswith(_ORDINARY_PATHS) and (
-        urlsplit(url).port == _OTLP_PORT or not callers.is_own_request(sys._getframe(1))
-    ):
-        return True
-    return is_host_of_telemetry(url) and not path.endswith(_QUESTIONS)
+    if path.endswith(_ORDINARY_PATHS):
+        return urlsplit(url).port == _OTLP_PORT or not callers.is_own_request(sys._getframe(1))
+    if path.endswith(_QUESTIONS) or not is_host_of_telemetry(url):
+        return False
+    return not callers.is_own_request(sys._getframe(1))
 
 
 def is_host_of_telemetry(url: str) -> bool:

@@ -262,7 +262,7 @@ HANGING = """
         connection.recv(1)
         print("received", flush=True)
     with LCTLSession("hang", sys.argv[1]):
-        client = closing(openai.OpenAI(api_key="k", base_url=url))
+        client = openai.OpenAI(api_key="k", base_url=url)
         threading.Thread(target=receive, daemon=True).start()
         client.chat.completions.create(model="m", messages=[{"role": "user", "content": "never answered"}])
 """

@@ -80,18 +80,23 @@ class TestFailures:
         assert taxonomy.name_of(ValueError()) == "ValueError"
 
 
+def asked_by(file: str, url: str) -> bool:
+    """Whether code of that file sends telemetry there."""
+    names: dict[str, Any] = {"ask": traffic.is_telemetry, "url": url, "__file__": file}
+    exec(compile("found = ask('POST', url)", file, "exec"), names)
+    return bool(names["found"])
+
+
 class TestTraffic:
     @pytest.mark.parametrize(
         "url",
         [
             "https://api.openai.com/v1/traces/ingest",
-            "https://api.smith.langchain.com/runs/batch",
+            "https://api.smith.langchain.com/runs/multipart",
             "http://localhost:4318/v1/traces",
-            "https://eu.i.posthog.com/batch/",
             "https://o1.ingest.sentry.io/api/1/envelope/",
             "http://sentry.our.own:9000/api/1/envelope/",
             "http://opik:5173/api/v1/private/spans/batch",
-            "https://cloud.langfuse.com/api/public/scores",
         ],
     )
     def test_telemetry(self, url: str) -> None:
@@ -112,16 +117,18 @@ class TestTraffic:
         assert not traffic.is_telemetry(*asked.split())
 
     @pytest.mark.parametrize(
-        ("file", "is_one"), [("agent.py", False), ("site-packages/opentelemetry/exporter.py", True)]
+        "url",
+        [
+            "https://logs.our.own/v1/logs",
+            "http://smith.our.own/api/v1/runs/batch",
+            "https://api.datadoghq.com/api/v2/logs/events/search",
+            "https://eu.i.posthog.com/batch/",
+        ],
     )
-    @pytest.mark.parametrize(
-        "url", ["https://logs.our.own/v1/logs", "http://smith.our.own/api/v1/runs/batch"]
-    )
-    def test_ordinary_words(self, file: str, is_one: bool, url: str) -> None:
-        """What an agent asks of a service is the program's, though its path is one of telemetry."""
-        names: dict[str, Any] = {"send": traffic.is_telemetry, "url": url, "__file__": file}
-        exec(compile("found = send('POST', url)", file, "exec"), names)
-        assert names["found"] is is_one
+    def test_whose_code_asks(self, url: str) -> None:
+        """What an agent asks of a service is the program's, though tools of observability send there."""
+        assert not asked_by("agent.py", url)
+        assert asked_by("site-packages/posthog/request.py", url)
 
 
 class TestWhatIsKept:
