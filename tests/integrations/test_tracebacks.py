@@ -15,6 +15,7 @@ import pytest
 from lctl.instrument import ensure_installed, uninstrument
 from lctl.session import LCTLSession
 from lctl.testing import Fault, ModelServer, Reply, Request
+from tests.integrations.rerunning import Rerun
 
 NOWHERE = "http://127.0.0.1:9/v1"
 MESSAGES: Any = [{"role": "user", "content": "Hello"}]
@@ -109,3 +110,27 @@ def test_they_are_those_without_lctl(case: str, tmp_path: Path) -> None:
         finally:
             uninstrument()
     assert recorded == plain
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_chain_of_failures_is_the_same_again(case: str, tmp_path: Path) -> None:
+    """What fails while the program handles a failure (its second provider is down as well) names it where it
+    was named in the recording."""
+
+    def chain(url: str) -> list[str]:
+        try:
+            try:
+                raise ValueError("the first provider is down")
+            except ValueError:
+                CASES[case](url)
+        except Exception:
+            said = traceback.format_exc().splitlines()
+        return [
+            line
+            for line in said
+            if re.match(r"[a-zA-Z_]\w*\.?[\w.]*(Error|Timeout)\b|The above|During", line)
+        ]
+
+    with ModelServer(seed=1) as server:
+        server.reply(answered, times=None)
+        Rerun(tmp_path)(chain, server.openai_url, full=True)

@@ -38,12 +38,15 @@ def revive(error: RecordedError, base: type[BaseException] = Exception, **attrib
 
 
 def _raised(error: BaseException) -> BaseException:
-    """With a traceback: one that has none is printed without the line that begins them."""
-    context = error.__context__
+    """With a traceback: one that has none is printed without the line that begins them. The first of a chain
+    came while the program handled what it handles now, a later one while the one before it was handled."""
     try:
         raise error
     except BaseException:
-        error.__context__ = context
+        if error.__cause__ is not None:
+            error.__context__ = error.__cause__
+        elif type(error).__module__.startswith("httpcore"):  # which raises what it raises `from None`
+            error.__context__, error.__suppress_context__ = None, True
         return error
 
 
