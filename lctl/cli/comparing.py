@@ -17,6 +17,7 @@ from lctl.cli.text import plural
 if TYPE_CHECKING:
     from lctl.analysis.changes import FieldChange
     from lctl.analysis.diff import Diff, Difference
+    from lctl.analysis.stats import Stats
 
 _MOST = 20
 _MOST_LINES = 24
@@ -125,8 +126,8 @@ def _totals(screen: Screen, found: Diff) -> None:
     left, right = found.left, found.right
     pairs = [
         ("duration", seconds(left.duration_ms), seconds(right.duration_ms)),
-        ("tokens", count(left.tokens.total), count(right.tokens.total)),
-        ("cost", *("?" if one.cost is None else dollars(one.cost) for one in (left, right))),
+        ("tokens", *(count(one.tokens.total + one.inherited_tokens.total) for one in (left, right))),
+        ("cost", *(_worth(one) for one in (left, right))),
         ("errors", count(left.errors), count(right.errors)),
     ]
     changed = ", ".join(f"{name} {a} → {b}" for name, a, b in pairs if a != b)
@@ -135,6 +136,12 @@ def _totals(screen: Screen, found: Diff) -> None:
         (f"{plural(len(found.differences), 'difference')}, {plural(found.equal, 'event')} the same", "dim"),
         (f"; {changed}" if changed else "", "dim"),
     )
+
+
+def _worth(totals: Stats) -> str:
+    """What the run costs, as a whole: what a rerun or fork has of its recording is no less of it."""
+    known = [cost for cost in (totals.cost, totals.inherited_cost) if cost is not None]
+    return dollars(sum(known)) if known else "?"
 
 
 def _document(found: Diff) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import pytest
 import lctl
 from lctl import LCTLSession
 from lctl.analysis.stats import stats
+from lctl.cli import main
 from lctl.codec import open_log, verify
 from lctl.rerun.block import rerun
 from lctl.rerun.forking import fork_block
@@ -182,19 +183,26 @@ def test_a_rerun_of_a_fork_with_other_arguments(server: ModelServer, tmp_path: P
     ]
 
 
-def test_inherited_usage_is_counted_apart(server: ModelServer, tmp_path: Path) -> None:
-    """What the recording paid for is not in the fork's sums."""
+def test_inherited_usage_is_counted_apart(
+    server: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the recording paid for is not in the fork's sums; as a run it is compared whole."""
     agents.teach(server)
     path = recorded(server, tmp_path / "recording.lctl.json", agents.chat)
     at = exchanges(path)[0]["seq"]
     fork = tmp_path / "fork.lctl.json"
-    with fork_block(path, at, output=fork, tools=["recorded"]), LCTLSession("again"):
+    strict = "all prompt.system+=Be strict."
+    with fork_block(path, at, set=[strict], output=fork, tools=["recorded"]), LCTLSession("again"):
         agents.chat(server)
     whole, found = stats(open_log(path)), stats(open_log(fork))
     assert (found.llm_calls, found.inherited_calls) == (2, 1)
     assert 0 < found.tokens.total < whole.tokens.total
     assert found.inherited_tokens.total > 0
     assert found.cost is not None and whole.cost is not None and found.cost < whole.cost
+    assert main(["diff", str(path), str(fork)]) == 1
+    compared = capsys.readouterr().out.splitlines()[-1]
+    more = found.tokens.total + found.inherited_tokens.total
+    assert whole.tokens.total != more and f"tokens {whole.tokens.total} → {more}" in compared
 
 
 def test_only_the_edited_lane_and_what_follows_goes_live(server: ModelServer, tmp_path: Path) -> None:
