@@ -44,6 +44,8 @@ _FULL = 64 << 20
 _LOOK, _LONG, _ENDLESS = 256, 8, 8192
 #: What no secret has in it: a word ends there.
 _BETWEEN = re.compile(r"[^\w./+=%@:~-]")
+#: `in` finds a number in bytes five times as fast as bytes of one.
+_QUOTE, _BACKSLASH = b'"\\'
 #: A stream with a secret is written anew at each of so many pieces, then only when it has grown by a quarter.
 _EACH = 64
 _FRAME = re.compile(rb"([A-Z]) (\d+) (\d+)\n")
@@ -197,16 +199,17 @@ class Pieces(list[tuple[int, bytes]]):
         try:
             # Nearly every chunk is one event and says one text more: the shortest way for it.
             before, after = self._around
-            if before and self._is_plain and chunk.startswith(before) and chunk.endswith(after):
-                text = chunk[len(before) : -len(after)]
-                if (
-                    len(before) + len(text) + len(after) == len(chunk)
-                    and b'"' not in text
-                    and b"\\" not in text
-                ):
-                    self._weigh(chunk, text.decode("utf-8", "replace"))
-                else:
-                    self._keep(chunk)
+            least = len(before) + len(after)
+            if (
+                before
+                and self._is_plain
+                and len(chunk) >= least
+                and chunk.startswith(before)
+                and chunk.endswith(after)
+                and _QUOTE not in (text := chunk[len(before) : -len(after)])
+                and _BACKSLASH not in text
+            ):
+                self._weigh(chunk, text.decode("utf-8", "replace"))
             else:
                 self._keep(chunk)
         except Exception as error:
@@ -262,9 +265,10 @@ class Pieces(list[tuple[int, bytes]]):
         if _LONG <= word < _ENDLESS:
             self._unsure.append(data)
             return
-        seen = text.encode("utf-8", "replace")
-        if not self._secret and self._suspects(seen, seen.lower().decode("latin-1")):
-            self._secret = self._is_secret(text)
+        if not self._secret:
+            seen = text.encode("utf-8", "replace")
+            lowered = text.lower() if text.isascii() else seen.lower().decode("latin-1")
+            self._secret = self._suspects(seen, lowered) and self._is_secret(text)
         if self._secret:
             self._unsure = []
             self._conceal()

@@ -7,6 +7,7 @@ big end first: so versions compare as their blocks do, and are 100 bytes where t
 
 from __future__ import annotations
 
+import functools
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, TypeVar, cast
@@ -30,6 +31,11 @@ _SOME = 4
 Unpack = Callable[[K, Any, Sequence[Any]], V]
 #: (key, what was put, seq of the view) -> what grows with it
 Rest = Callable[[K, Any, int], Sequence[Any]]
+
+
+@functools.cache  # msgspec looks at a type anew for each of them
+def _decoder(form: Any) -> Callable[[bytes], Any]:
+    return msgspec.msgpack.Decoder(form).decode
 
 
 def _nothing(key: Any, fields: Any, seq: int) -> Sequence[Any]:
@@ -62,7 +68,7 @@ class Versions(Mapping[K, V]):
         self.rest = rest
         self._beside = beside
         self._dated = dated
-        self.decode = msgspec.msgpack.Decoder(form).decode
+        self.decode = _decoder(form)
         #: A list where there is more than one version.
         self.cells: MutableMapping[K, bytes | list[bytes]] = (
             {} if shelves is None else shelves.shelf(_encode_versions, _decode_versions)
