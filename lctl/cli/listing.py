@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from lctl.cli.runs import Run
 
 _ON_A_TERMINAL = 20
+#: Outcomes of runs that did not get to their end, by no failure of theirs.
+STOPPED = ("interrupted", "aborted", "cancelled")
 
 _COLUMNS = [
     Column(),
@@ -134,8 +136,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
         ]
     sums = run.summary
     errors = _whole(sums.get("errors"))
-    failed = sums.get("outcome") in ("error", "failed", "aborted", "cancelled")
-    mark: Piece = open_mark(run) if run.open else ("✗", "red") if failed else ("✓", "green")
+    mark: Piece = open_mark(run) if run.open else ending_mark(run)
     lineage = "  " * (depth - 1) + "└ " if depth else ""
     duration = sums.get("duration_ms")
     if "seconds" in run.certificate:  # its first events have the times of the recording
@@ -172,9 +173,22 @@ def open_note(run: Run) -> tuple[str, Style]:
     return ("live", "green") if is_live(run.path) else ("not closed by its program", "yellow")
 
 
+def ending_mark(run: Run) -> tuple[str, Style]:
+    """Of a closed log: how the run ended. One that was stopped did not get to its end, and has not failed."""
+    outcome = run.summary.get("outcome")
+    if outcome in STOPPED:
+        return ("✗", "yellow")
+    return ("✗", "red") if outcome in ("error", "failed") else ("✓", "green")
+
+
 def _note(run: Run, errors: int | None, depth: int) -> Piece:
     if run.open:
         return open_note(run)
+    outcome = run.summary.get("outcome")
+    if outcome in STOPPED:
+        others = (errors or 0) - (outcome == "interrupted")  # what interrupted it is one of its errors
+        word = "other error" if outcome == "interrupted" else "error"
+        return (f"{outcome}, {plural(others, word)}" if others > 0 else str(outcome), "yellow")
     if errors:
         return (plural(errors, "error"), "yellow")
     if run.parent and not depth:

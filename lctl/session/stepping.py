@@ -186,9 +186,11 @@ class Stepping:
         self, error: BaseException, ends: Literal["program", "session", "thread"], top: Frame | None = None
     ) -> None:
         """The program, this session's block (whose frame is `top`) or a thread (started there) ends with
-        `error`: an `error` event says so, unless one of the steps below has."""
+        `error`: an `error` event says so, unless one of the steps below has. Of what is no failure, Ctrl-C
+        alone is told: without it the run would look as if it had got to its end."""
         top = top or self._root
-        if outcome_of(error) == "error" and not was_reported(error, top.failed):
+        is_told = isinstance(error, KeyboardInterrupt) or outcome_of(error) == "error"
+        if is_told and not was_reported(error, top.failed):
             from lctl.session import crashes  # here: most programs end well
 
             step = top.step if top.open else None

@@ -71,6 +71,23 @@ def test_rows(folder: Path, lctl: Cli) -> None:
 
 
 @pytest.mark.parametrize(
+    ("outcome", "errors", "said"),
+    [
+        ("interrupted", 1, "interrupted"),
+        ("interrupted", 3, "interrupted, 2 other errors"),
+        ("aborted", 0, "aborted"),
+        ("cancelled", 1, "cancelled, 1 error"),
+    ],
+)
+def test_a_run_that_was_stopped(folder: Path, lctl: Cli, outcome: str, errors: int, said: str) -> None:
+    """It is told apart from one that got to its end, and from one that failed."""
+    record(folder, "stopped", outcome=outcome, errors=errors)
+    for command, words in (("ls", said), ("runs", outcome)):
+        row = lctl(command).out.splitlines()[1]
+        assert row.startswith("✗  stopped") and row.endswith(f"  {words}")
+
+
+@pytest.mark.parametrize(
     ("sizes", "dollars"), [([60_000] * 10, "$1.80"), ([270_000, 10], "$1.62"), ([1000, 2000], "$0.0090")]
 )
 def test_long_prompts_that_are_dearer(folder: Path, lctl: Cli, sizes: list[int], dollars: str) -> None:

@@ -275,19 +275,23 @@ def test_a_step_that_is_open_when_a_program_dies_has_failed(folder: Path) -> Non
 
 @pytest.mark.parametrize(
     ("how", "error"),
-    [("caught", "ValueError(what)"), ("after", "SystemExit(2)"), ("after", "KeyboardInterrupt()")],
+    [("caught", "ValueError(what)"), ("after", "SystemExit(2)")],
 )
 def test_a_program_that_ends_otherwise_has_not_failed(folder: Path, how: str, error: str) -> None:
-    """What is caught, an exit code, Ctrl-C."""
-    if "Keyboard" in error:
-        done = run(_DIES.replace("{error}", error), how)
-        assert "KeyboardInterrupt" in done.stderr
-        (log,) = (folder / ".lctl").iterdir()
-        events = json.loads(log.read_text())["events"]
-    else:
-        events, outcome = died(folder, how, error)
-        assert outcome == "success"
+    """What is caught, an exit code."""
+    events, outcome = died(folder, how, error)
+    assert outcome == "success"
     assert [event["type"] for event in events] == ["step_start", "step_end"]
+
+
+@pytest.mark.parametrize(("how", "last"), [("after", "step_end"), ("within", "step_end"), ("left", None)])
+def test_a_program_that_is_interrupted_says_so(folder: Path, how: str, last: str | None) -> None:
+    """Between steps, in one (which is left, and has not failed), before any: it did not get to its end."""
+    events, outcome = died(folder, how, "KeyboardInterrupt()")
+    assert [event["type"] for event in events[-2:]] == [*([last] if last else []), "error"]
+    assert events[-1]["data"]["type"] == "KeyboardInterrupt"
+    assert events[-1]["data"]["context"]["ends"] == "program"
+    assert outcome == "interrupted"
 
 
 def test_a_session_that_an_exception_leaves_says_so(folder: Path) -> None:
