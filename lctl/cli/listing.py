@@ -200,7 +200,9 @@ def _document(run: Run, costs: Costs) -> dict[str, Any]:
     return {
         "id": run.id,
         "path": run.place,
-        "started": datetime.fromtimestamp(run.started, UTC).isoformat().replace("+00:00", "Z"),
+        "started": datetime.fromtimestamp(run.started, UTC).isoformat().replace("+00:00", "Z")
+        if run.started
+        else None,
         "events": run.events,
         "size": run.size,
         "open": run.open,
@@ -226,7 +228,9 @@ def _blank(value: int | None) -> str:
 
 
 def _ago(started: float) -> str:
-    """`now`, `5 min ago`, `3 h ago`, then the date."""
+    """`now`, `5 min ago`, `3 h ago`, then the date; nothing where it is not known."""
+    if not started:
+        return ""
     gone = time.time() - started
     if -60 < gone < 60:
         return "now"

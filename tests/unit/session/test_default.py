@@ -294,6 +294,18 @@ def test_a_program_that_is_interrupted_says_so(folder: Path, how: str, last: str
     assert outcome == "interrupted"
 
 
+def test_how_a_long_run_ended(folder: Path) -> None:
+    """Its log is not folded as it is closed, and says it all the same."""
+    path = folder / "long.lctl.json"
+    line = '{"seq":%d,"type":"tick","timestamp":"2026-01-01T00:00:00.000000Z","agent":"a","data":{}}'
+    lines = ",\n".join(line % seq for seq in range(1, 100_002))
+    path.write_text('{"lctl":"4.0","chain":{"id":"c"},"events":[\n' + lines)
+    with pytest.raises(KeyError), LCTLSession(path=path), lctl.traced_step("a", "work"):
+        raise KeyError("gone")
+    summary = json.loads(path.read_text())["summary"]
+    assert summary == {"events": 100_004, "outcome": "error"}
+
+
 def test_a_session_that_an_exception_leaves_says_so(folder: Path) -> None:
     """Caught outside, it is still how the session ended; one that an inner block of it left is not."""
     session = LCTLSession("c", folder / "c.lctl.json")
