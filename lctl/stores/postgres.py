@@ -70,7 +70,10 @@ class PostgresStore(SqlStore):
     def _my_tenant(self, connection: Any) -> str:
         found = connection.execute(f"SELECT {self.schema}.tenant()").fetchone()
         if found is None or found[0] is None:
-            raise StoreError(f"{self.address.shown}: this role is no member of a tenant")
+            raise StoreError(
+                f"{self.address.shown}: this role is no member of a tenant; the schema's owner makes it one: "
+                "open_store(...).admit(ROLE, TENANT)"
+            )
         if self._tenant and found[0] != self._tenant:
             raise StoreError(f"{self.address.shown}: this role is of another tenant than {self._tenant!r}")
         return str(found[0])

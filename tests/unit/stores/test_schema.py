@@ -196,7 +196,7 @@ def test_tenants_see_their_own(postgres_url: str) -> None:
 @pytest.mark.skipif(not hasattr(os, "seteuid"), reason="POSIX")
 @pytest.mark.parametrize("is_written", [False, True])
 def test_a_file_that_one_may_only_read(is_written: bool) -> None:
-    """An archive, another's file: it is read, also while its owner writes it; what would write says why not."""
+    """It is read, also while its owner writes it; what would write says why not."""
     with TemporaryDirectory() as made:  # pytest's own folder is closed to other users
         place = Path(made)
         address = f"sqlite:///{place}/runs.db"
