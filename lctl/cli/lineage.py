@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lctl.analysis.recordings import origin, tree
-from lctl.analysis.wording import count, dollars, plain, seconds
+from lctl.analysis.wording import count, plain, seconds
 from lctl.cli.listing import STOPPED, Costs, _ago, ending_mark, open_mark, open_note
 from lctl.cli.options import screened
 from lctl.cli.screen import Column, Piece, Screen, Style
@@ -118,7 +118,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
     mark: tuple[str, Style] = (
         ("✗", "red") if run.problem else open_mark(run) if run.open else ending_mark(run)
     )
-    cost, live, took = costs.of(run), _live(run), run.summary.get("duration_ms")
+    live, took = _live(run), run.summary.get("duration_ms")
     if "seconds" in run.certificate:  # its first events have the times of the recording
         took = run.certificate["seconds"] * 1000
     return [
@@ -127,7 +127,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
         (_ago(run.started), "dim"),
         "" if run.events is None else count(run.events),
         count(live) if live else "",
-        "" if cost is None else dollars(cost),
+        costs.text(run),
         seconds(took) if isinstance(took, int | float) else "",
         (plain(run.problem, 200), "red") if run.problem else _what(run),
     ]

@@ -94,11 +94,25 @@ class Costs:
 
     def of(self, run: Run) -> float | None:
         """None when nothing, or not everything, has a known price. Of a rerun or fork: of what it sent."""
-        from lctl.analysis.prices import Prices
         from lctl.analysis.runcosts import cost_of
 
+        return cost_of(run, self._list())
+
+    def text(self, run: Run) -> str:
+        """As `of`; `≥$1.20` of a long run whose prompts may have been so long that tokens were dearer."""
+        from lctl.analysis.runcosts import least_of
+
+        cost = self.of(run)
+        if cost is not None:
+            return dollars(cost)
+        least = least_of(run, self._list())
+        return "" if least is None else f"≥{dollars(least)}"
+
+    def _list(self) -> Any:
+        from lctl.analysis.prices import Prices
+
         self._prices = self._prices or Prices()
-        return cost_of(run, self._prices)
+        return self._prices
 
 
 def _family(runs: list[Run]) -> list[tuple[Run, int]]:
@@ -145,7 +159,6 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
     total = (
         sum(_whole(tokens.get(key)) or 0 for key in ("input", "output")) if isinstance(tokens, dict) else 0
     )
-    cost = costs.of(run)
     return [
         mark,
         lineage + plain(run.id, 200),
@@ -154,7 +167,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
         "" if run.events is None else count(run.events),
         _blank(_whole(sums.get("llm_calls"))),
         _blank(total),
-        "" if cost is None else dollars(cost),
+        costs.text(run),
         _note(run, errors, depth),
     ]
 

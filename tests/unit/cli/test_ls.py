@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ def record(
     raw = orjson.dumps({"lctl": "4.0", "chain": chain})[:-1] + b',"events":[\n'
     raw += b",\n".join(orjson.dumps(event) for event in logs.unknown_only())
     if closed:
-        seal = {"algorithm": "sha256", "events": "0" * 64, "count": 2}
+        seal = {"algorithm": "sha256", "events": "0" * 64, "count": summary.get("events", 2)}
         raw += (
             b"\n],"
             + orjson.dumps({"state": {}, "summary": {"events": 2, **summary}, "hash": seal})[1:]
@@ -98,6 +99,15 @@ def test_long_prompts_that_are_dearer(folder: Path, lctl: Cli, sizes: list[int],
     assert f"Cost: {dollars}" in lctl("stats", "a").out
     for command in ("ls", "runs"):
         assert dollars in lctl(command).out
+
+
+def test_what_a_long_run_cost_at_least(folder: Path, lctl: Cli) -> None:
+    """Where some of its prompts may have been dearer, and it is too long to be read for that."""
+    models = {"claude-sonnet-4-5": {"calls": 10, "tokens": {"input": 600_000, "output": 0}}}
+    record(folder, "long", events=60_000, llm_calls=10, models=models)
+    for command in ("ls", "runs"):
+        assert "≥$1.80" in lctl(command).out
+    assert json.loads(lctl("ls", "--json").out)["cost"] is None
 
 
 def test_no_more_than_the_ends_are_read(folder: Path, lctl: Cli) -> None:
