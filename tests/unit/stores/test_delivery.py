@@ -84,6 +84,14 @@ def test_what_is_no_store_is_refused() -> None:
         LCTLSession(store="mysql://x")
 
 
+@pytest.mark.parametrize("option", ["tenant=acme", "schema=audit", "compress=none&tenant=acme"])
+def test_what_only_postgresql_tells_apart_is_refused_elsewhere(option: str) -> None:
+    """Or all runs would look like those of one tenant."""
+    for place in ("sqlite:///runs.db", "file:runs", "memory:"):
+        with pytest.raises(UsageError, match="is a PostgreSQL store's"):
+            parse(f"{place}?{option}")
+
+
 def test_a_named_path_stays(place: str, tmp_path: Path) -> None:
     """The journal is where the program wants it, and the store has the same."""
     path = tmp_path / "mine.lctl.json"
