@@ -24,6 +24,7 @@ import { TimeBar } from "./timebar/TimeBar";
 import { followWindow } from "./timebar/window";
 import { Splitter } from "./ui/Splitter";
 import "./shell/shell.css";
+import "./shell/narrow.css";
 
 const PANELS: Record<Panel, () => preact.JSX.Element | null> = {
   conversation: Conversation,

@@ -1,7 +1,8 @@
 """A run and the runs it started, on other machines or as child processes, read as one log.
 
 Events are in the order of their chains, and of their times where chains ran beside each other; a chain
-begins after the event that started it, and its steps lie in the step that event was in. Seqs are new.
+begins after the event that started it, and its steps lie in the step that event was in. Seqs are new. Of a
+chain whose clock is behind, so that it would begin before that event, all times are later by the difference.
 Names that each chain gives for itself (messages, facts) are told apart by the chain's number.
 """
 
@@ -9,12 +10,16 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, timedelta
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from lctl.codec import open_log
 from lctl.codec.lines import encode_value
 from lctl.codec.log import Log
 from lctl.events import TAPE_TYPES, Event
+from lctl.state.moments import moment
 
 #: What only a rerun needs; messages name their large content by the hash of a blob.
 _LEFT_OUT = TAPE_TYPES - {"blob"}
@@ -83,17 +88,20 @@ class _Merging:
                 if child in waiting.get(number, ()):
                     waiting[number].remove(child)
                 self._inside[child] = self._step_at(number, event)
-                self._begin(child, time, heads)
+                is_cause = self._parts[child].seq <= event.seq
+                self._begin(child, time, heads, event.timestamp if is_cause else "")
             if following is not None:
                 later = max(time, following.timestamp)
                 heapq.heappush(heads, (later, number, following.seq, following, rest))
 
-    def _begin(
-        self, number: int, time: str, heads: list[tuple[str, int, int, Event, Iterator[Event]]]
-    ) -> None:
+    def _begin(self, number: int, time: str, heads: list[_Head], cause: str = "") -> None:
+        """`cause`: when the event happened that started it."""
         events = self._parts[number].log.events()
         first = next(events, None)
         if first is not None:
+            behind = _behind(first.timestamp, cause)
+            if behind is not None:
+                first, events = _later(first, behind), (_later(event, behind) for event in events)
             heapq.heappush(heads, (max(time, first.timestamp), number, first.seq, first, events))
 
     def _step_at(self, number: int, event: Event) -> int | None:
@@ -138,6 +146,21 @@ class _Merging:
 
     def _own(self, number: int, name: Any) -> Any:
         return f"{number}:{name}" if isinstance(name, str) else name
+
+
+def _behind(timestamp: str, cause: str) -> timedelta | None:
+    """How far something is before what caused it, if it is."""
+    at, due = moment(timestamp), moment(cause)
+    return due - at if at is not None and due is not None and at < due else None
+
+
+def _later(event: Event, by: timedelta) -> Event:
+    at = moment(event.timestamp)
+    try:
+        moved = None if at is None else (at + by).astimezone(UTC)
+    except OverflowError:  # a time beyond the year 9999
+        return event
+    return event if moved is None else replace(event, timestamp=f"{moved:%Y-%m-%dT%H:%M:%S.%f}Z")
 
 
 def parts_of(root: Log, logs: Sequence[Log]) -> list[Part]:

@@ -49,13 +49,15 @@ class Prices:
         read = max(tokens.input, tokens.cache_read + tokens.cache_write)
         return book.rates(_moment(at), read).cost(tokens)
 
-    def of_calls(self, model: str | None, tokens: Tokens, calls: int, *, at: str = "") -> float | None:
+    def of_calls(
+        self, model: str | None, tokens: Tokens, calls: int, *, at: str = "", read: int | None = None
+    ) -> float | None:
         """US dollars of some calls that used these tokens together. Where long prompts are dearer, each call
-        is taken to have used an even part."""
+        is taken to have read `read` tokens, or an even part."""
         book = self.book(model)
         if book is None:
             return None
-        rates = book.rates(_moment(at), tokens.input // max(1, calls))
+        rates = book.rates(_moment(at), tokens.input // max(1, calls) if read is None else read)
         return rates.cost(tokens) + max(0, calls - 1) * rates.call
 
     def is_even(self, model: str | None, tokens: Tokens, calls: int, *, at: str = "") -> bool:

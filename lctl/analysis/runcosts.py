@@ -23,12 +23,25 @@ def cost_of(run: Run, prices: Prices) -> float | None:
         return None
     if not needs_events(run, prices):
         return of_sums(run, prices)
-    if not is_again and (run.events or 0) > LONGEST:
+    if not is_again and is_long(run):
         return None
     try:
         return stats(run.log(), prices).cost
     except LctlError:
         return None
+
+
+def least_of(run: Run, prices: Prices) -> float | None:
+    """US dollars that a run cost at least of which `cost_of` would have to read too much: what it cost if no
+    prompt was so long that a token was dearer. None for others."""
+    if not is_long(run) or run.chain.keys() & {"fork", "rerun"} or not needs_events(run, prices):
+        return None
+    return of_sums(run, prices, read=0)
+
+
+def is_long(run: Run) -> bool:
+    """Whether it is too long to be read for its cost."""
+    return (run.events or 0) > LONGEST
 
 
 def needs_events(run: Run, prices: Prices) -> bool:
@@ -39,9 +52,11 @@ def needs_events(run: Run, prices: Prices) -> bool:
     return not all(prices.is_even(name, tokens, calls, at=_at(run)) for name, tokens, calls in _models(run))
 
 
-def of_sums(run: Run, prices: Prices) -> float | None:
-    """From the summary alone; None where a model has no known price."""
-    costs = [prices.of_calls(name, tokens, calls, at=_at(run)) for name, tokens, calls in _models(run)]
+def of_sums(run: Run, prices: Prices, read: int | None = None) -> float | None:
+    """From the summary alone; None where a model has no known price. `read` as of `Prices.of_calls`."""
+    costs = [
+        prices.of_calls(name, tokens, calls, at=_at(run), read=read) for name, tokens, calls in _models(run)
+    ]
     known = [cost for cost in costs if cost is not None]
     return sum(known) if len(known) == len(costs) else None
 

@@ -21,7 +21,7 @@ OK, DIFFERENCE, USAGE, UNREADABLE, BUG, INTERRUPTED = 0, 1, 2, 3, 70, 130
 #: Of a write whose file is not named: standard output's.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 #: For output that cannot show them.
-_STAND_INS = dict(zip("✓✗●○◌★└•→←", "+x*o~*`-><", strict=True))
+_STAND_INS = dict(zip("✓✗●○◌★└•→←≥", "+x*o~*`-><>", strict=True))
 
 
 class ReaderGone(Exception):

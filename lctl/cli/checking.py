@@ -70,7 +70,11 @@ def _say(screen: Screen, log: Log, found: Verification) -> None:
 
 @click.command()
 @target()
-@click.option("--strict", is_flag=True, help="Count doubts as problems.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Count doubts as problems, and contracts that nothing in the log is of.",
+)
 @click.option(
     "--contracts", multiple=True, metavar="PATH", help="Check contracts instead: a file, or a folder of them."
 )
@@ -90,7 +94,7 @@ def validate(screen: Screen, target: str, strict: bool, contracts: tuple[str, ..
     if contracts:
         from lctl.cli.contracting import check_contracts
 
-        return check_contracts(screen, log, contracts, limit)
+        return check_contracts(screen, log, contracts, limit, strict=strict)
     problems, doubts = validated(log), _doubts(log)
     if strict:
         problems, doubts = problems + doubts, []

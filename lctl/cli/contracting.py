@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from lctl.trust.checking import Validation, Violation
 
 
-def check_contracts(screen: Screen, log: Log, paths: tuple[str, ...], limit: int) -> int:
-    """One line for each contract and direction, then each violation; 1 when there is any."""
+def check_contracts(
+    screen: Screen, log: Log, paths: tuple[str, ...], limit: int, *, strict: bool = False
+) -> int:
+    """One line for each contract and direction, then each violation; 1 when there is any, and when `strict`
+    also where there is nothing to hold against a contract: a name that is mistyped, as a rule."""
     from lctl.trust.checking import check
     from lctl.trust.contractfiles import read_contracts
 
@@ -29,15 +32,21 @@ def check_contracts(screen: Screen, log: Log, paths: tuple[str, ...], limit: int
     for validation in found:
         by_side[validation.contract, validation.direction].append(validation)
     violations = [one for validation in found for one in validation.violations]
+    met = {name for (name, _), some in by_side.items() if some}
+    unmet = [contract.name for contract in contracts if contract.name not in met] if strict else []
     if screen.json:
-        screen.json_value(_document(len(log), by_side, violations))
-        return DIFFERENCE if violations else OK
+        document = _document(len(log), by_side, violations)
+        screen.json_value({**document, "ok": False, "unmet": unmet} if unmet else document)
+        return DIFFERENCE if violations or unmet else OK
     screen.line(f"Validating {plural(len(log), 'event')} against {plural(len(contracts), 'contract')}...")
     for (name, direction), some in by_side.items():
         _side(screen, f"{plain(name, 60)} {direction}", some, limit)
     screen.line()
+    if unmet:
+        screen.line(f"Nothing in the log is of {', '.join(plain(name, 60) for name in unmet)}.")
     if violations:
         screen.line(f"{plural(len(violations), 'violation')}.")
+    if violations or unmet:
         return DIFFERENCE
     screen.line("All contracts satisfied.")
     return OK

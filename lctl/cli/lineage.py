@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lctl.analysis.recordings import origin, tree
-from lctl.analysis.wording import count, dollars, plain, seconds
-from lctl.cli.listing import Costs, _ago, open_mark, open_note
+from lctl.analysis.wording import count, plain, seconds
+from lctl.cli.listing import STOPPED, Costs, _ago, ending_mark, open_mark, open_note
 from lctl.cli.options import screened
 from lctl.cli.screen import Column, Piece, Screen, Style
 from lctl.values import items
@@ -82,11 +82,11 @@ def facts(run: Run) -> str:
 
 
 def _what(run: Run) -> Piece:
-    """`facts`; of one that has not ended, that it has not."""
-    said = facts(run)
-    if not run.open:
+    """`facts`; of one that has not ended, or was stopped, that too."""
+    said, outcome = facts(run), run.summary.get("outcome")
+    if not run.open and outcome not in STOPPED:
         return (said, "dim")
-    how, style = open_note(run)
+    how, style = open_note(run) if run.open else (str(outcome), "yellow")
     return (f"{said}; {how}" if said else how, style)
 
 
@@ -115,13 +115,10 @@ def _live(run: Run) -> int | None:
 
 
 def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
-    outcome = run.summary.get("outcome")
-    mark: tuple[str, Style] = ("✓", "green")
-    if run.problem or outcome in ("error", "failed", "aborted", "cancelled"):
-        mark = ("✗", "red")
-    elif run.open:
-        mark = open_mark(run)
-    cost, live, took = costs.of(run), _live(run), run.summary.get("duration_ms")
+    mark: tuple[str, Style] = (
+        ("✗", "red") if run.problem else open_mark(run) if run.open else ending_mark(run)
+    )
+    live, took = _live(run), run.summary.get("duration_ms")
     if "seconds" in run.certificate:  # its first events have the times of the recording
         took = run.certificate["seconds"] * 1000
     return [
@@ -130,7 +127,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
         (_ago(run.started), "dim"),
         "" if run.events is None else count(run.events),
         count(live) if live else "",
-        "" if cost is None else dollars(cost),
+        costs.text(run),
         seconds(took) if isinstance(took, int | float) else "",
         (plain(run.problem, 200), "red") if run.problem else _what(run),
     ]

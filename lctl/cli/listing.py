@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from lctl.cli.runs import Run
 
 _ON_A_TERMINAL = 20
+#: Outcomes of runs that did not get to their end, by no failure of theirs.
+STOPPED = ("interrupted", "aborted", "cancelled")
 
 _COLUMNS = [
     Column(),
@@ -92,11 +94,25 @@ class Costs:
 
     def of(self, run: Run) -> float | None:
         """None when nothing, or not everything, has a known price. Of a rerun or fork: of what it sent."""
-        from lctl.analysis.prices import Prices
         from lctl.analysis.runcosts import cost_of
 
+        return cost_of(run, self._list())
+
+    def text(self, run: Run) -> str:
+        """As `of`; `≥$1.20` of a long run whose prompts may have been so long that tokens were dearer."""
+        from lctl.analysis.runcosts import least_of
+
+        cost = self.of(run)
+        if cost is not None:
+            return dollars(cost)
+        least = least_of(run, self._list())
+        return "" if least is None else f"≥{dollars(least)}"
+
+    def _list(self) -> Any:
+        from lctl.analysis.prices import Prices
+
         self._prices = self._prices or Prices()
-        return cost_of(run, self._prices)
+        return self._prices
 
 
 def _family(runs: list[Run]) -> list[tuple[Run, int]]:
@@ -134,8 +150,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
         ]
     sums = run.summary
     errors = _whole(sums.get("errors"))
-    failed = sums.get("outcome") in ("error", "failed", "aborted", "cancelled")
-    mark: Piece = open_mark(run) if run.open else ("✗", "red") if failed else ("✓", "green")
+    mark: Piece = open_mark(run) if run.open else ending_mark(run)
     lineage = "  " * (depth - 1) + "└ " if depth else ""
     duration = sums.get("duration_ms")
     if "seconds" in run.certificate:  # its first events have the times of the recording
@@ -144,7 +159,6 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
     total = (
         sum(_whole(tokens.get(key)) or 0 for key in ("input", "output")) if isinstance(tokens, dict) else 0
     )
-    cost = costs.of(run)
     return [
         mark,
         lineage + plain(run.id, 200),
@@ -153,7 +167,7 @@ def _row(run: Run, depth: int, costs: Costs) -> list[Piece]:
         "" if run.events is None else count(run.events),
         _blank(_whole(sums.get("llm_calls"))),
         _blank(total),
-        "" if cost is None else dollars(cost),
+        costs.text(run),
         _note(run, errors, depth),
     ]
 
@@ -172,9 +186,22 @@ def open_note(run: Run) -> tuple[str, Style]:
     return ("live", "green") if is_live(run.path) else ("not closed by its program", "yellow")
 
 
+def ending_mark(run: Run) -> tuple[str, Style]:
+    """Of a closed log: how the run ended. One that was stopped did not get to its end, and has not failed."""
+    outcome = run.summary.get("outcome")
+    if outcome in STOPPED:
+        return ("✗", "yellow")
+    return ("✗", "red") if outcome in ("error", "failed") else ("✓", "green")
+
+
 def _note(run: Run, errors: int | None, depth: int) -> Piece:
     if run.open:
         return open_note(run)
+    outcome = run.summary.get("outcome")
+    if outcome in STOPPED:
+        others = (errors or 0) - (outcome == "interrupted")  # what interrupted it is one of its errors
+        word = "other error" if outcome == "interrupted" else "error"
+        return (f"{outcome}, {plural(others, word)}" if others > 0 else str(outcome), "yellow")
     if errors:
         return (plural(errors, "error"), "yellow")
     if run.parent and not depth:
@@ -186,7 +213,9 @@ def _document(run: Run, costs: Costs) -> dict[str, Any]:
     return {
         "id": run.id,
         "path": run.place,
-        "started": datetime.fromtimestamp(run.started, UTC).isoformat().replace("+00:00", "Z"),
+        "started": datetime.fromtimestamp(run.started, UTC).isoformat().replace("+00:00", "Z")
+        if run.started
+        else None,
         "events": run.events,
         "size": run.size,
         "open": run.open,
@@ -212,7 +241,9 @@ def _blank(value: int | None) -> str:
 
 
 def _ago(started: float) -> str:
-    """`now`, `5 min ago`, `3 h ago`, then the date."""
+    """`now`, `5 min ago`, `3 h ago`, then the date; nothing where it is not known."""
+    if not started:
+        return ""
     gone = time.time() - started
     if -60 < gone < 60:
         return "now"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lctl.analysis.wording import count
 from lctl.cli.options import screened
 from lctl.cli.screen import Screen
 from lctl.cli.text import plain, plural
@@ -113,11 +114,14 @@ def _say(screen: Screen, store: ChainStore, path: Path, done: Pushed) -> None:
     if screen.json:
         screen.json_line({"path": str(path), "store": store.address.shown, **done._asdict()})
         return
-    what = f"{plural(done.new, 'new event')} of {done.events}" if done.new else "all there already"
+    what = f"{plural(done.new, 'new event')} of {count(done.events)}" if done.new else "all there already"
+    if not done.events:
+        what = "no events"
     screen.line(f"{plain(done.stored_as)}: {what}", (f"  {plain(str(path))}", "dim"))
     if done.stored_as != done.chain_id:
         screen.line(
-            f"  another program has gone on with {plain(done.chain_id)}: this log is the branch "
+            f"  there, {plain(done.chain_id)} has other events: another program has gone on with it, or this "
+            f"log was changed; it is the branch "
             f"{plain(done.stored_as)} beside it"
         )
 

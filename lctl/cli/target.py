@@ -37,24 +37,29 @@ def opened(
         UsageError: a prefix that fits more than one chain.
         LogError: it cannot be read.
     """
+    is_whole = target.endswith("+") and not local and not Path(target).exists()
+    log = _opened(target[:-1] or "last" if is_whole else target, problems, reruns, local, store)
+    if is_whole:
+        return _whole(log)
+    _say_others(target, log)
+    return log
+
+
+def _opened(target: str, problems: bool, reruns: bool, local: bool, store: str | None) -> Log:
     from lctl.codec import open_log
 
-    if target.endswith("+") and not local and not Path(target).exists():
-        return _whole(opened(target[:-1] or "last", problems=problems, reruns=reruns, store=store))
     stored = None if local else _stored(target, reruns, store)
     if stored is not None:
-        _say_others(target, stored)
         return stored
     log = open_log("-") if target == "-" else open_log(resolve(target, reruns=reruns))
     _report(log, problems)
-    _say_others(target, log)
     return log
 
 
 def _say_others(target: str, log: Log) -> None:
     """That a run started others: whoever sums it up may want them with it."""
     started = _started(log)
-    if started and not target.endswith("+"):
+    if started:
         from lctl.cli.text import plain, plural
 
         name, others = plain(log.id, 60), plural(started, "other run")

@@ -237,6 +237,9 @@ def _mark_all(node: Any, at: tuple[str | int, ...], marks: Marks, inside: set[in
     if node.id == "mapping":
         for key, value in node.value:
             here = (*at, str(key.value))
+            if here in marks and key.value != "<<":  # of two YAML would take the second, without a word
+                problem = f"key '{key.value}' is there twice"
+                raise _yaml("").constructor.ConstructorError(None, None, problem, key.start_mark)
             marks[here] = (key.start_mark.line + 1, key.start_mark.column + 1)
             _mark_all(value, here, marks, inside)
     elif node.id == "sequence":

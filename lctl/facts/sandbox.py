@@ -27,13 +27,16 @@ _ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE
 _REFUSED = frozenset(
     {"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "zeroblob", "randomblob"}
 )
+#: Bytes of a pattern of LIKE or GLOB: one comparison takes as long as text and pattern multiplied, seconds
+#: for megabytes, and is not interrupted.
+_PATTERN = 100
 _LIMITS = (
     (sqlite3.SQLITE_LIMIT_LENGTH, 10_000_000),
     (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000),
     (sqlite3.SQLITE_LIMIT_ATTACHED, 0),
     (sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 200),
     (sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 50),
-    (sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000),
+    (sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _PATTERN),
 )
 _STEPS = 4000  # of SQLite's machine between two looks at the clock: well under a millisecond
 _NEAR = re.compile(r'near "(.*)": syntax error', re.DOTALL)
@@ -184,6 +187,11 @@ class Sandbox:
             )
         if "one statement at a time" in text:
             return QueryError("one query at a time: there is a second statement behind the first")
+        if "pattern too complex" in text:
+            return QueryError(
+                f"a pattern of LIKE or GLOB has at most {_PATTERN} bytes; "
+                "instr(column, 'text') > 0 finds a longer text"
+            )
         if "too big" in text or "too large" in text:
             return QueryError(f"the query makes a value that is too large ({text})")
         position = _position(sql, text)

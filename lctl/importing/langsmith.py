@@ -7,6 +7,7 @@ forms in which tracing stores them: LangChain's serialized objects, and a provid
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from lctl.errors import NotImportable
@@ -24,6 +25,13 @@ _KINDS = {
     "llm": "llm", "tool": "tool", "retriever": "retriever", "embedding": "embedding", "prompt": "prompt",
     "parser": "chain", "chain": "chain",
 }  # fmt: skip
+#: What its spans say for OpenTelemetry.
+_KIND, _PROMPT, _COMPLETION, _METADATA = (
+    "langsmith.span.kind",
+    "gen_ai.prompt",
+    "gen_ai.completion",
+    "langsmith.metadata.",
+)
 _TYPES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 
 
@@ -99,6 +107,37 @@ def _span(run: dict[str, Any], parent: str) -> Span:
         error=text(run.get("error")),
         scope="langsmith",
     )
+
+
+def is_traced(span: Span) -> bool:
+    """Whether LangSmith wrote it for OpenTelemetry: the run's type, with its inputs or outputs as JSON."""
+    return _KIND in span.attributes and not {_PROMPT, _COMPLETION}.isdisjoint(span.attributes)
+
+
+def of_trace(span: Span) -> Span:
+    """Such a span, with what its run says in the words that are read here."""
+    said = span.attributes
+    metadata = {
+        key.removeprefix(_METADATA): value_of(value)
+        for key, value in said.items()
+        if key.startswith(_METADATA)
+    }
+    given = metadata.pop("invocation_params", None) or metadata.pop("ls_invocation_params", None)
+    outputs = dict(mapping(value_of(said.get(_COMPLETION))))
+    usage = mapping(value_of(said.get("langsmith.usage_metadata")))
+    run = {
+        "run_type": said[_KIND],
+        "name": said.get("langsmith.trace.name") or span.name,
+        "inputs": value_of(said.get(_PROMPT)),
+        "outputs": {**outputs, "usage_metadata": usage} if usage else outputs,
+        "extra": {"metadata": metadata, "invocation_params": given},
+    }
+    own = {
+        key: value
+        for key, value in said.items()
+        if key not in (_PROMPT, _COMPLETION, names.OPERATION) and not key.startswith(_METADATA)
+    }
+    return replace(span, attributes={**_span(run, "").attributes, **own})
 
 
 def _call(

@@ -28,7 +28,9 @@ def sees(source: Source) -> str:
 
 
 def read(source: Source, draft: Draft) -> None:
-    found = spans(source)
+    from lctl.importing import langsmith  # here: it writes by what is below
+
+    found = [langsmith.of_trace(span) if langsmith.is_traced(span) else span for span in spans(source)]
     if not found:
         raise NotImportable(f"{source.name}: no spans, as OpenTelemetry exports them")
     for row in source.rows:
@@ -60,7 +62,7 @@ def fill(found: Sequence[Span], draft: Draft, name: str) -> None:
 def _describe(forest: SpanForest, draft: Draft) -> None:
     """What the spans say of the program, for the log's header."""
     service = next((text(span.resource.get("service.name")) for span in forest.spans if span.resource), "")
-    if service and service not in ("lctl", "unknown_service"):
+    if service and service.partition(":")[0] not in ("lctl", "unknown_service"):  # as SDKs call one without
         draft.agent = service
         draft.about["service"] = service
     traces = list(dict.fromkeys(span.trace_id for span in forest.spans if span.trace_id))

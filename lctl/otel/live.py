@@ -15,6 +15,7 @@ import orjson
 
 from lctl.events import Event
 from lctl.guard import guard
+from lctl.otel import quiet
 from lctl.otel.pipeline import Content, Pipeline, content_of_environment
 from lctl.session import default, hooks, opening
 from lctl.session.silence import REPORTED, end_silence, silence
@@ -114,6 +115,8 @@ class LiveExport:
         atexit.unregister(self._at_exit)
         self._wake.set()
         self._thread.join(timeout)
+        if self._thread.is_alive():
+            quiet.say(f"no answer for {timeout:g} s: what was not sent by then is given up")
 
     def _begin(self) -> threading.Thread:
         thread = threading.Thread(target=self._run, name="lctl-otel", daemon=True)

@@ -55,7 +55,7 @@ class Quiet:
         if record.levelno >= logging.WARNING:
             self.reason = record.getMessage()[:300]
             if self._tells:
-                _tell(self.reason)
+                say(self.reason)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._exporter, name)
@@ -92,7 +92,8 @@ def _passes(record: logging.LogRecord) -> bool:
     return False
 
 
-def _tell(reason: str) -> None:
+def say(reason: str) -> None:
+    """Once in a program: why spans do not arrive."""
     global _told
     if _told:
         return

@@ -99,7 +99,9 @@ class WrittenJournal:
 
     def count(self) -> int:
         """Number of events; differs from `last_seq` only in a log that does not begin at 1."""
-        ending = self.ending()
+        with self.lock:
+            self.flush()
+            ending = self.ending()
         return ending.last_seq - ending.first_seq + 1 if ending.last_seq else 0
 
     def blocks(self, start: int, end: int) -> Iterator[bytes]:

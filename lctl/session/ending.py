@@ -77,28 +77,35 @@ def close_all() -> None:
         session.close()
 
 
-def tail(store: RecordingStore) -> dict[str, Any]:
-    """State and summary of the log, folded from it."""
+def tail(store: RecordingStore, ended_as: str | None = None) -> dict[str, Any]:
+    """State and summary of the log, folded from it; of a long one the little that is known without.
+
+    Args:
+        ended_as: "error" or "interrupted" where an exception ended it.
+    """
     count = store.count()
     if count > _STATE_LIMIT:
-        return {"summary": {"events": count}}
+        return {"summary": {"events": count, **({"outcome": ended_as} if ended_as else {})}}
     from lctl.state.summary import tail_of
 
     return tail_of(store.read(), store.chain)
 
 
-def close(store: RecordingStore, before: dict[str, Any], unopened: bool = False) -> None:
+def close(
+    store: RecordingStore, before: dict[str, Any], unopened: bool = False, ended_as: str | None = None
+) -> None:
     """Close the log with its tail; with the hash alone if the tail cannot be made.
 
     Args:
         before: `hooks.recording()` when the session was opened.
         unopened: a forked child that recorded nothing: the store is still its parent's.
+        ended_as: as of `tail`.
     """
     if unopened:
         return
     made: dict[str, Any] = {}
     with guard(f"the summary of {store.path}"):
-        made = tail(store)
+        made = tail(store, ended_as)
     store.close(_noted(made, before))
 
 

@@ -274,7 +274,7 @@ class LCTLSession(Trusting, Stepping, Verbs, Keeping):
             self._recorder = ClosedRecorder(self._recorder.seq, self._store.where)
         self.closed = True
         self._root.open = False
-        ending.close(self._store, self._before, unopened)
+        ending.close(self._store, self._before, unopened, self._ended_as)
 
     # -- after fork() ------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ class Stepping:
     _frames: dict[int, Frame]  # open steps by seq
     _forked: bool
     _watch: Any
+    _ended_as: str | None = None  # "error" or "interrupted" where an exception ended it
 
     def _is_watched(self) -> bool:
         raise NotImplementedError
@@ -186,9 +187,14 @@ class Stepping:
         self, error: BaseException, ends: Literal["program", "session", "thread"], top: Frame | None = None
     ) -> None:
         """The program, this session's block (whose frame is `top`) or a thread (started there) ends with
-        `error`: an `error` event says so, unless one of the steps below has."""
+        `error`: an `error` event says so, unless one of the steps below has. Of what is no failure, Ctrl-C
+        alone is told: without it the run would look as if it had got to its end."""
         top = top or self._root
-        if outcome_of(error) == "error" and not was_reported(error, top.failed):
+        stopped = isinstance(error, KeyboardInterrupt)
+        is_told = stopped or outcome_of(error) == "error"
+        if is_told and ends != "thread":
+            self._ended_as = "interrupted" if stopped else "error"
+        if is_told and not was_reported(error, top.failed):
             from lctl.session import crashes  # here: most programs end well
 
             step = top.step if top.open else None

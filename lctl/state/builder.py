@@ -48,6 +48,7 @@ class Builder:
         "has_streams",
         "histories",
         "inherited",
+        "interrupted",
         "kept_facts",
         "known_facts",
         "known_steps",
@@ -91,6 +92,7 @@ class Builder:
         self.last_timestamp = base.last_timestamp
         self.last_agent = base.last_agent
         self.structural = base.structural
+        self.interrupted = base.interrupted
 
         self.known_steps, self.known_facts = keys_of(base.steps), keys_of(base.facts)
         self.thaw_step, self.thaw_fact = rows_of(base.steps), rows_of(base.facts)
@@ -238,6 +240,7 @@ class Builder:
             tips=self.tips.frozen(),
             parked=self.parked.frozen(),
             structural=self.structural,
+            interrupted=self.interrupted,
         )
 
     def _frozen_step(self, row: StepRow) -> Step:

@@ -12,7 +12,7 @@ from lctl.state.model import State
 from lctl.state.summary import state_to_dict
 
 #: How the fold keeps its books, or tells of trouble in words that may change: not what the log says.
-_LEFT_OUT = ("chain_id", "diagnostics", "structural")
+_LEFT_OUT = ("chain_id", "diagnostics", "interrupted", "structural")
 _LEFT_OUT_OF_STEPS = ("counted", "covered")
 
 

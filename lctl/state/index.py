@@ -267,6 +267,7 @@ class Index:
             tips=tips,
             parked=parked,
             structural=mark.structural,
+            interrupted=mark.interrupted,
         )
 
     def _children_of(self, seq: int, row: StepRow, upto: int) -> Sequence[int]:

@@ -8,7 +8,7 @@ could not be used, and says so.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -36,6 +36,10 @@ class ModelRef(Part):
 
 class Profile(Part):
     model: str | ModelRef | None = None
+
+
+class ErrorData(Part):
+    type: Any = None
 
 
 class StepStartData(Part):
@@ -131,7 +135,7 @@ class ToolCall(Intake, tag="tool_call"):
 
 
 class Error(Intake, tag="error"):
-    data: Unread
+    data: ErrorData
 
 
 class Checkpoint(Intake, tag="checkpoint"):

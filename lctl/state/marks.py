@@ -27,6 +27,7 @@ class Mark(NamedTuple):
     last_timestamp: str | None
     last_agent: str | None
     structural: bool
+    interrupted: int | None
     tool_calls: int
     errors: int
     checkpoints: int
@@ -69,6 +70,7 @@ def mark_of(builder: Builder, counts: Sequence[int], sums: Sequence[KeptSums]) -
             builder.last_timestamp,
             builder.last_agent,
             builder.structural,
+            builder.interrupted,
             len(builder.tool_calls),
             len(builder.errors),
             len(builder.checkpoints),

@@ -169,6 +169,7 @@ class State(msgspec.Struct, frozen=True):
         parked: ids that messages name as parent and that no message has had yet, with the number of
             messages that wait for it; 0 once it has arrived.
         structural: events of this log name their step, so none is guessed.
+        interrupted: seq of the newest error event that is Ctrl-C.
     """
 
     seq: int
@@ -195,6 +196,7 @@ class State(msgspec.Struct, frozen=True):
     tips: Mapping[str, str] = msgspec.field(default_factory=dict)
     parked: Mapping[str, int] = msgspec.field(default_factory=dict)
     structural: bool = False
+    interrupted: int | None = None
 
     @property
     def current_step(self) -> int | None:

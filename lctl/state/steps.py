@@ -250,6 +250,8 @@ def tool_call(state: Builder, event: intake.ToolCall) -> None:
 
 def error(state: Builder, event: intake.Error) -> None:
     state.errors.append(event.seq)
+    if event.data.type == "KeyboardInterrupt":
+        state.interrupted = event.seq
     state.agents.row(event.agent).errors += 1
     row = _around(state, event)
     if row is not None:

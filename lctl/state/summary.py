@@ -63,7 +63,8 @@ def summary_of(state: State) -> dict[str, Any]:
 
     `models` has calls, errors, wall_ms and tokens of each, so that a reader can price them.
     `outcome`: of the top-level step the newest step is in; "open" while one is; "error" where an error came
-    after that step's end, as of a program that died; null without steps and errors.
+    after that step's end, as of a program that died, or "interrupted" where that is Ctrl-C;
+    null without steps and errors.
     """
     totals = state.totals
     return {
@@ -99,13 +100,14 @@ def _outcome(state: State) -> str | None:
     if state.open_steps:
         return "open"
     newest = max(state.steps, default=None)
+    late = "interrupted" if state.errors and state.errors[-1] == state.interrupted else "error"
     if newest is None:
-        return "error" if state.errors else None
+        return late if state.errors else None
     step = state.steps[newest]
     while step.parent is not None:
         step = state.steps[step.parent]
     is_late = step.end_seq is not None and state.errors and state.errors[-1] > step.end_seq
-    return "error" if is_late else step.outcome
+    return late if is_late else step.outcome
 
 
 def tail_of(source: EventSource | Iterable[bytes], chain: Mapping[str, Any]) -> dict[str, Any]:

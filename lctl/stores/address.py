@@ -125,6 +125,8 @@ def _options(query: str, text: str) -> tuple[tuple[str, str], ...]:
     for name, _ in options:
         if name not in _OURS:
             raise UsageError(f"{text!r}: there is no option {name!r}; there are {', '.join(_OURS)}")
+        if name != "compress":
+            raise UsageError(f"{text!r}: a {name} is a PostgreSQL store's; another has all runs in one")
     return options
 
 

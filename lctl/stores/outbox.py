@@ -146,9 +146,25 @@ def _push(log: Log, store: ChainStore, id: str, before: int) -> int:
     if not len(log):
         return 0
     meeting = meet(store, id, log.line, log.first_seq, log.last_seq)
+    if meeting.seq == log.last_seq == meeting.stored:
+        meeting = meeting._replace(first=_first_changed(log, store, id))
     check(store, id, meeting)
     send(store, id, meeting.seq + 1, log.lines(meeting.seq + 1))
     return log.last_seq - meeting.seq
+
+
+def _first_changed(log: Log, store: ChainStore, id: str) -> int:
+    """Where a log differs that was changed and closed again; 0 where it was closed with the same events."""
+    ours, theirs = (_seal_of(tail) for tail in (log.tail, store.tail(id)))
+    if ours is None or theirs is None or ours == theirs:
+        return 0
+    pairs = zip(log.lines(log.first_seq), store.read(id, log.first_seq), strict=False)
+    return next((seq for seq, (one, other) in enumerate(pairs, log.first_seq) if one != other), 0)
+
+
+def _seal_of(tail: dict[str, Any] | None) -> Any:
+    seal = (tail or {}).get("hash")
+    return seal.get("events") if isinstance(seal, dict) else None
 
 
 def _known_branch(log: Log, store: ChainStore, id: str) -> dict[str, Any] | None:
@@ -158,6 +174,7 @@ def _known_branch(log: Log, store: ChainStore, id: str) -> dict[str, Any] | None
         if isinstance(parent, dict) and parent.get("conflict") and entry.last_seq:
             last = min(entry.last_seq, log.last_seq)
             ours = next(log.lines(last, last + 1), b"")
-            if ours and next(store.read(entry.id, last, last + 1), b"") == ours:
+            same = ours and next(store.read(entry.id, last, last + 1), b"") == ours
+            if same and not (entry.last_seq == log.last_seq and _first_changed(log, store, entry.id)):
                 return entry.chain
     return None

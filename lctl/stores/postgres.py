@@ -25,6 +25,8 @@ from lctl.stores.texts import around, terms
 
 _CONNECT_TIMEOUT = 5
 _POOL = 8
+#: Seconds that closing waits for a thread that uses the connection.
+_CLOSING = 1.0
 #: Seconds after its last use that a connection is not asked whether it lives.
 _TRUSTED = 1.0
 _SILENT = logging.NullHandler()
@@ -68,7 +70,10 @@ class PostgresStore(SqlStore):
     def _my_tenant(self, connection: Any) -> str:
         found = connection.execute(f"SELECT {self.schema}.tenant()").fetchone()
         if found is None or found[0] is None:
-            raise StoreError(f"{self.address.shown}: this role is no member of a tenant")
+            raise StoreError(
+                f"{self.address.shown}: this role is no member of a tenant; the schema's owner makes it one: "
+                "open_store(...).admit(ROLE, TENANT)"
+            )
         if self._tenant and found[0] != self._tenant:
             raise StoreError(f"{self.address.shown}: this role is of another tenant than {self._tenant!r}")
         return str(found[0])
@@ -208,14 +213,16 @@ class PostgresStore(SqlStore):
                 connection.execute(sql.SQL(text).format(role=sql.Identifier(role)))
 
     def close(self) -> None:
-        if self._pid != os.getpid():
-            return
-        with self._turn:
+        if self._pid != os.getpid() or not self._turn.acquire(timeout=_CLOSING):
+            return  # a thread waits for a server that says nothing: the program's end must not
+        try:
             if self._pool is not None:
                 self._pool.close()
             if self._one is not None:
                 self._one.close()
             self._pool = self._one = None
+        finally:
+            self._turn.release()
 
 
 def _check(connection: Any) -> None:

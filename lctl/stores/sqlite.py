@@ -43,7 +43,7 @@ class SqliteStore(SqlStore):
     """The chains in one file.
 
     Args:
-        create: make the file where there is none. Readers do not.
+        create: make the file where there is none. Readers do not; they read one that they may not write, too.
     """
 
     def __init__(self, address: Address, *, create: bool = True) -> None:
@@ -56,7 +56,8 @@ class SqliteStore(SqlStore):
         self._shared: _Held | None = None
         if not self._in_memory and not create and not Path(address.place).exists():
             raise StoreError(f"{address.shown}: no such file; a run recorded with this store makes it")
-        if not self._in_memory:
+        self._read_only = not (create or self._in_memory or _is_writable(address.place))
+        if create and not self._in_memory:
             Path(address.place).absolute().parent.mkdir(parents=True, exist_ok=True)
         try:
             with _GATE, self._refusals():
@@ -80,9 +81,14 @@ class SqliteStore(SqlStore):
         return mine.connection
 
     def _connected(self, place: str) -> _Held:
-        made = sqlite3.connect(place, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+        uri = _read_only_uri(place) if self._read_only else ""
+        made = sqlite3.connect(
+            uri or place, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, uri=bool(uri)
+        )
         held = _Held(made)
         self._all.add(held)  # what is refused below is closed with the store
+        if self._read_only:
+            return held
         made.execute("PRAGMA journal_mode = WAL")
         made.execute("PRAGMA synchronous = NORMAL")
         made.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
@@ -94,6 +100,9 @@ class SqliteStore(SqlStore):
         try:
             yield
         except sqlite3.OperationalError as error:
+            if "readonly" in str(error):
+                said = "it cannot be written: its file or its folder is read-only here"
+                raise StoreError(f"{self.address.shown}: {said}") from error
             away = "locked" in str(error) or "unable to open" in str(error)
             raise (StoreAway if away else StoreError)(f"{self.address.shown}: {error}") from error
         except sqlite3.DatabaseError as error:
@@ -177,6 +186,21 @@ class SqliteStore(SqlStore):
                 held.close()
         self._own = threading.local()
         self._shared = None
+
+
+def _is_writable(place: str) -> bool:
+    """Whether a reader can have its place in the WAL, which is files beside this one."""
+    effective = os.access in os.supports_effective_ids
+    folder = os.path.dirname(os.path.abspath(place))  # noqa: PTH100, PTH120
+    return all(os.access(one, os.W_OK, effective_ids=effective) for one in (place, folder))
+
+
+def _read_only_uri(place: str) -> str:
+    """As one that nobody writes, unless somebody who may is at it: then there is a WAL to be read, too."""
+    found = Path(place).absolute()
+    written = found.with_name(f"{found.name}-wal")
+    is_quiet = not written.exists() or not written.stat().st_size
+    return f"{found.as_uri()}?mode=ro{'&immutable=1' if is_quiet else ''}"
 
 
 class _Held:

@@ -67,14 +67,15 @@ def test_nothing_moves_for_who_wants_it_so(demo: Debugger, page: Page) -> None:
     assert moving == 0
 
 
-@pytest.mark.parametrize("width", [1024, 1280, 1920])
-def test_the_page_fits(browser: Browser, demo: Debugger, width: int) -> None:
+@pytest.mark.parametrize(("width", "seq"), [(320, 41), (700, 62), (1024, 41), (1280, 62), (1920, 41)])
+def test_the_page_fits(browser: Browser, demo: Debugger, width: int, seq: int) -> None:
+    """Also a narrow window, which is what a wide one is at 200 % and 400 %."""
     seen = Watched(browser, demo.place, width)
     looked = seen.page
     looked.goto(demo.link)
-    demo.show(looked, seq=41)
+    demo.show(looked, seq=seq)
     for panel in PANELS:
-        demo.move(looked, panel=panel, seq=41)
+        demo.move(looked, panel=panel, seq=seq)
         expect(looked.locator(f"#tab-{panel}")).to_have_attribute("aria-selected", "true")
         settled(looked)
         assert looked.evaluate("document.documentElement.scrollWidth") <= width, panel

@@ -122,7 +122,7 @@ export interface RunRow {
   errors: number;
   facts: number;
   agents: string[];
-  status: "ok" | "error" | "live" | "unfinished" | "unreadable";
+  status: "ok" | "error" | "interrupted" | "live" | "unfinished" | "unreadable";
   live: boolean;
   kind: string;
   parent: string | null;

@@ -17,7 +17,7 @@ const SORTS: [string, string][] = [
   ["duration", "longest first"],
   ["events", "most events first"],
 ];
-const STATUSES = ["error", "ok", "live", "unfinished", "unreadable"];
+const STATUSES = ["error", "interrupted", "ok", "live", "unfinished", "unreadable"];
 
 export function Runs() {
   const [q, status, sort] = [word("find") ?? "", word("status") ?? "", word("sort") ?? "newest"];

@@ -74,6 +74,7 @@ export function TopBar() {
 const STATUS: Record<string, [string, string]> = {
   ok: ["good", "ended well"],
   error: ["error", "has errors"],
+  interrupted: ["warn", "interrupted"],
   unfinished: ["warn", "unfinished"],
   unreadable: ["error", "unreadable"],
 };

@@ -25,6 +25,8 @@ _WHOLE = 1 << 20
 _DEEPEST = 200
 _NEAR = 2000  # events around one that are looked at for what belongs to it
 _SCAN = 50_000  # events a filtered list looks at for one answer
+_BEGINNING = 20_000  # characters that are shown of a long text in a very large event
+_SCALAR = 8  # what a key, a number or a bracket counts there
 
 
 class EventsAsked(OfRun, kw_only=True, rename={"first": "from"}):
@@ -90,7 +92,7 @@ def event(run: Opened, asked: EventAsked) -> EventView:
     call, view = _call(run, found)
     whole = found.to_dict()
     if large:
-        whole = {**whole, "data": _outline(found.data)}
+        whole = {**whole, "data": _Outline().of(found.data)}
     return EventView(
         row=row(run, found, len(line)),
         event=whole,
@@ -121,12 +123,28 @@ def _is_near(run: Opened, seq: int) -> bool:
     return not run.is_being_built and seq - run.timeline.known < 20_000
 
 
-def _outline(data: dict[str, Any]) -> dict[str, Any]:
-    """The data of a very large event: what is short in it."""
-    return {
-        key: value if not isinstance(value, str | list | dict) or len(str(value)) < 2000 else {"…": "cut"}
-        for key, value in data.items()
-    }
+class _Outline:
+    """The data of a very large event: what is short in it, and how the rest begins."""
+
+    def __init__(self) -> None:
+        self._left = _WHOLE  # characters
+
+    def of(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._text(value)
+        self._left -= _SCALAR
+        if isinstance(value, dict):
+            kept = {key: self.of(one) for key, one in value.items() if self._left > 0}
+            return kept if len(kept) == len(value) else {**kept, "…": f"{len(value) - len(kept):,} more"}
+        if isinstance(value, list):
+            some = [self.of(one) for one in value if self._left > 0]
+            return some if len(some) == len(value) else [*some, f"… {len(value) - len(some):,} more"]
+        return value
+
+    def _text(self, text: str) -> str:
+        kept = text[: max(0, min(_BEGINNING, self._left))]
+        self._left -= len(kept) + _SCALAR
+        return text if len(kept) == len(text) else f"{kept}… ({len(text) - len(kept):,} more characters)"
 
 
 def _beside(run: Opened, seq: int, way: int) -> int | None:

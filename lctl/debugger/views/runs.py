@@ -22,8 +22,9 @@ from lctl.debugger.serving import Server
 from lctl.debugger.shapes.runs import Lineage, Run, Runs, Session, Sparks
 from lctl.errors import LctlError
 
-_FAILED = frozenset({"error", "failed", "aborted", "cancelled"})
-_STATUSES = ("ok", "error", "live", "unfinished", "unreadable")
+_FAILED = frozenset({"error", "failed"})
+_STOPPED = frozenset({"interrupted", "aborted", "cancelled"})
+_STATUSES = ("ok", "error", "interrupted", "live", "unfinished", "unreadable")
 
 
 def session(server: Server, asked: Question) -> Session:
@@ -123,7 +124,8 @@ def status_of(run: Recorded) -> str:
         return "unreadable"
     if run.open:
         return "live" if run.live else "unfinished"
-    return "error" if str(run.summary.get("outcome")) in _FAILED else "ok"
+    outcome = str(run.summary.get("outcome"))
+    return "error" if outcome in _FAILED else "interrupted" if outcome in _STOPPED else "ok"
 
 
 def kind_of(chain: dict[str, Any], is_child: bool) -> str:
@@ -170,7 +172,7 @@ def _rank(sort: str, run: Recorded, status: str, cost: float | None) -> float:
     """Smallest first; equal ones stay newest first."""
     sums = run.summary
     if sort == "errors":
-        rank = {"live": 0, "error": 1, "unfinished": 2}.get(status, 3)
+        rank = {"live": 0, "error": 1, "interrupted": 2, "unfinished": 3}.get(status, 4)
         return rank * 1e9 - (_whole(sums.get("errors")) or 0)
     if sort == "cost":
         return -(cost or 0.0)

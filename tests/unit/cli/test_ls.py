@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ def record(
     raw = orjson.dumps({"lctl": "4.0", "chain": chain})[:-1] + b',"events":[\n'
     raw += b",\n".join(orjson.dumps(event) for event in logs.unknown_only())
     if closed:
-        seal = {"algorithm": "sha256", "events": "0" * 64, "count": 2}
+        seal = {"algorithm": "sha256", "events": "0" * 64, "count": summary.get("events", 2)}
         raw += (
             b"\n],"
             + orjson.dumps({"state": {}, "summary": {"events": 2, **summary}, "hash": seal})[1:]
@@ -71,6 +72,23 @@ def test_rows(folder: Path, lctl: Cli) -> None:
 
 
 @pytest.mark.parametrize(
+    ("outcome", "errors", "said"),
+    [
+        ("interrupted", 1, "interrupted"),
+        ("interrupted", 3, "interrupted, 2 other errors"),
+        ("aborted", 0, "aborted"),
+        ("cancelled", 1, "cancelled, 1 error"),
+    ],
+)
+def test_a_run_that_was_stopped(folder: Path, lctl: Cli, outcome: str, errors: int, said: str) -> None:
+    """It is told apart from one that got to its end, and from one that failed."""
+    record(folder, "stopped", outcome=outcome, errors=errors)
+    for command, words in (("ls", said), ("runs", outcome)):
+        row = lctl(command).out.splitlines()[1]
+        assert row.startswith("✗  stopped") and row.endswith(f"  {words}")
+
+
+@pytest.mark.parametrize(
     ("sizes", "dollars"), [([60_000] * 10, "$1.80"), ([270_000, 10], "$1.62"), ([1000, 2000], "$0.0090")]
 )
 def test_long_prompts_that_are_dearer(folder: Path, lctl: Cli, sizes: list[int], dollars: str) -> None:
@@ -81,6 +99,15 @@ def test_long_prompts_that_are_dearer(folder: Path, lctl: Cli, sizes: list[int],
     assert f"Cost: {dollars}" in lctl("stats", "a").out
     for command in ("ls", "runs"):
         assert dollars in lctl(command).out
+
+
+def test_what_a_long_run_cost_at_least(folder: Path, lctl: Cli) -> None:
+    """Where some of its prompts may have been dearer, and it is too long to be read for that."""
+    models = {"claude-sonnet-4-5": {"calls": 10, "tokens": {"input": 600_000, "output": 0}}}
+    record(folder, "long", events=60_000, llm_calls=10, models=models)
+    for command in ("ls", "runs"):
+        assert "≥$1.80" in lctl(command).out
+    assert json.loads(lctl("ls", "--json").out)["cost"] is None
 
 
 def test_no_more_than_the_ends_are_read(folder: Path, lctl: Cli) -> None:

@@ -67,6 +67,9 @@ def test_a_run_with_all_that_it_started(
     assert "all there already" in capsys.readouterr().out
     assert main(["stats", f"{place}#front"]) == 0
     assert f"front started 2 other runs; {place}#front+ is all of it" in capsys.readouterr().err
+    for whole in (f"{place}#front+", "front+"):
+        assert main(["stats", whole]) == 0
+        assert capsys.readouterr().err == ""
     monkeypatch.setenv("LCTL_DIR", str(tmp_path / "other"))
     assert main(["pull", f"{place}#front+"]) == 0
     assert sorted(path.name for path in (tmp_path / "other").glob("*.json")) == [

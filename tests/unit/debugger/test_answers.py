@@ -12,6 +12,7 @@ import pytest
 
 from lctl.chain import Chain
 from lctl.debugger.openapi import document
+from lctl.session import LCTLSession
 from tests.golden import logs as golden
 from tests.unit.debugger.conftest import Debugger
 from tests.unit.debugger.logs import Writing, review, save
@@ -247,6 +248,20 @@ def test_an_event_has_what_belongs_to_it_and_can_be_taken_away(debug: Start, tmp
     raw = server.ask("/api/raw/6")
     assert raw.headers["content-disposition"].startswith("attachment")
     assert raw.json == seen["event"]
+
+
+def test_a_very_large_event_shows_how_its_texts_begin(debug: Start, tmp_path: Path) -> None:
+    """Also inside of lists and objects; never more than a megabyte, and the raw event is whole."""
+    with LCTLSession("run", tmp_path / "run.lctl.json") as session:
+        session.tool_call("read", {"path": "a", "more": "z" * 300_000}, "log " + "x" * 900_000)
+        session.tool_call("list", {}, [{"name": f"n{n}", "text": "y" * 30_000} for n in range(200)])
+    server = debug(tmp_path / "run.lctl.json")
+    first, second = (server.get(f"/api/event/{seq}")["event"]["data"] for seq in (1, 2))
+    assert first["input"]["path"] == "a" and len(first["input"]["more"]) < 21_000
+    assert first["output"].startswith("log xxx") and first["output"].endswith("… (880,004 more characters)")
+    assert second["output"][0]["name"] == "n0" and second["output"][0]["text"].startswith("yyy")
+    assert second["output"][-1].endswith(" more") and len(str(second)) < 1_200_000
+    assert len(server.ask("/api/raw/1").json["data"]["output"]) == 900_004
 
 
 def test_a_call_shows_what_the_model_read_and_the_next_ones_difference(debug: Start, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import lctl
 from lctl.cli import main
+from lctl.cli.target import opened
 from lctl.distributed import (
     ASGIMiddleware,
     Origin,
@@ -28,6 +29,7 @@ from lctl.distributed import (
 from lctl.distributed import hosts as told_hosts
 from lctl.session import LCTLSession
 from lctl.stores.opening import close_stores, open_store
+from lctl.testing import FixedClock
 
 
 @pytest.fixture(autouse=True)
@@ -263,3 +265,18 @@ def test_the_tree_is_shown_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[
         assert main(["stats", f"{place}#root+"]) == 0
         assert main(["ls", "--store", place]) == 0
         assert "└ child" in capsys.readouterr().out
+
+
+def test_a_clock_that_is_behind(tmp_path: Path) -> None:
+    """Nothing begins before it was asked for: its times are moved, in the tree only."""
+    place = f"sqlite:///{tmp_path}/runs.db"
+    with LCTLSession("root", store=place, clock=FixedClock(start="2026-01-01T00:10:00Z")) as root:
+        root.step_start("planner", "plan")
+        slow = FixedClock(start="2026-01-01T00:03:00Z")
+        with continued(inject({}), "child", store=place, clock=slow) as child, child.step("worker", "work"):
+            child.add_fact("F1", "found", 0.5)
+        root.step_end()
+    whole = opened(f"{place}#root+").events()
+    times = {event.agent: event.timestamp for event in whole}
+    assert min(times.values()) >= "2026-01-01T00:10:00"
+    assert lctl.load(f"{place}#child").events[0].timestamp.startswith("2026-01-01T00:03:00")

@@ -217,6 +217,7 @@ def test_what_is_wrong_is_said(known: Chain, sql: str, text: str, position: int 
         ("SELECT printf('%*d', '1e9', 1)", "no more than 1000 characters"),
         (f"SELECT replace(x, 'a', x) FROM (SELECT {_LONG} AS x)", "too large"),
         (f"SELECT instr(x, x || 'b') FROM (SELECT CAST({_LONG} AS BLOB) AS x)", "cast them to text"),
+        ("SELECT 'x' LIKE '%" + "a" * 100 + "'", r"LIKE or GLOB has at most 100 bytes; instr\("),
         ("SELECT " + "(" * 500 + "1" + ")" * 500, "too large|too deep|overflow|maximum depth|parser"),
         ("SELECT '" + "x" * 200_000 + "'", "too large|too big|size limit|too long"),
         (" UNION ALL ".join(["SELECT 1"] * 200), "too many terms"),

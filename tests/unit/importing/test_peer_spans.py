@@ -228,6 +228,64 @@ def test_logfire_agent_run_with_events_in_an_attribute() -> None:
     assert said(found) == [("user", "2+2?"), ("assistant", "4")]
 
 
+def test_langsmith_runs_as_spans() -> None:
+    """As its exporter for OpenTelemetry writes them: inputs and outputs as JSON, in one attribute each."""
+    human = {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "HumanMessage"]}
+    asked = {"messages": [[{**human, "kwargs": {"content": "hi", "type": "human"}}]]}
+    call = {"id": "c1", "name": "look", "args": {"q": "x"}}
+    answer = {"content": "", "type": "ai", "tool_calls": [call]}
+    given = {"generations": [[{"message": {"type": "constructor", "kwargs": answer}}]]}
+    invocation = {"temperature": 0.2, "tools": [{"type": "function", "function": {"name": "look"}}]}
+    runs: list[tuple[str, str, dict[str, Any]]] = [
+        ("agent", "", {"langsmith.span.kind": "chain", "gen_ai.prompt": '{"input": "hi"}'}),
+        ("ChatOpenAI", "agent", {
+            "langsmith.span.kind": "llm",
+            "langsmith.metadata.ls_provider": "openai",
+            "langsmith.metadata.invocation_params": json.dumps(invocation),
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": "gpt-4o",
+            "gen_ai.response.model": "gpt-4o-2024-08-06",
+            "gen_ai.usage.input_tokens": 9,
+            "gen_ai.usage.output_tokens": 4,
+            "langsmith.usage_metadata": '{"input_tokens": 9, "input_token_details": {"cache_read": 3}}',
+            "gen_ai.prompt": json.dumps(asked),
+            "gen_ai.completion": json.dumps(given),
+        }),
+        ("look", "agent", {
+            "langsmith.span.kind": "tool",
+            "gen_ai.prompt": '{"input": "{\\"q\\": \\"x\\"}"}',
+            "gen_ai.completion": '{"output": {"type": "tool", "tool_call_id": "c1", "content": "found"}}',
+        }),
+    ]  # fmt: skip
+    log = imported(
+        [
+            {
+                "name": name,
+                "context": {"trace_id": "t", "span_id": name},
+                "parent_id": parent or None,
+                "start_time": f"2026-01-01T00:00:0{n}Z",
+                "end_time": f"2026-01-01T00:00:0{n + 1}Z",
+                "attributes": attributes,
+                "resource": {"attributes": {"service.name": "unknown_service:python"}},
+            }
+            for n, (name, parent, attributes) in enumerate(runs)
+        ]
+    )
+    assert said(log)[0] == ("user", "hi") and said(log)[1][0] == "assistant"
+    assert steps(log)[1][:2] == ("llm", "ChatOpenAI")
+    end = ends(log)["ChatOpenAI"]
+    assert (end["model"], end["tokens"]) == (
+        "gpt-4o-2024-08-06",
+        {"input": 9, "output": 4, "cache_read": 3},
+    )
+    start = next(event.data for event in log.log.events() if event.data.get("kind") == "llm")
+    assert (start["provider"], start["params"]) == ("openai", {"temperature": 0.2})
+    (tool,) = tools(log)
+    assert (tool["tool"], tool["input"], tool["output"]) == ("look", {"q": "x"}, "found")
+    assert tool["call_id"] == "c1"
+    assert all("unknown_service" not in event.agent for event in log.log.events())
+
+
 def test_a_call_told_by_two_layers_counts_once() -> None:
     """A framework's model span around its client's: one call; the other is a step without tokens."""
     messages = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from lctl.errors import RecordingError, UsageError
 from lctl.guard import guard
 from lctl.importing import load
 from lctl.importing.receiving import Receiver
+from lctl.otel import quiet
 from lctl.session import LCTLSession
 from lctl.spans import spans_of
 from tests.unit.otel.logs import play, record
@@ -143,6 +145,28 @@ def test_a_failing_back_end_is_no_concern_of_the_program(tmp_path: Path, capsys:
         live.stop()
         guard.policy = before
     assert len(log) == len(list(open_log(tmp_path / "run.lctl.json").events())) > 10
+
+
+def test_a_back_end_that_does_not_answer_is_given_up_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program's end waits no longer than it says; the log has all of it."""
+    answer = threading.Event()
+
+    class Hanging(InMemorySpanExporter):
+        def export(self, spans: Any) -> Any:
+            answer.wait(30)
+            return super().export(spans)
+
+    monkeypatch.setattr(quiet, "_told", False)
+    monkeypatch.delenv("LCTL_QUIET", raising=False)
+    live = lctl.otel.export_live(span_exporter=Hanging(), interval=3600)
+    record(tmp_path / "run.lctl.json")
+    try:
+        live.stop(0.2)
+        assert "no answer for 0.2 s: what was not sent by then is given up" in capsys.readouterr().err
+    finally:
+        answer.set()
 
 
 def test_a_program_exports_by_its_environment_alone(tmp_path: Path) -> None:

@@ -184,6 +184,13 @@ def test_buffered_events_reach_the_file_without_being_asked(tmp_path: Path) -> N
     assert seqs(path) == [1, 2, 3]
 
 
+def test_what_is_still_buffered_is_counted(tmp_path: Path) -> None:
+    """By the summary of a long log, which says nothing but how many events there are."""
+    store = record(tmp_path / "run.lctl.json", 3, durability="buffered")
+    assert store.count() == 3
+    store.close()
+
+
 @pytest.mark.parametrize("durability", ["process", "buffered", "power"])
 def test_os_exit_loses_nothing(durability: str, tmp_path: Path) -> None:
     """A process that leaves by `os._exit` has written all it recorded; the hook is gone with the log."""

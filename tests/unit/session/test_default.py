@@ -275,19 +275,35 @@ def test_a_step_that_is_open_when_a_program_dies_has_failed(folder: Path) -> Non
 
 @pytest.mark.parametrize(
     ("how", "error"),
-    [("caught", "ValueError(what)"), ("after", "SystemExit(2)"), ("after", "KeyboardInterrupt()")],
+    [("caught", "ValueError(what)"), ("after", "SystemExit(2)")],
 )
 def test_a_program_that_ends_otherwise_has_not_failed(folder: Path, how: str, error: str) -> None:
-    """What is caught, an exit code, Ctrl-C."""
-    if "Keyboard" in error:
-        done = run(_DIES.replace("{error}", error), how)
-        assert "KeyboardInterrupt" in done.stderr
-        (log,) = (folder / ".lctl").iterdir()
-        events = json.loads(log.read_text())["events"]
-    else:
-        events, outcome = died(folder, how, error)
-        assert outcome == "success"
+    """What is caught, an exit code."""
+    events, outcome = died(folder, how, error)
+    assert outcome == "success"
     assert [event["type"] for event in events] == ["step_start", "step_end"]
+
+
+@pytest.mark.parametrize(("how", "last"), [("after", "step_end"), ("within", "step_end"), ("left", None)])
+def test_a_program_that_is_interrupted_says_so(folder: Path, how: str, last: str | None) -> None:
+    """Between steps, in one (which is left, and has not failed), before any: it did not get to its end."""
+    events, outcome = died(folder, how, "KeyboardInterrupt()")
+    assert [event["type"] for event in events[-2:]] == [*([last] if last else []), "error"]
+    assert events[-1]["data"]["type"] == "KeyboardInterrupt"
+    assert events[-1]["data"]["context"]["ends"] == "program"
+    assert outcome == "interrupted"
+
+
+def test_how_a_long_run_ended(folder: Path) -> None:
+    """Its log is not folded as it is closed, and says it all the same."""
+    path = folder / "long.lctl.json"
+    line = '{"seq":%d,"type":"tick","timestamp":"2026-01-01T00:00:00.000000Z","agent":"a","data":{}}'
+    lines = ",\n".join(line % seq for seq in range(1, 100_002))
+    path.write_text('{"lctl":"4.0","chain":{"id":"c"},"events":[\n' + lines)
+    with pytest.raises(KeyError), LCTLSession(path=path), lctl.traced_step("a", "work"):
+        raise KeyError("gone")
+    summary = json.loads(path.read_text())["summary"]
+    assert summary == {"events": 100_004, "outcome": "error"}
 
 
 def test_a_session_that_an_exception_leaves_says_so(folder: Path) -> None:

@@ -145,3 +145,24 @@ def test_what_is_closed_while_it_is_lent(store: PostgresStore) -> None:
         connection = work._connection  # type: ignore[attr-defined]
     assert connection.closed
     assert list(store.read("run", 1, 5)) == LINES[:4]
+
+
+def test_the_end_of_a_program_does_not_wait_for_a_server_that_says_nothing(postgres_url: str) -> None:
+    """A thread that delivers does, for as long as it takes."""
+    recording = open_store(postgres_url, create=True, recording=True)
+    assert isinstance(recording, PostgresStore)
+    asked = threading.Event()
+
+    def ask() -> None:
+        with recording.reading() as work:
+            asked.set()
+            work.run("SELECT pg_sleep(4)")
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    asked.wait()
+    began = time.monotonic()
+    close_stores()
+    assert time.monotonic() - began < 3
+    thread.join()
+    recording.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -81,6 +82,14 @@ def test_what_is_no_store_is_refused() -> None:
     """When the session is opened, with what stores there are."""
     with pytest.raises(UsageError, match=r"mysql://x.*not a store; they are file:FOLDER"):
         LCTLSession(store="mysql://x")
+
+
+@pytest.mark.parametrize("option", ["tenant=acme", "schema=audit", "compress=none&tenant=acme"])
+def test_what_only_postgresql_tells_apart_is_refused_elsewhere(option: str) -> None:
+    """Or all runs would look like those of one tenant."""
+    for place in ("sqlite:///runs.db", "file:runs", "memory:"):
+        with pytest.raises(UsageError, match="is a PostgreSQL store's"):
+            parse(f"{place}?{option}")
 
 
 def test_a_named_path_stays(place: str, tmp_path: Path) -> None:
@@ -276,6 +285,27 @@ def test_pushing_twice_changes_nothing(place: str, tmp_path: Path) -> None:
     again = [outbox.push(open_log(path), store) for path in paths]
     assert [(one.stored_as, one.new) for one in again] == [(one.stored_as, 0) for one in first]
     assert len(list(store.entries())) == 2
+
+
+def test_a_log_that_was_changed_and_closed_again_is_a_branch(place: str, tmp_path: Path) -> None:
+    """Not one that is there already, though it is as long and ends the same; each such log has its own."""
+    store = open_store(place, create=True)
+    path = tmp_path / "run.lctl.json"
+    with LCTLSession("run", path) as session:
+        for text in ("secret", "second", "third"):
+            session.add_fact("F1", text, 0.5)
+    found = [outbox.push(open_log(path), store)]
+    for word in ("[one]", "[other]", "[one]"):
+        document = json.loads(path.read_text())
+        document["events"][0]["data"]["text"] = word
+        changed = lctl.Chain.from_dict({key: document[key] for key in ("lctl", "chain", "events")})
+        changed.save(tmp_path / "changed.lctl.json")
+        found.append(outbox.push(open_log(tmp_path / "changed.lctl.json"), store))
+    first, one, other, again = found
+    assert len({first.stored_as, one.stored_as, other.stored_as}) == 3
+    assert (again.stored_as, again.new) == (one.stored_as, 0)
+    assert lctl.load(f"{place}#{one.stored_as}").events[0].data["text"] == "[one]"
+    assert outbox.push(open_log(path), store).new == 0
 
 
 def test_a_forked_process_has_a_chain_of_its_own(place: str) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_hex
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
@@ -16,6 +18,7 @@ from lctl.stores import postgresschema, sqliteschema
 from lctl.stores.address import parse
 from lctl.stores.opening import close_stores, open_store
 from lctl.stores.postgres import PostgresStore
+from lctl.stores.sqlite import SqliteStore
 
 EVENTS: list[tuple[str, dict[str, Any]]] = [
     ("session_start", {"session_id": "s1", "conversation_id": "c1", "seed_messages": []}),
@@ -188,6 +191,38 @@ def test_tenants_see_their_own(postgres_url: str) -> None:
             for role in roles.values():
                 run(f"DROP OWNED BY {role}")
                 run(f"DROP ROLE {role}")
+
+
+@pytest.mark.skipif(not hasattr(os, "seteuid"), reason="POSIX")
+@pytest.mark.parametrize("is_written", [False, True])
+def test_a_file_that_one_may_only_read(is_written: bool) -> None:
+    """It is read, also while its owner writes it; what would write says why not."""
+    with TemporaryDirectory() as made:  # pytest's own folder is closed to other users
+        place = Path(made)
+        address = f"sqlite:///{place}/runs.db"
+        owner = open_store(address, create=True)
+        owner.begin({"id": "run"})
+        owner.append("run", 1, [b'{"seq":1,"type":"a","timestamp":"","agent":"","data":{}}'])
+        if not is_written:
+            close_stores()
+        for path in place.iterdir():
+            path.chmod(0o444)
+        place.chmod(0o555)
+        is_root = os.geteuid() == 0
+        try:
+            if is_root:
+                os.seteuid(65534)
+            reader = SqliteStore(parse(address), create=False)
+            assert [entry.id for entry in reader.entries()] == ["run"]
+            assert len(list(reader.read("run"))) == 1
+            with pytest.raises(StoreError, match="read-only here"):
+                reader.begin({"id": "other"})
+            reader.close()
+        finally:
+            if is_root:
+                os.seteuid(0)
+            place.chmod(0o755)
+            close_stores()
 
 
 def test_a_server_that_is_away() -> None:

@@ -149,6 +149,7 @@ def test_nested_steps_are_judged_once() -> None:
         ("contracts:\n  a:\n    output: []\n", ":3:5: a contract has no 'output'"),
         ("contracts:\n  a:\n    agents: [1]\n", ":3:5: expected a list of names"),
         ("contracts: {}\n", ":1:1: there is no contract"),
+        ("contracts:\n  a: {}\n  b: {}\n  a: {outputs: []}\n", ":4:3: key 'a' is there twice"),
         ("- a\n", ":1:1: expected contracts:"),
         ("contracts:\n  a: 3\n", ":2:3: a contract has inputs and outputs"),
         (
@@ -249,6 +250,12 @@ def test_violations_on_the_command_line(place: Path, lctl: Cli) -> None:
         "\n"
         "2 violations.\n"
     )
+    (place / "n.yaml").write_text("contracts:\n  nobody:\n    inputs: [{type: fact}]\n")
+    assert lctl("validate", "log.lctl.json", "--contracts", "n.yaml").code == 0
+    strict = lctl("validate", "log.lctl.json", "--contracts", "n.yaml", "--strict")
+    assert (strict.code, strict.out.splitlines()[-1]) == (1, "Nothing in the log is of nobody.")
+    document = lctl("validate", "log.lctl.json", "--contracts", "n.yaml", "--strict", "--json").out
+    assert '"unmet":["nobody"]' in document
     shown = lctl("validate", "log.lctl.json", "--contracts", "c.yaml", "--json")
     assert shown.code == 1
     assert (
