@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lctl.conversation.calls import FILTER, LIMIT
 from lctl.conversation.tree import Tree
 from lctl.training.contents import is_redacted
 
@@ -11,6 +12,7 @@ SKIPS = {
     "error": "its call failed",
     "unfinished": "it was still being streamed",
     "redacted": "something was taken out of it before it was recorded",
+    "filtered": "a filter of its provider ended it, or took its place",
     "length": "a token limit cut it off (allow_length=True trains it)",
     "prompt_changed": "its path is not the prompt it answered: hash, last message or order differ",
     "broken": "a message on the way to its root is not in the log",
@@ -41,7 +43,10 @@ class Failures:
             return status if status in ("aborted", "error") else "unfinished"
         if number in self._strayed or forest.calls.strayed(number) or self._reordered(number):
             return "prompt_changed"
-        if forest.calls.is_cut(number) and not self._cut_too:
+        ending = forest.calls.ending(number)
+        if ending == FILTER:
+            return "filtered"
+        if ending == LIMIT and not self._cut_too:
             return "length"
         return "redacted" if is_redacted(self._tree.node(number).data) else None
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from lctl.conversation.calls import finish_reason
 from lctl.conversation.node import message_of
 from lctl.conversation.restoring import copied
 from lctl.conversation.tree import Tree
 from lctl.training.planning import Paths, Plan
 from lctl.training.rewards import Rewards
 from lctl.training.sample import Sample
-from lctl.training.tokens import event_data
+from lctl.training.tokens import choice, event_data
 
 
 def samples(
@@ -143,7 +144,7 @@ class _Writer:
             "model": forest.calls.key_named(self._plan.key(number)).model or None,
             "params": own.get("params", start.get("params")),
             "usage": own.get("usage", end.get("tokens")),
-            "finish_reason": own.get("finish_reason", end.get("finish_reason")),
+            "finish_reason": own.get("finish_reason", finish_reason(end, choice(forest.ids[number], end))),
         }
         if start.get("reserialized"):
             call["reserialized"] = start["reserialized"]
