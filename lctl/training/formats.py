@@ -38,8 +38,7 @@ class Chats:
         """Chat messages of a sample, and of each its weight; None of what is nobody's answer."""
         messages: list[Row] = []
         weights: list[int | None] = []
-        for message, weight in zip(sample.messages, sample.weights, strict=True):
-            made = self.chat.messages(message)
+        for made, weight in zip(self.chat.conversation(sample.messages), sample.weights, strict=True):
             messages += made
             weights += [weight if one["role"] == "assistant" else None for one in made]
         return messages, weights

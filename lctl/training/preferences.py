@@ -242,10 +242,10 @@ class PairForm(Chats):
         return self.with_tools(row, one.tools)
 
     def _hf(self, messages: list[dict[str, Any]]) -> list[Row]:
-        return [hf_message(made) for message in messages for made in self.chat.messages(message)]
+        return [hf_message(one) for made in self.chat.conversation(messages) for one in made]
 
     def _plain(self, messages: list[dict[str, Any]]) -> list[Row]:
-        made = [one for message in messages for one in self.chat.messages(message)]
+        made = [one for several in self.chat.conversation(messages) for one in several]
         for message in made:
             if message.pop("reasoning_content", None):
                 self.lost["reasoning"] += 1
