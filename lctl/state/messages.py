@@ -233,9 +233,10 @@ def _image(part: Mapping[str, Any]) -> dict[str, Any]:
                 media = media or _media_type(str(named.get("prefix", "")))
                 return {"media_type": media, "blob": named["$blob"]}
         if isinstance(held, str):
-            if place is google and "data" in google:
+            in_base64 = "data" in place
+            if in_base64 and place is google:
                 held = held.translate(_PLAIN)
-            url = held if "data" not in place else f"data:{media or ''};base64,{held}"
+            url = held if not in_base64 else f"data:{media or ''};base64,{held}"
             return {"media_type": media or _media_type(url), "url": url}
     return {"media_type": None, "url": part.get("file_id")}
 

@@ -23,6 +23,8 @@ _HUMAN, _MODEL = ("human", "observation"), ("gpt", "function_call")
 
 def problems(format: str, row: Row) -> list[str]:
     """Why a row of this form would be refused; [] if it would not."""
+    if row.keys() == {"prompt"}:
+        return ["a completion of a text is no conversation"]
     return list(CHECKS[format](row))
 
 
@@ -115,6 +117,9 @@ def _hf(row: Row) -> Iterator[str]:
         yield from _messages(row["messages"], arguments=dict)
         if row["messages"] and row["messages"][-1].get("role") != "assistant":
             yield "the last message is not the assistant's"
+    elif "completion" in row and not isinstance(row["completion"], list):
+        if not isinstance(row.get("prompt"), str) or not isinstance(row["completion"], str):
+            yield "a prompt or completion that is no text"
     else:
         yield from _prompted(row, "completion")
     yield from _tools(row)
@@ -126,6 +131,8 @@ def _prompted(row: Row, *sides: str) -> Iterator[str]:
         return
     if row["prompt"][-1].get("role") == "system":
         yield "a prompt that ends with the system's message"
+    if row["prompt"][-1].get("role") == "assistant":
+        yield "a prompt that ends with the assistant's message: TRL takes it for the beginning of the answer"
     for side in sides:
         answers = row.get(side)
         if not isinstance(answers, list) or not answers or answers[0].get("role") != "assistant":
@@ -179,6 +186,8 @@ def _dpo_openai(row: Row) -> Iterator[str]:
         elif not isinstance(output[0].get("content"), str):
             yield f"the {side} has no text"
     yield from _messages(prompt, arguments=str)
+    if prompt and prompt[-1].get("role") == "assistant":
+        yield "a prompt that ends with the assistant's message"
     for message in prompt or ():
         if isinstance(message.get("content"), list):
             yield "an image: text alone can be preferred"
