@@ -125,6 +125,11 @@ class Calls:
             if call.get("tokens_ref") or call.get("token_ids"):
                 self.has_tokens = True
 
+    def is_of(self, number: int, step: int | None) -> bool:
+        """Whether a message is a part of the answer that a call, under way in this step, gives."""
+        row = self.row(number)
+        return row >= 0 and step is not None and self._started[row] == step
+
     def _reported(self, call: Data, otherwise: int) -> int:
         """Number of the key that a message's own `call` says; what it leaves out is its step's."""
         model, tools = call.get("model"), call.get("tools")

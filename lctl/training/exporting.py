@@ -16,7 +16,7 @@ from lctl.conversation.restoring import names_in
 from lctl.errors import UsageError
 from lctl.training import constraints, pages
 from lctl.training.contents import is_redacted, packed
-from lctl.training.formats import FORMS, PREFILLED
+from lctl.training.formats import FORMS, PARTLY
 from lctl.training.planning import Paths, Plan
 from lctl.training.preferences import By, PairForm, Preferences
 from lctl.training.sample import Sample
@@ -196,10 +196,10 @@ class Export:
         """(row, messages it trains, what it says)"""
         form = FORMS[self.format]()
         for sample in self._samples():
-            before = form.lost[PREFILLED]
+            before = form.lost[PARTLY]
             told = sample.prompt is None or self.format in ("calls", "hf")
             made = list(form.rows(sample)) if told else [{"prompt": sample.prompt}]
-            untrained = form.lost[PREFILLED] - before
+            untrained = form.lost[PARTLY] - before
             self._counts["trained"] -= untrained
             self._skipped["refused"] += untrained
             for row in made:

@@ -15,7 +15,7 @@ from lctl.training.sample import Sample
 Row = dict[str, Any]
 
 #: In `lost`: answers that are context, as they are one message with words that are not trained.
-PREFILLED = "prefilled answer"
+PARTLY = "answer that is the model's in part"
 
 
 class Form(Protocol):
@@ -41,10 +41,10 @@ class Chats:
         """Chat messages of a sample, and of each its weight; None of what is nobody's answer."""
         messages: list[Row] = []
         weights: list[int | None] = []
-        prefilled = {call["message_index"] for call in sample.calls if call.get("prefilled")}
+        rests = {call["message_index"] for call in sample.calls if call.get("continues")}
         for place, made in enumerate(self.chat.conversation(sample.messages)):
             weight = sample.weights[place]
-            if place in prefilled and made[0]["role"] == "assistant" == messages[-1]["role"]:
+            if place in rests and made[0]["role"] == "assistant" == messages[-1]["role"]:
                 weights[-1] = self._join(messages[-1], made[0], weights[-1], weight)
                 continue
             messages += made
@@ -59,7 +59,7 @@ class Chats:
             if rest.get(key):
                 begun[key] = begun[key] + rest[key] if begun.get(key) else rest[key]
         if weight != before:
-            self.lost[PREFILLED] += 1
+            self.lost[PARTLY] += 1
         return min(weight, before or 0)
 
     def with_tools(self, row: Row, tools: list[Any] | None) -> Row:

@@ -16,7 +16,7 @@ class Sample:
         weights: of each message: 1 where this row trains it.
         message_ids: of each message.
         calls: the model calls behind sampled messages of the row: {message_index, message_id, seq, model,
-            params, usage, finish_reason}, `prefilled` where it is the rest of the message before it, `value`
+            params, usage, finish_reason}, `continues` where it is the rest of the message before it, `value`
             where a fact rates that message, and `reserialized` where its prompt spelled arguments of these
             tool calls otherwise.
         break_reason: why the row could not go on from an earlier one; None where it begins a conversation.

@@ -104,14 +104,20 @@ class _Writer:
             if mine:
                 weights[place] = 1
                 trained.append(sampled)
-            calls.append(self._call(place, sampled, messages[place - 1] if place else {}))
+            before = messages[place - 1] if place else {}
+            calls.append(self._call(place, sampled, before, path[place - 1] if place else -1))
             why = self._plan.why_skipped(sampled)
             if why is not None:
                 skipped[forest.ids[sampled]] = why
         key = forest.calls.key_named(self._plan.key(tip))
         root = self._plan.trajectory(path[0])
         prefix = f"{self._plan.chain}:" if self._plan.chain else ""
-        counts = [forest.calls.counts(number)[1] for number in trained]
+        starts = [forest.calls.events(number)[0] for number in path]
+        counts = [  # of an answer in several messages the last one has the count
+            forest.calls.counts(stands_for.get(number, number))[1]
+            for place, number in enumerate(path)
+            if weights[place] and not (starts[place] and starts[place] in starts[place + 1 : place + 2])
+        ]
         sample = Sample(
             id=prefix + forest.ids[tip],
             messages=messages,
@@ -134,7 +140,7 @@ class _Writer:
             self._add_tokens(sample, tip, trained)
         return sample
 
-    def _call(self, place: int, number: int, before: dict[str, Any]) -> dict[str, Any]:
+    def _call(self, place: int, number: int, before: dict[str, Any], above: int) -> dict[str, Any]:
         forest, tree = self._forest, self._tree
         data = tree.node(number).data
         started, ended, _ = forest.calls.events(number)
@@ -151,8 +157,9 @@ class _Writer:
             "usage": own.get("usage", end.get("tokens")),
             "finish_reason": own.get("finish_reason", finish_reason(end, choice(forest.ids[number], end))),
         }
-        if _goes_on(before, start):
-            call["prefilled"] = True
+        same = above >= 0 and 0 < started == forest.calls.events(above)[0]  # an answer in several messages
+        if same or _goes_on(before, start):
+            call["continues"] = True
         if start.get("reserialized"):
             call["reserialized"] = start["reserialized"]
         value = self._rewards.about(forest.ids[number])

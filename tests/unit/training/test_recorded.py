@@ -73,7 +73,7 @@ def test_g16_an_answer_that_was_begun_for_the_model(tmp_path: Path) -> None:
         ask(paused)
     rows, made = exported(log, "calls")
     assert [row["loss_mask"] for row in rows] == [[0, 0, 1, 0, 1], [0, 1, 1]]
-    assert [call.get("prefilled") for row in rows for call in row["calls"]] == [True, None, None, True]
+    assert [call.get("continues") for row in rows for call in row["calls"]] == [True, None, None, True]
     assert made["trained"] == 4
     rows, made = exported(log, "openai")
     said = [[(message["content"], message.get("weight")) for message in row["messages"]] for row in rows]
@@ -81,7 +81,7 @@ def test_g16_an_answer_that_was_begun_for_the_model(tmp_path: Path) -> None:
         [("q", None), ('{"a": 1}', 0), ("and?", None), ("done", 1)],
         [("count", None), ("one, two", 1)],
     ]
-    assert (made["trained"], made["skipped"], made["lost"]) == (3, {"refused": 1}, {"prefilled answer": 1})
+    assert (made["trained"], made["skipped"], made["lost"]) == (3, {"refused": 1}, {"answer that is the model's in part": 1})
     rows, made = exported(log, "hf")
     assert [len(row["prompt"]) if "prompt" in row else "whole" for row in rows] == [3, "whole"]
     assert made["trained"] == 3
