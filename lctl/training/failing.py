@@ -5,6 +5,7 @@ from __future__ import annotations
 from lctl.conversation.calls import FILTER, LIMIT
 from lctl.conversation.tree import Tree
 from lctl.training.contents import is_redacted
+from lctl.training.tokens import event_data
 
 #: Every reason why a sampled message is trained in no row.
 SKIPS = {
@@ -15,7 +16,7 @@ SKIPS = {
     "filtered": "a filter of its provider ended it, or took its place",
     "length": "a token limit cut it off (allow_length=True trains it)",
     "prompt_changed": "its path is not the prompt it answered: hash, last message or order differ",
-    "broken": "a message on the way to its root is not in the log",
+    "broken": "something of its prompt is not in the log",
     "max_len": "its row has more tokens than max_len",
     "min_weight_tokens": "its row trains fewer tokens than min_weight_tokens",
     "paths": "it is on a branch that was not asked for",
@@ -48,7 +49,17 @@ class Failures:
             return "filtered"
         if ending == LIMIT and not self._cut_too:
             return "length"
+        if self._unasked(number):
+            return "broken"
         return "redacted" if is_redacted(self._tree.node(number).data) else None
+
+    def _unasked(self, number: int) -> bool:
+        """Whether what its call read is not in the log: no message, and no text."""
+        if self._forest.parent_at(number, self._tree.seq) >= 0:
+            return False
+        started, _, _ = self._forest.calls.events(number)
+        start = event_data(self._tree, started)
+        return bool(start) and start.get("prompt") is None and start.get("input") is None
 
     def _reordered(self, number: int) -> bool:
         """Whether its prompt's tool results were put into another order since."""

@@ -81,7 +81,11 @@ def test_g16_an_answer_that_was_begun_for_the_model(tmp_path: Path) -> None:
         [("q", None), ('{"a": 1}', 0), ("and?", None), ("done", 1)],
         [("count", None), ("one, two", 1)],
     ]
-    assert (made["trained"], made["skipped"], made["lost"]) == (3, {"refused": 1}, {"answer that is the model's in part": 1})
+    assert (made["trained"], made["skipped"], made["lost"]) == (
+        3,
+        {"refused": 1},
+        {"answer that is the model's in part": 1},
+    )
     rows, made = exported(log, "hf")
     assert [len(row["prompt"]) if "prompt" in row else "whole" for row in rows] == [3, "whole"]
     assert made["trained"] == 3
@@ -107,3 +111,19 @@ def test_g16_no_prompt_of_trl_ends_with_the_assistant(tmp_path: Path) -> None:
             "a prompt that ends with the assistant's message: TRL takes it for the beginning of the answer"
         ]
     assert exported(log, "openai")[1]["trained"] == 1
+
+
+def test_g14_what_goes_on_from_another_program_is_not_trained(tmp_path: Path) -> None:
+    """The model read a conversation that the provider keeps and the log does not hold."""
+    openai = pytest.importorskip("openai")
+    log = tmp_path / "run.lctl.json"
+    with ModelServer() as server, openai.OpenAI(base_url=server.openai_url, api_key="t") as client:
+        server.script(["one", "two", "three", "four"])
+        before = client.responses.create(model="m", input="first").id
+        with lctl.LCTLSession("a", path=log):
+            before = client.responses.create(model="m", input="second", previous_response_id=before).id
+            client.responses.create(model="m", input="third", previous_response_id=before)
+            client.responses.create(model="m", input="hello", conversation="conv_1")
+    rows, made = exported(log, "calls")
+    assert [row["messages"][0]["content"] for row in rows] == ["hello"]
+    assert (made["trained"], made["skipped"]) == (1, {"broken": 2})

@@ -316,6 +316,17 @@ def test_g14_a_message_without_its_beginning() -> None:
     assert why(start().a("a9", "nowhere")) == {"broken": 1}
 
 
+def test_g14_an_answer_whose_prompt_was_not_traced() -> None:
+    """An imported call that has an answer, and in place of its prompt nothing."""
+    talk = Talk()
+    talk.add("step_start", kind="llm", model="m")
+    talk.add("message", message_id="a1", parent_id=None, role="assistant", content="a", sampled=True)
+    talk.events[-1]["step"] = talk.events[-2]["seq"]
+    talk.add("step_end", outcome="success", message="a1")
+    talk.events[-1]["step"] = talk.events[-3]["seq"]
+    assert (talk.rows(), why(talk)) == ([], {"broken": 1})
+
+
 def test_g14_lengths() -> None:
     """Too long rows are dropped whole; what a shorter row shares with them is trained there."""
     talk = start().tell("u3", "a2").a("a3", "u3", call={"usage": {"input": 100, "output": 1}})
