@@ -35,10 +35,7 @@ _START = frozenset(
     }
 )
 _END = frozenset(
-    {
-        *("outcome", "model", "response_id", "finish_reason", "finish_reasons", "tokens"),
-        *("message", "messages", "first_chunk_ms"),
-    }
+    {"outcome", "model", "response_id", "finish_reason", "tokens", "message", "messages", "first_chunk_ms"}
 )
 _TOOL = frozenset(
     {"tool", "input", "output", "error", "call_id", "derived", "duration_ms", "lane", "at", "match", "tape"}
