@@ -73,7 +73,7 @@ def _call(call: Any, arguments: type) -> Iterator[str]:
     if not _NAME.fullmatch(str(function.get("name"))):
         yield "a function's name that is not letters, digits, - and _"
     if not isinstance(function.get("arguments"), arguments):
-        yield f"arguments that are no {arguments.__name__}"
+        yield "arguments that are no text" if arguments is str else "arguments that are no JSON object"
 
 
 def _openai(row: Row) -> Iterator[str]:
@@ -169,6 +169,17 @@ def _sharegpt(row: Row) -> Iterator[str]:
         yield "the last turn is not the model's"
     if any(not isinstance(turn.get("value"), str) for turn in turns):
         yield "a value that is no text"
+    elif not all(map(_has_objects, turns)):
+        yield "arguments that are no JSON object"
+
+
+def _has_objects(turn: Row) -> bool:
+    """Whether the arguments of a turn's calls, if it has any, are objects."""
+    if turn.get("from") != "function_call":
+        return True
+    made = orjson.loads(turn["value"]) if _is_json(turn["value"]) else None
+    calls = made if isinstance(made, list) else [made]
+    return all(isinstance(call, dict) and isinstance(call.get("arguments"), dict) for call in calls)
 
 
 def _dpo(row: Row) -> Iterator[str]:

@@ -207,7 +207,7 @@ def hf_message(message: Row) -> Row:
         ]
     if "tool_calls" in made:
         made["tool_calls"] = [
-            {**call, "function": {**call["function"], "arguments": _object(call["function"]["arguments"])}}
+            {**call, "function": {**call["function"], "arguments": decoded(call["function"]["arguments"])}}
             for call in made["tool_calls"]
         ]
     return made
@@ -218,11 +218,6 @@ def decoded(arguments: str) -> Any:
         return orjson.loads(arguments)
     except ValueError:
         return arguments
-
-
-def _object(arguments: str) -> dict[str, Any]:
-    made = decoded(arguments)
-    return made if isinstance(made, dict) else {"input": made}
 
 
 def _cut_tail(messages: list[Row]) -> None:

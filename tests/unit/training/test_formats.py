@@ -269,6 +269,23 @@ def test_g16_ollama_and_cohere() -> None:
     assert (row["messages"][2]["content"], made["lost"]) == ("d", {})
 
 
+def test_g16_arguments_that_are_no_object_are_not_made_one() -> None:
+    """The model wrote no such call: who reads objects is given no row, who reads text the text."""
+    for written in ('{"q": "a', "[1]"):
+        said: Messages = [
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": None, "tool_calls": [call("c", written)]},
+            {"role": "tool", "tool_call_id": "c", "content": "no JSON"},
+            {"role": "assistant", "content": "done"},
+        ]
+        for format in ("hf", "sharegpt"):
+            rows, made = exported(talk_of(said), format)
+            assert rows == []
+            assert made["refused"][0]["problems"] == ["arguments that are no JSON object"]
+        [row], _ = exported(talk_of(said), "openai")
+        assert row["messages"][1]["tool_calls"][0]["function"]["arguments"] == written
+
+
 # -- constraints -----------------------------------------------------------------------------
 
 
