@@ -19,7 +19,7 @@ from lctl.claudecode.spool import HookLine, Spool
 from lctl.codec import Log, open_log, write_log
 from lctl.codec.lines import encode_value
 from lctl.events import VERSION
-from lctl.importing import claudechains, claudecode
+from lctl.importing import claudecode, claudefiles
 from lctl.importing.draft import Draft, Noted, Said
 from lctl.importing.source import Source
 from lctl.importing.times import stamp
@@ -80,7 +80,7 @@ def log_of(spool: Spool) -> Log:
     transcript = spool.transcript
     source = Source.open(str(transcript)) if transcript else Source(b"", spool.path.name, spool.path)
     if source.rows:
-        rows = claudecode.in_time(list(source.rows), claudechains.beside(source, draft))
+        rows = claudecode.in_time(list(source.rows), claudefiles.beside(source, draft))
     else:
         rows = rows_of(spool)
     claudecode.read_rows(rows, draft)

@@ -1,8 +1,9 @@
 """Large binary content of messages: stored once by hash, named where it stood.
 
 Where a message holds base64 (an image, audio, a file) of more than `LIMIT` characters, the value
-becomes `{"$blob": "sha256:..."}`; a data URL keeps its head beside it as `"prefix"`, so that the value
-can be put together again to the byte: prefix + the blob's content.
+becomes `{"$blob": "sha256:..."}`; a data URL keeps its head beside it as `"prefix"`, and `"alphabet": "url"`
+says that it was written with - and _, so that the value can be put together again to the byte: prefix +
+the blob's content.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 LIMIT = 4096
 
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?[^,]{0,200};base64,")
+_FOR_URLS = str.maketrans("+/", "-_")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{64}")
 # Keys whose long values are base64 in some provider's content parts.
 _BINARY_KEYS = frozenset({"data", "file_data", "result", "b64_json", "partial_image_b64"})
@@ -59,7 +61,8 @@ def put_back(value: Any, content_of: Callable[[str], str | None]) -> Any:
     name = name_in(value)
     content = content_of(name) if name is not None else None
     if content is not None:
-        return str(value.get("prefix", "")) + content
+        spelled = content.translate(_FOR_URLS) if value.get("alphabet") == "url" else content
+        return str(value.get("prefix", "")) + spelled
     return {key: put_back(item, content_of) for key, item in value.items()}
 
 
@@ -91,19 +94,25 @@ def _replace_text(text: str, key: str, around: dict[str, Any], found: list[Blob]
         return text
     found.append(blob)
     name = {"$blob": blob["hash"]}
+    if blob["encoding"] == "base64" and blob["content"] != content:
+        name["alphabet"] = "url"
     return {**name, "prefix": url.group()} if url else name
 
 
 def _blob(content: str, media_type: str | None) -> Blob | None:
-    """None where `content` is not base64 after all; the hash is of the bytes it stands for."""
+    """None where `content` is not base64 after all; the hash is of the bytes it stands for. What spells them
+    otherwise than base64 is spelled (with line ends, without padding) is a text: one hash has one content."""
     try:
         raw = base64.b64decode(content, altchars=b"-_" if "-" in content or "_" in content else None)
     except (binascii.Error, ValueError):
         return None
-    blob: Blob = {"hash": "sha256:" + sha256(raw).hexdigest(), "encoding": "base64"}
+    plain, encoding = base64.b64encode(raw).decode(), "base64"
+    if content not in (plain, plain.translate(_FOR_URLS)):
+        plain, encoding, raw = content, "utf8", content.encode()
+    blob: Blob = {"hash": "sha256:" + sha256(raw).hexdigest(), "encoding": encoding}
     if media_type:
         blob["media_type"] = media_type
-    return {**blob, "size": len(raw), "content": content}
+    return {**blob, "size": len(raw), "content": plain}
 
 
 def _media_type(around: dict[str, Any]) -> str | None:

@@ -14,6 +14,7 @@ import orjson
 
 Data = Mapping[str, Any]
 
+WHOLE, LIMIT, FILTER = 0, 1, 2
 #: How providers say that an answer was cut off by a limit on its length.
 CUT = frozenset(
     {
@@ -23,6 +24,14 @@ CUT = frozenset(
         "incomplete:max_output_tokens",
         "model_context_window_exceeded",
         "incomplete",
+    }
+)
+#: How they say that a filter of theirs ended it, or took its place.
+FILTERED = frozenset(
+    {
+        *("content_filter", "incomplete:content_filter", "refusal"),
+        *("content_filtered", "guardrail_intervened"),
+        *("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "ERROR_TOXIC"),
     }
 )
 _INPUT = ("input", "input_tokens", "prompt_tokens")
@@ -107,7 +116,7 @@ class Calls:
         if strayed:
             self._strayed[row] = 1
         if isinstance(call, Mapping):
-            self._cut[row] = is_cut(call)
+            self._cut[row] = ending(call.get("finish_reason"))
             usage = call.get("usage")
             if usage is not None:
                 self._count(row, usage)
@@ -115,6 +124,11 @@ class Calls:
                 self.prompt_hashes[number] = call["prompt_hash"]
             if call.get("tokens_ref") or call.get("token_ids"):
                 self.has_tokens = True
+
+    def is_of(self, number: int, step: int | None) -> bool:
+        """Whether a message is a part of the answer that a call, under way in this step, gives."""
+        row = self.row(number)
+        return row >= 0 and step is not None and self._started[row] == step
 
     def _reported(self, call: Data, otherwise: int) -> int:
         """Number of the key that a message's own `call` says; what it leaves out is its step's."""
@@ -143,8 +157,8 @@ class Calls:
             model = name_of(data.get("model")) or asked.model
             self._answered[row] = self._number(model, asked.tools)
             self._ended[row] = seq
-            if place == 0 and is_cut(data):
-                self._cut[row] = 1
+            if (cut := ending(finish_reason(data, place))) != WHOLE:
+                self._cut[row] = cut
             if len(numbers) == 1:
                 self._count(row, data.get("tokens"))
 
@@ -183,10 +197,10 @@ class Calls:
         read, wrote = self._read[row], self._wrote[row]
         return (read if read >= 0 else None, wrote if wrote >= 0 else None)
 
-    def is_cut(self, number: int) -> bool:
-        """Whether a limit on its length ended it."""
+    def ending(self, number: int) -> int:
+        """WHOLE, or what ended it early: LIMIT or FILTER."""
         row = self.row(number)
-        return row >= 0 and bool(self._cut[row])
+        return self._cut[row] if row >= 0 else WHOLE
 
     def strayed(self, number: int) -> bool:
         """Whether the log says that its prompt ended with another message than its parent."""
@@ -245,10 +259,17 @@ def tools_hash(definitions: list[Any]) -> str:
     return "sha256:" + sha256(orjson.dumps(definitions, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def is_cut(said: Data) -> bool:
-    """Whether a limit on its length ended the answer that a call or its end speaks of."""
-    reason = said.get("finish_reason")
-    return isinstance(reason, str) and reason in CUT
+def finish_reason(end: Data, place: int) -> Any:
+    """Why one of a call's choices ended, as its `step_end` says: told one by one where they differ."""
+    several = end.get("finish_reasons")
+    return several[place] if isinstance(several, list) and place < len(several) else end.get("finish_reason")
+
+
+def ending(reason: Any) -> int:
+    """What ended an answer with this finish reason."""
+    if not isinstance(reason, str):
+        return WHOLE
+    return LIMIT if reason in CUT else FILTER if reason in FILTERED else WHOLE
 
 
 def name_of(model: Any) -> str:

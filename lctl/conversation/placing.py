@@ -160,7 +160,8 @@ def sample(forest: Forest, number: int, seq: int, data: Data) -> None:
     parent = forest.parents[number]
     prompt = forest.calls.prompt(forest.step) if forest.step is not None else None
     last = -1 if prompt is None else forest.find(prompt)
-    forest.calls.sampled(number, forest.step, data, parent >= 0 and last >= 0 and last != parent)
+    strayed = parent >= 0 and last >= 0 and last != parent and not forest.calls.is_of(parent, forest.step)
+    forest.calls.sampled(number, forest.step, data, strayed)
 
 
 # -- parents ---------------------------------------------------------------------------------

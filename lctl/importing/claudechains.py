@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lctl.importing.draft import Agent, Draft
-from lctl.importing.source import Row, Source
+from lctl.importing.source import Row
 from lctl.importing.values import dicts, items, mapping, text
 
 
@@ -182,6 +180,7 @@ class Chains:
     def _chain_results(self) -> None:
         """Results of one answer's tool calls are one path, not branches, wherever the rows hang them: after
         the answer's last row, in their order. What follows one of them follows all."""
+        self._join_answers()
         last: dict[str, str] = {}
         for entry in self.entries:
             if entry.response and self._by_id[entry.id] is entry:
@@ -209,6 +208,18 @@ class Chains:
         for entry in self.entries:
             if entry.id not in members and not results(entry) and entry.parent in members:
                 entry.parent = tails[members[entry.parent]]
+
+    def _join_answers(self) -> None:
+        """A row of an answer that hangs below the result of a call of the same answer (a tool ran while it
+        was still given) follows the answer's row before."""
+        for entry in self.entries:
+            above = self._by_id.get(entry.parent or "")
+            seen: set[str] = set()
+            while entry.response and above is not None and results(above) and above.id not in seen:
+                seen.add(above.id)
+                above = self._by_id.get(above.parent or "")
+            if seen and above is not None and (above.chain, above.response) == (entry.chain, entry.response):
+                entry.parent = above.id
 
 
 class _Hosts:
@@ -264,35 +275,3 @@ def _words(entry: Entry) -> str:
 def _names(rows: list[Row]) -> dict[str, dict[str, Any]]:
     """What the files beside a session say of each sub-agent."""
     return {text(row.value["agentId"]): row.value for row in rows if row.where.endswith(".meta.json")}
-
-
-def beside(source: Source, draft: Draft) -> list[Row]:
-    """Rows of the sub-agents of a session, from the files that Claude Code writes beside its own."""
-    if source.path is None:
-        return []
-    sessions = {text(row.value.get("sessionId")) for row in source.rows}
-    found: list[Row] = []
-    for path in _agent_files(source.path):
-        inner = Source.open(str(path))
-        mine = [
-            row for row in inner.rows if row.value.get("sessionId") in sessions and row.value.get("sessionId")
-        ]
-        if not mine or path == source.path:
-            continue
-        agent = path.stem.removeprefix("agent-")
-        found += [
-            Row(f"{path.name}, {row.where}", {"agentId": agent, **row.value, "isSidechain": True})
-            for row in mine
-        ]
-        meta = path.with_suffix(".meta.json")
-        if meta.is_file():
-            said = mapping(Source.open(str(meta)).document)
-            found.append(Row(meta.name, {**said, "agentId": agent, "type": "meta"}))
-    return found
-
-
-def _agent_files(path: Path) -> Iterator[Path]:
-    if path.stem.startswith("agent-"):
-        return
-    yield from sorted(path.parent.glob("agent-*.jsonl"))
-    yield from sorted((path.parent / path.stem / "subagents").glob("**/agent-*.jsonl"))

@@ -12,7 +12,7 @@ import heapq
 from typing import Any
 
 from lctl.errors import NotImportable
-from lctl.importing import claudechains
+from lctl.importing import claudechains, claudefiles
 from lctl.importing.claudechains import Chains, Entry
 from lctl.importing.draft import Call, Draft, Edit
 from lctl.importing.source import Row, Source
@@ -36,7 +36,7 @@ def read(source: Source, draft: Draft) -> None:
     rows = list(source.rows)
     if not any("parentUuid" in row.value for row in rows):
         raise NotImportable(f"{source.name}: no rows with uuid and parentUuid, as Claude Code writes them")
-    read_rows(in_time(rows, claudechains.beside(source, draft)), draft)
+    read_rows(in_time(rows, claudefiles.beside(source, draft)), draft)
 
 
 def read_rows(rows: list[Row], draft: Draft) -> None:

@@ -171,12 +171,15 @@ class SpanLog(EventList):
         for said in self._draft.said[before:]:
             self.add_message(said, step)
             self.ask(said)
+        reasons = span.attributes.get(names.FINISH_REASONS)
+        each = reasons if isinstance(reasons, list) and len(reasons) == len(ids) else []
         return {
             "message": ids[0] if ids else None,
             "messages": ids if len(ids) > 1 else None,
             "model": call.model if names.RESPONSE_MODEL in span.attributes or not _is_ours(span) else None,
             "response_id": call.response_id,
             "finish_reason": call.finish_reason,
+            "finish_reasons": each if len(set(map(str, each))) > 1 else None,
             "tokens": call.tokens,
             "first_chunk_ms": call.first_chunk_ms,
         }

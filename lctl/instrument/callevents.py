@@ -72,6 +72,8 @@ def add_answer(end: dict[str, Any], answer: ModelAnswer, ids: list[str]) -> None
         end["response_id"] = answer.response_id
     if answer.finish_reason is not None:
         end["finish_reason"] = answer.finish_reason
+    if len(set(answer.finish_reasons)) > 1 and len(answer.finish_reasons) == len(ids):
+        end["finish_reasons"] = answer.finish_reasons
     if answer.tokens is not None:
         end["tokens"] = answer.tokens
     if answer.embedding is not None:

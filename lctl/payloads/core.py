@@ -104,6 +104,7 @@ class StepEnd(Payload, frozen=True):
         messages: of a model call with n > 1: message_id of each choice.
         model: the model that answered.
         finish_reason: as the provider wrote it.
+        finish_reasons: of a model call with n > 1: of each choice, where they differ.
         first_chunk_ms: time from the request to the first chunk of a stream.
         session_id: of the session whose step it is.
         to_message_number: number of the last message the step produced.
@@ -121,6 +122,7 @@ class StepEnd(Payload, frozen=True):
     model: str | ModelRef | None = None
     response_id: str | None = None
     finish_reason: str | None = None
+    finish_reasons: list[str | None] | None = None
     first_chunk_ms: Milliseconds | None = None
     embedding: Embedding | None = None
     session_id: str | None = None

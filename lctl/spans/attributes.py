@@ -67,6 +67,12 @@ def operation_of(data: Data, above: str = "") -> str:
     return names.OPERATIONS.get(kind, "")
 
 
+def reasons_of(data: Data) -> list[Any]:
+    """Of a model call's `step_end`: why each of its answers ended; one reason, where it is that of all."""
+    several = data.get("finish_reasons")
+    return several if isinstance(several, list) else [data.get("finish_reason")]
+
+
 def span_name(operation: str, data: Data, agent: str) -> str:
     """As the conventions name spans: what is done, and by or to whom."""
     kind = text(data.get("kind"))
@@ -114,13 +120,13 @@ def started(data: Data, agent: str, operation: str) -> dict[str, Any]:
 def ended(data: Data, failed: bool, kind: str) -> dict[str, Any]:
     """What is known of a step when it has ended."""
     outcome = text(data.get("outcome"))
-    reason = text(data.get("finish_reason"))
+    reasons = [text(reason) for reason in reasons_of(data)]
     first = number(data.get("first_chunk_ms"))
     found: dict[str, Any] = {
         names.OUTCOME: outcome if outcome != "success" else "",
         names.RESPONSE_MODEL: model_name(data) if kind in ("llm", "embedding") else "",
         names.RESPONSE_ID: text(data.get("response_id")),
-        names.FINISH_REASONS: [reason] if reason else None,
+        names.FINISH_REASONS: reasons if any(reasons) else None,
         names.FIRST_CHUNK: first / 1000 if first is not None else None,
         names.ERROR_TYPE: "error" if failed else "",
     }

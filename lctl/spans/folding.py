@@ -156,7 +156,7 @@ class Folding:
         given = event.data.get("messages")
         listed = given if isinstance(given, list) else [event.data.get("message")]
         step.answers = [id for id in listed if isinstance(id, str)] or step.answers
-        step.said |= self._talk.answers(step.answers, event.data.get("finish_reason"))
+        step.said |= self._talk.answers(step.answers, made.reasons_of(event.data))
         step.said[names.END_SEQ] = event.seq
         return [self._span(seq, at, event.data)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from lctl.conversation.node import Node
@@ -71,11 +71,12 @@ class Talk:
             found[names.INPUT_MESSAGES] = made.json_text([input_message(one) for one in messages])
         return found
 
-    def answers(self, ids: Iterable[str], finish_reason: Any) -> dict[str, Any]:
-        """What a model call has given."""
+    def answers(self, ids: Sequence[str], reasons: list[Any]) -> dict[str, Any]:
+        """What a model call has given. `reasons`: why each answer ended, or one for all."""
+        each = reasons if len(reasons) == len(ids) else reasons[:1] * len(ids)
         said = [
-            output_message(node.message, finish_reason if node.status == "complete" else BROKEN)
-            for node in map(self._node, ids)
+            output_message(node.message, reason if node.status == "complete" else BROKEN)
+            for node, reason in zip(map(self._node, ids), each, strict=True)
             if node is not None
         ]
         for id in ids:

@@ -25,6 +25,8 @@ _IMAGES = frozenset(
 )
 #: Items of the Responses API and steps of the Interactions API that have parts of their own.
 WORDED = frozenset({"message", "model_output"})
+#: Google's SDKs write base64 for addresses; who reads images wants the other.
+_PLAIN = str.maketrans("-_", "+/")
 #: Where a part, or what it points to, has the image.
 _PLACES = ("data", "url", "fileUri", "uri", "image_url", "result")
 
@@ -46,13 +48,14 @@ def text_of(data: Data) -> str:
 
 def reasoning_of(data: Data) -> str:
     """What the model thought, as far as the provider shows it; parts are paragraphs."""
-    thought = [_first_text(data, ("reasoning_content", "reasoning", "thinking"))]
+    thought = [_first_text(data, ("reasoning_content", "reasoning", "thinking", "tool_plan"))]
     for part in _parts(data):
         if isinstance(part, Mapping) and (_kind(part) in _REASONING or part.get("thought") is True):
             thought.append(
                 _first_text(part, ("thinking", "text", "reasoning")) or _texts(part.get("summary"))
             )
             thought.append(_texts(part.get("content")))
+            thought.append(_texts(_list(part.get("thinking"))))  # Mistral's
         elif isinstance(part, Mapping) and isinstance(part.get("reasoningContent"), Mapping):
             thought.append(_texts([part["reasoningContent"].get("reasoningText")]))
     return "\n\n".join(one for one in thought if one)
@@ -85,7 +88,7 @@ def tool_results_of(data: Data) -> list[dict[str, Any]]:
     text, or a list of parts."""
     results = []
     if data.get("role") in ("tool", "function"):
-        call_id = data.get("tool_call_id") or data.get("name")
+        call_id = data.get("tool_call_id") or data.get("name") or data.get("tool_name")
         results.append(_result(call_id, data.get("content"), data.get("is_error")))
     for part in _parts(data):
         if not isinstance(part, Mapping):
@@ -211,12 +214,14 @@ def _is_image(part: Mapping[str, Any]) -> bool:
     if _kind(part) in _IMAGES:
         return True
     media = part.get("inlineData") or part.get("fileData")
-    return isinstance(media, Mapping) and str(media.get("mimeType", "")).startswith("image/")
+    if isinstance(media, Mapping):
+        return str(media.get("mimeType") or media.get("mime_type")).startswith("image/")
+    return _bedrock_image(part) is not None
 
 
 def _image(part: Mapping[str, Any]) -> dict[str, Any]:
     google = part.get("inlineData") or part.get("fileData")
-    for place in (part.get("source"), part.get("image_url"), google, part):
+    for place in (part.get("source"), part.get("image_url"), google, _bedrock_image(part), part):
         if isinstance(place, str):
             return {"media_type": _media_type(place), "url": place}
         if not isinstance(place, Mapping):
@@ -228,9 +233,25 @@ def _image(part: Mapping[str, Any]) -> dict[str, Any]:
                 media = media or _media_type(str(named.get("prefix", "")))
                 return {"media_type": media, "blob": named["$blob"]}
         if isinstance(held, str):
-            url = held if "data" not in place else f"data:{media or ''};base64,{held}"
+            in_base64 = "data" in place
+            if in_base64 and place is google:
+                held = held.translate(_PLAIN)
+            url = held if not in_base64 else f"data:{media or ''};base64,{held}"
             return {"media_type": media or _media_type(url), "url": url}
     return {"media_type": None, "url": part.get("file_id")}
+
+
+def _bedrock_image(part: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Bedrock's image as others have theirs; None of any other part."""
+    held = part.get("image")
+    source = held.get("source") if isinstance(held, Mapping) else None
+    if not isinstance(held, Mapping) or not isinstance(source, Mapping):
+        return None
+    said = {"media_type": f"image/{held.get('format')}"}
+    place = source.get("s3Location")
+    if isinstance(place, Mapping):
+        return {**said, "uri": place.get("uri")}
+    return {**said, "data": source.get("bytes")}
 
 
 def _media_type(url: str) -> str | None:

@@ -32,6 +32,16 @@ class Absorbed:
     strayed: set[int] = field(default_factory=set)
 
 
+def beginnings(tree: Tree) -> list[int]:
+    """Roots, but for those that go on from what the log does not hold: a response of another program.
+
+    The first request of an OpenAI conversation begins it: whether somebody had put messages there before,
+    the log does not say.
+    """
+    said = ((root.number, root.data.get("continues")) for root in tree.roots)
+    return [number for number, before in said if before is None or str(before).startswith("conv_")]
+
+
 class Walk:
     """One walk from the roots to the leaves, keeping what is on the current path only.
 
@@ -71,7 +81,7 @@ class Walk:
     def _visits(self) -> Iterator[tuple[int, bool]]:
         """(message, entering) in depth-first order."""
         forest, seq, allowed = self._forest, self._tree.seq, self._allowed
-        stack = [root.number for root in reversed(self._tree.roots) if allowed(root.number)]
+        stack = [number for number in reversed(beginnings(self._tree)) if allowed(number)]
         children = forest.children_at
         while stack:
             number = stack.pop()

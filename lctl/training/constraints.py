@@ -23,6 +23,8 @@ _HUMAN, _MODEL = ("human", "observation"), ("gpt", "function_call")
 
 def problems(format: str, row: Row) -> list[str]:
     """Why a row of this form would be refused; [] if it would not."""
+    if row.keys() == {"prompt"}:
+        return ["a completion of a text is no conversation"]
     return list(CHECKS[format](row))
 
 
@@ -71,7 +73,7 @@ def _call(call: Any, arguments: type) -> Iterator[str]:
     if not _NAME.fullmatch(str(function.get("name"))):
         yield "a function's name that is not letters, digits, - and _"
     if not isinstance(function.get("arguments"), arguments):
-        yield f"arguments that are no {arguments.__name__}"
+        yield "arguments that are no text" if arguments is str else "arguments that are no JSON object"
 
 
 def _openai(row: Row) -> Iterator[str]:
@@ -115,6 +117,9 @@ def _hf(row: Row) -> Iterator[str]:
         yield from _messages(row["messages"], arguments=dict)
         if row["messages"] and row["messages"][-1].get("role") != "assistant":
             yield "the last message is not the assistant's"
+    elif "completion" in row and not isinstance(row["completion"], list):
+        if not isinstance(row.get("prompt"), str) or not isinstance(row["completion"], str):
+            yield "a prompt or completion that is no text"
     else:
         yield from _prompted(row, "completion")
     yield from _tools(row)
@@ -126,6 +131,8 @@ def _prompted(row: Row, *sides: str) -> Iterator[str]:
         return
     if row["prompt"][-1].get("role") == "system":
         yield "a prompt that ends with the system's message"
+    if row["prompt"][-1].get("role") == "assistant":
+        yield "a prompt that ends with the assistant's message: TRL takes it for the beginning of the answer"
     for side in sides:
         answers = row.get(side)
         if not isinstance(answers, list) or not answers or answers[0].get("role") != "assistant":
@@ -162,6 +169,17 @@ def _sharegpt(row: Row) -> Iterator[str]:
         yield "the last turn is not the model's"
     if any(not isinstance(turn.get("value"), str) for turn in turns):
         yield "a value that is no text"
+    elif not all(map(_has_objects, turns)):
+        yield "arguments that are no JSON object"
+
+
+def _has_objects(turn: Row) -> bool:
+    """Whether the arguments of a turn's calls, if it has any, are objects."""
+    if turn.get("from") != "function_call":
+        return True
+    made = orjson.loads(turn["value"]) if _is_json(turn["value"]) else None
+    calls = made if isinstance(made, list) else [made]
+    return all(isinstance(call, dict) and isinstance(call.get("arguments"), dict) for call in calls)
 
 
 def _dpo(row: Row) -> Iterator[str]:
@@ -179,6 +197,8 @@ def _dpo_openai(row: Row) -> Iterator[str]:
         elif not isinstance(output[0].get("content"), str):
             yield f"the {side} has no text"
     yield from _messages(prompt, arguments=str)
+    if prompt and prompt[-1].get("role") == "assistant":
+        yield "a prompt that ends with the assistant's message"
     for message in prompt or ():
         if isinstance(message.get("content"), list):
             yield "an image: text alone can be preferred"

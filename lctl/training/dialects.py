@@ -8,12 +8,14 @@ image parts), `tool_calls` (arguments as text), `tool_call_id`, `name`, and `rea
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import lctl.state.messages as dialects
 from lctl.training.contents import packed
-from lctl.values import dicts, items, text
+from lctl.training.definitions import functions
+from lctl.training.pairing import pair
+from lctl.values import items, text
 
 Data = Mapping[str, Any]
 
@@ -24,6 +26,10 @@ _THOUGHTS = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoning_
 _SERVERS = frozenset({"server_tool_use", "mcp_tool_use", "mcp_call"})
 _CALLS = frozenset({"tool_use", "function_call", "custom_tool_call"})
 _RESULTS = frozenset({"tool_result", "function_call_output", "custom_tool_call_output"})
+#: What Google's own tools did.
+_EXECUTED = frozenset({"executableCode", "codeExecutionResult"})
+#: Where parts without a type hold what they are.
+_HOLDERS = ("inlineData", "fileData", "image", "document", "video", "audio", "guardContent")
 _EXTRAS = ("cache_control", "citations", "annotations", "audio")
 
 
@@ -32,6 +38,12 @@ class Chat:
 
     def __init__(self) -> None:
         self.lost: Counter[str] = Counter()
+
+    def conversation(self, said: Iterable[Data]) -> list[list[dict[str, Any]]]:
+        """What each of the messages becomes. Tool results name the calls that they answer."""
+        made = [self.messages(data) for data in said]
+        pair(one for several in made for one in several)
+        return made
 
     def messages(self, data: Data) -> list[dict[str, Any]]:
         """One message of any dialect; an assistant's always becomes exactly one.
@@ -45,6 +57,9 @@ class Chat:
         if role == "tool":
             return [self._result(result) for result in self._results(data)]
         made = [self._result(result) for result in self._results(data)]
+        self.lost["image"] += len(
+            items(data.get("images"))
+        )  # Ollama's, which do not say of what type they are
         parts = [part for part in _parts(data) if not _is_result(part)]
         if parts or not made:
             content = self._content(parts)
@@ -54,10 +69,7 @@ class Chat:
 
     def tools(self, definitions: object) -> list[dict[str, Any]]:
         """Tool definitions of any dialect, as functions."""
-        made: list[dict[str, Any]] = []
-        for definition in items(definitions):
-            made += self._tool(definition)
-        return made
+        return functions(definitions, self.lost)
 
     # -- messages ----------------------------------------------------------------------------
 
@@ -73,7 +85,7 @@ class Chat:
         reasoning = dialects.reasoning_of(data)
         if reasoning:
             message["reasoning_content"] = reasoning
-        elif any(isinstance(part, Mapping) and text(part.get("type")) in _THOUGHTS for part in _parts(data)):
+        elif any(map(_is_thought, _parts(data))):
             self.lost["encrypted reasoning"] += 1
         if isinstance(data.get("name"), str):
             message["name"] = data["name"]
@@ -99,8 +111,11 @@ class Chat:
             texts = []
             for part in output:
                 words = dialects.text_of({"role": "user", "content": [part]})
+                held = _held(part)
                 if words or (isinstance(part, Mapping) and text(part.get("type")) in _TEXTS):
                     texts.append(words)
+                elif held is not None:
+                    texts.append(as_text(held))
                 else:
                     self.lost[f"{_kind(part)} in a tool result"] += 1
             return "\n".join(texts)
@@ -113,6 +128,8 @@ class Chat:
                 made.append({"type": "text", "text": part})
                 continue
             self._note(part)
+            if isinstance(part, Mapping) and "cachePoint" in part:
+                continue
             images = dialects.images_of({"role": "user", "content": [part]})
             words = dialects.text_of({"role": "user", "content": [part]})
             if images and isinstance(images[0].get("url"), str):
@@ -132,33 +149,14 @@ class Chat:
         for key in _EXTRAS:
             if part.get(key):
                 self.lost[key] += 1
+        if "cachePoint" in part:
+            self.lost["cache_control"] += 1
         kind = text(part.get("type"))
         if kind in _SERVERS or kind.endswith(("_tool_result", "_call_output")):
             if kind not in _RESULTS:
                 self.lost["server tool"] += 1
-        elif kind.endswith("_call") and kind not in _CALLS:
+        elif (kind.endswith("_call") and kind not in _CALLS) or not _EXECUTED.isdisjoint(part):
             self.lost["server tool"] += 1
-
-    # -- tools -------------------------------------------------------------------------------
-
-    def _tool(self, definition: Any) -> Iterator[dict[str, Any]]:
-        if not isinstance(definition, Mapping):
-            self.lost["tool"] += 1
-            return
-        inner = definition.get("function")
-        if isinstance(inner, Mapping):
-            yield _function(inner, inner.get("parameters"))
-            return
-        declared = definition.get("functionDeclarations") or definition.get("function_declarations")
-        if isinstance(declared, list):
-            for one in dicts(declared):
-                yield _function(one, one.get("parameters"))
-        elif "input_schema" in definition and definition.get("type", "custom") == "custom":
-            yield _function(definition, definition["input_schema"])
-        elif definition.get("type", "function") == "function" and "name" in definition:
-            yield _function(definition, definition.get("parameters"))
-        else:
-            self.lost[f"tool {definition.get('type') or 'of no known form'}"] += 1
 
 
 def as_text(value: Any) -> str:
@@ -175,13 +173,6 @@ def flat(content: Any) -> str:
     return content or ""
 
 
-def _function(said: Data, parameters: Any) -> dict[str, Any]:
-    function = {key: said[key] for key in ("name", "description", "strict") if said.get(key) is not None}
-    known = isinstance(parameters, Mapping)
-    function["parameters"] = dict(parameters) if known else {"type": "object", "properties": {}}
-    return {"type": "function", "function": function}
-
-
 def _calls(data: Data) -> Iterator[dict[str, Any]]:
     """Tool calls for the program to carry out; arguments given as text stay to the letter what they were."""
     found: list[tuple[Any, Any, Any]] = []
@@ -196,9 +187,11 @@ def _calls(data: Data) -> Iterator[dict[str, Any]]:
     for part in _parts(data):
         if not isinstance(part, Mapping):
             continue
-        google = part.get("functionCall")
+        google, bedrock = part.get("functionCall"), part.get("toolUse")
         if isinstance(google, Mapping):
             found.append((google.get("id"), google.get("name"), google.get("args")))
+        elif isinstance(bedrock, Mapping):
+            found.append((bedrock.get("toolUseId"), bedrock.get("name"), bedrock.get("input")))
         elif text(part.get("type")) in _CALLS:
             found.append((part.get("call_id") or part.get("id"), part.get("name"), _arguments(part)))
     for place, (id, name, arguments) in enumerate(found):
@@ -229,9 +222,27 @@ def _parts(data: Data) -> list[Any]:
 
 
 def _is_result(part: Any) -> bool:
-    return isinstance(part, Mapping) and (text(part.get("type")) in _RESULTS or "functionResponse" in part)
+    if not isinstance(part, Mapping):
+        return False
+    return text(part.get("type")) in _RESULTS or "functionResponse" in part or "toolResult" in part
+
+
+def _held(part: Any) -> Any:
+    """What a tool gave that is no text: JSON of Bedrock's, a document of Cohere's. None of any other."""
+    if not isinstance(part, Mapping):
+        return None
+    document = part.get("document")
+    return document.get("data") if isinstance(document, Mapping) else part.get("json")
+
+
+def _is_thought(part: Any) -> bool:
+    if not isinstance(part, Mapping):
+        return False
+    return text(part.get("type")) in _THOUGHTS or "reasoningContent" in part
 
 
 def _kind(part: Any) -> str:
-    kind = part.get("type") if isinstance(part, Mapping) else None
-    return str(kind or "part of no known form")
+    """What a part is; of Google's and Bedrock's, which have no type, the key that holds it."""
+    if not isinstance(part, Mapping):
+        return "part of no known form"
+    return str(part.get("type") or next((key for key in _HOLDERS if key in part), "part of no known form"))

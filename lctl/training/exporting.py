@@ -16,7 +16,7 @@ from lctl.conversation.restoring import names_in
 from lctl.errors import UsageError
 from lctl.training import constraints, pages
 from lctl.training.contents import is_redacted, packed
-from lctl.training.formats import FORMS
+from lctl.training.formats import FORMS, PARTLY
 from lctl.training.planning import Paths, Plan
 from lctl.training.preferences import By, PairForm, Preferences
 from lctl.training.sample import Sample
@@ -138,7 +138,7 @@ class Export:
             if self.format == "openai":
                 self._warned.update(constraints.together(row))
             if self.format == "hf":
-                self._kinds["messages" if "messages" in row else "prompt and completion"] += 1
+                self._kinds[_kind(row)] += 1
             self._counts["rows"] += 1
             yield packed(row) + b"\n"
 
@@ -159,7 +159,7 @@ class Export:
                 "trained": counts["trained"],
                 "merge_ratio": round(counts["planned"] / counts["samples"], 3) if counts["samples"] else None,
                 "breaks": dict(sorted(self._breaks.items())),
-                "skipped": dict(sorted(self._skipped.items())),
+                "skipped": dict(sorted((+self._skipped).items())),
             }
         made |= {"lost": dict(sorted((+self._lost).items())), "refused": self._refused}
         if self.format == "hf":
@@ -196,9 +196,14 @@ class Export:
         """(row, messages it trains, what it says)"""
         form = FORMS[self.format]()
         for sample in self._samples():
-            made = list(form.rows(sample))
+            before = form.lost[PARTLY]
+            told = sample.prompt is None or self.format in ("calls", "hf")
+            made = list(form.rows(sample)) if told else [{"prompt": sample.prompt}]
+            untrained = form.lost[PARTLY] - before
+            self._counts["trained"] -= untrained
+            self._skipped["refused"] += untrained
             for row in made:
-                yield sample.id, sample.trained if len(made) == 1 else 1, row
+                yield sample.id, sample.trained - untrained if len(made) == 1 else 1, row
         self._lost.update(form.lost)
 
     def _paired(self) -> Iterator[tuple[str, int, dict[str, Any]]]:
@@ -222,6 +227,13 @@ class Export:
 
     def _miss(self, said: Any) -> None:
         self._lost["content that the log does not hold"] += sum(1 for _ in names_in(said))
+
+
+def _kind(row: dict[str, Any]) -> str:
+    """What kind of row TRL takes it for."""
+    if "messages" in row:
+        return "messages"
+    return "text" if isinstance(row["prompt"], str) else "prompt and completion"
 
 
 def write_whole(path: Path, pieces: Iterable[bytes]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from lctl.conversation.calls import FILTER, LIMIT
 from lctl.conversation.tree import Tree
 from lctl.training.contents import is_redacted
+from lctl.training.tokens import event_data
 
 #: Every reason why a sampled message is trained in no row.
 SKIPS = {
@@ -11,9 +13,10 @@ SKIPS = {
     "error": "its call failed",
     "unfinished": "it was still being streamed",
     "redacted": "something was taken out of it before it was recorded",
+    "filtered": "a filter of its provider ended it, or took its place",
     "length": "a token limit cut it off (allow_length=True trains it)",
     "prompt_changed": "its path is not the prompt it answered: hash, last message or order differ",
-    "broken": "a message on the way to its root is not in the log",
+    "broken": "something of its prompt is not in the log",
     "max_len": "its row has more tokens than max_len",
     "min_weight_tokens": "its row trains fewer tokens than min_weight_tokens",
     "paths": "it is on a branch that was not asked for",
@@ -41,9 +44,22 @@ class Failures:
             return status if status in ("aborted", "error") else "unfinished"
         if number in self._strayed or forest.calls.strayed(number) or self._reordered(number):
             return "prompt_changed"
-        if forest.calls.is_cut(number) and not self._cut_too:
+        ending = forest.calls.ending(number)
+        if ending == FILTER:
+            return "filtered"
+        if ending == LIMIT and not self._cut_too:
             return "length"
+        if self._unasked(number):
+            return "broken"
         return "redacted" if is_redacted(self._tree.node(number).data) else None
+
+    def _unasked(self, number: int) -> bool:
+        """Whether what its call read is not in the log: no message, and no text."""
+        if self._forest.parent_at(number, self._tree.seq) >= 0:
+            return False
+        started, _, _ = self._forest.calls.events(number)
+        start = event_data(self._tree, started)
+        return bool(start) and start.get("prompt") is None and start.get("input") is None
 
     def _reordered(self, number: int) -> bool:
         """Whether its prompt's tool results were put into another order since."""

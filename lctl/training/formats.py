@@ -14,6 +14,9 @@ from lctl.training.sample import Sample
 
 Row = dict[str, Any]
 
+#: In `lost`: answers that are context, as they are one message with words that are not trained.
+PARTLY = "answer that is the model's in part"
+
 
 class Form(Protocol):
     """One form: makes rows of samples, and counts in `lost` what the form has no room for."""
@@ -38,11 +41,26 @@ class Chats:
         """Chat messages of a sample, and of each its weight; None of what is nobody's answer."""
         messages: list[Row] = []
         weights: list[int | None] = []
-        for message, weight in zip(sample.messages, sample.weights, strict=True):
-            made = self.chat.messages(message)
+        rests = {call["message_index"] for call in sample.calls if call.get("continues")}
+        for place, made in enumerate(self.chat.conversation(sample.messages)):
+            weight = sample.weights[place]
+            if place in rests and made[0]["role"] == "assistant" == messages[-1]["role"]:
+                weights[-1] = self._join(messages[-1], made[0], weights[-1], weight)
+                continue
             messages += made
             weights += [weight if one["role"] == "assistant" else None for one in made]
         return messages, weights
+
+    def _join(self, begun: Row, rest: Row, before: int | None, weight: int) -> int:
+        """Make one message of an answer's beginning and its rest; its weight. A message has one weight: with
+        words that are not trained the others are not, either."""
+        begun["content"] = flat(begun.get("content")) + flat(rest.get("content")) or None
+        for key in ("tool_calls", "reasoning_content"):
+            if rest.get(key):
+                begun[key] = begun[key] + rest[key] if begun.get(key) else rest[key]
+        if weight != before:
+            self.lost[PARTLY] += 1
+        return min(weight, before or 0)
 
     def with_tools(self, row: Row, tools: list[Any] | None) -> Row:
         """The row, and the tools if there are any."""
@@ -67,6 +85,8 @@ class Calls(Chats):
             "model": sample.model,
             "tools": sample.tools,
         }
+        if sample.prompt is not None:
+            row["prompt"] = sample.prompt
         if sample.skipped:
             row["skipped"] = sample.skipped
         if sample.token_ids is not None:
@@ -96,6 +116,10 @@ class HuggingFace(Chats):
 
     def rows(self, sample: Sample) -> Iterator[Row]:
         messages, weights = self.converted(sample)
+        if sample.prompt is not None:
+            if weights == [1]:
+                yield {"prompt": sample.prompt, "completion": messages[0]["content"]}
+            return
         made = [hf_message(message) for message in messages]
         if 0 not in weights:
             yield self.with_tools({"messages": made}, sample.tools)
@@ -183,7 +207,7 @@ def hf_message(message: Row) -> Row:
         ]
     if "tool_calls" in made:
         made["tool_calls"] = [
-            {**call, "function": {**call["function"], "arguments": _object(call["function"]["arguments"])}}
+            {**call, "function": {**call["function"], "arguments": decoded(call["function"]["arguments"])}}
             for call in made["tool_calls"]
         ]
     return made
@@ -194,11 +218,6 @@ def decoded(arguments: str) -> Any:
         return orjson.loads(arguments)
     except ValueError:
         return arguments
-
-
-def _object(arguments: str) -> dict[str, Any]:
-    made = decoded(arguments)
-    return made if isinstance(made, dict) else {"input": made}
 
 
 def _cut_tail(messages: list[Row]) -> None:

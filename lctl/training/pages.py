@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from typing import Any
 
-from lctl.training.dialects import Chat, flat
+from lctl.training.dialects import Chat, as_text, flat
 from lctl.training.sample import Sample
 
 _STYLE = """
@@ -68,6 +68,8 @@ def _summary(sample: Sample) -> str:
 def _messages(sample: Sample) -> Iterator[tuple[str, bool, list[tuple[str, str]]]]:
     """(who, trained, texts with their names; "" of what was said) of each chat message."""
     chat = Chat()
+    if sample.prompt is not None:
+        yield "prompt", False, [("", as_text(sample.prompt))]
     for message, weight, id in zip(sample.messages, sample.weights, sample.message_ids, strict=True):
         for made in chat.messages(message):
             yield f"{made['role']} {id}", weight == 1, list(_texts(made))

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from lctl.conversation.node import message_of
 from lctl.conversation.tree import Tree
 from lctl.errors import UsageError
+from lctl.training.absorbing import beginnings
 from lctl.training.failing import Failures
 from lctl.training.formats import Chats, Row, hf_message
 from lctl.training.rewards import Rewards, number_of
@@ -21,6 +22,7 @@ EXCLUDED = {
     "tie": "it is rated as the best of its siblings is",
     "unrated": "no fact rates it",
     "failed": "it was aborted, failed, cut off, redacted or is still being streamed",
+    "broken": "something of its prompt is not in the log",
     "other_call": "its model or tools are not those of its siblings",
     "no_prompt": "nothing was asked",
     "unknown_scale": "its rating is no thumb, and no number from -1 to 1",
@@ -81,6 +83,7 @@ class Preferences:
         self._on = continuation
         self._rewards = Rewards(self._tree, chain)
         self._failures = Failures(self._tree, set(), cut_too=False)
+        self._beginnings = frozenset(beginnings(self._tree))
         self.excluded: Counter[str] = Counter()
 
     def pairs(self) -> Iterator[Pair]:
@@ -103,10 +106,10 @@ class Preferences:
             parent = forest.parent_at(number, tree.seq)
             if value is None or self._by not in (None, _kind(value)):
                 self.excluded["unrated"] += 1
-            elif self._failures.of(number) is not None:
-                self.excluded["failed"] += 1
             elif parent < 0:
                 self.excluded["no_prompt"] += 1
+            elif (why := self._why_out(number)) is not None:
+                self.excluded[why] += 1
             elif (label := _label(value)) is None:
                 self.excluded["unknown_scale"] += 1
             else:
@@ -114,6 +117,16 @@ class Preferences:
                 yield Judged(self._prompt(parent), answer, label, forest.ids[number], self._tools(number))
 
     # -- inside ------------------------------------------------------------------------------
+
+    def _why_out(self, number: int) -> str | None:
+        """Why an answer is on no pair, whatever it is rated; None of one that may be."""
+        if not self._is_whole(number):
+            return "broken"
+        return None if self._failures.of(number) is None else "failed"
+
+    def _is_whole(self, number: int) -> bool:
+        """Whether all that its path begins with is in the log."""
+        return self._forest.up(number, self._tree.seq)[-1] in self._beginnings
 
     def _families(self) -> Iterator[tuple[int, list[int]]]:
         """Sampled messages by their parent; of roots, by nothing."""
@@ -129,8 +142,8 @@ class Preferences:
         calls, seq = self._forest.calls, self._tree.seq
         groups: dict[int, list[int]] = {}
         for number in answers:
-            if self._failures.of(number) is not None:
-                self.excluded["failed"] += 1
+            if (why := self._why_out(number)) is not None:
+                self.excluded[why] += 1
             else:
                 groups.setdefault(calls.key(number, seq), []).append(number)
         for group in groups.values():
@@ -169,8 +182,8 @@ class Preferences:
                     continue
                 if not self._replaces(version, number) or forest.status_at(version, seq) != "complete":
                     continue
-                if self._failures.of(number) in ("redacted", "unfinished"):
-                    self.excluded["failed"] += 1
+                if self._failures.of(number) in ("redacted", "unfinished") or not self._is_whole(number):
+                    self.excluded[self._why_out(number) or "failed"] += 1
                     continue
                 yield self._pair(parent, version, number, "edit")
 
@@ -242,10 +255,10 @@ class PairForm(Chats):
         return self.with_tools(row, one.tools)
 
     def _hf(self, messages: list[dict[str, Any]]) -> list[Row]:
-        return [hf_message(made) for message in messages for made in self.chat.messages(message)]
+        return [hf_message(one) for made in self.chat.conversation(messages) for one in made]
 
     def _plain(self, messages: list[dict[str, Any]]) -> list[Row]:
-        made = [one for message in messages for one in self.chat.messages(message)]
+        made = [one for several in self.chat.conversation(messages) for one in several]
         for message in made:
             if message.pop("reasoning_content", None):
                 self.lost["reasoning"] += 1

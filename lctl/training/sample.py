@@ -16,8 +16,9 @@ class Sample:
         weights: of each message: 1 where this row trains it.
         message_ids: of each message.
         calls: the model calls behind sampled messages of the row: {message_index, message_id, seq, model,
-            params, usage, finish_reason}, `value` where a fact rates that message, and `reserialized` where
-            its prompt spelled arguments of these tool calls otherwise.
+            params, usage, finish_reason}, `continues` where it is the rest of the message before it, `value`
+            where a fact rates that message, and `reserialized` where its prompt spelled arguments of these
+            tool calls otherwise.
         break_reason: why the row could not go on from an earlier one; None where it begins a conversation.
         tools: tool definitions of the row's calls, None without.
         model: that answered the row's trained calls.
@@ -25,6 +26,7 @@ class Sample:
         n_samples: rows of that trajectory.
         reward: newest number a fact gives to the row's last message, its session, its conversation or
             the chain, the nearest first. It is the trajectory's: not divided by `n_samples`.
+        prompt: what a completion went on from, a text or token ids; None of a chat.
         token_ids: what the model read and wrote, where the log has it.
         token_mask: of each token: 1 where this row trains it.
         logprobs: of each token as it was sampled; 0.0 where the mask is 0.
@@ -45,6 +47,7 @@ class Sample:
     trajectory_id: str
     n_samples: int = 1
     reward: float | None = None
+    prompt: Any = None
     token_ids: list[int] | None = None
     token_mask: list[int] | None = None
     logprobs: list[float] | None = None

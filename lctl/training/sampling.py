@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
+from lctl.conversation.calls import finish_reason
 from lctl.conversation.node import message_of
 from lctl.conversation.restoring import copied
 from lctl.conversation.tree import Tree
 from lctl.training.planning import Paths, Plan
 from lctl.training.rewards import Rewards
 from lctl.training.sample import Sample
-from lctl.training.tokens import event_data
+from lctl.training.tokens import choice, event_data
 
 
 def samples(
@@ -76,6 +77,10 @@ def rows(plan: Plan) -> Iterator[Sample]:
         yield writer.sample(row, path, [copied(message) for message in read])
 
 
+#: Operations whose model goes on with an assistant's message at the end of a prompt: Anthropic's, Bedrock's.
+_CONTINUING = frozenset({"messages", "converse"})
+
+
 class _Writer:
     """Makes samples of a plan's rows."""
 
@@ -99,14 +104,20 @@ class _Writer:
             if mine:
                 weights[place] = 1
                 trained.append(sampled)
-            calls.append(self._call(place, sampled))
+            before = messages[place - 1] if place else {}
+            calls.append(self._call(place, sampled, before, path[place - 1] if place else -1))
             why = self._plan.why_skipped(sampled)
             if why is not None:
                 skipped[forest.ids[sampled]] = why
         key = forest.calls.key_named(self._plan.key(tip))
         root = self._plan.trajectory(path[0])
         prefix = f"{self._plan.chain}:" if self._plan.chain else ""
-        counts = [forest.calls.counts(number)[1] for number in trained]
+        starts = [forest.calls.events(number)[0] for number in path]
+        counts = [  # of an answer in several messages the last one has the count
+            forest.calls.counts(stands_for.get(number, number))[1]
+            for place, number in enumerate(path)
+            if weights[place] and not (starts[place] and starts[place] in starts[place + 1 : place + 2])
+        ]
         sample = Sample(
             id=prefix + forest.ids[tip],
             messages=messages,
@@ -124,11 +135,12 @@ class _Writer:
             trained_tokens=None if None in counts else sum(count or 0 for count in counts),
             seq=forest.seqs[tip],
         )
+        sample.prompt = self._completed(stands_for.get(path[0], path[0]))
         if forest.calls.has_tokens:
             self._add_tokens(sample, tip, trained)
         return sample
 
-    def _call(self, place: int, number: int) -> dict[str, Any]:
+    def _call(self, place: int, number: int, before: dict[str, Any], above: int) -> dict[str, Any]:
         forest, tree = self._forest, self._tree
         data = tree.node(number).data
         started, ended, _ = forest.calls.events(number)
@@ -143,12 +155,27 @@ class _Writer:
             "model": forest.calls.key_named(self._plan.key(number)).model or None,
             "params": own.get("params", start.get("params")),
             "usage": own.get("usage", end.get("tokens")),
-            "finish_reason": own.get("finish_reason", end.get("finish_reason")),
+            "finish_reason": own.get("finish_reason", finish_reason(end, choice(forest.ids[number], end))),
         }
+        same = above >= 0 and 0 < started == forest.calls.events(above)[0]  # an answer in several messages
+        if same or _goes_on(before, start):
+            call["continues"] = True
         if start.get("reserialized"):
             call["reserialized"] = start["reserialized"]
         value = self._rewards.about(forest.ids[number])
         return call if value is None else {**call, "value": value}
+
+    def _completed(self, root: int) -> Any:
+        """What the completion went on from that a row begins with; None of another row."""
+        started, ended, _ = self._forest.calls.events(root)
+        start = event_data(self._tree, started)
+        asked = start.get("input")
+        if not isinstance(asked, list) or not asked or isinstance(asked[0], int):
+            return asked
+        end = event_data(self._tree, ended)  # several prompts, each with as many choices
+        choices = len(end["messages"]) if isinstance(end.get("messages"), list) else 1
+        place = choice(self._forest.ids[root], end) * len(asked) // max(choices, len(asked))
+        return asked[place]
 
     def _add_tokens(self, sample: Sample, tip: int, trained: list[int]) -> None:
         last = self._plan.tokens(tip)
@@ -170,6 +197,15 @@ class _Writer:
         sample.logprobs = logprobs
         sample.input_tokens = len(last.prompt)
         sample.trained_tokens = sum(sample.token_mask)
+
+
+def _goes_on(before: dict[str, Any], start: Mapping[str, Any]) -> bool:
+    """Whether the answer of a call that began so is the rest of the assistant's message before it."""
+    if before.get("role") != "assistant":
+        return False
+    params = start.get("params")
+    asked = isinstance(params, Mapping) and params.get("continue_final_message") is True  # vLLM
+    return asked or before.get("prefix") is True or start.get("operation") in _CONTINUING
 
 
 def _common(one: list[int], other: list[int]) -> int:

@@ -8,6 +8,7 @@ server for them (`return_token_ids`, as vLLM understands it).
 from __future__ import annotations
 
 import base64
+import re
 from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -18,6 +19,9 @@ from lctl.conversation.tree import Tree
 from lctl.values import items
 
 Data = Mapping[str, Any]
+
+#: Of a stream of events. What else separates lines of a text (U+2028) stands as it is in JSON.
+_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 class Tokens(NamedTuple):
@@ -51,7 +55,8 @@ def tokens_of(tree: Tree, number: int, data: Data) -> Tokens | None:
     _, ended, exchange = tree.forest.calls.events(number)
     if not exchange or exchange > tree.seq:
         return None
-    return _exchanged(event_data(tree, exchange), _choice(tree, number, ended))
+    place = choice(tree.forest.ids[number], event_data(tree, ended))
+    return _exchanged(event_data(tree, exchange), place)
 
 
 def event_data(tree: Tree, seq: int) -> Data:
@@ -96,10 +101,9 @@ def _blob(tree: Tree, hash: str) -> Any:
 # -- on the wire -----------------------------------------------------------------------------
 
 
-def _choice(tree: Tree, number: int, ended: int) -> int:
-    """Which of the call's choices the message is."""
-    named = event_data(tree, ended).get("messages")
-    id = tree.forest.ids[number]
+def choice(id: str, end: Data) -> int:
+    """Which of the choices of a call, that ended so, a message is."""
+    named = end.get("messages")
     return named.index(id) if isinstance(named, list) and id in named else 0
 
 
@@ -120,9 +124,11 @@ def _exchanged(data: Data, index: int) -> Tokens | None:
 
 
 def _logprobs(value: Any) -> list[Any]:
-    content = value.get("content") if isinstance(value, dict) else None
-    if not isinstance(content, list):
+    if not isinstance(value, dict):
         return []
+    content = value.get("content")
+    if not isinstance(content, list):
+        return items(value.get("token_logprobs"))  # of a completion
     return [one.get("logprob") for one in content if isinstance(one, dict)]
 
 
@@ -145,7 +151,7 @@ def _documents(data: Data) -> Iterator[dict[str, Any]]:
                 if isinstance(held, list) and len(held) == 1
                 else _text(held)
             )
-    for line in "".join(pieces).splitlines():
+    for line in _LINE_END.split("".join(pieces)):
         if line.startswith("data:"):
             yield from _parsed(line[5:])
 

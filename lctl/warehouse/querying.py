@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.codec import open_log
 from lctl.errors import LctlError, LogError, LogNotFound, MissingExtra, NotALog, UsageError
 from lctl.facts.sandbox import Answer
+from lctl.notices import tell
 from lctl.warehouse.parquet import arrow, arrow_schema, batches, filesystem_of, refusals
 from lctl.warehouse.views import VIEWS
 
@@ -105,18 +106,30 @@ def _within(database: duckdb.DuckDBPyConnection, place: str) -> list[str]:
 def _batches(logs: list[str], failed: list[LctlError]) -> Iterator[pa.RecordBatch]:
     """The events of the logs; the first that cannot be read ends them (DuckDB would make another error of an
     exception). In a folder of runs, what is no log is passed over."""
-    seen: set[str] = set()
+    try:
+        for path in _runs(logs):
+            yield from batches(open_log(path))
+    except LctlError as error:
+        failed.append(error)
+
+
+def _runs(logs: list[str]) -> list[str]:
+    """The logs, of each run one: its longest copy. Another run of the same id is left out, and said."""
+    found: dict[str, tuple[str, int, bytes]] = {}  # id -> path, last seq, first event
     for path in logs:
         try:
             log = open_log(path)
-            if not log.id or log.id not in seen:  # else the same run by another name
-                seen.add(log.id)
-                yield from batches(log)
-        except LctlError as error:
-            if len(logs) > 1 and isinstance(error, NotALog):
+            first = next(iter(log.lines()), b"")
+        except NotALog:
+            if len(logs) > 1:
                 continue
-            failed.append(error)
-            return
+            raise
+        held = found.setdefault(log.id or path, (path, log.last_seq, first))
+        if held[2] != first and held[2] and first:
+            tell(f"lctl: {path} is left out: {held[0]} is another run of the same id, {log.id}\n")
+        elif log.last_seq > held[1]:
+            found[log.id or path] = (path, log.last_seq, first)
+    return [path for path, _, _ in found.values()]
 
 
 def _places(paths: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -101,3 +101,15 @@ def test_audio_of_an_answer() -> None:
     stored, blobs = take_blobs({"role": "assistant", "content": None, "audio": {"id": "a", "data": DATA}})
     assert stored["audio"] == {"id": "a", "data": {"$blob": NAME}}
     assert len(blobs) == 1
+
+
+def test_the_same_bytes_in_other_letters() -> None:
+    """Google's SDK writes - and _, others + and /; some break lines, or leave out padding: each as it was."""
+    urls = DATA.translate(str.maketrans("+/", "-_"))
+    spellings = [DATA, urls, base64.encodebytes(RAW).decode(), DATA.rstrip("="), urls.rstrip("=")]
+    messages = [{"role": "user", "content": [{"data": spelled}]} for spelled in spellings]
+    messages.append({"role": "user", "content": [{"url": f"data:image/png;base64,{urls}"}]})
+    taken = [take_blobs(message) for message in messages]
+    contents = {blob["hash"]: blob["content"] for _, blobs in taken for blob in blobs}
+    assert contents[NAME] == DATA
+    assert [put_back(stored, contents.get) for stored, _ in taken] == messages

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from lctl.training import samples
+from lctl.training.exporting import Export
 from tests.unit.importing.sources import (
     claude_row,
     imported_lines,
@@ -117,6 +119,52 @@ def test_x5_parallel_tool_results_are_one_path() -> None:
     assert [node.id for node in tree(found)["a3"].path] == ["u1", "a1", "a2", "r1", "r2", "a3"]
     calls = [event.data for event in found.log.events() if event.type == "tool_call"]
     assert [(call["call_id"], call["output"]) for call in calls] == [("t1", "one"), ("t2", "two")]
+
+
+def test_x5_an_answer_that_goes_on_after_a_result_is_one() -> None:
+    """A tool ran while its answer was still given: the next row of that hangs below the result."""
+    answer = {"id": "msg_1"}
+    rows = [
+        claude_row("u1", None),
+        claude_row("a1", "u1", "assistant", [task("t1", "x")], message=answer),
+        claude_row("r1", "a1", content=[result("t1", "one")]),
+        claude_row("a2", "r1", "assistant", [task("t2", "y")], message=answer),
+        claude_row("r2", "a2", content=[result("t2", "two")]),
+        claude_row("a3", "r2", "assistant"),
+    ]
+    found = tree(imported_lines(rows))
+    assert [node.id for node in found["a3"].path] == ["u1", "a1", "a2", "r1", "r2", "a3"]
+    assert found.forest.diagnostics == []
+
+
+def test_x5_the_rows_of_an_answer_are_trained_as_one() -> None:
+    """All of it is the model's: one message where the form has messages of chats."""
+    answer = {"id": "msg_1", "usage": {"input_tokens": 7, "output_tokens": 9}}
+    rows = [
+        claude_row("u1", None),
+        claude_row("a1", "u1", "assistant", [{"type": "text", "text": "Look."}], message=answer),
+        claude_row("a2", "a1", "assistant", [task("t1", "x")], message=answer),
+        claude_row("a3", "a2", "assistant", [task("t2", "y")], message=answer),
+        claude_row("r1", "a2", content=[result("t1", "one")]),
+        claude_row("r2", "a3", content=[result("t2", "two")]),
+        claude_row("a4", "r2", "assistant"),
+    ]
+    found = imported_lines(rows)
+    [row] = samples(tree(found))
+    assert row.weights == [0, 1, 1, 1, 0, 0, 1]
+    assert row.trained_tokens == 9 + 3
+    export = Export(found.log, "openai")
+    [line] = [json.loads(piece) for piece in export.pieces()]
+    assert [message["role"] for message in line["messages"]] == [
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "assistant",
+    ]
+    assert line["messages"][1]["content"] == "Look."
+    assert [call["id"] for call in line["messages"][1]["tool_calls"]] == ["t1", "t2"]
+    assert export.manifest("x")["trained"] == 4
 
 
 def test_x5_a_call_answered_again_is_an_alternative() -> None:

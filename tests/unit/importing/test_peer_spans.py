@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from lctl.chain import Chain
 from lctl.errors import NotImportable
 from lctl.importing import convert
 from lctl.importing.source import Source
+from lctl.training import samples
 from tests.unit.importing.peers import ends, imported, said, steps, tools
 
 
@@ -317,3 +319,28 @@ def test_spans_of_no_model_are_refused() -> None:
         convert(Source(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).encode(), "x"))
     with pytest.raises(NotImportable, match="no OTLP export request"):
         convert(Source(b"\n\x12\xff\xff\xff\xffnonsense", "x"), "otlp")
+
+
+def test_each_answer_of_a_call_has_its_own_end() -> None:
+    """`gen_ai.response.finish_reasons` has one for each: what a limit cut off is known by it."""
+
+    def text(value: Any) -> dict[str, Any]:
+        return {"stringValue": value if isinstance(value, str) else json.dumps(value)}
+
+    def said(role: str, words: str) -> dict[str, Any]:
+        return {"role": role, "parts": [{"type": "text", "content": words}]}
+
+    reasons = {"arrayValue": {"values": [text("stop"), text("length")]}}
+    attributes = {
+        "gen_ai.operation.name": text("chat"),
+        "gen_ai.request.model": text("m"),
+        "gen_ai.response.finish_reasons": reasons,
+        "gen_ai.input.messages": text([said("user", "q")]),
+        "gen_ai.output.messages": text([said("assistant", "whole"), said("assistant", "cut")]),
+    }
+    listed = [{"key": key, "value": value} for key, value in attributes.items()]
+    times = {"startTimeUnixNano": "1000", "endTimeUnixNano": "2000"}
+    span = {"traceId": "1" * 32, "spanId": "1" * 16, "name": "chat m", **times, "attributes": listed}
+    found = imported({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
+    rows = list(samples(Chain.of(found.log).tree, min_weight_tokens=0))
+    assert [(row.messages[-1]["content"], row.trained) for row in rows] == [("whole", 1), ("cut", 0)]

@@ -183,6 +183,109 @@ def test_g16_legacy_functions_and_google() -> None:
     assert made["refused"] == []
 
 
+def test_g16_google_pairs_results_by_name_and_order() -> None:
+    """Two calls of one function have no ids: each result is told of its own. Types are JSON Schema's."""
+    schema = {"type": "OBJECT", "properties": {"type": {"type": "STRING"}}}
+    declared = [
+        {"name": "f", "parameters": schema},
+        {"name": "g", "parametersJsonSchema": {"type": "object"}},
+    ]
+    calls = [{"functionCall": {"name": name, "args": {"n": n}}} for n, name in enumerate("fgf")]
+    results = [
+        {"functionResponse": {"name": name, "response": {"n": n}}}
+        for n, name in ((0, "f"), (2, "f"), (1, "g"))
+    ]
+    picture = {"inlineData": {"mime_type": "image/png", "data": "-_8="}}
+    google: Messages = [
+        {"role": "user", "parts": [{"text": "q"}, picture]},
+        {"role": "model", "parts": calls},
+        {"role": "user", "parts": results},
+        {"role": "model", "parts": [{"text": "done"}, {"executableCode": {"code": "1"}}]},
+    ]
+    tools = [{"functionDeclarations": declared}, {"googleSearch": {}}]
+    [row], made = exported(talk_of(google, tools, sampled="model"), "openai")
+    asked = {call["id"]: call["function"]["arguments"] for call in row["messages"][1]["tool_calls"]}
+    assert len(asked) == 3
+    assert [asked[m["tool_call_id"]] == m["content"] for m in row["messages"] if m["role"] == "tool"] == [
+        True
+    ] * 3
+    assert row["messages"][0]["content"][1]["image_url"]["url"] == "data:image/png;base64,+/8="
+    given = [tool["function"]["parameters"] for tool in row["tools"]]
+    assert given == [{"type": "object", "properties": {"type": {"type": "string"}}}, {"type": "object"}]
+    assert (made["lost"], made["refused"]) == ({"server tool": 1, "tool googleSearch": 1}, [])
+
+
+def test_g16_bedrock() -> None:
+    """Calls, results, tools and images of Converse are those of the form."""
+    asked = [{"toolUse": {"toolUseId": id, "name": "f", "input": {"x": id}}} for id in ("a", "b")]
+    results: list[Any] = [
+        {"toolResult": {"toolUseId": "b", "content": [{"json": {"y": 1}}], "status": "error"}},
+        {"toolResult": {"toolUseId": "a", "content": [{"text": "ra"}]}},
+    ]
+    picture = {"image": {"format": "png", "source": {"bytes": "iVBO"}}}
+    bedrock: Messages = [
+        {"role": "system", "content": [{"text": "s"}, {"cachePoint": {"type": "default"}}]},
+        {"role": "user", "content": [{"text": "q"}, picture]},
+        {
+            "role": "assistant",
+            "content": [{"reasoningContent": {"redactedContent": "x"}}, {"text": "t"}, *asked],
+        },
+        {"role": "user", "content": [*results, {"document": {"name": "d"}}]},
+        {"role": "assistant", "content": [{"text": "done"}]},
+    ]
+    tools = [{"toolSpec": {"name": "f", "description": "d", "inputSchema": {"json": {"type": "object"}}}}]
+    [row], made = exported(talk_of(bedrock, tools), "openai")
+    assert row["messages"][0]["content"] == "s"
+    assert row["messages"][1]["content"][1]["image_url"]["url"] == "data:image/png;base64,iVBO"
+    assert row["messages"][2]["content"] == "t"
+    assert [call["id"] for call in row["messages"][2]["tool_calls"]] == ["a", "b"]
+    assert [m["content"] for m in row["messages"] if m["role"] == "tool"] == ['{"y":1}', "ra"]
+    function = {"name": "f", "description": "d", "parameters": {"type": "object"}}
+    assert row["tools"] == [{"type": "function", "function": function}]
+    lost = {"cache_control": 1, "document": 1, "encrypted reasoning": 1, "is_error of a tool result": 1}
+    assert (made["lost"], made["refused"]) == (lost, [])
+
+
+def test_g16_ollama_and_cohere() -> None:
+    calls = [{"function": {"name": "f", "arguments": {"n": n}}} for n in (0, 1)]
+    ollama: Messages = [
+        {"role": "user", "content": "q", "images": ["iVBO"]},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        *({"role": "tool", "tool_name": "f", "content": str(n)} for n in (0, 1)),
+        {"role": "assistant", "content": "done"},
+    ]
+    [row], made = exported(talk_of(ollama), "openai")
+    asked = [call["id"] for call in row["messages"][1]["tool_calls"]]
+    assert asked == [row["messages"][n]["tool_call_id"] for n in (2, 3)]
+    assert (made["lost"], made["refused"]) == ({"image": 1}, [])
+    cohere: Messages = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "tool_plan": "hm", "tool_calls": [{"id": "a", "type": "function", **calls[0]}]},
+        {"role": "tool", "tool_call_id": "a", "content": [{"type": "document", "document": {"data": "d"}}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "done"}]},
+    ]
+    [row], made = exported(talk_of(cohere), "hf")
+    assert row["messages"][1]["reasoning_content"] == "hm"
+    assert (row["messages"][2]["content"], made["lost"]) == ("d", {})
+
+
+def test_g16_arguments_that_are_no_object_are_not_made_one() -> None:
+    """The model wrote no such call: who reads objects is given no row, who reads text the text."""
+    for written in ('{"q": "a', "[1]"):
+        said: Messages = [
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": None, "tool_calls": [call("c", written)]},
+            {"role": "tool", "tool_call_id": "c", "content": "no JSON"},
+            {"role": "assistant", "content": "done"},
+        ]
+        for format in ("hf", "sharegpt"):
+            rows, made = exported(talk_of(said), format)
+            assert rows == []
+            assert made["refused"][0]["problems"] == ["arguments that are no JSON object"]
+        [row], _ = exported(talk_of(said), "openai")
+        assert row["messages"][1]["tool_calls"][0]["function"]["arguments"] == written
+
+
 # -- constraints -----------------------------------------------------------------------------
 
 

@@ -221,3 +221,17 @@ def test_g17_one_kind_of_labels() -> None:
 def test_g17_what_tells_pairs_apart_is_checked() -> None:
     with pytest.raises(UsageError, match="pairs is 'value', 'rating' or 'edit', not 'stars'"):
         list(Export(start().tree, "dpo", pairs="stars").pieces())
+
+
+def test_g17_a_prompt_that_is_not_whole_is_no_prompt() -> None:
+    """The message above it is missing, or it goes on from a response of another program."""
+    for beginning in ({"parent_id": "missing"}, {"parent_id": None, "continues": "resp_1"}):
+        talk = Talk()
+        talk.add("message", message_id="u1", role="user", content="u1", **beginning)
+        talk.a("a1", "u1").a("a2", "u1")
+        talk.add("fact_added", fact_id="F1", text="good", about="a1", value=1.0)
+        talk.add("fact_added", fact_id="F2", text="bad", about="a2", value=0.0)
+        for asked in ("pairs", "labels"):
+            found = Preferences(talk.tree)
+            assert list(getattr(found, asked)()) == []
+            assert found.excluded == {"broken": 2}

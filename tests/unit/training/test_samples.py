@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+import lctl
 from lctl.conversation.tree import Tree
 from lctl.errors import UsageError
+from lctl.testing import ModelServer, Reply
 from lctl.training import samples
 from lctl.training.breaks import REASONS
 from lctl.training.contents import prompt_hash
@@ -247,6 +252,32 @@ def test_g14_cut_off_by_a_limit() -> None:
     assert talk.rows(allow_length=True)[0].trained == 3
 
 
+def test_g14_cut_off_by_a_filter() -> None:
+    """The provider ended it, not the model: it is no answer to train, whatever a limit may do."""
+    for reason in ("content_filter", "refusal", "SAFETY", "content_filtered"):
+        talk = start().tell("u3", "a2").a("a3", "u3", call={"finish_reason": reason})
+        assert why(talk, allow_length=True) == {"filtered": 1}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_g14_each_choice_has_an_end_of_its_own(tmp_path: Path, stream: bool) -> None:
+    openai = pytest.importorskip("openai")
+    log = tmp_path / "run.lctl.json"
+    with (
+        ModelServer() as server,
+        lctl.LCTLSession("a", path=log),
+        openai.OpenAI(base_url=server.openai_url, api_key="t") as client,
+    ):
+        server.reply("whole", choices=[Reply("cut", finish_reason="length"), "too"])
+        asked: list[Any] = [{"role": "user", "content": "go"}]
+        answer = client.chat.completions.create(model="m", messages=asked, n=3, stream=stream)
+        if stream:
+            list(answer)
+    rows = list(samples(lctl.load(log).tree, min_weight_tokens=0))
+    said = [(row.messages[-1]["content"], row.trained, row.calls[0]["finish_reason"]) for row in rows]
+    assert said == [("whole", 1, "stop"), ("cut", 0, "length"), ("too", 1, "stop")]
+
+
 def test_g14_redacted() -> None:
     talk = start().tell("u3", "a2").a("a3", "u3", content="the key is [redacted:openai:1a2b]")
     talk.tell("u4", "a3").a("a4", "u4", redacted=True, content=None)
@@ -283,6 +314,17 @@ def _said(id: str, parent: str) -> dict[str, object]:
 def test_g14_a_message_without_its_beginning() -> None:
     """What hangs on a message that is not in the log was answered in a context nobody knows."""
     assert why(start().a("a9", "nowhere")) == {"broken": 1}
+
+
+def test_g14_an_answer_whose_prompt_was_not_traced() -> None:
+    """An imported call that has an answer, and in place of its prompt nothing."""
+    talk = Talk()
+    talk.add("step_start", kind="llm", model="m")
+    talk.add("message", message_id="a1", parent_id=None, role="assistant", content="a", sampled=True)
+    talk.events[-1]["step"] = talk.events[-2]["seq"]
+    talk.add("step_end", outcome="success", message="a1")
+    talk.events[-1]["step"] = talk.events[-3]["seq"]
+    assert (talk.rows(), why(talk)) == ([], {"broken": 1})
 
 
 def test_g14_lengths() -> None:

@@ -196,7 +196,8 @@ def asked(tmp_path: Path) -> Iterator[Any]:
 
 
 def _answer(prompt: list[int], completion: list[int], stream: bool) -> bytes:
-    logprobs = {"content": [{"token": "x", "logprob": -token / 10} for token in completion]}
+    # Lines of a text may end with U+2028, those of a stream do not.
+    logprobs = {"content": [{"token": "\u2028", "logprob": -token / 10} for token in completion]}
     head = {"id": "c", "model": "m", "created": 1}
     if not stream:
         message = {"role": "assistant", "content": "word " * 40}

@@ -19,6 +19,7 @@ pytest.importorskip("fsspec", reason="needs lctl[parquet]")
 import fsspec
 import pyarrow.parquet as pq
 
+from lctl import LCTLSession
 from lctl.codec import Log, open_log
 from lctl.errors import LogError, LogNotFound, NotALog, UsageError
 from lctl.facts.querying import query
@@ -253,6 +254,21 @@ def test_sql_over_a_glob_of_logs(duckdb: Any, logs: list[Log], tmp_path: Path) -
     roles = query_logs([place], "SELECT role, count(*) FROM messages GROUP BY role ORDER BY role").rows
     assert roles == [("assistant", 4), ("tool", 2), ("user", 2)]
     assert query_logs([place], "SELECT * FROM events", limit=3).more
+
+
+def test_of_a_run_that_is_there_twice_the_longest_copy_counts(
+    duckdb: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A copy that was made while it ran hides nothing. Another run of the same id is not taken for a copy."""
+    whole = record(tmp_path / "b.lctl.json", chain_id="r")
+    lines = Path(str(whole.path)).read_bytes().splitlines(keepends=True)
+    (tmp_path / "a.lctl.json").write_bytes(b"".join(lines[:4]))
+    assert query_logs([str(tmp_path)], "SELECT count(*) FROM events").rows == [(len(whole),)]
+    assert capfd.readouterr().err == ""
+    with LCTLSession("r", path=tmp_path / "c.lctl.json") as session:
+        session.add_fact("F9", "another run")
+    assert query_logs([str(tmp_path)], "SELECT count(*) FROM events").rows == [(len(whole),)]
+    assert "c.lctl.json is left out" in capfd.readouterr().err
 
 
 def test_what_was_exported_answers_the_same(duckdb: Any, logs: list[Log], tmp_path: Path) -> None:

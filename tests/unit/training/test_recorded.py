@@ -1,0 +1,129 @@
+"""Rows of what clients asked on the wire: completions of a text, answers that were begun for the model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+import lctl
+from lctl.testing import ModelServer, Reply
+
+
+def exported(log: Path, format: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The rows and the manifest."""
+    out = log.with_suffix(".jsonl")
+    made = lctl.export_training(log, out, format)
+    return [orjson.loads(line) for line in out.read_bytes().splitlines()], made
+
+
+def test_g16_a_completion_has_its_prompt(tmp_path: Path) -> None:
+    """It is a text and what followed; no conversation, which forms of conversations say."""
+    openai = pytest.importorskip("openai")
+    log = tmp_path / "run.lctl.json"
+    with (
+        ModelServer() as server,
+        lctl.LCTLSession("a", path=log),
+        openai.OpenAI(base_url=server.openai_url, api_key="t") as client,
+    ):
+        server.script([" world", " b"])
+        client.completions.create(model="m", prompt="Hello")
+        client.completions.create(model="m", prompt=[1, 2])
+    rows, _ = exported(log, "calls")
+    assert [row["prompt"] for row in rows] == ["Hello", [1, 2]]
+    rows, made = exported(log, "hf")
+    assert rows == [{"prompt": "Hello", "completion": " world"}]
+    assert (made["kinds"], made["skipped"]) == ({"text": 1}, {"refused": 1})
+    for format in ("openai", "axolotl", "sharegpt"):
+        rows, made = exported(log, format)
+        assert (rows, made["trained"], made["skipped"]) == ([], 0, {"refused": 2}), format
+        assert made["refused"][0]["problems"] == ["a completion of a text is no conversation"]
+    lctl.export_training(log, tmp_path / "page.md", "markdown")
+    assert "### prompt\n\n```text\nHello\n```" in (tmp_path / "page.md").read_text()
+
+
+def test_g16_an_answer_that_was_begun_for_the_model(tmp_path: Path) -> None:
+    """Anthropic's models go on with an assistant's message: one message, of which a part is the model's."""
+    anthropic = pytest.importorskip("anthropic")
+    log = tmp_path / "run.lctl.json"
+    with (
+        ModelServer() as server,
+        lctl.LCTLSession("a", path=log),
+        anthropic.Anthropic(base_url=server.anthropic_url, api_key="t") as client,
+    ):
+        server.script(['"a": 1}', "done", Reply("one, ", finish_reason="pause_turn"), "two"])
+
+        def ask(messages: list[dict[str, Any]]) -> dict[str, Any]:
+            answer = client.messages.create(model="claude-sonnet-4-6", max_tokens=9, messages=messages)
+            return {
+                "role": "assistant",
+                "content": [part.model_dump(exclude_none=True) for part in answer.content],
+            }
+
+        begun: list[dict[str, Any]] = [
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "{"},
+        ]
+        begun.append(ask(begun))
+        ask([*begun, {"role": "user", "content": "and?"}])
+        paused: list[dict[str, Any]] = [{"role": "user", "content": "count"}]
+        paused.append(ask(paused))
+        ask(paused)
+    rows, made = exported(log, "calls")
+    assert [row["loss_mask"] for row in rows] == [[0, 0, 1, 0, 1], [0, 1, 1]]
+    assert [call.get("continues") for row in rows for call in row["calls"]] == [True, None, None, True]
+    assert made["trained"] == 4
+    rows, made = exported(log, "openai")
+    said = [[(message["content"], message.get("weight")) for message in row["messages"]] for row in rows]
+    assert said == [
+        [("q", None), ('{"a": 1}', 0), ("and?", None), ("done", 1)],
+        [("count", None), ("one, two", 1)],
+    ]
+    assert (made["trained"], made["skipped"], made["lost"]) == (
+        3,
+        {"refused": 1},
+        {"answer that is the model's in part": 1},
+    )
+    rows, made = exported(log, "hf")
+    assert [len(row["prompt"]) if "prompt" in row else "whole" for row in rows] == [3, "whole"]
+    assert made["trained"] == 3
+
+
+def test_g16_no_prompt_of_trl_ends_with_the_assistant(tmp_path: Path) -> None:
+    """It would take what separates the two messages for the model's."""
+    openai = pytest.importorskip("openai")
+    log = tmp_path / "run.lctl.json"
+    with (
+        ModelServer() as server,
+        lctl.LCTLSession("a", path=log) as session,
+        openai.OpenAI(base_url=server.openai_url, api_key="t") as client,
+    ):
+        server.reply("two")
+        said: list[Any] = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "one"}]
+        client.chat.completions.create(model="m", messages=said)
+        session.add_fact("F1", "good", about=session.tree.leaves[0].id, value=1.0)
+    for format in ("hf", "kto"):
+        rows, made = exported(log, format)
+        assert rows == []
+        assert made["refused"][0]["problems"] == [
+            "a prompt that ends with the assistant's message: TRL takes it for the beginning of the answer"
+        ]
+    assert exported(log, "openai")[1]["trained"] == 1
+
+
+def test_g14_what_goes_on_from_another_program_is_not_trained(tmp_path: Path) -> None:
+    """The model read a conversation that the provider keeps and the log does not hold."""
+    openai = pytest.importorskip("openai")
+    log = tmp_path / "run.lctl.json"
+    with ModelServer() as server, openai.OpenAI(base_url=server.openai_url, api_key="t") as client:
+        server.script(["one", "two", "three", "four"])
+        before = client.responses.create(model="m", input="first").id
+        with lctl.LCTLSession("a", path=log):
+            before = client.responses.create(model="m", input="second", previous_response_id=before).id
+            client.responses.create(model="m", input="third", previous_response_id=before)
+            client.responses.create(model="m", input="hello", conversation="conv_1")
+    rows, made = exported(log, "calls")
+    assert [row["messages"][0]["content"] for row in rows] == ["hello"]
+    assert (made["trained"], made["skipped"]) == (1, {"broken": 2})
