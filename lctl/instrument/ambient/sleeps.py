@@ -9,6 +9,7 @@ from typing import Any
 
 from lctl.instrument.ambient import callers, reads, slots
 from lctl.session import border, lanes
+from lctl.session.wrappedruns import step_aside
 
 SOURCE = "sleep"
 
@@ -29,16 +30,16 @@ def _asyncio(module: ModuleType) -> None:
 def _sleeping(real: Any) -> Any:
     def sleep(_: Any, seconds: Any, /) -> Any:
         frame = callers.own(sys._getframe(1)) if seconds else None
-        if frame is None or not reads.active():
-            return real(seconds)
-        slept = _Sleep("time.sleep", seconds)
+        slept = None if frame is None or not reads.active() else _Sleep("time.sleep", seconds)
         try:
-            if not slept.served():
+            if slept is None or not slept.served():
                 real(seconds)
-        except BaseException:
-            slept.over(cancelled=True)
+        except BaseException as error:
+            if slept is not None:
+                slept.over(cancelled=True)
+            error.__traceback__ = None  # Ctrl-C: a function in C has no line in the traceback
             raise
-        return slept.over()
+        return None if slept is None else slept.over()
 
     return sleep
 
@@ -52,8 +53,9 @@ def _sleeping_async(real: Any) -> Any:
         try:
             if not await slept.served_async():
                 await real(delay)
-        except BaseException:
+        except BaseException as error:
             slept.over(cancelled=True)
+            step_aside(error)
             raise
         slept.over()
         return result
