@@ -12,7 +12,7 @@ from types import TracebackType
 
 from lctl.errors import RerunStopped
 from lctl.instrument.ambient import callers
-from lctl.rerun import poolstops, results, siblings
+from lctl.rerun import keyboard, poolstops, results, siblings
 from lctl.rerun.running import Rerun
 from lctl.rerun.settings import MAIN, VARIABLE, Settings
 from lctl.rerun.tape import Tape
@@ -55,6 +55,8 @@ def _serve(tape: Tape, settings: Settings) -> None:
     running = _running = Rerun(tape, settings)
     running.halt.listener = lambda: _end_soon(running)
     running.on_reached = lambda: leave(0)
+    if _is_program and settings.at is None and keyboard.was_pressed(tape):
+        running.order.at_standstill(keyboard.press)
     running.begin()
     owners.is_of_process = True
     if settings.policy == "strict" and settings.on_miss == "stop" and settings.at is None:

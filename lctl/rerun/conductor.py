@@ -12,7 +12,7 @@ again in a little while.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -214,6 +214,10 @@ class Conductor(Cancelling):
             self._stage.stand(party)
         finally:
             self._stage.never.remove(party)
+
+    def at_standstill(self, act: Callable[[], None]) -> None:
+        """Do that once where the program waits for what will not come, and for nothing else."""
+        self._stage.standstill = act
 
     # -- what will not come --------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from lctl.clock import monotonic
@@ -62,6 +63,8 @@ class Stage:
         self.violations: list[Violation] = []
         self.last: Key | None = None
         self.over = False
+        #: Done once, where nothing can happen any more.
+        self.standstill: Callable[[], None] | None = None
         self._stalled: tuple[int, bool, float] | None = None
         self._ending: float | None = None
         self._computing = Computing(self.threads, self.watch)
@@ -295,6 +298,10 @@ class Stage:
             self._ending = now
         if now - self._ending < _END or self.is_outside():
             self.watch.after(_END / 2)
+            return
+        act, self.standstill, self._ending = self.standstill, None, None
+        if act is not None:
+            act()
             return
         stopped = RerunStopped(
             "the program waits for the answer to a call that had none in the recording, and for nothing else"
