@@ -142,7 +142,7 @@ class Rerun:
             echo.moment = lambda: self._pace.now
             if self.fork is not None:
                 echo.shared = self.fork.prefix if tape is self.tape else 0
-            if tape is not None and tape.log.open:
+            if player.ends and tape is not None:
                 echo.mark, echo.cut = len(tape.log), True  # a recording cut off: no further than that
             if asked and self.settings.to is not None:
                 echo.mark = self.settings.to
