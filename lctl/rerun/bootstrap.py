@@ -103,8 +103,7 @@ def _fork_of_child(tape: Tape, settings: Settings) -> int | None:
     point, at its end if before."""
     if settings.at is None:
         return None
-    begun = tape.log.chain.get("parent")
-    seq = begun.get("seq") if isinstance(begun, dict) else None
+    seq = (siblings.starter(tape.log.chain) or {}).get("seq")
     return tape.log.last_seq if isinstance(seq, int) and seq <= settings.at else 0
 
 

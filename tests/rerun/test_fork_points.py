@@ -87,3 +87,13 @@ def test_inside_a_tool_that_asks_nothing(agent: Agent) -> None:
     in_editor = agent.fork(page, "--edit", EDITOR='sed -i \'s/"p0"/"p7"/\'')
     assert in_editor.code == 0, in_editor.err
     assert in_editor.out.startswith("page p7 ")
+
+
+def test_a_program_that_is_another_one_before_the_point(agent: Agent) -> None:
+    """All it asks is on the tape; what its log has before the fork point is not the recording."""
+    program = agent.folder / "agent.py"
+    program.write_text(program.read_text().replace("client = OpenAI", "random.random()\nclient = OpenAI", 1))
+    done = agent.fork(agent.seqs("exchange")[1], "--set", "model=gpt-4.1-mini")
+    assert done.code == 0, done.err
+    assert "not the recording, though before the fork point: event 2: recorded message of main" in done.err
+    assert [one["model"] for one in agent.asked] == ["gpt-4.1-mini"]

@@ -226,3 +226,12 @@ for n in range(3):
         ("child 2", "gpt-4.1-mini"),
         ("parent 2", "gpt-4.1-mini"),
     ]
+    kept = done.log.rename(tmp_path / "kept.lctl.json")
+    again = rerun(kept, tmp_path)
+    assert again.code == 0, again.err
+    assert again.out == done.out
+    agent.first = Result(0, done.out, "", kept)
+    agent.recorded = len(agent.models.requests)
+    second = agent.fork(agent.seqs("exchange")[0], "--set", "params.temperature=0")
+    assert second.code == 0, second.err
+    assert [(one["model"], one["temperature"]) for one in agent.asked] == [("gpt-4.1-mini", 0)] * 4
