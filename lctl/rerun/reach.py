@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from lctl.errors import UsageError
 from lctl.patch import Edit, parse_edit
 
@@ -19,6 +21,20 @@ def refuse_events(edits: Iterable[Edit]) -> None:
         if edit.side == "event":
             raise UsageError(f"{edit}: a fork runs the program, which writes its own events; "
                              "lctl what-if changes one without running")  # fmt: skip
+
+
+def of_child(edits: Sequence[Edit], at: int, begun: int, *, all_live: bool = False) -> list[Edit] | None:
+    """The edits of a fork at event `at` as they hold in a child process that was started at event `begun`:
+    the events they name are its parent's. None where it comes from the tape: nothing is changed before it."""
+    first = min((edit.scope.at or edit.scope.start or 0 for edit in edits), default=0)
+    if begun <= at or (begun < first and not all_live):
+        return None
+    found = []
+    for edit in edits:
+        scope = edit.scope
+        if scope.at is None and (scope.start is None or scope.start <= begun):
+            found.append(replace(edit, scope=replace(scope, start=None)))
+    return found
 
 
 class Reach:
