@@ -13,14 +13,16 @@ Everything up to and with event N is the tape's. Four events are no places to pa
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
 from lctl.errors import UsageError
 from lctl.events import Event
-from lctl.patch import Edit
+from lctl.patch import Edit, Scope
 from lctl.rerun.callindex import CallIndex
+from lctl.rerun.crossings import body_of
 from lctl.rerun.entries import Entry
 from lctl.rerun.reach import Reach
 from lctl.rerun.repeating import inherited_edits
@@ -41,7 +43,8 @@ class ForkPoint:
         around: seqs of tool calls whose bodies it is in (a tool that asks a sub-agent), the outermost last:
             they run again, from the tape up to there.
         bodies: seqs of tool calls that are not served: those, and calls that were paused and gone on with by
-            one of them, for what they left in the program is needed.
+            one of them, for what they left in the program is needed; and those in whose bodies an edit
+            names a call.
         batch: seqs of tool calls after `at` that come from the tape all the same.
         notes: what a user should know of all this.
     """
@@ -64,7 +67,7 @@ class ForkPoint:
         self.at = self._settle(asked) if step is None else self._before(step)
         self.call = self.recorded.call_of(asked) if self.at >= asked else None
         self.around = self._calls_around(asked)
-        self.bodies = frozenset((*self.around, *self._paused_before()))
+        self.bodies = frozenset((*self.around, *self._paused_before(), *self._with_edited_calls()))
         self.batch = self._rest_of_batch()
         self._reach = Reach(self._edits, self.at, self.call, self.recorded)
         self.strand = self._strand(step) if self._reach.is_open else None
@@ -191,6 +194,31 @@ class ForkPoint:
             body = "its body runs again, from the tape up to there"
             self.notes.append(f"event {self.asked} is inside the tool call of event {seq}: {body}")
         return tuple(found)
+
+    def _with_edited_calls(self) -> list[int]:
+        """Tool calls behind the fork point in whose bodies an edit names a call, by its event or agent."""
+        scoped = [edit for edit in self._edits if edit.side != "result" or edit.root == "answer"]
+        named = sorted(
+            entry.seq
+            for entry in (self._tape.entries if scoped else ())
+            if not entry.plain and any(self._names(edit.scope, entry) for edit in scoped)
+        )
+        tools = [
+            entry for entry in self._tape.entries if named and entry.kind == "tool" and entry.seq > self.at
+        ]
+        return [
+            tool.seq
+            for tool in tools
+            if any(
+                bisect_left(named, first) < bisect_right(named, last)
+                for first, last in body_of(self.recorded.events[tool.seq].data)
+            )
+        ]
+
+    def _names(self, scope: Scope, entry: Entry) -> bool:
+        if scope.at is not None or scope.start is not None:
+            return self.recorded.call_of(scope.at or scope.start or 0) == entry.seq
+        return entry.seq > self.at and (scope.everywhere or scope.agent == entry.agent)
 
     def _paused_before(self) -> list[int]:
         def name(entry: Entry) -> tuple[Any, ...]:

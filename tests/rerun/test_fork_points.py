@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lctl.codec import open_log, verify
+from lctl.testing import ModelServer
 from tests.rerun.forked import Agent
 from tests.rerun.harness import Result
 
@@ -97,3 +98,35 @@ def test_a_program_that_is_another_one_before_the_point(agent: Agent) -> None:
     assert done.code == 0, done.err
     assert "not the recording, though before the fork point: event 2: recorded message of main" in done.err
     assert [one["model"] for one in agent.asked] == ["gpt-4.1-mini"]
+
+
+SUBAGENT = """\
+import lctl
+from openai import OpenAI
+
+client = OpenAI()
+
+def ask(text):
+    messages = [{"role": "user", "content": text}]
+    return client.chat.completions.create(model="gpt-4.1", messages=messages).choices[0].message.content
+
+@lctl.tool
+def research(text):
+    with lctl.get_session().step("researcher", "research"):
+        return ask("research " + text)
+
+ask("plan")
+print(research("this"), ask("sum"))
+"""
+
+
+def test_an_edit_of_a_call_in_the_body_of_a_tool(tmp_path: Path, models: ModelServer) -> None:
+    """The body runs again, from the tape up to that call, whatever tools do behind the point."""
+    agent = Agent(tmp_path, models, SUBAGENT)
+    first, inner, _ = agent.seqs("exchange")
+    for scope in (f"@{inner}", f"from {inner}", "agent=researcher", "all"):
+        agent.recorded = len(agent.models.requests)
+        done = agent.fork(first, "--set", f"{scope} model=gpt-4.1-mini")
+        assert done.code == 0, done.err
+        asked = [(one["messages"][0]["content"], one["model"]) for one in agent.asked]
+        assert asked[0] == ("research this", "gpt-4.1-mini"), scope
