@@ -20,7 +20,7 @@ from typing import Any
 
 from lctl.errors import UsageError
 from lctl.events import Event
-from lctl.patch import Edit, Scope
+from lctl.patch import Edit
 from lctl.rerun.callindex import CallIndex
 from lctl.rerun.crossings import body_of
 from lctl.rerun.entries import Entry
@@ -197,28 +197,24 @@ class ForkPoint:
 
     def _with_edited_calls(self) -> list[int]:
         """Tool calls behind the fork point in whose bodies an edit names a call, by its event or agent."""
-        scoped = [edit for edit in self._edits if edit.side != "result" or edit.root == "answer"]
+        scopes = [e.scope for e in self._edits if e.side != "result" or e.root == "answer"]
+        calls = {self.recorded.call_of(scope.at or scope.start or 0) for scope in scopes}
+        everywhere, agents = any(scope.everywhere for scope in scopes), {scope.agent for scope in scopes}
+        behind = [entry for entry in self._tape.entries if entry.seq > self.at]
         named = sorted(
             entry.seq
-            for entry in (self._tape.entries if scoped else ())
-            if not entry.plain and any(self._names(edit.scope, entry) for edit in scoped)
+            for entry in behind
+            if not entry.plain and (everywhere or entry.agent in agents or entry.seq in calls)
         )
-        tools = [
-            entry for entry in self._tape.entries if named and entry.kind == "tool" and entry.seq > self.at
-        ]
         return [
             tool.seq
-            for tool in tools
-            if any(
+            for tool in (behind if named else ())
+            if tool.kind == "tool"
+            and any(
                 bisect_left(named, first) < bisect_right(named, last)
                 for first, last in body_of(self.recorded.events[tool.seq].data)
             )
         ]
-
-    def _names(self, scope: Scope, entry: Entry) -> bool:
-        if scope.at is not None or scope.start is not None:
-            return self.recorded.call_of(scope.at or scope.start or 0) == entry.seq
-        return entry.seq > self.at and (scope.everywhere or scope.agent == entry.agent)
 
     def _paused_before(self) -> list[int]:
         def name(entry: Entry) -> tuple[Any, ...]:
