@@ -164,6 +164,9 @@ def _lines(made: Certificate, prepared: Prepared) -> list[str]:
     said = ", ".join(counts) or "nothing asked"
     where = f"event {prepared.point.prefix} of {plain(made.of, 80)}"
     found.append(f"lctl: forked at {where}: {said} ({made.seconds:.2f} s)")
+    early = made.first_difference
+    if early is not None and early.seq <= prepared.point.prefix and made.stopped is None:
+        found.append(f"  not the recording, though before the fork point: {plain(str(early), 300)}")
     if made.stopped is None:
         found += [f"  an edit changed nothing: {plain(one, 300)}" for one in made.unaddressed]
     found += [f"  unused: {one}" for one in made.unused[:5]]

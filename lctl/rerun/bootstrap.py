@@ -12,7 +12,8 @@ from types import TracebackType
 
 from lctl.errors import RerunStopped
 from lctl.instrument.ambient import callers
-from lctl.rerun import keyboard, poolstops, results, siblings
+from lctl.patch import parse_edit
+from lctl.rerun import keyboard, poolstops, reach, results, siblings
 from lctl.rerun.running import Rerun
 from lctl.rerun.settings import MAIN, VARIABLE, Settings
 from lctl.rerun.tape import Tape
@@ -48,9 +49,7 @@ def begin() -> None:
 def _serve(tape: Tape, settings: Settings) -> None:
     global _running
     if not _is_program:
-        settings = replace(
-            settings, output=None, to=None, log=tape.log.path or "", at=_fork_of_child(tape, settings)
-        )
+        settings = replace(_of_child(tape, settings), output=None, to=None, log=tape.log.path or "")
     os.environ[VARIABLE] = replace(settings, output=None, to=None).text()  # for the processes it starts
     running = _running = Rerun(tape, settings)
     running.halt.listener = lambda: _end_soon(running)
@@ -100,14 +99,19 @@ def _tape(settings: Settings) -> Tape:
     return Tape.empty() if found is None else found
 
 
-def _fork_of_child(tape: Tape, settings: Settings) -> int | None:
-    """Where the recording of a child process is forked: at its beginning if it was started behind the fork
-    point, at its end if before."""
+def _of_child(tape: Tape, settings: Settings) -> Settings:
+    """In a fork, where the recording of a child process is forked: at its beginning if it was started behind
+    the fork point, at its end if before."""
     if settings.at is None:
-        return None
-    begun = tape.log.chain.get("parent")
-    seq = begun.get("seq") if isinstance(begun, dict) else None
-    return tape.log.last_seq if isinstance(seq, int) and seq <= settings.at else 0
+        return settings
+    begun = (siblings.starter(tape.log.chain) or {}).get("seq")
+    if not isinstance(begun, int):
+        return replace(settings, at=0)
+    given = [parse_edit(text) for text in settings.edits]
+    edits = reach.of_child(given, settings.at, begun, all_live=settings.all_live)
+    if edits is None:
+        return replace(settings, at=tape.log.last_seq, edits=())
+    return replace(settings, at=0, edits=tuple(str(edit) for edit in edits))
 
 
 def _record(tape: Tape) -> None:

@@ -45,12 +45,17 @@ def player(tape: Tape, settings: Settings, order: Order, halt: Halt, fork: ForkP
     return ForkPlayer(tape, replace(settings, policy="until-divergence"), order, halt, rules, fork)
 
 
-def lineage(fork: ForkPoint, settings: Settings) -> dict[str, Any]:
+def lineage(fork: ForkPoint, settings: Settings, process: Any = None) -> dict[str, Any]:
     """What the header of a fork's log says: where it comes from and what was changed.
 
     `parent.seq` is the last event that both logs share to the byte; `fork.at` the one it was asked for.
+
+    Args:
+        process: of a child process, the link to the chain that started it, which is a fork itself.
     """
     said: dict[str, Any] = {"at": fork.asked, "edits": Redactor().value(list(settings.edits))}
+    if process is not None:
+        said["process"] = process
     if fork.inherited:
         said["inherited"] = Redactor().value(fork.inherited)
     if settings.tools:

@@ -151,8 +151,6 @@ class ForkPlayer(TapePlayer):
             lane.path, "tool", lambda entry: equal_call(self.tape.data(entry), call, clean, self.ids)
         )
         entry = match.entry
-        if entry is None and self.tape.log.open and self._in_prefix(None):
-            raise self._end_of_tape()
         place = self._place_of(entry, lane)
         result = self.rules.result(entry, call, place)
         if isinstance(result, EditedResult):

@@ -5,13 +5,15 @@ Everything up to and with event N is the tape's. Four events are no places to pa
 - one that opens a model call (its prompt, its step_start) goes back to before the call, which is then the
   first to be asked anew;
 - one between two attempts of a model call does the same if the request is changed: both send one prompt;
-- one inside a stream goes on to the end of that stream;
+- one inside a stream goes on to the end of that stream; one inside a tool that asks no model and no tool
+  to the end of that call, or before it, if its arguments are changed;
 - one inside a batch of tool calls stays, and the rest of the batch comes from the tape: providers refuse a
   request that answers half of what they asked for.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
@@ -20,18 +22,12 @@ from lctl.errors import UsageError
 from lctl.events import Event
 from lctl.patch import Edit
 from lctl.rerun.callindex import CallIndex
+from lctl.rerun.crossings import body_of
 from lctl.rerun.entries import Entry
+from lctl.rerun.reach import Reach
 from lctl.rerun.repeating import inherited_edits
 from lctl.rerun.strand import Strand
 from lctl.rerun.tape import Tape
-
-
-def refuse_events(edits: Iterable[Edit]) -> None:
-    """Raises UsageError for edits of what the program writes itself."""
-    for edit in edits:
-        if edit.side == "event":
-            raise UsageError(f"{edit}: a fork runs the program, which writes its own events; "
-                             "lctl what-if changes one without running")  # fmt: skip
 
 
 class ForkPoint:
@@ -47,7 +43,8 @@ class ForkPoint:
         around: seqs of tool calls whose bodies it is in (a tool that asks a sub-agent), the outermost last:
             they run again, from the tape up to there.
         bodies: seqs of tool calls that are not served: those, and calls that were paused and gone on with by
-            one of them, for what they left in the program is needed.
+            one of them, for what they left in the program is needed; and those in whose bodies an edit
+            names a call.
         batch: seqs of tool calls after `at` that come from the tape all the same.
         notes: what a user should know of all this.
     """
@@ -70,10 +67,12 @@ class ForkPoint:
         self.at = self._settle(asked) if step is None else self._before(step)
         self.call = self.recorded.call_of(asked) if self.at >= asked else None
         self.around = self._calls_around(asked)
-        self.bodies = frozenset((*self.around, *self._paused_before()))
+        self.bodies = frozenset((*self.around, *self._paused_before(), *self._with_edited_calls()))
         self.batch = self._rest_of_batch()
-        self.strand = self._strand(step) if self._open_ended() else None
-        self._check()
+        self._reach = Reach(self._edits, self.at, self.call, self.recorded)
+        self.strand = self._strand(step) if self._reach.is_open else None
+        self._reach.check([entry for entry in self._tape.entries if self.goes_live(entry)])
+        self.notes += self._reach.notes(self.inherited)
 
     @property
     def chain_id(self) -> str:
@@ -100,7 +99,8 @@ class ForkPoint:
 
     def goes_live(self, entry: Entry) -> bool:
         """Whether the recorded answer is dropped though the request is the recorded one."""
-        return self.is_after(entry) and (self.all_live or self.follows(entry.lane, entry.seq))
+        follows = entry.seq >= self._reach.since and self.follows(entry.lane, entry.seq)
+        return self.is_after(entry) and (self.all_live or follows)
 
     def follows(self, lane: str, seq: int | None = None) -> bool:
         """Whether calls of that lane, or the recorded one of that event, follow from the forked one."""
@@ -147,17 +147,29 @@ class ForkPoint:
         return seq
 
     def _changed_around(self, asked: int) -> int:
-        """That event; or the tool call it is inside of, if what that gives is changed: its body is of no
-        use then."""
+        """That event; or, of one inside a tool call, the end of that if what it gives is changed or its body
+        asked for nothing, and what comes before it if its arguments are changed: the body does not run."""
         for entry in self._tape.entries:
-            changed = any(self._changes(edit, entry.seq) for edit in self._edits)
-            if changed and entry.kind == "tool" and self.recorded.is_in_body(entry, asked):
-                self.notes.append(
-                    f"event {asked} is inside the tool call of event {entry.seq}, whose result is changed; "
-                    f"forked at {entry.seq}"
-                )
-                return entry.seq
+            if entry.kind != "tool" or not self.recorded.is_in_body(entry, asked):
+                continue
+            to, why = entry.seq, ""
+            if any(self._changes(edit, entry.seq) for edit in self._edits):
+                why = "whose result is changed"
+            elif any(self._calls_otherwise(edit, entry) for edit in self._edits):
+                to, why = self.recorded.beginning(entry.seq) - 1, "whose arguments are changed"
+            elif not any(self.recorded.is_in_body(entry, other.seq) for other in self._tape.entries):
+                why = "which asks no model and no tool"
+            if why:
+                said = f"event {asked} is inside the tool call of event {entry.seq}, {why}"
+                self.notes.append(f"{said}; forked at {to}")
+                return to
         return asked
+
+    def _calls_otherwise(self, edit: Edit, entry: Entry) -> bool:
+        """Whether an edit is about the arguments of that recorded tool call."""
+        if edit.side != "input" or edit.path[0] != entry.name:
+            return False
+        return edit.scope.at in (None, entry.seq) and edit.scope.agent in (None, entry.agent)
 
     def _before_agent(self, asked: int) -> int:
         """That event; or of the call of a tool that is an agent, and whose result is changed, the end of the
@@ -182,6 +194,27 @@ class ForkPoint:
             body = "its body runs again, from the tape up to there"
             self.notes.append(f"event {self.asked} is inside the tool call of event {seq}: {body}")
         return tuple(found)
+
+    def _with_edited_calls(self) -> list[int]:
+        """Tool calls behind the fork point in whose bodies an edit names a call, by its event or agent."""
+        scopes = [e.scope for e in self._edits if e.side != "result" or e.root == "answer"]
+        calls = {self.recorded.call_of(scope.at or scope.start or 0) for scope in scopes}
+        everywhere, agents = any(scope.everywhere for scope in scopes), {scope.agent for scope in scopes}
+        behind = [entry for entry in self._tape.entries if entry.seq > self.at]
+        named = sorted(
+            entry.seq
+            for entry in behind
+            if not entry.plain and (everywhere or entry.agent in agents or entry.seq in calls)
+        )
+        return [
+            tool.seq
+            for tool in (behind if named else ())
+            if tool.kind == "tool"
+            and any(
+                bisect_left(named, first) < bisect_right(named, last)
+                for first, last in body_of(self.recorded.events[tool.seq].data)
+            )
+        ]
 
     def _paused_before(self) -> list[int]:
         def name(entry: Entry) -> tuple[Any, ...]:
@@ -236,28 +269,7 @@ class ForkPoint:
         entries = [entry for entry in self._tape.entries if entry.seq not in served]
         return Strand(entries, lane, self.at, until, self.batch, around)
 
-    def _open_ended(self) -> bool:
-        """Whether the fork drops the future of its lane: not if every edit says where it holds."""
-        scopes = [edit.scope for edit in self._edits]
-        return not scopes or any(
-            scope.agent is None and scope.at is None and not scope.everywhere for scope in scopes
-        )
-
     # -- edits -------------------------------------------------------------------------------
-
-    def _check(self) -> None:
-        refuse_events(self._edits)
-        for edit in self._edits:
-            at = edit.scope.at
-            if at is None:
-                continue
-            call = self.recorded.call_of(at)
-            if call is None:
-                raise UsageError(f"{edit}: event {at} is part of no model or tool call of this recording")
-            if call <= self.at and not (edit.side == "result" and call == self.call):
-                raise UsageError(
-                    f"{edit}: event {at} is before the fork point {self.at}; choose an earlier --at"
-                )
 
     def _changes(self, edit: Edit, call: int) -> bool:
         """Whether a result edit is about that recorded crossing."""

@@ -49,10 +49,13 @@ class TapePlayer:
         bodies: of tools, that are not run.
         turns: in which the program goes on.
         equivalent: seqs of exchanges served as exact whose requests said the same in other bytes.
+        ends: the recording was cut off (its program was killed), and this run ends with it; a fork goes on
+            live.
     """
 
     def __init__(self, tape: Tape, settings: Settings, order: Order, halt: Halt) -> None:
         self.tape = tape
+        self.ends = tape.log.open and settings.at is None
         self.settings = settings
         self.order = order
         self.tally = Tally()
@@ -115,7 +118,7 @@ class TapePlayer:
                 match, request = known
         entry = match.entry
         if match.how == "pending":
-            return self._unfinished(match, lane)
+            return self._unfinished(match, request)
         if entry is not None:
             made = self._ruled(match, entry, request)
             if made is not None:
@@ -160,9 +163,10 @@ class TapePlayer:
     def _inexact(self, match: Match, request: WireRequest) -> RecordedAnswer | Live:
         entry = match.entry
         policy = self.settings.policy
-        if match.how == "none" and self.tape.log.open:
+        if match.how == "none" and self.ends:
             return EndOfTape(self.order, self._end_of_tape)
-        if policy == "until-divergence" and not self._in_prefix(entry):
+        beyond = match.how == "none" and self.tape.log.open  # even if others have not got as far yet
+        if policy == "until-divergence" and (beyond or not self._in_prefix(entry)):
             return self._diverged(entry, request)
         if policy == "pin" and entry is not None:
             if match.how == "moved" or self._matcher.is_alike(entry, request):
@@ -178,8 +182,11 @@ class TapePlayer:
         self.tally.add("unmatched")
         raise self.halt.stop(misses.of_exchange(self._matcher, match, request, policy))
 
-    def _serve(self, match: Match, entry: Entry, request: WireRequest) -> RecordedAnswer:
+    def _serve(self, match: Match, entry: Entry, request: WireRequest) -> RecordedAnswer | Live:
         if self.tape.log.open and not self.tape.is_whole(entry):
+            if not self.ends:
+                self._take(match)
+                return self._diverged(None, request)
             return EndOfTape(self.order, self._end_of_tape)
         data = self.tape.data(entry)
         if data.get("dropped"):
@@ -205,14 +212,16 @@ class TapePlayer:
             for key in keys(entry, self.tape.mark):
                 self.order.drop(key)
 
-    def _unfinished(self, match: Match, lane: Lane) -> RecordedAnswer:
+    def _unfinished(self, match: Match, request: WireRequest) -> RecordedAnswer | Live:
         """A call that the recording saw leave and nothing more: it stays pending, or the recording ended."""
         assert match.entry is not None
         self._take(match)
+        if self.tape.log.open and not self.ends:
+            return self._diverged(None, request)
         self.tally.add("exact")
         if all(entry.used for entry in self.tape.entries if entry.kind == "exchange"):
             return EndOfTape(self.order, self._end_of_tape)
-        return pending_answer(self.order, (self.tape.mark + lane.path, "exchange", match.number))
+        return pending_answer(self.order, (self.tape.mark + request.lane.path, "exchange", match.number))
 
     # -- live --------------------------------------------------------------------------------
 
@@ -256,7 +265,7 @@ class TapePlayer:
             lane.path, "tool", lambda entry: equal_call(self.tape.data(entry), call, clean, self.ids)
         )
         entry = match.entry
-        if match.how == "none" and self.tape.log.open:
+        if match.how == "none" and self.ends:
             raise self._end_of_tape()
         if entry is not None and (match.how == "exact" or self.settings.policy == "pin"):
             return self._serve_tool(match, entry, call)

@@ -54,7 +54,7 @@ class Reads:
             self._served[place] = at + 1
             self._tally.reads += 1
             return (row[at].value,)
-        if at >= len(row) and self._tape.log.open:
+        if at >= len(row) and self._tape.log.open and self._settings.at is None:
             raise self._halt.at_end_of(self._tape.log)
         if self._settings.policy == "strict" and self._settings.on_miss == "stop":
             self._tally.add("unmatched")

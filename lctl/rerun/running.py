@@ -126,7 +126,7 @@ class Rerun:
                 "id": system_ids.chain_id(f"{name}-{self._verb}"),
                 "name": name,
                 **made,
-                **self._lineage(tape),
+                **self._lineage(tape, made.get("parent")),
             }
             asked = len(self._echoes) == self._asked
             path = self._path(f"{self._verb}-{name}", asked)
@@ -142,7 +142,7 @@ class Rerun:
             echo.moment = lambda: self._pace.now
             if self.fork is not None:
                 echo.shared = self.fork.prefix if tape is self.tape else 0
-            if tape is not None and tape.log.open:
+            if player.ends and tape is not None:
                 echo.mark, echo.cut = len(tape.log), True  # a recording cut off: no further than that
             if asked and self.settings.to is not None:
                 echo.mark = self.settings.to
@@ -161,12 +161,12 @@ class Rerun:
     def _verb(self) -> str:
         return "rerun" if self.settings.at is None else "fork"
 
-    def _lineage(self, tape: Tape | None) -> dict[str, Any]:
+    def _lineage(self, tape: Tape | None, process: Any) -> dict[str, Any]:
         if tape is None:
             return {}
         if self.fork is None or tape is not self.tape:
             return {"rerun": {"of": tape.log.id}}
-        return forking.lineage(self.fork, self.settings)
+        return forking.lineage(self.fork, self.settings, process)
 
     def _path(self, name: str, asked: bool) -> Path:
         if asked and self.settings.output:

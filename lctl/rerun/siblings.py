@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +42,19 @@ def child(tape: Tape, lane: str | None, seq: int) -> Tape | None:
     """The tape of the child process that lane `lane` started; without lanes, of the one started at `seq`."""
     fitting: list[tuple[str, Path]] = []
     for path, chain in _beside(tape):
-        parent = chain.get("parent")
-        if not isinstance(parent, dict) or parent.get("id") != tape.log.id or "fork" in chain:
+        parent = starter(chain)
+        if parent is None or parent.get("id") != tape.log.id:
             continue
         if parent.get("lane") == lane if lane is not None else parent.get("seq") == seq:
             fitting.append((path.name, path))
     return next((one for _, path in sorted(fitting) if (one := _opened(path)) is not None), None)
+
+
+def starter(chain: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Which chain started the process of this one, and where; the `parent` of a fork is what was forked."""
+    made = chain.get("fork")
+    link = made.get("process") if isinstance(made, dict) else chain.get("parent")
+    return link if isinstance(link, dict) else None
 
 
 def _opened(path: Path) -> Tape | None:

@@ -14,7 +14,8 @@ from lctl.errors import RerunError, UsageError
 from lctl.rerun.certificate import Certificate
 from lctl.rerun.entries import Entry
 from lctl.rerun.forking import Edits, edits_of, point
-from lctl.rerun.forkpoint import ForkPoint, refuse_events
+from lctl.rerun.forkpoint import ForkPoint
+from lctl.rerun.reach import refuse_events
 from lctl.rerun.settings import Settings, new_log
 from lctl.rerun.tape import Tape
 from lctl.rerun.toolpolicy import ToolPolicy

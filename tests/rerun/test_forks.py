@@ -15,6 +15,24 @@ from tests.seeds import some
 
 pytestmark = pytest.mark.slow
 
+#: Three processes that ask, and the program after each.
+CHILDREN = """\
+import subprocess, sys
+from openai import OpenAI
+
+ask = '''
+import sys
+from openai import OpenAI
+made = OpenAI().chat.completions.create(
+    model="gpt-4.1", messages=[{"role": "user", "content": sys.argv[1]}])
+print(made.choices[0].message.content)
+'''
+client = OpenAI()
+for n in range(3):
+    print(subprocess.run([sys.executable, "-c", ask, f"child {n}"], capture_output=True, text=True).stdout)
+    client.chat.completions.create(model="gpt-4.1", messages=[{"role": "user", "content": f"parent {n}"}])
+"""
+
 
 def test_at_every_event_of_the_demo(tmp_path: Path) -> None:
     """The shared part is the recording's to the byte, both logs verify, and `diff` names the point.
@@ -197,25 +215,24 @@ asyncio.run(main())
     ]
 
 
+def test_events_that_edits_name_are_none_of_a_child(tmp_path: Path, models: ModelServer) -> None:
+    """A child of the part that is on the tape is on the tape, and one behind the change is live."""
+    agent = Agent(tmp_path, models, CHILDREN)
+    second = agent.seqs("exchange")[1]
+    for edit, models_asked in (
+        (f"@{second} model=gpt-4.1-mini", ["gpt-4.1-mini", "gpt-4.1", "gpt-4.1"]),
+        (f"from {second} model=gpt-4.1-mini", ["gpt-4.1-mini"] * 3),
+    ):
+        agent.recorded = len(agent.models.requests)
+        done = agent.fork(0, "--set", edit)
+        assert done.code == 0, done.err
+        asked = [(one["messages"][0]["content"], one["model"]) for one in agent.asked]
+        assert asked == list(zip(("parent 1", "child 2", "parent 2"), models_asked, strict=True))
+
+
 def test_children_follow(tmp_path: Path, models: ModelServer) -> None:
     """A process started before the point is served from its own tape, one started after it is live."""
-    program = """\
-import subprocess, sys
-from openai import OpenAI
-
-ask = '''
-import sys
-from openai import OpenAI
-made = OpenAI().chat.completions.create(
-    model="gpt-4.1", messages=[{"role": "user", "content": sys.argv[1]}])
-print(made.choices[0].message.content)
-'''
-client = OpenAI()
-for n in range(3):
-    print(subprocess.run([sys.executable, "-c", ask, f"child {n}"], capture_output=True, text=True).stdout)
-    client.chat.completions.create(model="gpt-4.1", messages=[{"role": "user", "content": f"parent {n}"}])
-"""
-    agent = Agent(tmp_path, models, program)
+    agent = Agent(tmp_path, models, CHILDREN)
     assert agent.recorded == 6
     done = agent.fork(agent.seqs("exchange")[0], "--set", "model=gpt-4.1-mini")
     assert done.code == 0, done.err
@@ -226,3 +243,12 @@ for n in range(3):
         ("child 2", "gpt-4.1-mini"),
         ("parent 2", "gpt-4.1-mini"),
     ]
+    kept = done.log.rename(tmp_path / "kept.lctl.json")
+    again = rerun(kept, tmp_path)
+    assert again.code == 0, again.err
+    assert again.out == done.out
+    agent.first = Result(0, done.out, "", kept)
+    agent.recorded = len(agent.models.requests)
+    second = agent.fork(agent.seqs("exchange")[0], "--set", "params.temperature=0")
+    assert second.code == 0, second.err
+    assert [(one["model"], one["temperature"]) for one in agent.asked] == [("gpt-4.1-mini", 0)] * 4
