@@ -153,6 +153,9 @@ def _tell(error: BaseException) -> NoReturn:
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
     error.__traceback__ = trace
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
     sys.excepthook(type(error), error, trace)
     if isinstance(error, KeyboardInterrupt):
         _finish()
