@@ -57,9 +57,8 @@ class Chat:
         if role == "tool":
             return [self._result(result) for result in self._results(data)]
         made = [self._result(result) for result in self._results(data)]
-        self.lost["image"] += len(
-            items(data.get("images"))
-        )  # Ollama's, which do not say of what type they are
+        # Ollama's do not say of what type they are.
+        self.lost["image"] += len(items(data.get("images")))
         parts = [part for part in _parts(data) if not _is_result(part)]
         if parts or not made:
             content = self._content(parts)
