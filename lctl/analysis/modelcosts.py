@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from lctl.analysis.prices import Prices
 from lctl.state.model import State, Step, Usage
 
 #: Steps of a state that are gone through for it; of more, each call is taken to have used an even part.
 MOST = 50_000
+
+#: US dollars of what a model has used by a state; None when its price is not known.
+Costing = Callable[[State, str, Usage], float | None]
 
 
 class Calls:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from lctl.analysis.modelcosts import Costing
 from lctl.analysis.prices import Prices
 from lctl.analysis.views import fact_row, step_row, totals_row, usage_row
 from lctl.analysis.whatif import Change
@@ -41,11 +42,14 @@ class Touched:
             self.steps[event.step] = None
 
 
-def state_changes(before: State, after: State, between: Iterable[Event], prices: Prices) -> Iterator[Change]:
+def state_changes(
+    before: State, after: State, between: Iterable[Event], prices: Prices, cost: Costing | None = None
+) -> Iterator[Change]:
     """What is otherwise in `after`.
 
     Args:
         between: the events behind the one state and up to the other, whichever comes first.
+        cost: as of `totals_row`.
     """
     touched = Touched(between)
     opened = {*before.open_steps} ^ {*after.open_steps}
@@ -60,7 +64,9 @@ def state_changes(before: State, after: State, between: Iterable[Event], prices:
     for state in (before, after):
         if len(state.facts) <= most:
             at_hand(state.facts, list(state.facts))
-    yield from _fields("totals", "", *(totals_row(one, prices, most=most) for one in (before, after)))
+    yield from _fields(
+        "totals", "", *(totals_row(one, prices, most=most, cost=cost) for one in (before, after))
+    )
     first, last = len(before.diagnostics), len(after.diagnostics)
     for one in after.diagnostics[first:last]:
         yield Change("problems", f"{one.seq} {one.code}", "", None, {"text": one.text})

@@ -10,7 +10,7 @@ import msgspec
 import orjson
 
 from lctl.analysis.log import text
-from lctl.analysis.modelcosts import cost_of
+from lctl.analysis.modelcosts import Costing, cost_of
 from lctl.analysis.prices import Prices
 from lctl.codec.lines import encode_value
 from lctl.events import Event
@@ -117,12 +117,17 @@ def _tokens(tokens: Tokens | None) -> dict[str, Any]:
     return {} if tokens is None else {f"tokens.{k}": v for k, v in msgspec.structs.asdict(tokens).items()}
 
 
-def totals_row(state: State, prices: Prices, *, most: int | None = None) -> dict[str, Any]:
-    """`most`: of more facts than that, their confidence is not averaged."""
+def totals_row(
+    state: State, prices: Prices, *, most: int | None = None, cost: Costing | None = None
+) -> dict[str, Any]:
+    """
+    Args:
+        most: of more facts than that, their confidence is not averaged.
+        cost: of a model's calls in a state; else they are gone through.
+    """
     totals = msgspec.structs.asdict(state.totals)
-    costs = [
-        cost_of(state, name, usage, prices) for name, usage in state.models.items() if usage.tokens.total
-    ]
+    price = cost or (lambda state, name, usage: cost_of(state, name, usage, prices))
+    costs = [price(state, name, usage) for name, usage in state.models.items() if usage.tokens.total]
     averaged = state.facts.values() if most is None or len(state.facts) <= most else ()
     confident = [fact.confidence for fact in averaged if fact.confidence is not None]
     return {

@@ -144,10 +144,12 @@ def cost_of(run: Opened, model: str, used: Usage, now: State) -> float | None:
     if not used.tokens.total:
         return None
     prices = run.prices
-    if run.is_long or prices.is_even(model, used.tokens, used.calls, at=now.last_timestamp or ""):
+    even = run.is_long or prices.is_even(model, used.tokens, used.calls, at=now.last_timestamp or "")
+    calls = None if even else _calls(run, model, prices)
+    if calls is None:
         cost = prices.of_calls(model, used.tokens, used.calls, at=now.last_timestamp or "")
     else:
-        cost = modelcosts.cost_of(now, model, used, prices, _calls(run, model, prices))
+        cost = modelcosts.cost_of(now, model, used, prices, calls)
     return None if cost is None else rounded(cost)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from lctl.analysis.modelcosts import Costing
 from lctl.analysis.statechanges import state_changes
 from lctl.debugger.asking import OfRun
 from lctl.debugger.failing import Refused
@@ -155,7 +156,10 @@ def state_diff(run: Opened, asked: DiffAsked) -> StateDiff:
         raise Refused("conflict", "the log is still being read; ask again when that is done")
     before, after = run.timeline.at(first), run.timeline.at(last)
     low, high = sorted((before.seq, after.seq))
-    found = [_change(one) for one in state_changes(before, after, _between(run, low, high), run.prices)]
+    found = [
+        _change(one)
+        for one in state_changes(before, after, _between(run, low, high), run.prices, _costing(run))
+    ]
     return StateDiff(
         first=first, last=last, changes=found[:_CHANGES], total=len(found), cut=len(found) > _CHANGES
     )
@@ -174,7 +178,12 @@ def _changes_at(run: Opened, before: State, now: State) -> Iterator[Change]:
     """What the event at the state's seq changed."""
     events = list(run.log.events(now.seq, now.seq + 1))
     if events:
-        yield from map(_change, state_changes(before, now, events, run.prices))
+        yield from map(_change, state_changes(before, now, events, run.prices, _costing(run)))
+
+
+def _costing(run: Opened) -> Costing:
+    """By what is known of all calls of the run: to go through those of each state takes a second."""
+    return lambda state, name, usage: cost_of(run, name, usage, state)
 
 
 def _change(one: object) -> Change:
