@@ -23,6 +23,9 @@ SUFFIX = ".lctl.json"
 #: Seconds since its last event for which an open run in a store is taken to be going on: a model may
 #: think for minutes.
 LATELY = 600.0
+#: Outcomes of closed runs that failed, and of those that did not get to their end by no failure of theirs.
+FAILED = frozenset({"error", "failed"})
+STOPPED = frozenset({"interrupted", "aborted", "cancelled"})
 _TIME = re.compile(r"(\d{8})[-T]?(\d{6})")
 _HEAD, _END = 1024, 8192
 _SEALED = re.compile(rb'"hash":\{"algorithm":"sha256","events":"[0-9a-f]{64}","count":(\d+)\}\}\s*$')

@@ -140,8 +140,10 @@ def _totals(screen: Screen, found: Diff) -> None:
 
 def _worth(totals: Stats) -> str:
     """What the run costs, as a whole: what a rerun or fork has of its recording is no less of it."""
-    known = [cost for cost in (totals.cost, totals.inherited_cost) if cost is not None]
-    return dollars(sum(known)) if known else "?"
+    inherited = totals.inherited_cost if totals.inherited_tokens.total else 0.0
+    if totals.cost is None or inherited is None:
+        return "?"
+    return dollars(totals.cost + inherited)
 
 
 def _document(found: Diff) -> dict[str, Any]:

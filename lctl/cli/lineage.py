@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lctl.analysis.recordings import origin, tree
+from lctl.analysis.recordings import STOPPED, origin, tree
 from lctl.analysis.wording import count, plain, seconds
-from lctl.cli.listing import STOPPED, Costs, _ago, ending_mark, open_mark, open_note
+from lctl.cli.listing import Costs, _ago, ending_mark, open_mark, open_note
 from lctl.cli.options import screened
 from lctl.cli.screen import Column, Piece, Screen, Style
 from lctl.values import items

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lctl.analysis.recordings import FAILED, STOPPED
 from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.cli.options import screened
 from lctl.cli.runs import is_live
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from lctl.cli.runs import Run
 
 _ON_A_TERMINAL = 20
-#: Outcomes of runs that did not get to their end, by no failure of theirs.
-STOPPED = ("interrupted", "aborted", "cancelled")
 
 _COLUMNS = [
     Column(),
@@ -191,7 +190,7 @@ def ending_mark(run: Run) -> tuple[str, Style]:
     outcome = run.summary.get("outcome")
     if outcome in STOPPED:
         return ("✗", "yellow")
-    return ("✗", "red") if outcome in ("error", "failed") else ("✓", "green")
+    return ("✗", "red") if outcome in FAILED else ("✓", "green")
 
 
 def _note(run: Run, errors: int | None, depth: int) -> Piece:

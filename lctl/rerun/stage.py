@@ -299,8 +299,10 @@ class Stage:
         if now - self._ending < _END or self.is_outside():
             self.watch.after(_END / 2)
             return
-        act, self.standstill, self._ending = self.standstill, None, None
+        act, self.standstill = self.standstill, None
         if act is not None:
+            self._ending = now
+            self.watch.after(_END)  # the program may take no notice of it
             act()
             return
         stopped = RerunStopped(

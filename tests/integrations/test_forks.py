@@ -20,6 +20,7 @@ from lctl import LCTLSession
 from lctl.analysis.stats import stats
 from lctl.cli import main
 from lctl.codec import open_log, verify
+from lctl.instrument import uninstrument
 from lctl.rerun.block import rerun
 from lctl.rerun.forking import fork_block
 from lctl.rerun.tape import Tape
@@ -78,6 +79,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelSer
     monkeypatch.setenv("LCTL_DIR", str(tmp_path / "logs"))
     with ModelServer(5, random_answers=True, latency=(0.0, 0.01)) as server:
         yield server
+    uninstrument()
 
 
 def recorded(server: ModelServer, path: Path, program: Any = team) -> Path:

@@ -100,6 +100,7 @@ def test_they_are_those_without_lctl(case: str, tmp_path: Path) -> None:
             return re.sub(r"0x[0-9a-f]+|'id': '\S+'|req_\w+", "_", traceback.format_exc())
         pytest.fail("nothing was raised")
 
+    uninstrument()  # whatever ran before
     with ModelServer(seed=1) as server:
         server.reply(answered, times=None)
         plain = told()

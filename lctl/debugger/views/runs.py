@@ -11,8 +11,8 @@ import msgspec
 
 from lctl._version import __version__
 from lctl.analysis.log import tokens_of
+from lctl.analysis.recordings import FAILED, STOPPED, origin, tree
 from lctl.analysis.recordings import Run as Recorded
-from lctl.analysis.recordings import origin, tree
 from lctl.analysis.runcosts import needs_events, of_sums
 from lctl.debugger.asking import Question
 from lctl.debugger.catalogue import Catalogue
@@ -22,8 +22,6 @@ from lctl.debugger.serving import Server
 from lctl.debugger.shapes.runs import Lineage, Run, Runs, Session, Sparks
 from lctl.errors import LctlError
 
-_FAILED = frozenset({"error", "failed"})
-_STOPPED = frozenset({"interrupted", "aborted", "cancelled"})
 _STATUSES = ("ok", "error", "interrupted", "live", "unfinished", "unreadable")
 
 
@@ -125,7 +123,7 @@ def status_of(run: Recorded) -> str:
     if run.open:
         return "live" if run.live else "unfinished"
     outcome = str(run.summary.get("outcome"))
-    return "error" if outcome in _FAILED else "interrupted" if outcome in _STOPPED else "ok"
+    return "error" if outcome in FAILED else "interrupted" if outcome in STOPPED else "ok"
 
 
 def kind_of(chain: dict[str, Any], is_child: bool) -> str:

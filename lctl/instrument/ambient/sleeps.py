@@ -37,7 +37,8 @@ def _sleeping(real: Any) -> Any:
         except BaseException as error:
             if slept is not None:
                 slept.over(cancelled=True)
-            error.__traceback__ = None  # Ctrl-C: a function in C has no line in the traceback
+            trace = error.__traceback__  # of Ctrl-C this line alone, of a signal's handler its lines below
+            error.__traceback__ = None if trace is None else trace.tb_next
             raise
         return None if slept is None else slept.over()
 

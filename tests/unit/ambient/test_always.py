@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import signal
 import sys
 from pathlib import Path
+
+import pytest
 
 from lctl.codec import open_log
 from lctl.instrument.ambient import reads
 from lctl.payloads.tape import reads_of
 from lctl.session import LCTLSession, border
+from tests.unit.ambient.conftest import Run
 
 
 def test_many_in_a_row_are_all_in_the_log(tmp_path: Path) -> None:
@@ -21,3 +25,18 @@ def test_many_in_a_row_are_all_in_the_log(tmp_path: Path) -> None:
     events = [event for event in open_log(tmp_path / "c.lctl.json").events() if event.type == "ambient"]
     assert [value for event in events for _, _, value, _ in reads_of(event.data)] == list(range(40))
     assert len(events) == 10
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="a limit of time by a signal of POSIX")
+def test_a_limit_of_time_in_a_sleep_has_the_lines_of_its_handler(run: Run) -> None:
+    """And none of lctl's, in whose function the program slept."""
+    code = (
+        "import signal, sys, time, traceback\n"
+        "def over(number, frame): raise TimeoutError\n"
+        "signal.signal(signal.SIGALRM, over)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.02)\n"
+        "try: time.sleep(5)\n"
+        "except TimeoutError as error:\n"
+        "    print(*(frame.name for frame in traceback.extract_tb(error.__traceback__)))\n"
+    )
+    assert run(code).out == "<module> over\n"
