@@ -7,7 +7,6 @@ from asyncio import Handle
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from lctl.rerun.spots import Spot
 from lctl.session.turns import FAR
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class IdleLoop:
         self._real: Callable[[float | None], Any] = self._selector.select
         self._turns = 0
         self._polls = False
-        self._granted: list[tuple[Awaiting | Held, bool, Spot]] = []
+        self._granted: list[tuple[Awaiting | Held, bool]] = []
         self._next = 0  # among what is ready: behind what has been given in this turn
         self.is_paused = False
         self.turn = 0
@@ -85,9 +84,9 @@ class IdleLoop:
         if threading.get_native_id() != self.tid:
             self.loop._write_to_self()
 
-    def grant(self, party: Awaiting | Held, counts: bool, spot: Spot) -> None:
-        """Let `party` have what it waits for. `counts`: its turn was recorded; `spot`: its place there."""
-        self._granted.append((party, counts, spot))
+    def grant(self, party: Awaiting | Held, counts: bool) -> None:
+        """Let `party` have what it waits for. `counts`: its turn was recorded."""
+        self._granted.append((party, counts))
         self.wake()
 
     def _select(self, timeout: float | None = None) -> Any:
@@ -115,9 +114,10 @@ class IdleLoop:
         """Have what reaches the loop in this turn, from `place` on, run where it ran: some of the program's
         own may stand between."""
         ready, at = self.loop._ready, self._next  # not before what it follows
-        for spot in self._keeper.spots(self, place):
-            at = max(spot.place(ready), at)
-            ready.insert(at, Handle(self._go_on_in_turn, (given, spot.behind), self.loop))
+        for one in self._keeper.spots(self, place):
+            at = max(self._keeper.index(self, one), at)
+            behind = self._keeper.spot(one).behind
+            ready.insert(at, Handle(self._go_on_in_turn, (given, behind), self.loop))
             at += 1
 
     def _go_on_in_turn(self, given: bool, behind: int) -> None:
@@ -142,8 +142,8 @@ class IdleLoop:
         """Whether anything reached the loop. `at_once`: it is to stand behind all that is there."""
         given = bool(self._granted)
         ready = self.loop._ready
-        for party, counts, spot in self._granted:
-            at = len(ready) if at_once else max(spot.place(ready), self._next)
+        for party, counts in self._granted:
+            at = len(ready) if at_once else max(self._keeper.index(self, party.place), self._next)
             self._next = party.give(at)
             if counts:
                 self.reached = self.turn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -44,6 +45,9 @@ class Score:
         self._places = {moment[1]: place for place, moment in enumerate(self._moments)}
         # What was there when it was asked for has no turn, and nothing waits for it.
         self._late = {place for place, moment in enumerate(self._moments) if moment[2] == AT_ONCE}
+        self._there: dict[str, deque[int]] = {}
+        for place in sorted(self._late):
+            self._there.setdefault(self._moments[place][1][0], deque()).append(place)
         self._over = bytearray(place in self._late for place in range(len(self._moments)))
         self.length = len(self._moments)
         self.head = 0
@@ -74,6 +78,13 @@ class Score:
         """Of its event loop, counted from what reached that before; `AT_ONCE` of what nobody waited for; None
         if unknown."""
         return self._moments[place][2]
+
+    def next_at_once(self, lane: str) -> int | None:
+        """The place of what this lane will have at once when it asks again; None if nothing is."""
+        there = self._there.get(lane, ())
+        while there and there[0] not in self._late:
+            there.popleft()
+        return there[0] if there else None
 
     def is_joined(self, place: int) -> bool:
         """Whether what is behind it, of another lane, reached an event loop in the same turn."""

@@ -241,7 +241,7 @@ class Stage:
             self.pace.move(party.until)
         loop = self.loops.pop(party.tid, None)
         if loop is not None:
-            loop.grant(party, self.score.turn(place) is not None, self.score.spot(place))
+            loop.grant(party, self.score.turn(place) is not None)
         elif isinstance(party, Awaiting):
             party.wake()
 

@@ -80,9 +80,14 @@ class Timekeeper:
         """That of what comes at `place`, of its loop."""
         return self._score.turn(place)
 
-    def spots(self, loop: IdleLoop, place: int) -> list[Spot]:
+    def spots(self, loop: IdleLoop, place: int) -> list[int]:
         """See `Upcoming.spots`."""
         return self._stage.upcoming.spots(loop, place)
+
+    def index(self, loop: IdleLoop, place: int) -> int:
+        """See `Upcoming.index`."""
+        with self._door:
+            return self._stage.upcoming.index(loop, place)
 
     def spot(self, place: int) -> Spot:
         """That of what comes at `place`, in its turn."""

@@ -14,9 +14,9 @@ from lctl.rerun.idleloop import idle_of
 from lctl.rerun.ordering import START, WAKES
 from lctl.rerun.parties import Awaiting, Blocked, Held
 from lctl.rerun.score import Score
-from lctl.rerun.spots import Spot
 from lctl.session import turns
 from lctl.session.lanes import Lane
+from lctl.session.turnplaces import lane_of
 
 if TYPE_CHECKING:
     from lctl.rerun.idleloop import IdleLoop
@@ -135,19 +135,44 @@ class Upcoming:
             others = others or score.turn(place) not in _NO_TURN
         return None
 
-    def spots(self, loop: IdleLoop, place: int) -> list[Spot]:
-        """Where in its turn `place` reaches this loop, and what does so behind it in that turn; each once."""
+    def spots(self, loop: IdleLoop, place: int) -> list[int]:
+        """`place`, and what reaches this loop behind it in its turn: the first of each spot there."""
         score = self._score
-        found = [score.spot(place)]
+        found, last = [place], score.spot(place)
         for other in range(place + 1, min(place + AHEAD, score.length)):
             turn = score.turn(other)
             if turn in _NO_TURN or score.is_over(other) or self.is_elsewhere(other, loop.loop):
                 continue
             if turn != 0:
                 break
-            if score.spot(other).behind < found[-1].behind:
-                found.append(score.spot(other))
+            if score.spot(other).behind < last.behind:
+                found.append(other)
+                last = score.spot(other)
         return found
+
+    def index(self, loop: IdleLoop, place: int) -> int:
+        """Where among what is ready in this loop to put what comes at `place`. A spot has no count of what
+        calls under way do: where they ask for a piece next that was there, that says who was first."""
+        ready, spot = loop.loop._ready, self._score.spot(place)
+        at = spot.place(ready)
+        if spot.ahead is None and at:
+            end = self._next_turn(loop, place)
+            while at and self._is_between(lane_of(ready[at - 1]), place, end):
+                at -= 1
+        return at
+
+    def _is_between(self, lane: str, place: int, end: int) -> bool:
+        """Whether the lane asks next for a piece that was there behind `place`, and before `end`."""
+        after = self._score.next_at_once(lane)
+        return after is not None and place < after < end
+
+    def _next_turn(self, loop: IdleLoop, place: int) -> int:
+        """The first place behind this one that reaches the loop in a later turn."""
+        last = min(place + AHEAD, self._score.length)
+        for other in range(place + 1, last):
+            if (self._score.turn(other) or 0) > 0 and not self.is_elsewhere(other, loop.loop):
+                return other
+        return last
 
     def _is_now(self, loop: IdleLoop, turn: int | None, others: bool) -> bool:
         """Whether this turn is `turn` turns behind the one in which something last reached the loop. `others`

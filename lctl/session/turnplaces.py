@@ -51,6 +51,15 @@ def index(ready: Any, many: int, busy: Collection[str]) -> int:
     return place
 
 
+def lane_of(handle: Any) -> str:
+    """The path of the lane that a callback runs in; empty where it says none."""
+    try:
+        lane: lanes.Lane = handle._context.get(lanes.variable, lanes.MAIN)
+        return lane.path
+    except Exception:  # whatever somebody handed to the loop
+        return ""
+
+
 def _is_own(handle: Any, busy: Collection[str]) -> bool:
     """Whether a rerun has this callback as well, in the same turn. Not one that says nothing of itself."""
     try:

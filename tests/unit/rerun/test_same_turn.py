@@ -11,6 +11,8 @@ import pytest
 from lctl.rerun.conductor import Conductor
 from lctl.rerun.ordering import START
 from lctl.rerun.spots import LAST, Spot
+from lctl.session import lanes
+from lctl.session.turns import AT_ONCE
 from tests.unit.rerun.commands import Run
 from tests.unit.rerun.concurrency import World, conduct
 
@@ -82,6 +84,42 @@ def test_what_ends_in_the_turn_of_a_request_does_not_come_a_turn_later(
     finally:
         conductor.uninstall()
     assert trace == [0, 1, *expected, 4]
+
+
+@pytest.mark.parametrize("expected", [["piece 1", "tool", "piece 2"], ["piece 1", "piece 2", "tool"]])
+def test_a_tool_ends_before_a_piece_that_was_there_is_asked_for_or_after_it(expected: list[str]) -> None:
+    """Both in one turn: how many callbacks ran behind the tool's end tells nothing of calls under way."""
+    tool, stream = ("0.1", "tool", 1, 0), "0.2"
+    moments = {
+        "piece 1": ((stream, "exchange", 1, 1), 99),
+        "piece 2": ((stream, "exchange", 1, 2), AT_ONCE),
+        "tool": (tool, 2),
+    }
+    conductor = Conductor([(float(n), *moments[one]) for n, one in enumerate(expected)])
+    trace: list[str] = []
+
+    async def read() -> None:
+        lanes.variable.set(lanes.Lane(stream))
+        await conductor.wait_async((stream, "exchange", 1, 1))
+        trace.append("piece 1")
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        await conductor.wait_async((stream, "exchange", 1, 2))
+        trace.append("piece 2")
+
+    async def call() -> None:
+        await conductor.wait_async(tool)
+        trace.append("tool")
+
+    async def main() -> None:
+        await asyncio.gather(read(), call())
+
+    conductor.install()
+    try:
+        asyncio.run(main())
+    finally:
+        conductor.uninstall()
+    assert trace == expected
 
 
 _GIVING_WAY = """
