@@ -16,6 +16,9 @@ from lctl.cli.screen import Column, Piece, Screen
 if TYPE_CHECKING:
     from lctl.facts.sandbox import Answer
 
+#: Seconds that a query over many logs may take, once they are read.
+_FLEET_SECONDS = 60.0
+
 
 @click.command()
 @click.argument("words", nargs=-1, required=True, metavar="[TARGET...] SQL")
@@ -26,9 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--seconds",
     type=click.FloatRange(0, min_open=True),
-    default=5.0,
-    show_default=True,
-    help="Time it may take.",
+    help="Time it may take: 5, or 60 over many logs, unless given.",
 )
 @screened()
 def query(
@@ -38,7 +39,7 @@ def query(
     agent: str | None,
     limit: int,
     as_csv: bool,
-    seconds: float,
+    seconds: float | None,
 ) -> None:
     """Ask TARGET in SQL: its facts, steps, tools, messages, errors, events.
 
@@ -59,13 +60,14 @@ def query(
     """
     *targets, sql = words
     if len(targets) > 1 or (targets and _is_fleet(targets[0])):
-        answer = _of_fleet(targets, sql, limit, at, agent)
+        answer = _of_fleet(targets, sql, limit, seconds or _FLEET_SECONDS, at, agent)
     else:
         from lctl.cli.target import opened
         from lctl.facts.querying import query as asked
+        from lctl.facts.sandbox import SECONDS
 
         log = opened(targets[0] if targets else "last")
-        answer = asked(log, sql, at=at, agent=agent, limit=limit, seconds=seconds)
+        answer = asked(log, sql, at=at, agent=agent, limit=limit, seconds=seconds or SECONDS)
     if screen.json:
         screen.json_value({"columns": answer.columns, "rows": answer.dicts(), "more": answer.more})
     elif as_csv:
@@ -80,7 +82,9 @@ def _is_fleet(target: str) -> bool:
     return remote or target.endswith(".parquet") or any(c in target for c in "*?[") or Path(target).is_dir()
 
 
-def _of_fleet(targets: list[str], sql: str, limit: int, at: int | None, agent: str | None) -> Answer:
+def _of_fleet(
+    targets: list[str], sql: str, limit: int, seconds: float, at: int | None, agent: str | None
+) -> Answer:
     from lctl.errors import UsageError
     from lctl.warehouse import query_logs
 
@@ -88,7 +92,7 @@ def _of_fleet(targets: list[str], sql: str, limit: int, at: int | None, agent: s
         raise UsageError("query: give TARGET and one query; put the query in quotes")
     if at is not None or agent is not None:
         raise UsageError("--at and --as are for one log; in a query over logs use a column (seq, agent, run)")
-    return query_logs(targets, sql, limit=limit)
+    return query_logs(targets, sql, limit=limit, seconds=seconds)
 
 
 def _csv(answer: Answer) -> str:

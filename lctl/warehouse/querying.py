@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lctl.codec import open_log
-from lctl.errors import LctlError, LogError, LogNotFound, MissingExtra, NotALog, UsageError
-from lctl.facts.sandbox import Answer
+from lctl.errors import LctlError, LogError, LogNotFound, MissingExtra, NotALog
 from lctl.notices import tell
+from lctl.warehouse.asking import ask, quoted, said
 from lctl.warehouse.parquet import arrow, arrow_schema, batches, filesystem_of, refusals
 from lctl.warehouse.views import VIEWS
 
@@ -19,48 +19,42 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
+    from lctl.facts.sandbox import Answer
+
 #: Rows that are given where nobody asks for more.
 ROWS = 10_000
 _SUFFIXES = (".lctl.json", ".lctl.jsonl", ".lctl.yaml", ".lctl.json.gz", ".lctl.json.zst")
 
 
-def query_logs(paths: Sequence[str], sql: str, *, limit: int = ROWS) -> Answer:
+def query_logs(paths: Sequence[str], sql: str, *, limit: int = ROWS, seconds: float | None = None) -> Answer:
     """The rows of one query over logs: tables events, steps, tools, messages, errors, facts and runs.
 
     Args:
         paths: logs, folders of them, globs (`runs/**/*.json`), and Parquet that `lctl export` wrote: files,
             datasets, URLs of s3://, gs:// and what else fsspec knows.
         limit: rows to give.
+        seconds: the query may take, once the logs are read; None for as long as it takes.
 
     Raises:
         MissingExtra: DuckDB or pyarrow is not installed.
         LogNotFound: no log is at those paths.
         LogError: what is there cannot be read.
-        UsageError: the query is wrong; where, DuckDB says.
+        UsageError: the query is wrong (where, DuckDB says), does more than to read, or takes too long.
     """
     duckdb = _duckdb()
     logs, parquet = _places(paths)
     with duckdb.connect(":memory:") as database:
         try:
-            _load(database, logs, parquet)
+            files = [place for given in parquet for place in _within(database, given)]
+            _load(database, logs, files)
             for name, view in VIEWS.items():
                 database.execute(f"CREATE VIEW {name} AS {view}")
         except duckdb.Error as error:
-            raise LogError(f"{', '.join(paths)}: {_said(error)}") from None
-        if not parquet:  # all is loaded: a query has no business with files
-            database.execute("SET enable_external_access = false")
-        database.execute("SET lock_configuration = true")
-        try:
-            found = database.execute(sql)
-            if found is None or found.description is None:
-                raise UsageError("there is no query; write SELECT ...")
-            rows = found.fetchmany(limit + 1)
-        except duckdb.Error as error:
-            raise UsageError(_said(error)) from None
-        return Answer([column[0] for column in found.description], rows[:limit], len(rows) > limit)
+            raise LogError(f"{', '.join(paths)}: {said(error)}") from None
+        return ask(database, sql, files, limit, seconds)
 
 
-def _load(database: duckdb.DuckDBPyConnection, logs: list[str], parquet: list[str]) -> None:
+def _load(database: duckdb.DuckDBPyConnection, logs: list[str], files: list[str]) -> None:
     """The table `events`: rows of logs, and a view of Parquet."""
     failed: list[LctlError] = []
     reader = arrow().RecordBatchReader.from_batches(arrow_schema(), _batches(logs, failed))
@@ -72,9 +66,8 @@ def _load(database: duckdb.DuckDBPyConnection, logs: list[str], parquet: list[st
     # Python gets a time without a zone: with one, DuckDB needs yet another package.
     utc = '* REPLACE (make_timestamp(epoch_us("timestamp")) AS "timestamp")'
     both = f"SELECT {utc} FROM logged"
-    if parquet:
-        parquet = [place for given in parquet for place in _within(database, given)]
-        listed = ", ".join("'" + place.replace("'", "''") + "'" for place in parquet)
+    if files:
+        listed = ", ".join(map(quoted, files))
         names = ", ".join(f'"{field.name}"' for field in arrow_schema())
         read = f"SELECT {names} FROM read_parquet([{listed}], union_by_name = true)"
         both += f" UNION ALL SELECT {utc} FROM ({read})"
@@ -82,7 +75,7 @@ def _load(database: duckdb.DuckDBPyConnection, logs: list[str], parquet: list[st
 
 
 def _within(database: duckdb.DuckDBPyConnection, place: str) -> list[str]:
-    """A path or glob as DuckDB takes it. What is elsewhere is read through fsspec, with the packages and
+    """The files at a path or glob. What is elsewhere is read through fsspec, with the packages and
     credentials that wrote it: DuckDB's own ways are extensions that it would fetch.
 
     Raises:
@@ -90,7 +83,7 @@ def _within(database: duckdb.DuckDBPyConnection, place: str) -> list[str]:
         LogError: it cannot be reached.
     """
     if "://" not in place:
-        return [place]
+        return sorted(glob.glob(place, recursive=True)) if glob.has_magic(place) else [place]  # noqa: PTH207
     filesystem, path = filesystem_of(place, own=True)
     # gcsfs reads ahead in tasks of a loop, which DuckDB leaves running.
     filesystem.open = partial(filesystem.open, cache_type="readahead")
@@ -163,10 +156,3 @@ def _duckdb() -> Any:
     except ImportError:
         raise MissingExtra("a query over many logs", "duckdb") from None
     return duckdb
-
-
-def _said(error: Exception) -> str:
-    """DuckDB's message in one line, without the picture of the query below it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    kept = [line for line in lines if not line.startswith(("LINE ", "^"))]
-    return "; ".join(kept[:3]) or type(error).__name__

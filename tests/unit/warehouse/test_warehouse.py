@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from lctl import LCTLSession
 from lctl.codec import Log, open_log
-from lctl.errors import LogError, LogNotFound, NotALog, UsageError
+from lctl.errors import LogError, LogNotFound, NotALog
 from lctl.facts.querying import query
 from lctl.warehouse import query_logs, write_dataset, write_file
 from lctl.warehouse.parquet import arrow_schema
@@ -329,24 +329,6 @@ def test_values_are_those_of_a_query_on_the_log(duckdb: Any, tmp_path: Path) -> 
         "SELECT context FROM errors",
     ):
         assert query_logs([str(tmp_path)], asked).rows == query(log, asked).rows, asked
-
-
-@pytest.mark.parametrize(
-    ("sql", "says"),
-    [
-        ("SELEC 1", "syntax error"),
-        ("SELECT nope FROM steps", 'Referenced column "nope" not found'),
-        ("COPY steps TO 'out.csv'", "disabled by configuration"),
-        ("SELECT * FROM read_csv('/etc/hostname')", "disabled by configuration"),
-        ("SET enable_external_access = true", "locked"),
-        ("", "there is no query"),
-    ],
-)
-def test_a_wrong_query_is_one_line(duckdb: Any, logs: list[Log], tmp_path: Path, sql: str, says: str) -> None:
-    """What DuckDB says of it; files are no business of a query over logs."""
-    with pytest.raises(UsageError, match=says) as raised:
-        query_logs([str(tmp_path / "runs")], sql)
-    assert "\n" not in str(raised.value)
 
 
 def test_no_log_there(duckdb: Any, tmp_path: Path) -> None:
