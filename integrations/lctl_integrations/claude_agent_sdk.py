@@ -45,7 +45,7 @@ _runs = Runs()
 
 
 def _listen(transport: Any) -> Turns | None:
-    return None if get_session() is None else Turns(_runs, transport)
+    return None if get_session() is None else Turns(_runs)
 
 
 def _turns(query: Any) -> Turns | None:
