@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lctl.conversation.ledger import RUNNING, Ledger
 from lctl.conversation.sessions import Sessions
@@ -13,13 +12,12 @@ from lctl.session import jsonable
 from lctl.session.conversing import follower_of
 from lctl.session.durable import beginning
 from lctl.session.durable.calls import EarlierCalls, call_once
+from lctl.session.durable.ending import Ending
 from lctl.session.durable.numbering import drafts, fresh
 from lctl.session.durable.ownstate import OwnState, Reduce
-from lctl.session.durable.reading import Reading
 from lctl.session.durable.turn import Left, Turn
 from lctl.session.durable.writing import message_data
 from lctl.session.session import LCTLSession
-from lctl.session.steps import error_data
 from lctl.session.tools import call_tool
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Session(Reading):
+class Session(Ending):
     """A session that is being recorded, or one read from a log.
 
         with lctl.Session.start(model="gpt-x", seed_messages=[system]) as s:
@@ -59,8 +57,6 @@ class Session(Reading):
         """
         super().__init__(sessions, ledger, seq, recording=recording, chain=chain)
         self._log = recording if live else None
-        self.owns = False
-        self._entered = 0
         self.turns: list[Turn] = []
         self._own = OwnState(self)
         self._earlier: EarlierCalls | None = None
@@ -294,50 +290,3 @@ class Session(Reading):
         if own.reduce is not None and self.turns:
             own.follow(own.reduce, self.turns[-1])
         own.record()
-
-    # -- ending ------------------------------------------------------------------------------
-
-    def end(self, status: Literal["completed", "failed"] = "completed", error: Any = None) -> None:
-        """Record the session's end; a second one is not recorded. A failed session may be started again, and
-        then goes on."""
-        with self.writing:
-            if self.status != RUNNING:
-                return
-            self._own.record()
-            data: dict[str, Any] = {"session_id": self.id, "status": status}
-            if error is not None:
-                said = error_data(error) if isinstance(error, BaseException) else None
-                data["error"] = error if said is None else {key: said[key] for key in ("type", "message")}
-            self.log.emit("session_end", data)
-
-    def close(self) -> None:
-        """Let go of the log, if it was opened for this session. The session itself goes on running."""
-        if self.owns and self._log is not None and not self._log.closed:
-            self._log.close()
-
-    def __enter__(self) -> Session:
-        if self.owns and not self._entered:
-            self.log.__enter__()
-        self._entered += 1
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._entered -= 1
-        if self._entered or self._log is None:
-            return
-        if not self._log.closed:
-            self.end("completed" if error is None else "failed", error)
-            if error is not None:
-                self._log.told(error)  # its end has
-        if self.owns:
-            self._log.__exit__(kind, error, trace)
-
-    async def __aenter__(self) -> Session:
-        return self.__enter__()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.__exit__(kind, error, trace)
