@@ -73,6 +73,7 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
         wrapped = sys.modules.get("lctl.instrument.wrapat")
         if wrapped is not None and wrapped.named:
             found["tools"] = list(wrapped.named)
+        found["timers"] = (full and not late) or None
         found["env"] = _environment(redactor, _reread)
     else:
         found["hashseed"] = seed if seed.isdigit() else None  # which one Python drew, nobody can tell

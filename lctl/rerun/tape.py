@@ -40,7 +40,7 @@ class Tape:
         lanes: entries of each lane by kind ("exchange", "tool"), in order of start.
         shown: the data of the events that say the times that libraries showed.
         jobs: the data of the event that says what was seen of pool jobs.
-        timers: of the program's own code that went off, by lane and number.
+        timers: of the program's own code that went off, by lane and number; None where none is kept.
         reads: of each lane and source, the recorded reads of its surroundings.
         pending: model calls of which the log has the beginning only, in order of start.
         mark: tells the deliveries of several tapes in one process apart.
@@ -56,7 +56,7 @@ class Tape:
         self.reads = found.reads
         self.shown = found.shown
         self.jobs = found.jobs
-        self.timers = found.timers
+        self.timers = found.timers if found.timers or self._keeps_timers() else None
         self.pending = found.pending
         self.outputs = found.outputs
         self.inside = found.inside
@@ -238,6 +238,11 @@ class Tape:
         found = (self.jobs.get("value") or {}).get("counted")
         found = [found] if isinstance(found, str) else found
         return [lane for lane in found if isinstance(lane, str)] if isinstance(found, list) else []
+
+    def _keeps_timers(self) -> bool:
+        """Whether a timer of the program's own code that went off would be in the log."""
+        program = self.log.chain.get("program")
+        return isinstance(program, dict) and program.get("timers") is True
 
     @property
     def has_ambient(self) -> bool:

@@ -53,7 +53,7 @@ class Turns:
 
     def timer(self, lane: Lane, number: int, handle: Any) -> bool | None:
         timers = self._tape.timers
-        if lane in self._live or not timers:
+        if lane in self._live or timers is None:
             return None
         if (lane.path, number) not in timers:
             return None if self._is_fork else False

@@ -130,11 +130,15 @@ import threading
 from openai import OpenAI
 
 client = OpenAI()
+answered = {"left": threading.Event(), "right": threading.Event()}
 
 def strand(name):
     for n in range(3):
+        if n == 2:  # not before both have begun, however slow the other one is
+            answered["left"].wait(), answered["right"].wait()
         text = f"{name} {n}"
         client.chat.completions.create(model="gpt-4.1", messages=[{"role": "user", "content": text}])
+        answered[name].set()
 
 threads = [threading.Thread(target=strand, args=(name,)) for name in ("left", "right")]
 for thread in threads:
