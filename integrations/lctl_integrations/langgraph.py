@@ -1,5 +1,6 @@
-"""langgraph: checkpoints as lineage, and what a rerun needs of tools in graphs (`langgraph_doings`). Nodes,
-interrupts and hand-offs come through langchain-core's callbacks.
+"""langgraph: checkpoints as lineage, and what a rerun needs of tools in graphs.
+
+The latter is in `langgraph_doings`. Nodes, interrupts and hand-offs come through langchain-core's callbacks.
 
 A checkpoint event says which state of which thread follows from which: `thread_id`, `checkpoint_id`, its
 `parent_checkpoint_id`, the superstep and where it came from ("input", "loop", "update", "fork"). The state
