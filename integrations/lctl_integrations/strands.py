@@ -12,19 +12,18 @@ from typing import Any
 
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet, Wrapper
-from lctl.instrument.readout import stream_was_read
-from lctl.instrument.structure import Failure, ModelCall, Step, Tool, around_step, around_tool, guarded
+from lctl.instrument.structure import Failure, Step, Tool, around_step, around_tool, guarded
 from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, jsonable, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
 from lctl_integrations import strands_ids
+from lctl_integrations.strands_models import asked_model
 
 _AGENT = "an agent of Strands"
 _TEAM = "a graph or swarm of Strands"
 _TOOL = "a tool call of Strands"
 _HANDOFF = "a hand-off of Strands"
-_MODEL = "a model call of Strands"
 
 #: Modules whose own tools only let agents work, or change one that works: they run again in a rerun.
 _WITHIN = (
@@ -237,79 +236,13 @@ def _use_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     return use, state or {}
 
 
-# -- models without a wire ----------------------------------------------------------------
-
-
-def _asked_model(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Signature of the wrapped: (model, system_prompt, messages, tool_specs, ...)."""
-
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
-        if get_session() is None:
-            return None
-        with guard(_MODEL):
-            guard.rehearse(_MODEL)
-            return _Asked(dict(zip(("model", "system_prompt", "messages"), args, strict=False)) | kwargs)
-        return None
-
-    return wrapping.wrap(wrapped, begin)(*args, **kwargs)
-
-
-class _Asked(wrappedruns.Run):
-    """One call of a model; it stands where no exchange is seen beneath it."""
-
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        config = given["model"].get_config() or {}
-        found = config.get("model_id") if isinstance(config, dict) else None
-        self._call = ModelCall.begin(
-            str(found or type(given["model"]).__name__),
-            lambda: _prompt(given.get("system_prompt"), given.get("messages") or []),
-        )
-        self._last: Any = None
-
-    def yielded(self, value: Any) -> None:
-        self._last = value
-
-    def returned(self, value: Any) -> None:
-        stream_was_read()  # of the Responses API, Strands leaves it at its last event, and does not close it
-        stop = self._last.get("stop") if isinstance(self._last, dict) else None
-        if stop is None:
-            self._call.end()
-        else:
-            self._call.end(lambda: _message(stop[1]), usage=_tokens(stop[2]))
-
-    def failed(self, error: BaseException) -> None:
-        self._call.end(error=error)
-
-
-_TOKENS = {
-    "input": "inputTokens",
-    "output": "outputTokens",
-    "cache_read": "cacheReadInputTokens",
-    "cache_write": "cacheWriteInputTokens",
-}
-
-
-def _tokens(usage: Mapping[str, int]) -> dict[str, int]:
-    return {name: usage[key] for name, key in _TOKENS.items() if key in usage}
-
-
-def _prompt(system: Any, messages: list[Any]) -> list[dict[str, Any]]:
-    first = [{"role": "system", "content": system}] if isinstance(system, str) and system else []
-    return [*first, *(_message(message) for message in messages)]
-
-
-def _message(message: Mapping[str, Any]) -> dict[str, Any]:
-    """As Bedrock's Converse has it, which is Strands' own form."""
-    return {"role": message["role"], "content": jsonable.plain(message["content"])}
-
-
 _HOOKS: dict[str, dict[str, Wrapper]] = {
     "agent.agent": {
         "Agent.stream_async": around_step(_AGENT, _agent),
         "Agent.structured_output_async": around_step(_AGENT, _structured),
     },
     "agent._agent_as_tool": {"_AgentAsTool.stream": _agent_called},
-    "event_loop.event_loop": {"stream_messages": _asked_model},
+    "event_loop.event_loop": {"stream_messages": asked_model},
     "multiagent.graph": {
         "Graph.stream_async": around_step(_TEAM, _team),
         "Graph._execute_node": around_step(_TEAM, _node),
