@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 
 from lctl.conversation.tree import Tree
 from lctl.training.contents import bare_identity, identity
@@ -50,6 +51,9 @@ class Breaks:
         self._is_own = is_own
         self._covered = array("i", [-1]) * len(tree)  # the latest row through a message
         self._tips: list[int] = []
+        self._answers: dict[tuple[bytes, bytes], int] = {}  # of the rows of the first `_known` tips
+        self._indexed: set[int] = set()
+        self._known = 0
 
     def reason(self, path: Sequence[int]) -> str | None:
         """Why the row with this path is one of its own; None: it begins a conversation."""
@@ -95,7 +99,7 @@ class Breaks:
             return "subagent"
         before = [n for n in forest.versions_at(root, seq) if n != root and self._covered[n] >= 0]
         if not before:
-            before = self._copied_from(path)
+            before = self._copied_from(path) or self._sent_back(path)
         if not before:
             return None
         old = self._tree.way(self._tips[self._covered[before[-1]]], strict=False)
@@ -105,6 +109,26 @@ class Breaks:
         """Messages in earlier rows that a path has copies of."""
         origins = self._forest.origins
         return [origins[n] for n in path if n in origins and self._covered[origins[n]] >= 0][:1]
+
+    def _sent_back(self, path: Sequence[int]) -> list[int]:
+        """The answer of an earlier row that a path gives back as its own first one, to the same question: on
+        the wire a list with another system prompt shares nothing with the one before."""
+        sampled, seq = self._forest.sampled, self._tree.seq
+        place = next((at for at, n in enumerate(path[:-1]) if self._forest.role_at(n, seq) == "assistant"), 0)
+        if not place or path[place] in sampled:
+            return []
+        for tip in self._tips[self._known :]:
+            old = self._tree.way(tip, strict=False)
+            for before, number in pairwise(old):
+                if number in sampled and number not in self._indexed:
+                    self._indexed.add(number)
+                    self._answers.setdefault(self._exchanged(before, number), number)
+        self._known = len(self._tips)
+        found = self._answers.get(self._exchanged(path[place - 1], path[place]))
+        return [] if found is None else [found]
+
+    def _exchanged(self, asked: int, answer: int) -> tuple[bytes, bytes]:
+        return identity(self._tree.node(asked).data), identity(self._tree.node(answer).data)
 
     def _nearest(self, path: Sequence[int], shared: int, old: list[int]) -> list[int]:
         """The earlier path to compare with: the one that the log says was edited, else the latest."""

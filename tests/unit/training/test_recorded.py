@@ -10,6 +10,7 @@ import pytest
 
 import lctl
 from lctl.testing import ModelServer, Reply
+from lctl.training import samples
 
 
 def exported(log: Path, format: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -127,3 +128,40 @@ def test_g14_what_goes_on_from_another_program_is_not_trained(tmp_path: Path) ->
     rows, made = exported(log, "calls")
     assert [row["messages"][0]["content"] for row in rows] == ["hello"]
     assert (made["trained"], made["skipped"]) == (1, {"broken": 2})
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ([{"role": "system", "content": "Be strict."}], "edit"),
+        ([], "delete"),
+        ([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Today?"}], "insert"),
+    ],
+)
+def test_g14_a_list_with_another_beginning_goes_on_from_no_row(
+    tmp_path: Path, changed: list[dict[str, Any]], reason: str
+) -> None:
+    """On the wire the new list shares nothing with the old one; the answers in it say where it came from.
+    Another conversation in which the same was answered to something else began by itself."""
+    openai = pytest.importorskip("openai")
+    log = tmp_path / "run.lctl.json"
+    with (
+        ModelServer() as server,
+        lctl.LCTLSession("a", path=log),
+        openai.OpenAI(base_url=server.openai_url, api_key="t") as client,
+    ):
+
+        def ask(messages: list[dict[str, Any]]) -> dict[str, Any]:
+            answer = client.chat.completions.create(model="m", messages=messages)
+            return {"role": "assistant", "content": answer.choices[0].message.content}
+
+        server.script(["4", "6", "8", "yes"])
+        talk: list[dict[str, Any]] = [{"role": "system", "content": "Be brief."}]
+        for question in ("2+2?", "3+3?"):
+            talk.append({"role": "user", "content": question})
+            talk.append(ask(talk))
+        ask([*changed, *talk[1:], {"role": "user", "content": "4+4?"}])
+        other = [{"role": "user", "content": "Half of eight?"}, {"role": "assistant", "content": "4"}]
+        ask([*other, {"role": "user", "content": "Sure?"}])
+    rows = list(samples(lctl.load(log).tree))
+    assert [row.break_reason for row in rows] == [None, reason, None]
