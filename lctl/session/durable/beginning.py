@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 from lctl.conversation.hydrated import Hydrated
@@ -16,15 +16,16 @@ from lctl.record.recorder import Draft
 from lctl.session.conversing import Follower
 from lctl.session.default import get_session
 from lctl.session.durable.tooling import tools_data
-from lctl.session.durable.writing import as_stored, message_data, same_message
+from lctl.session.durable.writing import as_stored, message_data, recorded_as, same_message
 from lctl.session.session import LCTLSession
 
 Log = LCTLSession | str | os.PathLike[str] | None
 
 
 def new_id(kind: str) -> str:
-    """`sess_1f0c...`, `conv_...`: unlike any other."""
-    return f"{kind}_{token_hex(8)}"
+    """`sess_1f0c...`, `conv_...`: unlike any other. A rerun knows what was drawn as a UUID, and puts the
+    recorded one in its place (see `recorded_as`)."""
+    return f"{kind}_{uuid.uuid4().hex[:16]}"
 
 
 def opened(log: Log, session_id: str | None = None) -> tuple[LCTLSession, bool]:
@@ -121,14 +122,15 @@ def begin(
                 log.emit("session_start", dict(known.start_data), agent=agent)
             _missing_seeds(sessions, log, known, messages, agent)
             return sessions[id]
-        _record(log, {"conversation_id": new_id("conv"), **data}, messages, agent)
+        seq = _record(log, {"conversation_id": new_id("conv"), **data}, messages, agent)
+        id = recorded_as(log, seq, "session_id", id)
         if id not in sessions:
             raise RecordingError(f"{log.path}: session {id} could not begin; 'lctl doctor' says why")
         return sessions[id]
 
 
-def _record(log: LCTLSession, data: dict[str, Any], seeds: list[dict[str, Any]], agent: str | None) -> None:
-    """The start and the seeds, in one write."""
+def _record(log: LCTLSession, data: dict[str, Any], seeds: list[dict[str, Any]], agent: str | None) -> int:
+    """The start and the seeds, in one write; the seq of the start."""
     place = log.frame()
     who = agent or place.agent
     data["seed_messages"] = [{"message_id": f"{data['session_id']}/{n}"} for n in range(1, len(seeds) + 1)]
@@ -138,7 +140,7 @@ def _record(log: LCTLSession, data: dict[str, Any], seeds: list[dict[str, Any]],
         drafts += [("message", who, _seed(data, seed, n), place.step) for n, seed in enumerate(seeds, 1)]
         return drafts
 
-    log.emit_many(build)
+    return log.emit_many(build)
 
 
 def _seed(data: Mapping[str, Any], seed: Mapping[str, Any], number: int) -> dict[str, Any]:
