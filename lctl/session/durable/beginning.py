@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,7 @@ def start_data(
     if trigger is not None:
         data["trigger"] = _trigger(trigger)
     if model is not None:
-        data["model"] = {"id": model} if isinstance(model, str) else dict(model)
+        data["model"] = _model(model)
     data |= tools_data(tools)
     data |= {key: value for key, value in extra.items() if value is not None}
     if state is not None:
@@ -98,8 +98,32 @@ def _trigger(trigger: Any) -> Any:
         return {"type": trigger}
     if isinstance(trigger, Mapping):
         return dict(trigger)
-    kind, id = trigger
+    try:
+        kind, id = trigger
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"trigger={trigger!r}: it is ('email', 'msg-17'), or a type alone: 'email'"
+        ) from None
     return {"type": kind, "id": id}
+
+
+def _model(model: Any) -> dict[str, Any]:
+    if isinstance(model, str):
+        return {"id": model}
+    if isinstance(model, Mapping):
+        return dict(model)
+    raise UsageError(f"model={model!r}: it is an id, or {{'id': ..., 'context_window': ...}}")
+
+
+def seeds_in(given: Iterable[Any]) -> list[Any]:
+    """The messages that `seed_messages` gives.
+
+    Raises:
+        UsageError: it is one message, and no list of them.
+    """
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise UsageError(f"seed_messages={given!r:.80}: it is a list of messages, such as [{given!r:.80}]")
+    return list(given)
 
 
 def begin(

@@ -107,9 +107,10 @@ class Session(Reading):
                 report (`updates`).
 
         Raises:
-            UsageError: there is a session of that id which began otherwise.
+            UsageError: there is a session of that id which began otherwise, or an argument is of no sense.
             LogLocked: another process is writing this log.
         """
+        seeds = beginning.seeds_in(seed_messages)
         recording, owns = beginning.opened(log, session_id)
         try:
             extra = {
@@ -127,7 +128,7 @@ class Session(Reading):
                 extra=extra,
             )
             follower = follower_of(recording)
-            begun = beginning.begin(follower, recording, data, list(seed_messages), agent)
+            begun = beginning.begin(follower, recording, data, seeds, agent)
         except BaseException:
             if owns:
                 recording.close()
