@@ -19,6 +19,7 @@ from lctl.conversation.node import Node
 from lctl.conversation.reading import Events, Reader
 from lctl.conversation.sessions import Sessions, sessions_of
 from lctl.conversation.tree import Tree
+from lctl.errors import UsageError
 from lctl.events import VERSION, Event
 from lctl.state.model import State
 from lctl.state.summary import tail_of
@@ -104,7 +105,13 @@ class Chain:
         return Timeline(self.log)
 
     def at(self, seq: int) -> State:
-        """The state after event `seq`."""
+        """The state after event `seq`.
+
+        Raises:
+            UsageError: `seq` is no number.
+        """
+        if not isinstance(seq, int):
+            raise UsageError(f"{self.log.name}: at({seq!r}): it takes the number of an event, such as 12")
         return self.timeline.at(seq)
 
     @property

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from lctl.chain import Chain
+from lctl.errors import UsageError
 from lctl.events import Event
 from lctl.state.model import State
 
@@ -64,10 +65,16 @@ class ReplayEngine:
         }
 
     def diff(self, other: ReplayEngine | Chain) -> Diff:
-        """What differs between this chain and another, aligned by what happened."""
+        """What differs between this chain and another, aligned by what happened.
+
+        Raises:
+            UsageError: the other is none.
+        """
         from lctl.analysis.diff import diff  # here: replaying needs neither prices nor alignment
 
         chain = other.chain if isinstance(other, ReplayEngine) else other
+        if not hasattr(chain, "log"):
+            raise UsageError(f"diff({other!r}): it takes another chain, such as Chain.load(PATH)")
         return diff(self.chain.log, chain.log)
 
     def find_bottlenecks(self, top: int = 5) -> list[SlowStep]:

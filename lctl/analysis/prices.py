@@ -15,6 +15,9 @@ from lctl.state.model import Tokens
 
 #: A model server of this machine has no price of its own, and another port each time.
 _HERE = frozenset({"127.0.0.1", "localhost", "::1"})
+#: Whose models a name alone may mean: the list tells a provider by the names of its chat models, and OpenAI's
+#: embeddings are not called so.
+_WIRES = ("openai", "cohere", "aws")
 _LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 
 
@@ -109,6 +112,8 @@ def _find(model: str, provider: str | None, origin: str | None) -> Book | None:
     tries: list[tuple[str | None, str | None]] = [(None, None)]
     if provider:
         tries.insert(0, (provider, None))
+    else:
+        tries += [(one, None) for one in _WIRES]
     if origin:
         tries.insert(0, (None, origin))
     for provider_id, api_url in tries:

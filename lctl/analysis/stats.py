@@ -260,11 +260,16 @@ def _row(name: str, spans: Sequence[StepSpan]) -> Row:
     )
 
 
+#: Operation of a call that counts the tokens of a prompt, and uses none.
+_FREE = "messages.count_tokens"
+
+
 def _silent(spans: Iterable[StepSpan]) -> int:
     """Model calls whose use of tokens nobody knows."""
     return sum(
         span.is_model_call and span.tokens is None and span.outcome == "success" and not span.inherited
         for span in spans
+        if span.intent != _FREE
     )
 
 

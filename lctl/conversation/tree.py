@@ -84,7 +84,13 @@ class Tree:
         return self._forest.seq if self._seq is None else min(self._seq, self._forest.seq)
 
     def at(self, seq: int) -> Tree:
-        """The same conversations after event `seq`."""
+        """The same conversations after event `seq`.
+
+        Raises:
+            UsageError: `seq` is no number.
+        """
+        if not isinstance(seq, int) and seq is not None:
+            raise UsageError(f"{self._named}at({seq!r}): it takes the number of an event, such as {self.seq}")
         return Tree(self._forest, seq)
 
     # -- messages ----------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from lctl.instrument.recordings import recording_of
 from lctl.record.recorder import Draft
 from lctl.session import lanes
 from lctl.session.border import digest_of, settled
+from lctl.session.wrappedruns import step_aside
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession, Redactor
@@ -165,10 +166,14 @@ def teed(body: Any, kept: list[bytes]) -> Any:
 
     def pieces() -> Iterator[bytes]:
         read = getattr(body, "read", None)
-        for piece in iter(lambda: read(16384), type(read(0))()) if read is not None else body:
-            data = piece.encode("iso-8859-1") if isinstance(piece, str) else piece
-            if len(kept) * 16384 < MOST_KEPT:
-                kept.append(bytes(data))
-            yield data
+        try:
+            for piece in iter(lambda: read(16384), type(read(0))()) if read is not None else body:
+                data = piece.encode("iso-8859-1") if isinstance(piece, str) else piece
+                if len(kept) * 16384 < MOST_KEPT:
+                    kept.append(bytes(data))
+                yield data
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     return pieces()

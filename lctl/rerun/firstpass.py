@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from lctl.codec import Log
+from lctl.codec.lines import decode
 from lctl.payloads.tape import reads_of
 from lctl.rerun import crossings
 from lctl.rerun.entries import Entry, Read, lane_of
@@ -31,6 +32,15 @@ _TYPES = {
 #: Lines of what is served are kept, up to so many bytes of them; the rest is read when it is wanted.
 _KEPT = frozenset({"exchange", "message", "tool_call"})
 _ROOM = 1 << 26
+
+
+def _oddly_written(line: bytes) -> Any:
+    """The event of a line that another writer made (numbers without end, halves of characters); None of one
+    that is damaged, which readers of the log say."""
+    try:
+        return decode(line)
+    except ValueError:
+        return None
 
 
 class FirstPass:
@@ -94,7 +104,12 @@ class FirstPass:
                 continue
             if kind == "step_end" and b'"cancelled"' not in line and b'"lane":"' not in line:
                 continue
-            event = orjson.loads(line)
+            try:
+                event = orjson.loads(line)
+            except ValueError:
+                event = _oddly_written(line)
+                if event is None:
+                    continue
             seq, data = event["seq"], event.get("data")
             if not isinstance(data, dict):
                 continue

@@ -18,6 +18,7 @@ from lctl.session.served import Served
 if TYPE_CHECKING:
     from lctl.session.lanes import Lane
     from lctl.session.pooljobs import Ended
+    from lctl.session.session import LCTLSession
     from lctl.session.toolcalls import ToolCall
 
 
@@ -56,8 +57,8 @@ class Router:
     def ambient(self, source: str, key: str, lane: Lane, number: int) -> tuple[Any] | None:
         return self._here().reads.ambient(source, key, lane)
 
-    def shown(self) -> Sequence[dict[str, Any]] | None:
-        return self._here().reads.shown()
+    def shown(self, session: LCTLSession) -> Sequence[dict[str, Any]] | None:
+        return self._of(session).reads.shown()
 
     def stopped(self, text: str) -> RerunStopped:
         return self._here().halt.stop(text)
@@ -96,8 +97,8 @@ class Router:
     def seen(self, key: str, of: str, lane: Lane) -> list[int] | None:
         return self._here().reads.seen(key, of, lane)
 
-    def jobs(self) -> dict[str, Any] | None:
-        return self._here().reads.jobs()
+    def jobs(self, session: LCTLSession) -> dict[str, Any] | None:
+        return self._of(session).reads.jobs()
 
     def aside(self, path: str) -> str | None:
         guard = auditing.active()
@@ -107,12 +108,12 @@ class Router:
         await self._here().turns.resumes_async(lane, *_recorded(seq))
 
     def _here(self) -> TapePlayer:
-        if len(self._by_store) > 1:
-            session = get_session()
-            store = session.store if session is not None else None
-            if isinstance(store, EchoStore):
-                return self._by_store.get(store, self.first)
-        return self.first
+        return self.first if len(self._by_store) <= 1 else self._of(get_session())
+
+    def _of(self, session: LCTLSession | None) -> TapePlayer:
+        """Of a session that ends, which the running code is in no more: to ask for one would open another."""
+        store = session.store if session is not None else None
+        return self._by_store.get(store, self.first) if isinstance(store, EchoStore) else self.first
 
 
 def _recorded(seq: int) -> tuple[int, bool]:

@@ -87,7 +87,17 @@ def run(started: Program, settings: Settings, *, aside: bool = False) -> tuple[l
             what = (error.strerror or str(error)).lower()
             raise RerunError(f"{started.argv[0]}: cannot be started ({what})") from None
         code = _wait(process)
-        return certificates(Path(folder)), code
+        return [
+            replace(one, log=_from_here(one.log, started.cwd)) for one in certificates(Path(folder))
+        ], code
+
+
+def _from_here(log: str, cwd: Path | None) -> str:
+    """The path of a log, as a program in `cwd` says it, for who is here."""
+    if not log or cwd is None:
+        return log
+    path = cwd / log
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lctl.session.lanes import Lane
     from lctl.session.pooljobs import Ended
     from lctl.session.served import Served
+    from lctl.session.session import LCTLSession
     from lctl.session.toolcalls import ToolCall
 
 #: The source of times that libraries show (of log lines, messages, answers): a rerun may show others.
@@ -178,8 +179,9 @@ class Player(Protocol):
         """The recorded value in a tuple; None: read it."""
         ...
 
-    def shown(self) -> Sequence[dict[str, Any]] | None:
-        """The data of the events that say the times that libraries showed; None: those that they did."""
+    def shown(self, session: LCTLSession) -> Sequence[dict[str, Any]] | None:
+        """At the end of a session: the data of the events that say the times that libraries showed; None:
+        those that they did."""
         return None
 
     def stopped(self, text: str) -> RerunStopped:
@@ -233,7 +235,7 @@ class Player(Protocol):
         """What the program saw next of such pool jobs (see `lctl.session.pooljobs.Seen`); None: look."""
         return None
 
-    def jobs(self) -> dict[str, Any] | None:
+    def jobs(self, session: LCTLSession) -> dict[str, Any] | None:
         """The data of the event that says all of this, empty if there was none; None: what was noted."""
         return None
 

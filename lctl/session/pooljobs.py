@@ -13,12 +13,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from itertools import count
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ReferenceType, WeakSet, ref
 
 from lctl.session import border, turns
 from lctl.session.lanes import Lane
 from lctl.session.underway import Moment
+
+if TYPE_CHECKING:
+    from lctl.session.session import LCTLSession
 
 #: Source of the `ambient` event that says it.
 SOURCE = "jobs"
@@ -210,9 +213,9 @@ class PoolJobs:
         if len(self._seen) < self._most:
             self._seen.append(seen)
 
-    def data(self) -> dict[str, Any] | None:
-        """Of the event; in a rerun, the recorded one's. None where there is nothing to say."""
-        recorded = None if border.playing is None else border.playing.jobs()
+    def data(self, session: LCTLSession) -> dict[str, Any] | None:
+        """Of the event that ends `session`; in a rerun, the recorded one. None: there is nothing to say."""
+        recorded = None if border.playing is None else border.playing.jobs(session)
         if recorded is not None:
             return recorded or None
         kept = self._ended.values() if self._several else ()

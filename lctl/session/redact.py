@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from lctl.errors import UsageError
 from lctl.session.assignments import assigned_secrets, normal
 from lctl.session.pieces import bytes_of, pieces_of
 from lctl.session.suspicion import suspicion
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 
 _MIN_VALUE = 8
 _PLACED = "[redacted:"
+
+
+def _compiled(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"extra_patterns: {pattern!r} is no regular expression: {error}") from None
 
 
 class Redactor:
@@ -38,6 +46,9 @@ class Redactor:
         extra_keys: further names whose values are secrets, in any spelling ("X-My-Token").
         allow: names and values that are never redacted.
         key: of the hash in the placeholders; by default new in every run.
+
+    Raises:
+        UsageError: a pattern is no regular expression, or text was given for a list.
     """
 
     def __init__(
@@ -48,7 +59,14 @@ class Redactor:
         allow: Iterable[str] = (),
         key: bytes | None = None,
     ) -> None:
-        self._patterns = tuple(re.compile(pattern) for pattern in extra_patterns)
+        for name, given in {
+            "extra_patterns": extra_patterns,
+            "extra_keys": extra_keys,
+            "allow": allow,
+        }.items():
+            if isinstance(given, str):  # its letters would be taken for what it lists
+                raise UsageError(f"{name}={given!r}: it is a list, such as [{given!r}]")
+        self._patterns = tuple(_compiled(pattern) for pattern in extra_patterns)
         self._keys = frozenset(normal(name) for name in extra_keys)
         self._allowed = frozenset(allow)
         self._allowed_names = frozenset(normal(name) for name in self._allowed)

@@ -265,7 +265,7 @@ class LCTLSession(Trusting, Stepping, Verbs, Keeping):
         unopened = self._forked and isinstance(self._recorder, UnopenedRecorder)
         if not unopened:
             hooks.closing(self)
-            for order in (self.pool_jobs.data(), self.returns.data()):
+            for order in (self.pool_jobs.data(self), self.returns.data()):
                 if order is not None:
                     self._record("ambient", self.agent, order, None)
             hooks.closed(self)

@@ -41,6 +41,11 @@ def document(spans: Iterable[Span], resource: Json | None = None) -> Json:
     }
 
 
+def _time(ns: int) -> str:
+    """In the 64 bits it has in protobuf: a duration in a log may be any number."""
+    return str(min(max(ns, 0), 2**64 - 1))
+
+
 def binary(request: Json) -> bytes:
     """An export request in protobuf.
 
@@ -101,8 +106,8 @@ def _span(span: Span) -> Json:
         "spanId": span.span_id,
         "name": span.name,
         "kind": _CLIENT if span.client else _INTERNAL,
-        "startTimeUnixNano": str(span.start_ns),
-        "endTimeUnixNano": str(span.end_ns),
+        "startTimeUnixNano": _time(span.start_ns),
+        "endTimeUnixNano": _time(span.end_ns),
         "attributes": _attributes(span.attributes),
         "status": _status(span),
     }
@@ -122,7 +127,7 @@ def _status(span: Span) -> Json:
 
 
 def _mark(mark: Mark) -> Json:
-    return {"name": mark.name, "timeUnixNano": str(mark.at_ns), "attributes": _attributes(mark.attributes)}
+    return {"name": mark.name, "timeUnixNano": _time(mark.at_ns), "attributes": _attributes(mark.attributes)}
 
 
 def _link(link: Link) -> Json:

@@ -50,7 +50,12 @@ def _integer(*path: str) -> Callable[[Data], Any]:
 def _number(*path: str) -> Callable[[Data], Any]:
     def read(data: Data) -> Any:
         value = _at(data, path)
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return None
+        try:
+            return float(value)
+        except OverflowError:  # JSON's whole numbers have no end
+            return None
 
     return read
 

@@ -98,7 +98,7 @@ def read(
 def closing(session: LCTLSession) -> None:
     """Record what was gathered; in a rerun, what the recording has."""
     player, gathered = border.player(), _gathered.pop(session, None)
-    told = None if player is None else player.shown()
+    told = None if player is None else player.shown(session)
     if told is None:
         told = [] if gathered is None else gathered.events()
     for data in told:

@@ -134,19 +134,19 @@ class _Tees:
         """Called once for each request that leaves."""
         call = requesting.get()
         request = args[0] if args else kwargs["req"]
-        if call is None:
-            return await wrapped(*args, **kwargs)
-        call.request, call.attempt, call.served = request, None, None
-        player = serving.player_here()
-        if player is not None:
-            await self._ask(player, call, connector, request)
-            if call.served is not None:
-                return call.served.connection
-        elif not suppress.silenced():
-            call.attempt = await begin(request)
-        if call.attempt is not None:
-            call.attempt.unsent = True
         try:
+            if call is None:
+                return await wrapped(*args, **kwargs)
+            call.request, call.attempt, call.served = request, None, None
+            player = serving.player_here()
+            if player is not None:
+                await self._ask(player, call, connector, request)
+                if call.served is not None:
+                    return call.served.connection
+            elif not suppress.silenced():
+                call.attempt = await begin(request)
+            if call.attempt is not None:
+                call.attempt.unsent = True
             return await within(call, wrapped, args, kwargs)
         except BaseException as error:
             step_aside(error)
@@ -181,54 +181,49 @@ class _Tees:
 
     async def send(self, wrapped: Any, request: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = requesting.get()
-        if call is None or call.request is not request:  # that of a tunnel through a proxy
-            return await wrapped(*args, **kwargs)
         connection = args[0] if args else kwargs["conn"]
-        if call.attempt is not None:
-            call.attempt.unsent = False
-            self.arrivals.expect(connection.protocol)
         try:
-            call.response = response = await within(call, wrapped, args, kwargs)
+            if call is None or call.request is not request:  # that of a tunnel through a proxy
+                return await wrapped(*args, **kwargs)
+            if call.attempt is not None:
+                call.attempt.unsent = False
+                self.arrivals.expect(connection.protocol)
+            call.response = await within(call, wrapped, args, kwargs)
         except BaseException as error:
-            self.arrivals.take(connection.protocol)
+            if call is not None and call.request is request:
+                self.arrivals.take(connection.protocol)
             step_aside(error)
             raise
-        return response
+        return call.response
 
     async def start(self, wrapped: Any, response: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Reads the head."""
         call = requesting.get()
-        if call is None or call.response is not response:
-            return await wrapped(*args, **kwargs)
+        is_ours = call is not None and call.response is response
         protocol = (args[0] if args else kwargs["connection"]).protocol
         try:
-            return await self._head(wrapped, call, response, protocol, args, kwargs)
+            if call is None or not is_ours:  # that of a tunnel through a proxy
+                return await wrapped(*args, **kwargs)
+            framed = False
+            if call.served is not None:
+                await within(call, call.served.written, (), {})
+                framed = await within(call, call.served.begin, (), {})
+            result = await within(call, wrapped, args, kwargs)
+            if call.served is not None:
+                call.served.begun()
+                if framed:
+                    without_framing(response)
+            if call.attempt is not None:
+                self._received(call.attempt, response, call.decompresses, protocol)
+                if call.served is not None and id(response.content) in self._attempts:
+                    self._served[id(response.content)] = call.served
+            return result
+        except BaseException as error:
+            step_aside(error)
+            raise
         finally:
-            self.arrivals.take(protocol)
-
-    async def _head(
-        self,
-        wrapped: Any,
-        call: Requesting,
-        response: Any,
-        protocol: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
-        framed = False
-        if call.served is not None:
-            await within(call, call.served.written, (), {})
-            framed = await within(call, call.served.begin, (), {})
-        result = await within(call, wrapped, args, kwargs)
-        if call.served is not None:
-            call.served.begun()
-            if framed:
-                without_framing(response)
-        if call.attempt is not None:
-            self._received(call.attempt, response, call.decompresses, protocol)
-            if call.served is not None and id(response.content) in self._attempts:
-                self._served[id(response.content)] = call.served
-        return result
+            if is_ours:
+                self.arrivals.take(protocol)
 
     @never_raises("a response")
     def _received(self, attempt: Attempt, response: Any, decompresses: bool, protocol: Any) -> None:

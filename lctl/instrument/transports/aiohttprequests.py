@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from typing import Any
 
@@ -55,13 +56,28 @@ async def begin(request: Any) -> Attempt | None:
         seen = wire.recognise(request.method, request.url, headers)
         if seen is None or headers.get("upgrade", "").lower() == "websocket":
             return None
-        body = await body_of(request, settings.full)
+        # What is made while it is sent is not read ahead of that. Of a model call it is a small JSON text.
+        is_made = seen[3] is None and hasattr(getattr(request.body, "_iter", None), "__anext__")
+        body = None if is_made else await body_of(request, settings.full)
     except Exception as error:
         if guard.policy == "raise":
             raise
         guard.failed("the start of a model call", error)
         return None
-    return wire.begin(seen, "aiohttp", headers.items(), body)
+    attempt = wire.begin(seen, "aiohttp", headers.items(), body)
+    if is_made and attempt is not None and attempt.upload is not None:
+        request.body._iter = _teed(request.body._iter, attempt.upload)
+    return attempt
+
+
+async def _teed(pieces: Any, kept: list[bytes]) -> AsyncIterator[bytes]:
+    try:
+        async for piece in pieces:
+            kept.append(bytes(piece))
+            yield piece
+    except BaseException as error:
+        step_aside(error)
+        raise
 
 
 def headers_of(request: Any) -> dict[str, str]:

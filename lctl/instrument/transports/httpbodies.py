@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import wraps
 from typing import Any
 
 from lctl.clock import monotonic_ns
@@ -37,17 +38,9 @@ class Bodies:
         class Recorded(base):  # type: ignore[misc]
             __slots__ = ()
 
-            def read(self, *args: Any, **kwargs: Any) -> Any:
-                return bodies.reading(self, super().read, args, kwargs)
-
-            def read1(self, *args: Any, **kwargs: Any) -> Any:
-                return bodies.reading(self, super().read1, args, kwargs)
-
-            def readline(self, *args: Any, **kwargs: Any) -> Any:
-                return bodies.reading(self, super().readline, args, kwargs)
-
-            def readinto(self, buffer: Any) -> Any:
-                return bodies.reading(self, super().readinto, (buffer,), {}, buffer)
+            read, read1, readline, readinto = map(
+                bodies.method, (base.read, base.read1, base.readline, base.readinto)
+            )
 
             def close(self) -> None:
                 bodies.closing(self, super().close)
@@ -56,27 +49,34 @@ class Bodies:
         Recorded.__module__ = base.__module__
         return Recorded
 
-    def reading(
-        self, response: Any, read: Any, args: tuple[Any, ...], kwargs: dict[str, Any], into: Any = None
-    ) -> Any:
-        """One read. Those within it, on the same response, are its own doing."""
-        followed = self._attempts.pop(id(response), None)
-        if followed is None:
-            return read(*args, **kwargs)
-        attempt, cls = followed
-        try:
-            result = read(*args, **kwargs)
-        except BaseException as error:
-            response.__class__ = cls
-            partial = getattr(error, "partial", None)  # of an IncompleteRead: what there was
-            if isinstance(partial, bytes) and partial:
-                attempt.chunks.append((monotonic_ns(), partial))
-            attempt.failed(error)
-            step_aside(error)
-            raise
-        self._attempts[id(response)] = followed
-        self._read(response, attempt, cls, result if into is None else bytes(into[:result]))
-        return result
+    def method(self, read: Any) -> Any:
+        """A method of the response's class by which it is read, as that of the recorded one."""
+
+        @wraps(read)
+        def reading(response: Any, *args: Any, **kwargs: Any) -> Any:
+            # Those within it, on the same response, are its own doing.
+            followed = self._attempts.pop(id(response), None)
+            try:
+                result = read(response, *args, **kwargs)
+            except BaseException as error:
+                if followed is not None:
+                    response.__class__ = followed[1]
+                    self._failed(followed[0], error)
+                step_aside(error)
+                raise
+            if followed is not None:
+                self._attempts[id(response)] = followed
+                into = (*args, *kwargs.values())[0] if read.__name__ == "readinto" else None
+                self._read(response, *followed, result if into is None else bytes(into[:result]))
+            return result
+
+        return reading
+
+    def _failed(self, attempt: Attempt, error: BaseException) -> None:
+        partial = getattr(error, "partial", None)  # of an IncompleteRead: what there was
+        if isinstance(partial, bytes) and partial:
+            attempt.chunks.append((monotonic_ns(), partial))
+        attempt.failed(error)
 
     @never_raises("a response body")
     def _read(self, response: Any, attempt: Attempt, cls: type, data: bytes) -> None:

@@ -161,10 +161,8 @@ class _Seam:
 
     def getresponse(self, wrapped: Any, conn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         asked = self._asked.pop(conn, None) if self._asked else None
-        if asked is None:
-            return wrapped(*args, **kwargs)
-        attempt = asked.attempt
-        if asked.answer is not None:
+        attempt = None if asked is None else asked.attempt
+        if asked is not None and asked.answer is not None:
             from lctl.instrument.serving import httpclient as played
 
             wrapped = played.responding(wrapped, conn, asked.answer)

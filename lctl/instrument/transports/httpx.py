@@ -77,30 +77,32 @@ class _Tees:
 
     def send(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         request = args[0] if args else kwargs["request"]
-        if border.playing is not None and (player := serving.player_here()) is not None:
-            if is_answered_here(client, request):
+        try:
+            if border.playing is not None and (player := serving.player_here()) is not None:
+                if is_answered_here(client, request):
+                    return wrapped(*args, **kwargs)
+                return self._ask(player, wrapped, client, request)
+            url = request.url
+            hosts.tell(url, request.headers)
+            parts = getattr(url, "_uri_reference", None)
+            address = _addresses.get(parts, url)
+            seen = wire.recognise(request.method, address, request.headers)
+            if seen is None or (seen[3] is None and is_answered_here(client, request)):
                 return wrapped(*args, **kwargs)
-            return self._ask(player, wrapped, client, request)
-        url = request.url
-        hosts.tell(url, request.headers)
-        parts = getattr(url, "_uri_reference", None)
-        address = _addresses.get(parts, url)
-        seen = wire.recognise(request.method, address, request.headers)
-        if seen is None or (seen[3] is None and is_answered_here(client, request)):
-            return wrapped(*args, **kwargs)
-        if address is url:
-            _remember(parts, seen)
-        try:
-            body = request.content
-        except self._not_read:
-            # A streamed upload. Of a model call it is a small JSON text; its own errors are the host's.
-            body = request.read() if seen[3] is not None and isinstance(request.stream, self._sync) else None
-        attempt = wire.begin(seen, self.name, request.headers.raw, body)
-        if attempt is None:
-            return wrapped(*args, **kwargs)
-        if attempt.upload is not None and isinstance(request.stream, self._sync):
-            request.stream = self._upload(request.stream, attempt.upload)
-        try:
+            if address is url:
+                _remember(parts, seen)
+            try:
+                body = request.content
+            except self._not_read:
+                # A streamed upload. Of a model call it is a small JSON text; its own errors are the host's.
+                body = (
+                    request.read() if seen[3] is not None and isinstance(request.stream, self._sync) else None
+                )
+            attempt = wire.begin(seen, self.name, request.headers.raw, body)
+            if attempt is None:
+                return wrapped(*args, **kwargs)
+            if attempt.upload is not None and isinstance(request.stream, self._sync):
+                request.stream = self._upload(request.stream, attempt.upload)
             return self._sent(wrapped, request, attempt)
         except BaseException as error:
             step_aside(error)
@@ -154,17 +156,17 @@ class _Tees:
 
     async def _send_async(self, wrapped: Any, request: Any, seen: wire.Seen) -> Any:
         try:
-            body = request.content
-        except self._not_read:
-            body = None
-            if seen[3] is not None and isinstance(request.stream, self._async):
-                body = await request.aread()
-        attempt = wire.begin(seen, self.name, request.headers.raw, body)
-        if attempt is None:
-            return await wrapped(request)
-        if attempt.upload is not None and isinstance(request.stream, self._async):
-            request.stream = self._async_upload(request.stream, attempt.upload)
-        try:
+            try:
+                body = request.content
+            except self._not_read:
+                body = None
+                if seen[3] is not None and isinstance(request.stream, self._async):
+                    body = await request.aread()
+            attempt = wire.begin(seen, self.name, request.headers.raw, body)
+            if attempt is None:
+                return await wrapped(request)
+            if attempt.upload is not None and isinstance(request.stream, self._async):
+                request.stream = self._async_upload(request.stream, attempt.upload)
             return await self._sent_async(wrapped, request, attempt)
         except BaseException as error:
             step_aside(error)

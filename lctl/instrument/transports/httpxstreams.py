@@ -95,9 +95,13 @@ class RecordedUpload:
 
     def __iter__(self) -> Iterator[bytes]:
         self._kept.clear()  # sent again
-        for piece in self._inner:
-            self._kept.append(piece)
-            yield piece
+        try:
+            for piece in self._inner:
+                self._kept.append(piece)
+                yield piece
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     def close(self) -> None:
         self._inner.close()
@@ -113,9 +117,13 @@ class RecordedAsyncUpload:
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         self._kept.clear()
-        async for piece in self._inner:
-            self._kept.append(piece)
-            yield piece
+        try:
+            async for piece in self._inner:
+                self._kept.append(piece)
+                yield piece
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     async def aclose(self) -> None:
         await self._inner.aclose()

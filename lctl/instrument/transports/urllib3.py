@@ -82,13 +82,17 @@ def _prepare_proxy(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[
     """In a rerun the tunnel is made when a request is really sent, as `_make_request` connects what is not
     connected: it is asked first."""
     conn = args[0] if args else kwargs["conn"]
-    if serving.player_here() is None:
-        return wrapped(*args, **kwargs)
-    conn.connect = lambda: None
+    is_rerun = serving.player_here() is not None
+    if is_rerun:
+        conn.connect = lambda: None
     try:
         return wrapped(*args, **kwargs)
+    except BaseException as error:
+        step_aside(error)
+        raise
     finally:
-        del conn.connect
+        if is_rerun:
+            del conn.connect
 
 
 def grouped(
@@ -128,6 +132,15 @@ def _begin(pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Attempt 
     if seen is None:
         return None
     return wire.begin(seen, asking.get() or "urllib3", request.headers.items(), request.body)
+
+
+def _broke_off(attempt: Attempt, error: BaseException) -> None:
+    for one in (error, error.__cause__):
+        partial = getattr(one, "partial", None)  # of an IncompleteRead: what there was
+        if isinstance(partial, bytes) and partial:
+            attempt.chunks.append((monotonic_ns(), partial))
+            break
+    attempt.failed(error)
 
 
 class _Tees:
@@ -214,20 +227,17 @@ class _Tees:
     def read(self, wrapped: Any, response: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """`_raw_read(amt)` and `_handle_chunk(amt)`: bytes as they came, content-encoding not undone."""
         attempt = self._of(response)
-        if attempt is None or attempt.over:
-            return wrapped(*args, **kwargs)
+        if attempt is not None and attempt.over:
+            attempt = None
         try:
             data = wrapped(*args, **kwargs)
         except BaseException as error:
-            for one in (error, error.__cause__):
-                partial = getattr(one, "partial", None)  # of an IncompleteRead: what there was
-                if isinstance(partial, bytes) and partial:
-                    attempt.chunks.append((monotonic_ns(), partial))
-                    break
-            attempt.failed(error)
+            if attempt is not None:
+                _broke_off(attempt, error)
             step_aside(error)
             raise
-        self._read(attempt, response, data)
+        if attempt is not None:
+            self._read(attempt, response, data)
         return data
 
     def reading(self, wrapped: Any, response: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -255,15 +265,15 @@ class _Tees:
         """Reads the size of the next chunk. Where the connection is gone it closes, then raises."""
         key = id(response._original_response)
         attempt = self._attempts.pop(key, None)
-        if attempt is None:
-            return wrapped(*args, **kwargs)
         try:
             result = wrapped(*args, **kwargs)
         except BaseException as error:
-            attempt.failed(error)
+            if attempt is not None:
+                attempt.failed(error)
             step_aside(error)
             raise
-        self._attempts[key] = attempt
+        if attempt is not None:
+            self._attempts[key] = attempt
         return result
 
     def release(self, wrapped: Any, response: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

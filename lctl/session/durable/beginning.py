@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 from lctl.conversation.hydrated import Hydrated
@@ -16,15 +16,16 @@ from lctl.record.recorder import Draft
 from lctl.session.conversing import Follower
 from lctl.session.default import get_session
 from lctl.session.durable.tooling import tools_data
-from lctl.session.durable.writing import as_stored, message_data, same_message
+from lctl.session.durable.writing import as_stored, message_data, recorded_as, same_message
 from lctl.session.session import LCTLSession
 
 Log = LCTLSession | str | os.PathLike[str] | None
 
 
 def new_id(kind: str) -> str:
-    """`sess_1f0c...`, `conv_...`: unlike any other."""
-    return f"{kind}_{token_hex(8)}"
+    """`sess_1f0c...`, `conv_...`: unlike any other. A rerun knows what was drawn as a UUID, and puts the
+    recorded one in its place (see `recorded_as`)."""
+    return f"{kind}_{uuid.uuid4().hex[:16]}"
 
 
 def opened(log: Log, session_id: str | None = None) -> tuple[LCTLSession, bool]:
@@ -84,7 +85,7 @@ def start_data(
     if trigger is not None:
         data["trigger"] = _trigger(trigger)
     if model is not None:
-        data["model"] = {"id": model} if isinstance(model, str) else dict(model)
+        data["model"] = _model(model)
     data |= tools_data(tools)
     data |= {key: value for key, value in extra.items() if value is not None}
     if state is not None:
@@ -97,8 +98,32 @@ def _trigger(trigger: Any) -> Any:
         return {"type": trigger}
     if isinstance(trigger, Mapping):
         return dict(trigger)
-    kind, id = trigger
+    try:
+        kind, id = trigger
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"trigger={trigger!r}: it is ('email', 'msg-17'), or a type alone: 'email'"
+        ) from None
     return {"type": kind, "id": id}
+
+
+def _model(model: Any) -> dict[str, Any]:
+    if isinstance(model, str):
+        return {"id": model}
+    if isinstance(model, Mapping):
+        return dict(model)
+    raise UsageError(f"model={model!r}: it is an id, or {{'id': ..., 'context_window': ...}}")
+
+
+def seeds_in(given: Iterable[Any]) -> list[Any]:
+    """The messages that `seed_messages` gives.
+
+    Raises:
+        UsageError: it is one message, and no list of them.
+    """
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise UsageError(f"seed_messages={given!r:.80}: it is a list of messages, such as [{given!r:.80}]")
+    return list(given)
 
 
 def begin(
@@ -121,14 +146,15 @@ def begin(
                 log.emit("session_start", dict(known.start_data), agent=agent)
             _missing_seeds(sessions, log, known, messages, agent)
             return sessions[id]
-        _record(log, {"conversation_id": new_id("conv"), **data}, messages, agent)
+        seq = _record(log, {"conversation_id": new_id("conv"), **data}, messages, agent)
+        id = recorded_as(log, seq, "session_id", id)
         if id not in sessions:
             raise RecordingError(f"{log.path}: session {id} could not begin; 'lctl doctor' says why")
         return sessions[id]
 
 
-def _record(log: LCTLSession, data: dict[str, Any], seeds: list[dict[str, Any]], agent: str | None) -> None:
-    """The start and the seeds, in one write."""
+def _record(log: LCTLSession, data: dict[str, Any], seeds: list[dict[str, Any]], agent: str | None) -> int:
+    """The start and the seeds, in one write; the seq of the start."""
     place = log.frame()
     who = agent or place.agent
     data["seed_messages"] = [{"message_id": f"{data['session_id']}/{n}"} for n in range(1, len(seeds) + 1)]
@@ -138,7 +164,7 @@ def _record(log: LCTLSession, data: dict[str, Any], seeds: list[dict[str, Any]],
         drafts += [("message", who, _seed(data, seed, n), place.step) for n, seed in enumerate(seeds, 1)]
         return drafts
 
-    log.emit_many(build)
+    return log.emit_many(build)
 
 
 def _seed(data: Mapping[str, Any], seed: Mapping[str, Any], number: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from lctl.session import naming
 from lctl.session.durable import beginning
 from lctl.session.durable.cut import Cut, find_cut
 from lctl.session.durable.tooling import tools_data
+from lctl.session.durable.writing import recorded_as
 from lctl.session.session import LCTLSession
 from lctl.stores.source import StoredEvents
 
@@ -73,8 +74,9 @@ def fork(
     patched = _patch(view, cut, data, system_patch)
     log = _copy(source, cut.seq, place, chain)
     try:
-        log.emit_many(lambda first: _drafts(log, data, patched, cut))
-        made = type(source).live(log, id)
+        drafts = _drafts(log, data, patched, cut)
+        last = log.emit_many(lambda first: drafts) + len(drafts) - 1
+        made = type(source).live(log, recorded_as(log, last, "session_id", id))
         made.owns = True
         made.source = source.at(None)
         if cut.calls:

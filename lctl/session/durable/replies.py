@@ -13,7 +13,7 @@ from lctl.errors import RecordingError
 from lctl.record.recorder import Draft
 from lctl.session.conversing import follower_of
 from lctl.session.durable.beginning import new_id
-from lctl.session.durable.writing import Redelivery, message_data
+from lctl.session.durable.writing import Redelivery, message_data, recorded_as
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
@@ -128,9 +128,10 @@ class ReplyChains:
                 frame.step,
             )
         )
-        if not self._log.emit_many(lambda first: drafts):
+        first = self._log.emit_many(lambda first: drafts)
+        if not first:
             raise RecordingError(f"{self._log.path}: message {name} could not be recorded")
-        return name
+        return recorded_as(self._log, first + len(drafts) - 1, "message_id", name)
 
 
 class ReplyTurn:

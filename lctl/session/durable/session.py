@@ -103,9 +103,10 @@ class Session(Ending):
                 report (`updates`).
 
         Raises:
-            UsageError: there is a session of that id which began otherwise.
+            UsageError: there is a session of that id which began otherwise, or an argument is of no sense.
             LogLocked: another process is writing this log.
         """
+        seeds = beginning.seeds_in(seed_messages)
         recording, owns = beginning.opened(log, session_id)
         try:
             extra = {
@@ -123,7 +124,7 @@ class Session(Ending):
                 extra=extra,
             )
             follower = follower_of(recording)
-            begun = beginning.begin(follower, recording, data, list(seed_messages), agent)
+            begun = beginning.begin(follower, recording, data, seeds, agent)
         except BaseException:
             if owns:
                 recording.close()

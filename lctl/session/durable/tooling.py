@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from lctl.errors import UsageError
 from lctl.session import jsonable, wrapping
 
 
@@ -23,6 +24,8 @@ def tools_data(tools: Any) -> dict[str, Any]:
         tools = [value if isinstance(value, Mapping) else name for name, value in tools.items()]
     names: list[str] = []
     definitions: list[Any] = []
+    if not isinstance(tools, Iterable):
+        raise UsageError(f"tools={tools!r}: it is a list of names, definitions or functions")
     listed: Iterable[Any] = [tools] if isinstance(tools, str) else tools
     for tool in listed:
         if isinstance(tool, Mapping):

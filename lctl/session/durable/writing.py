@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from lctl.interrupts import let_cause_through
-from lctl.session import jsonable
+from lctl.session import border, jsonable
+from lctl.session.found import stored_data
 from lctl.session.scrub import Scrubber
 
 if TYPE_CHECKING:
@@ -56,6 +57,16 @@ def as_stored(log: LCTLSession, data: dict[str, Any]) -> dict[str, Any]:
         line = jsonable.encode(event)
     stored = orjson.loads(Scrubber(log.redactor, log.max_string)(line, event))
     return dict(stored["data"])
+
+
+def recorded_as(log: LCTLSession, seq: int, key: str, id: str) -> str:
+    """What the log has for an id that was drawn for event `seq`: in a rerun the recorded one."""
+    if border.playing is None:
+        return id
+    try:
+        return str(stored_data(log.store, seq)[key])
+    except KeyError:
+        return id
 
 
 def same_message(known: Mapping[str, Any], given: Mapping[str, Any]) -> bool:

@@ -83,13 +83,16 @@ class Branching:
             apart: its first message is a system prompt that calls give in a field of its own.
 
         Raises:
-            UsageError: the tree is that of a finished log: there is nothing to record into; or the log does
-                not hold all of a message's content.
+            UsageError: it is no message of a tree, or of that of a finished log: there is nothing to record
+                into; or the log does not hold all of a message's content.
             BrokenChain: a message on the way is not in the log.
         """
+        from lctl.conversation.node import Node
         from lctl.session import session as sessions
         from lctl.session.messagegraph import loading
 
+        if not isinstance(node, Node):
+            raise UsageError(f"resume({node!r}): it takes a message of a tree, such as session.tree.tip()")
         writer = node.tree.writer
         assert isinstance(writer, sessions.LCTLSession)
         made: MessageGraph = cls.__new__(cls)

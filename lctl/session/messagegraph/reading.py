@@ -48,6 +48,7 @@ class Reading:
 
         Raises:
             IndexError: there is no such message.
+            UsageError: `index` is no number.
         """
         at = self._path_index(index)
         found: dict[int, Node] = {}
@@ -67,6 +68,8 @@ class Reading:
 
     def _path_index(self: Any, index: int) -> int:
         """Place on the path of the item at `index`."""
+        if not isinstance(index, int):
+            raise UsageError(f"index {index!r}: messages of a graph are counted from 0, from its end from -1")
         at = index + len(self) if index < 0 else index
         if not 0 <= at < len(self):
             raise IndexError("list index out of range")

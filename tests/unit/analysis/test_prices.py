@@ -46,6 +46,16 @@ def test_an_unknown_model_has_no_cost(prices: Prices) -> None:
     assert prices.cost("", Tokens(input=10), provider="", url="not a url") is None
 
 
+@pytest.mark.parametrize("model", ["text-embedding-3-small", "text-embedding-ada-002", "embed-v4.0"])
+def test_the_name_of_an_embedding_model_is_enough(prices: Prices, model: str) -> None:
+    """Listings know of a run no more than the names: one that embeds costs what its statistics say."""
+    tokens = Tokens(input=_MILLION)
+    provider = "cohere" if model == "embed-v4.0" else "openai"
+    said = prices.cost(model, tokens, provider=provider)
+    assert said is not None and said > 0
+    assert prices.of_calls(model, tokens, 1) == said
+
+
 def test_the_price_is_that_of_the_day(prices: Prices) -> None:
     """o3 became cheaper in June 2025."""
     before = prices.cost("o3", Tokens(input=_MILLION), at="2025-05-01T00:00:00Z")

@@ -81,6 +81,16 @@ def test_calls_that_do_not_say_what_they_used_cost_an_unknown_amount() -> None:
     assert "Cost: $0.047 (without a call that does not say what it used)" in lines(stats(script.log()))
 
 
+def test_to_count_tokens_is_free() -> None:
+    """Such a call does not say what it used, for it used nothing: the cost is known."""
+    script = Script()
+    user = script.message("user", "hi", None)
+    script.call(user, "hello", tokens={"input": 12_000, "output": 1_700})
+    step = script.start("main", kind="llm", intent="messages.count_tokens", model="claude-haiku-4-5")
+    script.end(step, "main", outcome="success")
+    assert "Cost: $0.047" in lines(stats(script.log()))
+
+
 def test_a_model_without_a_price_makes_the_cost_partial() -> None:
     """It is named, and the rest is summed."""
     value = stats(_two_models().log())

@@ -111,6 +111,27 @@ def test_damaged_events(kind: str, place: Path, lctl: Cli) -> None:
         assert got.err.count("\n") <= (2 if command.startswith("diff") else 1), (command, got.err)
 
 
+EXPORTING = ["jsonl", "yaml", "csv", "steps-csv", "chrome", "html", "otlp", "otlp-proto", "parquet"]
+
+
+def test_whole_numbers_without_end(place: Path, lctl: Cli) -> None:
+    """JSON sets them no limit: no command fails on one, nor on a damaged line beside it."""
+    long = b"9" * 400
+    numbers = b'"duration_ms":%s,"tokens":{"input":%s,"output":%s}' % (long, long, long)
+    head, *lines = logs.written(place / "x.lctl.json", logs.security_review()).read_bytes().split(b"\n")
+    lines[3] = (
+        b'{"seq":4,"type":"step_end","timestamp":"2026-01-01T00:00:00Z","agent":"a","data":{%s}},' % numbers
+    )
+    lines[5] = lines[5].replace(b'"data":{', b'"data":{"\xff\xfe":')
+    (place / "bad.lctl.json").write_bytes(b"\n".join([head, *lines]))
+    for command in [*READING, *(f"export {{}} -f {form} -o out.{form}" for form in EXPORTING)]:
+        got = lctl(*command.replace("{}", "bad.lctl.json").split())
+        assert got.code in (0, 1, 5), (command, got)  # 5: without the extra
+    got = lctl("rerun", "bad.lctl.json")
+    assert (got.code, got.out) == (3, "")
+    assert "does not say how its program was started" in got.err
+
+
 def test_doubts(place: Path, lctl: Cli) -> None:
     """An event that does not fit those before it is a doubt, and with --strict a problem."""
     (place / "odd.lctl.json").write_bytes(edited(_1={"step": 1}, _9={"step": 77}))

@@ -243,3 +243,19 @@ def test_what_libraries_log_with_the_time_does_not_count(lctl: Run, tmp_path: Pa
     changed = lctl("rerun", "run.lctl.json")
     assert changed.returncode == 1
     assert "the output is not the recorded one" in changed.stderr
+
+
+def test_the_new_log_is_named_as_who_asked_finds_it(lctl: Run, recorded: str, tmp_path: Path) -> None:
+    """Also from another folder than the program's, which keeps it among its own runs."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OPENAI", "LCTL"))}
+    command = [sys.executable, "-m", "lctl", "rerun", "../run.lctl.json"]
+    for folder, options in ((elsewhere, ["--json"]), (elsewhere, []), (tmp_path, [])):
+        command[-1] = "run.lctl.json" if folder == tmp_path else "../run.lctl.json"
+        done = subprocess.run(
+            [*command, *options], cwd=folder, env=clean, capture_output=True, text=True, check=True
+        )
+        named = json.loads(done.stdout)["log"] if options else done.stderr.splitlines()[-1].strip()
+        assert len(open_log(folder / named)) == len(open_log(tmp_path / "run.lctl.json")), named
+        assert Path(named).is_absolute() == (folder == elsewhere)

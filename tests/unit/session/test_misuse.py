@@ -1,0 +1,67 @@
+"""What a call cannot take is said: what it is, the value, and what it takes instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lctl
+from lctl.errors import UsageError
+from tests.golden import logs
+
+
+class Things:
+    def __init__(self, folder: Path) -> None:
+        self.chain = lctl.Chain.load(logs.written(folder / "review.lctl.json", logs.security_review()))
+        self.session = lctl.LCTLSession(path=folder / "run.lctl.json")
+        self.graph = lctl.MessageGraph(session=self.session)
+        self.graph.append({"role": "user", "content": "Hello"})
+        self.engine = lctl.ReplayEngine(self.chain)
+        self.folder = folder
+
+    def start(self, **given: Any) -> None:
+        lctl.Session.start(log=self.session, **given)
+
+
+@pytest.fixture
+def things(tmp_path: Path) -> Iterator[Things]:
+    made = Things(tmp_path)
+    yield made
+    made.session.close()
+
+
+CASES: dict[str, tuple[Callable[[Any], object], str]] = {
+    "resume": (lambda t: t.graph.resume("x"), "resume('x'): it takes a message of a tree"),
+    "versions": (lambda t: t.graph.versions("x"), "index 'x': messages of a graph are counted from 0"),
+    "tree.at": (lambda t: t.chain.tree.at("x"), "at('x'): it takes the number of an event"),
+    "chain.at": (lambda t: t.chain.at("x"), "at('x'): it takes the number of an event"),
+    "replay_to": (lambda t: t.engine.replay_to(None), "at(None): it takes the number of an event"),
+    "diff": (lambda t: t.engine.diff("x"), "diff('x'): it takes another chain"),
+    "seeds as text": (lambda t: t.start(seed_messages="Hi"), "seed_messages='Hi': it is a list of messages"),
+    "one seed": (lambda t: t.start(seed_messages={"role": "user"}), "such as [{'role': 'user'}]"),
+    "trigger": (lambda t: t.start(trigger=5), "trigger=5: it is ('email', 'msg-17'), or a type alone"),
+    "model": (lambda t: t.start(model=5), "model=5: it is an id, or {'id': ..., 'context_window': ...}"),
+    "tools": (lambda t: t.start(tools=5), "tools=5: it is a list of names, definitions or functions"),
+    "a pattern": (
+        lambda t: lctl.Redactor(extra_patterns=["("]),
+        "extra_patterns: '(' is no regular expression",
+    ),
+    "a name": (lambda t: lctl.Redactor(extra_keys="x-tenant"), "extra_keys='x-tenant': it is a list"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_said(case: str, things: Things) -> None:
+    call, said = CASES[case]
+    with pytest.raises(UsageError) as caught:
+        call(things)
+    assert said in str(caught.value)
+
+
+def test_a_session_that_could_not_begin_leaves_nothing(things: Things) -> None:
+    with pytest.raises(UsageError):
+        lctl.Session.start(log=things.folder / "new.lctl.json", seed_messages="Hi")
+    assert not (things.folder / "new.lctl.json").exists()
