@@ -8,7 +8,6 @@ stream stays valid JSON in its place. Events are server-sent, or in AWS's frames
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
@@ -153,14 +152,14 @@ def growing_texts(body: bytes) -> list[tuple[Any, str]]:
 def spelled(said: bytes) -> str | None:
     """What is in a string of JSON, as `growing_texts` spells it; None if it is not all of that string."""
     try:
-        return _escaped(orjson.loads(b'"%b"' % said))
+        return orjson.dumps(orjson.loads(b'"%b"' % said))[1:-1].decode()
     except ValueError:
         return None
 
 
 def _escaped(text: str) -> str:
     if '"' in text or "\\" in text or not text.isprintable():
-        return json.dumps(text, ensure_ascii=False)[1:-1]
+        return orjson.dumps(text.encode("utf-8", "replace").decode())[1:-1].decode()
     return text
 
 

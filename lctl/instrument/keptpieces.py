@@ -71,11 +71,21 @@ class Pieces(list[tuple[int, bytes]]):
         chunk = piece[1]
         try:
             # Nearly every chunk is one event and says one text more: the shortest way for it.
-            said = self._said(chunk) if self._is_plain else None
-            if said is None or self._text is None:
+            said, text = self._said(chunk) if self._is_plain else None, self._text
+            if said is None or text is None:
                 self._keep(chunk)
+            elif self._waited or self._secret:
+                self._weigh(chunk, ((text, said),))
+            elif text.add(said):
+                self._waited[text] = 0
+                self._unsure.append(chunk)
+            elif text.has_secret():
+                self._secret = True
+                self._write(chunk)
+                self._conceal()
             else:
-                self._weigh(chunk, ((self._text, said),))
+                self._sure += len(chunk)
+                self._add(chunk)
         except Exception as error:
             self._failed(error)
         self[-1] = monotonic_ns(), chunk  # writing lets other threads run; the program goes on now

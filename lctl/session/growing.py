@@ -36,10 +36,13 @@ class Growing:
     def add(self, said: str) -> bool:
         """True if the text ends in a word whose end is to be waited for: a secret may have begun."""
         size = len(said)
-        if said.endswith(" "):
-            word = 0
-        elif said.isalnum():
+        # Most pieces are a word with a space before it.
+        if said.isalnum():
             word = self._word + size
+        elif said[:1] == " " and said[1:].isalnum():
+            word = size - 1
+        elif said[-1:] == " ":
+            word = 0
         else:
             ends = [found.end() for found in _BETWEEN.finditer(said)]
             word = size - ends[-1] if ends else self._word + size
@@ -58,7 +61,8 @@ class Growing:
         if new >= self._stirred:
             part = text[-new:] if self._stirred else text[-new - learned[1] :]
             self._new = 0
-            self._stirred = _LOOK if redactor.stirs(*_seen(part)) else 0
+            seen = (part.encode(), part.lower()) if part.isascii() else _seen(part)
+            self._stirred = _LOOK if redactor.stirs(*seen) else 0
         found = self._stirred > 0 and redactor.suspicion(*_seen(text)) and self._is_secret(text)
         if len(text) > (_LOOK if self._stirred else 2 * _LOOK):
             self._text = text[-_LOOK - min(self._word, _ENDLESS) :]
