@@ -28,7 +28,7 @@ from lctl.session import told
 
 if TYPE_CHECKING:
     from lctl.instrument.codecs.model import Codec, ModelRequest
-    from lctl.instrument.openstreams import Pieces
+    from lctl.instrument.keptpieces import Pieces
     from lctl.session import LCTLSession
 
 _told = told.current.get

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 Path = tuple[str | int, ...]
 
 #: Where a text's pieces are: under `delta` in most dialects, else under one of these names.
-_PIECES = frozenset({"text", "content", "token", "generation", "outputText", "completion"})
+_PIECES = frozenset(
+    {"text", "content", "thinking", "reasoning", "reasoning_content", "response", "transcript"}
+    | {"token", "generation", "outputText", "completion"}
+)
 #: What tells texts apart that grow side by side in one stream.
 _PLACES = ("index", "output_index", "content_index", "summary_index", "item_id", "contentBlockIndex")
 _ends_line = methodcaller("endswith", b"\n")
@@ -65,16 +68,17 @@ def may_hold_secret(
     Args:
         frames: the stream is of AWS's frames, in which base64 hides what there is from a look at the bytes.
     """
-    if any(_suspicious(redactor, orjson.dumps(message, default=str)) for message in messages):
+    if any(suspicious(redactor, orjson.dumps(message, default=str)) for message in messages):
         return True
     if frames:
         held = aws.split_frames(b"".join(chunks))
-        return _suspicious(redactor, b"\n".join(aws.payload_of(frame) for frame in held))
+        return suspicious(redactor, b"\n".join(aws.payload_of(frame) for frame in held))
     # Outside the answer (an echoed prompt, an error) only the network cuts, in the middle of an event.
-    return not all(map(_ends_line, chunks[:-1])) and _suspicious(redactor, b"".join(chunks))
+    return not all(map(_ends_line, chunks[:-1])) and suspicious(redactor, b"".join(chunks))
 
 
-def _suspicious(redactor: Redactor, text: bytes) -> bool:
+def suspicious(redactor: Redactor, text: bytes) -> bool:
+    """Whether bytes may hold a secret as they stand."""
     return redactor.suspicion(text, text.lower().decode("latin-1"))
 
 
@@ -83,8 +87,9 @@ def conceal(redactor: Redactor, chunks: Sequence[bytes], *, frames: bool = False
 
     An event is in the chunk that ended it. What cannot be read (the torn end of a cut stream) is left out.
     """
-    form: _Form = _Frames() if frames else _ServerSent()
-    events, ends = form.split(b"".join(chunks))
+    body = b"".join(chunks)
+    form: _Form = _Frames() if frames else _form_of(body)
+    events, ends = form.split(body)
     changed = _redacted(redactor, form, events)
     if changed == events and len(chunks) == 1:
         return list(chunks)
@@ -132,6 +137,36 @@ def _redacted(redactor: Redactor, form: _Form, events: list[bytes]) -> list[byte
     return made
 
 
+def growing_texts(body: bytes) -> list[tuple[Any, str]]:
+    """What whole events say of each text that grows by pieces, as JSON has it in a string, after what tells
+    that text from the others."""
+    form = _form_of(body)
+    texts: dict[Any, list[tuple[int, Path, str]]] = {}
+    for event in form.split(body)[0]:
+        value = form.read(event)
+        if isinstance(value, dict):
+            _collect(value, 0, (), (str(value.get("type")),), False, texts)
+    return [(place, _escaped("".join(text for _, _, text in pieces))) for place, pieces in texts.items()]
+
+
+def spelled(said: bytes) -> str | None:
+    """What is in a string of JSON, as `growing_texts` spells it; None if it is not all of that string."""
+    try:
+        return orjson.dumps(orjson.loads(b'"%b"' % said))[1:-1].decode()
+    except ValueError:
+        return None
+
+
+def _escaped(text: str) -> str:
+    if '"' in text or "\\" in text or not text.isprintable():
+        return orjson.dumps(text.encode("utf-8", "replace").decode())[1:-1].decode()
+    return text
+
+
+def _form_of(body: bytes) -> _Form:
+    return _Lines() if body.startswith(b"{") else _ServerSent()
+
+
 class _ServerSent:
     def split(self, body: bytes) -> tuple[list[bytes], list[int]]:
         found = [match for match in _EVENT.finditer(body) if match[0]]
@@ -156,6 +191,20 @@ class _ServerSent:
         text = event.decode("utf-8", "replace")
         clean = redactor.text(text)
         return event if clean == text else clean.encode()
+
+
+class _Lines(_ServerSent):
+    """Each event is a line of JSON."""
+
+    def split(self, body: bytes) -> tuple[list[bytes], list[int]]:
+        events = body.splitlines(keepends=True)
+        return events, list(accumulate(map(len, events)))
+
+    def read(self, event: bytes) -> Any:
+        return loads_or_none(event)
+
+    def write(self, event: bytes, data: bytes) -> bytes:
+        return data + event[len(event.rstrip(b"\r\n")) :]
 
 
 class _Frames:

@@ -37,8 +37,8 @@ def _compiled(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
 class Redactor:
     """Finds and replaces secrets; immutable but for the environment it knows.
 
-    `suspicion(line, lowered)` says cheaply whether a line may hold one; `is_familiar` and `note` remember
-    lines that hold none (see `Suspicion`).
+    `suspicion(line, lowered)` says cheaply whether a line may hold one; `stirs` and `learned` do for a text
+    that grows, `is_familiar` and `note` remember lines that hold none (see `Suspicion`).
 
     Args:
         extra_patterns: further regular expressions; a group named `secret` limits what is replaced.
@@ -74,9 +74,8 @@ class Redactor:
         self._forms: Forms | None = None
         self._values: re.Pattern[str] | None = None
         self._written: dict[str, str] = {}  # values of the environment, by how a text may have them
-        self.suspicion, self.is_familiar, self.note = suspicion(
-            tuple(self._keys), bool(self._patterns), self._learn_environment
-        )
+        looks = suspicion(tuple(self._keys), bool(self._patterns), self._learn_environment)
+        self.suspicion, self.stirs, self.learned, self.is_familiar, self.note = looks
 
     def event(self, event: dict[str, Any]) -> dict[str, Any] | None:
         """The decoded event without secrets, or None if it had none."""

@@ -47,6 +47,8 @@ _LONG = 300
 #: Letters, digits and `-_%` become `a`, so that a key is a run of twenty.
 RUNS = bytes(97 if n < 128 and (chr(n).isalnum() or chr(n) in "-_%") else 32 for n in range(256))
 RUN = b"a" * 20
+#: No word of those here has more bytes than a run has that makes a key.
+_REACH = len(RUN)
 # What the keys that are one run begin with, and how much of the run follows at least. The letter before is
 # looked at first: nearly every word, and a line of hyphens, stops there.
 _UNDERSCORE = re.compile(
@@ -69,12 +71,18 @@ class Suspicion(NamedTuple):
     Attributes:
         suspects: (line, lowered): whether the line is worth taking apart. `lowered` is `line` in lower case,
             decoded as latin-1.
+        stirs: (part, lowered): whether the part of a text has anything that makes `suspects` suspect it,
+            be it with something else. A text of which no part does is not suspected.
+        learned: (): another pair when other values of the environment are secrets; its second says how many
+            bytes at most one thing has that `stirs` meets.
         is_familiar: whether a line of that shape (`line.translate(SHAPE)`) was noted, and nothing that is a
             secret has come since.
         note: (shape) of a line that `suspects` did not suspect; False when there is no use in it any more.
     """
 
     suspects: Callable[[bytes, str], bool]
+    stirs: Callable[[bytes, str], bool]
+    learned: Callable[[], tuple[object, int]]
     is_familiar: Callable[[bytes], bool]
     note: Callable[[bytes], bool]
 
@@ -96,15 +104,21 @@ def suspicion(names: Sequence[str], always: bool, learn: Callable[[], Iterable[s
     shapes: set[bytes] = set()
     hits = 0
     recurring = named is None
+    known: tuple[object, int] = None, 0
+
+    def learn_anew() -> None:
+        """A program may load a .env file at any time."""
+        nonlocal values, version, known
+        now = variables.version
+        shapes.clear()
+        values = tuple(learn())
+        known = now, max(_REACH, *(2 * len(name) for name in names), *map(len, values), 0)
+        version = now  # last: another thread must not take the old values for the new
 
     def suspects(line: bytes, lowered: str) -> bool:
         """One letter is found ten times as fast as a word: rare ones stand in front of their words."""
-        nonlocal values, version
         if variables.version is not version:
-            now = variables.version  # a program may load a .env file at any time
-            shapes.clear()
-            values = tuple(learn())
-            version = now  # last: another thread must not take the old values for the new
+            learn_anew()
         if (
             "secret" in lowered
             or ("k" in lowered and _K(lowered) is not None)
@@ -138,6 +152,29 @@ def suspicion(names: Sequence[str], always: bool, learn: Callable[[], Iterable[s
                 return True
         return named is not None and named(lowered) is not None
 
+    def stirs(part: bytes, lowered: str) -> bool:
+        """Of what `suspects` meets in two places one, the rarer."""
+        if (
+            "secret" in lowered
+            or ("k" in lowered and _K(lowered) is not None)
+            or "@" in lowered
+            or "=" in lowered
+            or "bearer" in lowered
+            or ("pass" in lowered and _PASS(lowered) is not None)
+            or ("z" in lowered and "authoriz" in lowered)
+            or RUN in part.translate(RUNS)
+        ):
+            return True
+        for value in values:
+            if value in lowered:
+                return True
+        return named is not None and named(lowered) is not None
+
+    def learned() -> tuple[object, int]:
+        if variables.version is not version:
+            learn_anew()
+        return known
+
     def is_familiar(shape: bytes) -> bool:
         nonlocal hits
         if shape in shapes and variables.version is version:
@@ -160,7 +197,7 @@ def suspicion(names: Sequence[str], always: bool, learn: Callable[[], Iterable[s
         shapes.add(shape)
         return True
 
-    return Suspicion(suspects, is_familiar, note)
+    return Suspicion(suspects, stirs, learned, is_familiar, note)
 
 
 def _has_signature(lowered: str) -> bool:

@@ -4,6 +4,7 @@ message that has not ended."""
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,7 +19,6 @@ import lctl
 from lctl.chain import Chain
 from lctl.codec import open_log, validate, verify
 from lctl.instrument import ensure_installed, uninstrument
-from lctl.instrument.codecs.sse import deltas, only_delta
 from lctl.stores import outbox
 from lctl.stores.address import parse
 from lctl.stores.opening import open_store
@@ -87,6 +87,11 @@ def as_if_killed(log: Path, to: str = "killed") -> Path:
         if file.exists():
             shutil.copy(file, folder)
     return folder / log.name
+
+
+def said_in(held: bytes) -> str:
+    """The pieces of the answer that are in a file, joined."""
+    return b"".join(re.findall(rb'"content": ?"((?:[^"\\]|\\.)*)"', held)).decode()
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
@@ -196,7 +201,7 @@ def test_m4_secrets_do_not_stay_beside_the_log(log: Path, server: ModelServer, a
         said = ""
         for chunk in client.chat.completions.create(model="m", messages=ASKED, stream=True):
             said += chunk.choices[0].delta.content or ""
-            kept = deltas(beside(log).read_bytes())
+            kept = said_in(beside(log).read_bytes())
             assert allowed or not any(KEY[n : n + 12] in kept for n in range(len(KEY) - 12))
             if said.endswith("three"):
                 break
@@ -265,22 +270,3 @@ def test_m4_what_was_cut_goes_to_the_store_as_well(log: Path, server: ModelServe
     assert not killed.exists() and not beside(killed).exists()
     [cut] = lctl.load(f"sqlite:///{log.parent}/runs.db#c").tree.pending
     assert cut.text.startswith("one two three four five six")
-
-
-@pytest.mark.parametrize(
-    ("event", "text"),
-    [
-        (b'data: {"delta": {"content": "word"}}\n\n', "word"),
-        (b'data: {"delta": {"content": "a \\"b\\" \\u00e9"}}\n\n', 'a \\"b\\" \\u00e9'),
-        (b'data: {"delta": {"content": ""}}\n\n', None),
-        (b'data: {"text": "one", "delta": "two"}\n\n', None),
-        (b'data: {"delta": {"content": "one"}}\n\ndata: {"delta": {"content": "two"}}\n\n', None),
-        (b'data: {"other": "content"}\n\n', None),
-        (b"data: [DONE]\n\n", None),
-    ],
-)
-def test_where_the_only_text_of_an_event_is(event: bytes, text: str | None) -> None:
-    """It is all that `deltas` finds there; nothing is said of events with several, or none."""
-    place = only_delta(event)
-    assert text == (None if place is None else event[slice(*place)].decode())
-    assert text is None or deltas(event) == text

@@ -22,8 +22,6 @@ ServerEvent = tuple[str, bytes]
 
 #: Where the text of one delta begins. What stands around it is the same in most chunks of a stream.
 DELTA = re.compile(rb'"(?:content|text|delta|partial_json|thinking|arguments)": ?"(?=[^"\\]+")')
-# All of that text, as it is escaped.
-_SAID = re.compile(rb'"(?:content|text|delta|partial_json|thinking|arguments)": ?"((?:[^"\\]|\\.)+)"')
 # What stands between two events that have one line of data each.
 _NEXT = b"\n\ndata: "
 # Texts that are so few that merging does not pay.
@@ -205,19 +203,6 @@ def _read_at_once(lines: list[bytes]) -> list[dict[str, Any]] | None:
     return values  # type: ignore[no-any-return]
 
 
-def deltas(data: bytes) -> str:
-    """What the pieces of a stream say, as it is escaped there; in them as a whole, whatever it belongs to."""
-    return b"".join(_SAID.findall(data)).decode("utf-8", "replace")
-
-
 def stream_error(events: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The first event that reports a failure inside the stream."""
     return next((event for event in events if reports_error(event)), None)
-
-
-def only_delta(data: bytes) -> tuple[int, int] | None:
-    """Where the text begins and ends that is all `deltas` finds; None where it finds none or several."""
-    found = _SAID.search(data)
-    if found is None or _SAID.search(data, found.end()) is not None:
-        return None
-    return found.span(1)
