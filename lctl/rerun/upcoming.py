@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.idleloop import idle_of
 from lctl.rerun.ordering import START, WAKES
-from lctl.rerun.parties import Awaiting, Blocked, Held
+from lctl.rerun.parties import Awaiting, Blocked, Ending, Held
 from lctl.rerun.score import Score
 from lctl.session import turns
 from lctl.session.lanes import Lane
-from lctl.session.turnplaces import lane_of
+from lctl.session.turnplaces import is_own, lane_of
+from lctl.session.underway import busy_lanes
 
 if TYPE_CHECKING:
     from lctl.rerun.idleloop import IdleLoop
@@ -152,19 +153,29 @@ class Upcoming:
 
     def index(self, loop: IdleLoop, place: int) -> int:
         """Where among what is ready in this loop to put what comes at `place`. A spot has no count of what
-        calls under way do: where they ask for a piece next that was there, that says who was first."""
+        calls under way do: where they ask next for a piece that was there, or end because they have been
+        cancelled, the score says who was first."""
         ready, spot = loop.loop._ready, self._score.spot(place)
         at = spot.place(ready)
-        if spot.ahead is None and at:
-            end = self._next_turn(loop, place)
-            while at and self._is_between(lane_of(ready[at - 1]), place, end):
-                at -= 1
+        if spot.ahead is not None or not at:
+            return at
+        end, busy, ends = self._next_turn(loop, place), busy_lanes(), self._cancelled()
+        for before in range(at - 1, -1, -1):
+            lane = lane_of(ready[before])
+            there = ends.get(lane, self._score.next_at_once(lane))
+            if there is not None and place < there < end:
+                at = before
+            elif (there is not None and there < place) or is_own(ready[before], busy):
+                break
         return at
 
-    def _is_between(self, lane: str, place: int, end: int) -> bool:
-        """Whether the lane asks next for a piece that was there behind `place`, and before `end`."""
-        after = self._score.next_at_once(lane)
-        return after is not None and place < after < end
+    def _cancelled(self) -> dict[str, int]:
+        """By lanes, the ends of calls that have been cancelled, and have yet to go on with that."""
+        found = {}
+        for place, party in self._waiting.items():
+            if isinstance(party, Ending) and party.is_over():
+                found[self._score.key(place)[0]] = place
+        return found
 
     def _next_turn(self, loop: IdleLoop, place: int) -> int:
         """The first place behind this one that reaches the loop in a later turn."""

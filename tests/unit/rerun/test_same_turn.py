@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lctl.rerun.conductor import Conductor
-from lctl.rerun.ordering import START
+from lctl.rerun.ordering import END, START
 from lctl.rerun.spots import LAST, Spot
 from lctl.session import lanes
 from lctl.session.turns import AT_ONCE
@@ -86,16 +86,20 @@ def test_what_ends_in_the_turn_of_a_request_does_not_come_a_turn_later(
     assert trace == [0, 1, *expected, 4]
 
 
+@pytest.mark.parametrize("beside", [0, 1])
 @pytest.mark.parametrize("expected", [["piece 1", "tool", "piece 2"], ["piece 1", "piece 2", "tool"]])
-def test_a_tool_ends_before_a_piece_that_was_there_is_asked_for_or_after_it(expected: list[str]) -> None:
+def test_a_tool_ends_before_a_piece_that_was_there_is_asked_for_or_after_it(
+    expected: list[str], beside: int
+) -> None:
     """Both in one turn: how many callbacks ran behind the tool's end tells nothing of calls under way."""
-    tool, stream = ("0.1", "tool", 1, 0), "0.2"
+    tool, stream, other = ("0.1", "tool", 1, 0), "0.2", ("0.3.0", "exchange", 1, 0)
     moments = {
         "piece 1": ((stream, "exchange", 1, 1), 99),
         "piece 2": ((stream, "exchange", 1, 2), AT_ONCE),
         "tool": (tool, 2),
     }
-    conductor = Conductor([(float(n), *moments[one]) for n, one in enumerate(expected)])
+    order = [(float(n), *moments[one]) for n, one in enumerate(expected)]
+    conductor = Conductor([order[0], *[(0.0, other, 0)] * beside, *order[1:]])
     trace: list[str] = []
 
     async def read() -> None:
@@ -111,8 +115,50 @@ def test_a_tool_ends_before_a_piece_that_was_there_is_asked_for_or_after_it(expe
         await conductor.wait_async(tool)
         trace.append("tool")
 
+    async def aside() -> None:
+        """No part of the program's order, and in the way."""
+        lanes.variable.set(lanes.Lane(other[0]))
+        await conductor.wait_async(other)
+        for _ in range(4):
+            await asyncio.sleep(0)
+
     async def main() -> None:
-        await asyncio.gather(read(), call())
+        await asyncio.gather(read(), call(), *(aside() for _ in range(beside)))
+
+    conductor.install()
+    try:
+        asyncio.run(main())
+    finally:
+        conductor.uninstall()
+    assert trace == expected
+
+
+@pytest.mark.parametrize("expected", [["limit", "tool", "end"], ["limit", "end", "tool"]])
+def test_a_tool_ends_before_a_call_that_was_cancelled_or_after_it(expected: list[str]) -> None:
+    """Both in the turn after that in which the other one was cancelled."""
+    limit, tool, call = ("0.1", "sleep", 1, 0), ("0.2", "tool", 1, 0), ("0.3", "exchange", 1, END)
+    keys = {"limit": limit, "tool": tool, "end": call}
+    conductor = Conductor([(float(n), keys[one], (99, 1, 0)[n]) for n, one in enumerate(expected)])
+    trace: list[str] = []
+
+    async def look() -> None:
+        lanes.variable.set(lanes.Lane("0.2"))
+        await conductor.wait_async(tool)
+        trace.append("tool")
+
+    async def ask() -> None:
+        lanes.variable.set(lanes.Lane("0.3"))
+        try:
+            await conductor.never_async(call)
+        finally:
+            trace.append("end")
+
+    async def main() -> None:
+        asked, looked = asyncio.create_task(ask()), asyncio.create_task(look())
+        await conductor.wait_async(limit)
+        trace.append("limit")
+        asked.cancel()
+        await asyncio.wait([asked, looked])
 
     conductor.install()
     try:
