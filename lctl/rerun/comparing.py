@@ -151,6 +151,8 @@ def described(event: dict[str, Any]) -> str:
 
 
 def _timeless(data: dict[str, Any]) -> None:
+    if data.get("closed_early"):
+        data.pop("left", None)  # of two generators that a loop closes at its end the addresses say which is first
     chunks = data.get("chunks")
     if isinstance(chunks, list):
         data["chunks"] = [chunk[1] for chunk in chunks]
