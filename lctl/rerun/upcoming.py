@@ -177,6 +177,18 @@ class Upcoming:
                 found[self._score.key(place)[0]] = place
         return found
 
+    def ending(self, loop: IdleLoop, place: int) -> Ending | None:
+        """Who waits at `place` to be cancelled, if that is to be in this turn and has not been yet: an answer
+        had let it go on before, which is for it to find that it is cancelled, by what runs before it."""
+        party, score = self._waiting.get(place), self._score
+        if not isinstance(party, Ending) or party.is_over():
+            return None
+        turns = loop.reached or 0
+        for one in range(score.head, place + 1):
+            if not score.is_over(one) and not self.is_elsewhere(one, loop.loop):
+                turns += max(score.turn(one) or 0, 0)
+        return party if turns == loop.turn else None
+
     def _next_turn(self, loop: IdleLoop, place: int) -> int:
         """The first place behind this one that reaches the loop in a later turn."""
         last = min(place + AHEAD, self._score.length)

@@ -168,6 +168,44 @@ def test_a_tool_ends_before_a_call_that_was_cancelled_or_after_it(expected: list
     assert trace == expected
 
 
+def test_a_call_that_is_cancelled_when_its_answer_has_come_ends_in_that_turn() -> None:
+    """A limit that is late by so much that what it ends has an answer: asyncio lets it go on at once."""
+    first, limit, work = ("0.1", "sleep", 1, 0), ("0.2", "sleep", 1, 0), ("0.1", "sleep", 2, 0)
+    call = ("0.3", "sleep", 1, END)
+    conductor = Conductor([(0.0, first, 99), (1.0, limit, 0), (2.0, work, 1), (3.0, call, 0)])
+    trace: list[str] = []
+
+    async def do() -> None:
+        lanes.variable.set(lanes.Lane("0.1"))
+        await conductor.wait_async(first)
+        await asyncio.sleep(0)
+        conductor.wait(work)
+        trace.append("work")
+        await asyncio.sleep(0)
+        trace.append("more")
+
+    async def ask() -> None:
+        lanes.variable.set(lanes.Lane("0.3"))
+        try:
+            await conductor.never_async(call)
+        finally:
+            trace.append("end")
+
+    async def main() -> None:
+        tasks = [asyncio.create_task(do()), asyncio.create_task(ask())]
+        await conductor.wait_async(limit)
+        await asyncio.sleep(0)
+        tasks[1].cancel()
+        await asyncio.wait(tasks)
+
+    conductor.install()
+    try:
+        asyncio.run(main())
+    finally:
+        conductor.uninstall()
+    assert trace == ["work", "end", "more"]
+
+
 _GIVING_WAY = """
 import lctl
 lctl.auto_instrument()
@@ -245,3 +283,49 @@ def test_what_threads_give_comes_in_its_turn_among_tasks_that_give_way(
     assert "rerun exact" in again.stderr, again.stderr
     assert again.stdout == recorded.stdout
     assert recorded.stdout.count("job") == 2
+
+
+_ONE_AFTER_ANOTHER = """
+import lctl
+lctl.auto_instrument()
+import asyncio, time
+from concurrent.futures import ThreadPoolExecutor
+
+@lctl.tool
+def look():
+    return 0
+
+def job(n):
+    time.sleep(0.002)
+    return n
+
+async def call(pool, n):
+    print("job", n, await asyncio.get_running_loop().run_in_executor(pool, job, n))
+
+async def give_way():
+    for turn in range(12):
+        print("turn", turn)
+        until = time.perf_counter() + (0.001 if turn else 0.1)
+        while time.perf_counter() < until:
+            pass
+        await asyncio.sleep(0)
+
+async def main():
+    print("job", look())
+    with ThreadPoolExecutor(1) as pool:
+        await asyncio.gather(call(pool, 1), call(pool, 2), give_way())
+
+asyncio.run(main())
+"""
+
+
+def test_jobs_that_slept_one_after_another_in_one_turn_are_heard_of_in_the_next(
+    lctl: Run, python: Run, tmp_path: Path
+) -> None:
+    """The loop stands still for the first until the second, too, has slept."""
+    (tmp_path / "agent.py").write_text(_ONE_AFTER_ANOTHER)
+    recorded = python("agent.py")
+    again = lctl("rerun", "last")
+    assert "rerun exact" in again.stderr, again.stderr
+    assert again.stdout == recorded.stdout
+    assert recorded.stdout.count("job") == 3
