@@ -251,8 +251,9 @@ class Attempt(Received):
 
     @property
     def _delivers(self) -> bool:
-        """Whether its end says when it reached the program: of streams whose pieces did."""
-        return not self.is_stream or self.turns is not None
+        """Whether its end says when it reached the program: of streams whose pieces did. That of one that was
+        left reaches nobody: what comes next is counted from what did before."""
+        return not self.is_stream or (self.turns is not None and not self.left)
 
     @property
     def lane(self) -> str:
