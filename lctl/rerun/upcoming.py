@@ -156,10 +156,11 @@ class Upcoming:
         calls under way do: where they ask next for a piece that was there, or end because they have been
         cancelled, the score says who was first."""
         ready, spot = loop.loop._ready, self._score.spot(place)
-        at = spot.place(ready)
+        busy = busy_lanes() | self._score.uncounted()
+        at = spot.place(ready, busy)
         if spot.ahead is not None or not at:
             return at
-        end, busy, ends = self._next_turn(loop, place), busy_lanes(), self._cancelled()
+        end, ends = self._next_turn(loop, place), self._cancelled()
         for before in range(at - 1, -1, -1):
             lane = lane_of(ready[before])
             there = ends.get(lane, self._score.next_at_once(lane))

@@ -133,6 +133,38 @@ def test_a_tool_ends_before_a_piece_that_was_there_is_asked_for_or_after_it(
     assert trace == expected
 
 
+def test_who_does_something_of_its_own_before_it_asks_for_a_piece_that_was_there_is_not_behind() -> None:
+    """It asks a turn later: what runs before and behind it is counted."""
+    tool, stream = ("0.1", "tool", 1, 0), "0.2"
+    pieces = [(stream, "exchange", 1, part) for part in (1, 2)]
+    there = Spot(None, 0, exact=True)
+    conductor = Conductor([(0.0, pieces[0], 99, there), (1.0, tool, 1), (2.0, pieces[1], AT_ONCE, there)])
+    trace: list[str] = []
+
+    async def read() -> None:
+        lanes.variable.set(lanes.Lane(stream))
+        await conductor.wait_async(pieces[0])
+        await asyncio.sleep(0)
+        trace.append("between")
+        await asyncio.sleep(0)
+        await conductor.wait_async(pieces[1])
+        trace.append("piece")
+
+    async def call() -> None:
+        await conductor.wait_async(tool)
+        trace.append("tool")
+
+    async def main() -> None:
+        await asyncio.gather(read(), call())
+
+    conductor.install()
+    try:
+        asyncio.run(main())
+    finally:
+        conductor.uninstall()
+    assert trace == ["between", "tool", "piece"]
+
+
 @pytest.mark.parametrize("expected", [["limit", "tool", "end"], ["limit", "end", "tool"]])
 def test_a_tool_ends_before_a_call_that_was_cancelled_or_after_it(expected: list[str]) -> None:
     """Both in the turn after that in which the other one was cancelled."""
