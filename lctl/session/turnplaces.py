@@ -79,7 +79,8 @@ def _has_place(handle: Any, busy: Collection[str]) -> bool:
         if turns.is_closing(coroutine()):
             return False
     elif owner is not None:
-        if type(owner).__module__.startswith(("asyncio.", "lctl.")):
+        module = type(owner).__module__
+        if module.startswith(("asyncio.", "lctl.")) and module != "asyncio.taskgroups":
             return False
     elif _brings(callback):
         return False
