@@ -17,7 +17,8 @@ from lctl.guard import guard
 from lctl.instrument import collecting, settings
 from lctl.instrument.headers import all_headers, kept_headers
 from lctl.instrument.received import Received
-from lctl.session import border, turns
+from lctl.session import border, turnplaces, turns
+from lctl.session.underway import busy_lanes
 
 if TYPE_CHECKING:
     from lctl.session.returns import Returning, Returns
@@ -126,6 +127,8 @@ class Attempt(Received):
                     collecting.watch()
                 if self.is_stream:
                     turn = turns.since() if turns.counting and head is None else None
+                    if turn is not None:
+                        self._note_place(0)
                     self.head = head or (monotonic_ns(), turn)
                 if self.is_stream and status == 200:
                     chunks = self.owner.keeps(self)
@@ -144,11 +147,26 @@ class Attempt(Received):
         """
         if turn is None and self.is_stream:
             turn = turns.AT_ONCE if _is_there(asked) else turns.since()
+            if turn is not None and turn != turns.AT_ONCE:
+                self._note_place(len(self.chunks))
         if turn is None:
             return
         if self.turns is None:
             self.turns = [turns.FAR] * (len(self.chunks) - 1)  # not counted from the first one on
         self.turns.append(turn)
+
+    def _note_place(self, part: int) -> None:
+        """`part` reaches the event loop of this thread now: of the program's own callbacks of this turn, some
+        may run behind it."""
+        behind = turnplaces.behind(busy_lanes)
+        if behind is not None:
+            if self.behinds is None:
+                self.behinds = {}
+            self.behinds[part] = behind
+
+    def rests(self, rests: bool) -> None:
+        """The program has what came last of a stream; or else asks for more, or closes it."""
+        self._moment.rests = rests and self.is_stream
 
     def end(self, asked: int | None = None) -> None:
         """The body was read to its end. `asked`: as of `passed`."""
@@ -251,8 +269,9 @@ class Attempt(Received):
 
     @property
     def _delivers(self) -> bool:
-        """Whether its end says when it reached the program: of streams whose pieces did."""
-        return not self.is_stream or self.turns is not None
+        """Whether its end says when it reached the program: of streams whose pieces did. That of one that was
+        left reaches nobody: what comes next is counted from what did before."""
+        return not self.is_stream or (self.turns is not None and not self.left)
 
     @property
     def lane(self) -> str:

@@ -26,6 +26,8 @@ class Received:
         error: what the transport raised, before or in the middle of the body.
         is_stream: the body is a stream of events, whose chunks and times are kept; known when answered.
         turns: of an event loop that each chunk reached, counted from what reached that before.
+        behinds: of the head (0) and of chunks (from 1), how many of the program's own callbacks ran behind
+            them in their turns, where any did (see `lctl.session.turnplaces`).
         head: when the head of a stream came (monotonic ns), and as `turns`.
         closed_early: the host closed the response before its end was read.
         left: of a stream: it did not even that. It was collected, or open when the session ended.
@@ -45,6 +47,7 @@ class Received:
     ended_ns = 0
     is_stream = False
     turns: list[int] | None = None
+    behinds: dict[int, int] | None = None
     head: tuple[int, int | None] | None = None
     _body: list[bytes] | None = None
     _encoding: str | None = None
@@ -145,6 +148,8 @@ class Received:
                 data["head_ms"] = (ns - self.started_ns) // 1000 / 1000
                 if turn is not None:
                     data["head_turn"] = turn
+            if self.turns is not None:
+                data["behinds"] = [list(one) for one in (self.behinds or {}).items()]
         if self.match is not None:
             data["match"] = self.match
         return data

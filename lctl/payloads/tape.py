@@ -70,6 +70,8 @@ class Exchange(Payload, frozen=True):
         turns: of each of `chunks`, as `turn`.
         head_ms: from the request's leaving to the head of a stream, where `at` or `lane` is given.
         head_turn: of that, as `turn`.
+        behinds: of the head (0) and of `chunks` (from 1), as `behind`: pairs of which and how many; in older
+            logs absent, as is of `behind` what was done between the pieces of a stream.
         match: in a rerun or fork, how it was answered: drift, moved or live; absent where exact.
     """
 
@@ -98,6 +100,7 @@ class Exchange(Payload, frozen=True):
     turns: list[Turn] | None = None
     head_ms: Milliseconds | None = None
     head_turn: Turn | None = None
+    behinds: list[list[Count]] | None = None
     match: str | None = None
 
 

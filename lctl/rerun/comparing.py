@@ -29,6 +29,7 @@ _VOLATILE = (
     "head_turn",
     "ahead",
     "behind",
+    "behinds",
     "counted",
     "began",
     "checkpoint_id",
@@ -151,6 +152,9 @@ def described(event: dict[str, Any]) -> str:
 
 
 def _timeless(data: dict[str, Any]) -> None:
+    if data.get("closed_early"):
+        # Of two generators that a loop closes at its end, their addresses say which is first.
+        data.pop("left", None)
     chunks = data.get("chunks")
     if isinstance(chunks, list):
         data["chunks"] = [chunk[1] for chunk in chunks]

@@ -40,6 +40,7 @@ def exchange(event: dict[str, Any], data: dict[str, Any], begins: int) -> Entry:
         entry.turns = _counts(data.get("turns"), len(chunks))
         entry.head = _number(data.get("head_ms"))
         entry.head_turn = _count(data.get("head_turn"))
+        entry.behinds = _behinds(data.get("behinds"))
     return entry
 
 
@@ -129,6 +130,12 @@ def _number(value: Any) -> float | None:
 
 def _count(value: Any) -> int | None:
     return value if isinstance(value, int) else None
+
+
+def _behinds(value: Any) -> dict[int, int] | None:
+    if not isinstance(value, list):
+        return None
+    return {one[0]: one[1] for one in value if _counts(one, 2) is not None}
 
 
 def _counts(value: Any, length: int) -> list[int] | None:

@@ -41,6 +41,7 @@ class Entry:
         turns: as `turn`, of each chunk of a stream; None if unknown.
         head: milliseconds from its start to the head of a stream; None if unknown.
         head_turn: as `turn`, of the head.
+        behinds: as `behind`, of the head (0) and of chunks (from 1), where it is not none; None if unknown.
         received: of what came from outside during a tool call, beside its result, or of the items of an async
             generator: milliseconds since the start (None: before it), `turn` and `behind`.
         lingering: the program ended the call when the whole answer was there, before it took it.
@@ -61,6 +62,7 @@ class Entry:
         "began",
         "begins",
         "behind",
+        "behinds",
         "cancelled",
         "counted",
         "duration",
@@ -102,6 +104,7 @@ class Entry:
         self.head_turn: int | None = None
         self.ahead: int | None = None
         self.behind: int | None = None
+        self.behinds: dict[int, int] | None = None
         self.began: int | None = None
         self.counted = False
         self.agent = ""

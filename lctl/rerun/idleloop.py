@@ -116,6 +116,9 @@ class IdleLoop:
         ready, at = self.loop._ready, self._next  # not before what it follows
         for one in self._keeper.spots(self, place):
             at = max(self._keeper.index(self, one), at)
+            ending = self._keeper.ending(self, one)
+            if ending is not None:
+                at = ending.give(at)
             behind = self._keeper.spot(one).behind
             ready.insert(at, Handle(self._go_on_in_turn, (given, behind), self.loop))
             at += 1

@@ -131,13 +131,16 @@ def _is_end(one: _Moment) -> bool:
 
 
 def _spot(one: _Moment) -> Spot:
-    """What of a stream comes before its end has none: it comes behind all that is there."""
+    """What of a stream comes before its end has none in older logs: it comes behind all that is there."""
     entry = one.entry
+    if entry.behinds is not None and one.part >= 0 and entry.times:
+        return Spot(None, entry.behinds.get(one.part, 0), True)
     if one.part > 0 and entry.received:
         return Spot(None, entry.received[one.part - 1][2] or 0)
+    exact = entry.behinds is not None
     if not _is_end(one) or (entry.ahead is None and entry.behind is None):
-        return LAST
-    return Spot(entry.ahead, entry.behind or 0)
+        return LAST._replace(exact=exact)
+    return Spot(entry.ahead, entry.behind or 0, exact)
 
 
 class _Moment:

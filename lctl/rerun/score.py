@@ -46,7 +46,7 @@ class Score:
         # What was there when it was asked for has no turn, and nothing waits for it.
         self._late = {place for place, moment in enumerate(self._moments) if moment[2] == AT_ONCE}
         self._there: dict[str, deque[int]] = {}
-        for place in sorted(self._late):
+        for place in sorted(place for place in self._late if not self._spots[place].exact):
             self._there.setdefault(self._moments[place][1][0], deque()).append(place)
         self._over = bytearray(place in self._late for place in range(len(self._moments)))
         self.length = len(self._moments)
@@ -80,11 +80,16 @@ class Score:
         return self._moments[place][2]
 
     def next_at_once(self, lane: str) -> int | None:
-        """The place of what this lane will have at once when it asks again; None if nothing is."""
+        """The place of what this lane will have at once when it asks again; None if nothing is, and where
+        spots say what it does before."""
         there = self._there.get(lane, ())
         while there and there[0] not in self._late:
             there.popleft()
         return there[0] if there else None
+
+    def uncounted(self) -> set[str]:
+        """Lanes that have streams open of which spots do not count what is done between the pieces."""
+        return {lane for lane in self._there if self.next_at_once(lane) is not None}
 
     def is_joined(self, place: int) -> bool:
         """Whether what is behind it, of another lane, reached an event loop in the same turn."""

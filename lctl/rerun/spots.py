@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from lctl.session import turnplaces
-from lctl.session.underway import busy_lanes
 
 
 class Spot(NamedTuple):
@@ -14,16 +14,18 @@ class Spot(NamedTuple):
     Attributes:
         ahead: how many callbacks run before it; None if unknown. Of older logs.
         behind: how many of the program's own run behind it (see `lctl.session.turnplaces`).
+        exact: of what comes of a stream: what is done between its pieces is among what others have `behind`.
     """
 
     ahead: int | None = None
     behind: int = 0
+    exact: bool = False
 
-    def place(self, ready: Any) -> int:
-        """Where to put it among what is there."""
+    def place(self, ready: Any, busy: Collection[str]) -> int:
+        """Where to put it among what is there. `busy`: lanes in which calls are under way."""
         if self.ahead is not None:
             return self.ahead
-        return turnplaces.index(ready, self.behind, busy_lanes()) if self.behind else len(ready)
+        return turnplaces.index(ready, self.behind, busy) if self.behind else len(ready)
 
 
 #: Behind all that is there.

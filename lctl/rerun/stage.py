@@ -161,7 +161,7 @@ class Stage:
 
     def _release(self) -> None:
         place, timer = self._first_place(), self._first_timer()
-        if place is None or place > self.score.head:
+        if (place is None or place > self.score.head) and not self._sleeps_first(timer):
             for loop in list(self.loops.values()):
                 if loop.is_paused:  # in vain: what it stands still for does not come
                     self.loops.pop(loop.tid)
@@ -181,6 +181,12 @@ class Stage:
                 self._ring(timer)
         elif place is not None and (not self.pace.realtime or self._is_time(at)):
             self._play_for(place)
+
+    def _sleeps_first(self, timer: Blocked | IdleLoop | Alarm | None) -> bool:
+        """Whether who sleeps goes on before the head of the score is due: it may be what asks for that."""
+        head = self.score.head
+        due = self.score.at(head) if head < self.score.length else 0.0
+        return isinstance(timer, Blocked) and (timer.until or 0.0) <= due
 
     def _first_place(self) -> int | None:
         """The earliest delivery that somebody waits for who can hear."""

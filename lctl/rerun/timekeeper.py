@@ -12,6 +12,7 @@ from lctl.session import lanes
 if TYPE_CHECKING:
     from lctl.rerun.handing import Handing
     from lctl.rerun.idleloop import IdleLoop
+    from lctl.rerun.parties import Ending
     from lctl.rerun.score import Score
     from lctl.rerun.spots import Spot
     from lctl.rerun.stage import Stage
@@ -88,6 +89,11 @@ class Timekeeper:
         """See `Upcoming.index`."""
         with self._door:
             return self._stage.upcoming.index(loop, place)
+
+    def ending(self, loop: IdleLoop, place: int) -> Ending | None:
+        """See `Upcoming.ending`."""
+        with self._door:
+            return self._stage.upcoming.ending(loop, place)
 
     def spot(self, place: int) -> Spot:
         """That of what comes at `place`, in its turn."""

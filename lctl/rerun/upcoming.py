@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.idleloop import idle_of
 from lctl.rerun.ordering import START, WAKES
-from lctl.rerun.parties import Awaiting, Blocked, Held
+from lctl.rerun.parties import Awaiting, Blocked, Ending, Held
 from lctl.rerun.score import Score
 from lctl.session import turns
 from lctl.session.lanes import Lane
-from lctl.session.turnplaces import lane_of
+from lctl.session.turnplaces import is_own, lane_of
+from lctl.session.underway import busy_lanes
 
 if TYPE_CHECKING:
     from lctl.rerun.idleloop import IdleLoop
@@ -152,19 +153,42 @@ class Upcoming:
 
     def index(self, loop: IdleLoop, place: int) -> int:
         """Where among what is ready in this loop to put what comes at `place`. A spot has no count of what
-        calls under way do: where they ask for a piece next that was there, that says who was first."""
+        calls under way do: where they ask next for a piece that was there, or end because they have been
+        cancelled, the score says who was first."""
         ready, spot = loop.loop._ready, self._score.spot(place)
-        at = spot.place(ready)
-        if spot.ahead is None and at:
-            end = self._next_turn(loop, place)
-            while at and self._is_between(lane_of(ready[at - 1]), place, end):
-                at -= 1
+        busy = busy_lanes() | self._score.uncounted()
+        at = spot.place(ready, busy)
+        if spot.ahead is not None or not at:
+            return at
+        end, ends = self._next_turn(loop, place), self._cancelled()
+        for before in range(at - 1, -1, -1):
+            lane = lane_of(ready[before])
+            there = ends.get(lane, self._score.next_at_once(lane))
+            if there is not None and place < there < end:
+                at = before
+            elif (there is not None and there < place) or is_own(ready[before], busy):
+                break
         return at
 
-    def _is_between(self, lane: str, place: int, end: int) -> bool:
-        """Whether the lane asks next for a piece that was there behind `place`, and before `end`."""
-        after = self._score.next_at_once(lane)
-        return after is not None and place < after < end
+    def _cancelled(self) -> dict[str, int]:
+        """By lanes, the ends of calls that have been cancelled, and have yet to go on with that."""
+        found = {}
+        for place, party in self._waiting.items():
+            if isinstance(party, Ending) and party.is_over():
+                found[self._score.key(place)[0]] = place
+        return found
+
+    def ending(self, loop: IdleLoop, place: int) -> Ending | None:
+        """Who waits at `place` to be cancelled, if that is to be in this turn and has not been yet: an answer
+        had let it go on before, which is for it to find that it is cancelled, by what runs before it."""
+        party, score = self._waiting.get(place), self._score
+        if not isinstance(party, Ending) or party.is_over():
+            return None
+        turns = loop.reached or 0
+        for one in range(score.head, place + 1):
+            if not score.is_over(one) and not self.is_elsewhere(one, loop.loop):
+                turns += max(score.turn(one) or 0, 0)
+        return party if turns == loop.turn else None
 
     def _next_turn(self, loop: IdleLoop, place: int) -> int:
         """The first place behind this one that reaches the loop in a later turn."""

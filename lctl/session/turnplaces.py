@@ -35,7 +35,7 @@ def behind(under_way: Callable[[], Collection[str]]) -> int | None:
         return None
     left = list(islice(ready, many - 1 - at))  # at once: other threads hand in more
     busy = under_way()
-    return sum(_is_own(handle, busy) for handle in left) or None
+    return sum(is_own(handle, busy) for handle in left) or None
 
 
 def index(ready: Any, many: int, busy: Collection[str]) -> int:
@@ -45,7 +45,7 @@ def index(ready: Any, many: int, busy: Collection[str]) -> int:
     for at in range(len(there) - 1, -1, -1):
         if not many:
             break
-        if _is_own(there[at], busy):
+        if is_own(there[at], busy):
             many -= 1
             place = at
     return place
@@ -60,7 +60,7 @@ def lane_of(handle: Any) -> str:
         return ""
 
 
-def _is_own(handle: Any, busy: Collection[str]) -> bool:
+def is_own(handle: Any, busy: Collection[str]) -> bool:
     """Whether a rerun has this callback as well, in the same turn. Not one that says nothing of itself."""
     try:
         return _has_place(handle, busy)
@@ -79,7 +79,8 @@ def _has_place(handle: Any, busy: Collection[str]) -> bool:
         if turns.is_closing(coroutine()):
             return False
     elif owner is not None:
-        if type(owner).__module__.startswith(("asyncio.", "lctl.")):
+        module = type(owner).__module__
+        if module.startswith(("asyncio.", "lctl.")) and module != "asyncio.taskgroups":
             return False
     elif _brings(callback):
         return False

@@ -23,6 +23,7 @@ class Moment:
         first: turns of its loop are counted from its start on.
         turn: of its end: see `lctl.session.turns.since`.
         behind: its place there: see `lctl.session.turnplaces.behind`.
+        rests: of a stream: the program has what came last, and has not asked for more.
     """
 
     lane: str
@@ -31,6 +32,7 @@ class Moment:
     first = False
     turn: int | None = None
     behind: int | None = None
+    rests = False
 
     @classmethod
     def of(cls, lane: str, ns: int) -> Moment:
@@ -135,8 +137,8 @@ class UnderWay:
         return made
 
     def lanes(self) -> set[str]:
-        """In which a call is under way."""
-        return {moment.lane for moment in list(self._open)}
+        """In which a call is under way; not a stream that rests, where what the program does is its own."""
+        return {moment.lane for moment in list(self._open) if not moment.rests}
 
 
 #: Those of all sessions; appended to, copied and taken from in one step each, whatever other threads do.

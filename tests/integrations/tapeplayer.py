@@ -144,7 +144,18 @@ def _by_start(exchanges: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 #: Times, and turns of event loops, which only the whole rerun has (`lctl.rerun.conductor`).
 _VOLATILE = frozenset(
-    {"timestamp", "duration_ms", "first_chunk_ms", "head_ms", "at", "turn", "turns", "head_turn", "behind"}
+    {
+        "timestamp",
+        "duration_ms",
+        "first_chunk_ms",
+        "head_ms",
+        "at",
+        "turn",
+        "turns",
+        "head_turn",
+        "behind",
+        "behinds",
+    }
 )
 
 

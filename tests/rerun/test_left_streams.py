@@ -11,6 +11,26 @@ from tests.rerun.harness import World, record, rerun
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.parametrize("closes", [True, False])
+def test_whether_a_stream_was_closed_at_the_very_end_or_left_is_no_difference(
+    closes: bool, tmp_path: Path
+) -> None:
+    """Where a loop ends, the addresses of generators decide it."""
+    close = tmp_path / "close"
+    if closes:
+        close.touch()
+    with World() as world:
+        first = record("stream_at_the_end.py", tmp_path, world.environ)
+    assert first.code == 0, first.err
+    if closes:
+        close.unlink()
+    else:
+        close.touch()
+    again = rerun(first.log, tmp_path)
+    assert again.code == 0, again.err
+    assert (again.out, again.events) == (first.out, first.events)
+
+
 def test_when_the_collector_comes_is_nothing_a_recording_tells(tmp_path: Path) -> None:
     """A stream it ends is recorded with the end of the log, and so it is in a run where it does not come."""
     (tmp_path / "collect").touch()

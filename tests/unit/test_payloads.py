@@ -207,7 +207,14 @@ WRITERS: list[tuple[str, dict[str, Any]]] = [
     # a stream beside others, whose pieces were there when the program asked for them
     (
         "exchange",
-        {"chunks": [[1, "a"], [2, "b"]], "turns": [3, -1], "turn": -1, "head_turn": 0, "lane": "0.1"},
+        {
+            "chunks": [[1, "a"], [2, "b"]],
+            "turns": [3, -1],
+            "turn": -1,
+            "head_turn": 0,
+            "behinds": [[0, 2]],
+            "lane": "0.1",
+        },
     ),
 ]
 

@@ -220,6 +220,7 @@ class _Tees:
                 bound._stream = tee_class(inner, attempt)
             else:
                 response.stream = tee_class(bound, attempt)
+            attempt.rests(True)
         except Exception as error:
             if guard.policy == "raise":
                 raise

@@ -58,12 +58,15 @@ class RecordedAsyncBody:
         keep, now = self._attempt.chunks.append, monotonic_ns
         stream = self._inner.__aiter__()
         asked = turns.now()
+        self._attempt.rests(False)
         try:
             async for chunk in stream:
                 keep((now(), chunk))
                 if turns.counting:
                     self._attempt.passed(asked=asked)
+                self._attempt.rests(True)
                 yield chunk
+                self._attempt.rests(False)
                 asked = turns.now() if turns.counting else None
         except GeneratorExit:
             raise
@@ -77,6 +80,7 @@ class RecordedAsyncBody:
         self._attempt.end(asked)
 
     async def aclose(self) -> None:
+        self._attempt.rests(False)
         try:
             await self._inner.aclose()
         finally:

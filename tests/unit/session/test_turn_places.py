@@ -52,6 +52,15 @@ def test_what_brings_a_threads_result_does_not_count() -> None:
     assert on_ready(put)(1) == 1
 
 
+def test_the_end_of_a_task_of_a_group_counts() -> None:
+    def put(loop: Any) -> None:
+        done = loop.create_future()
+        done.cancel()
+        loop.call_soon(asyncio.TaskGroup()._on_task_done, done)
+
+    assert on_ready(put)(1) == 0
+
+
 def test_what_is_given_up_does_not_count() -> None:
     assert on_ready(lambda loop: loop.call_soon(str, 1).cancel())(1) == 1
 
