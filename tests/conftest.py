@@ -40,6 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
         for package in (lctl, lctl_integrations):
             compileall.compile_dir(package.__path__[0], quiet=2, workers=os.cpu_count() or 1)
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    os.environ.pop("PYTHONUNBUFFERED", None)  # of a shell: no more than others do tests' programs print by it
     # Each client of an SDK reads whom it trusts, a tenth of a run's time for servers that speak plain HTTP.
     os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("nobody.pem"))
     if "PYTEST_XDIST_WORKER" not in os.environ:
