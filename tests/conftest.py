@@ -40,6 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
         for package in (lctl, lctl_integrations):
             compileall.compile_dir(package.__path__[0], quiet=2, workers=os.cpu_count() or 1)
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    os.environ.pop("PYTHONUNBUFFERED", None)  # of a shell: no more than others do tests' programs print by it
     # Each client of an SDK reads whom it trusts, a tenth of a run's time for servers that speak plain HTTP.
     os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("nobody.pem"))
     if "PYTEST_XDIST_WORKER" not in os.environ:
@@ -100,10 +101,15 @@ def pytest_collection_finish() -> None:
 def nothing_is_left() -> Iterator[None]:
     """What a test leaves in force, no later one meets, in whichever order they run: a session that is open is
     the parent of those to come, and a process that had two calls under way at once says with each later one
-    in which turn of its loop it came."""
-    before = _open_sessions()
+    in which turn of its loop it came. With another variable of a library's than the others have, all
+    programs to come would start cold (`tests/warm`)."""
+    before, environ = _open_sessions(), _environ()
     yield
     close_all()
+    if environ != _environ():
+        for name in [name for name in _environ() if name not in environ]:
+            del os.environ[name]
+        os.environ.update(environ)
     for session in _open_sessions():
         if session not in before:
             session.close()
@@ -111,6 +117,11 @@ def nothing_is_left() -> Iterator[None]:
     if turns is not None:
         turns.wanted = False
         turns.stop()
+
+
+def _environ() -> dict[str, str]:
+    """Less what pytest itself changes."""
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
 
 
 def _open_sessions() -> list[Any]:

@@ -14,6 +14,7 @@ import pytest
 from lctl.codec import open_log
 from lctl.testing import ModelServer
 from tests.integrations.test_mcp import lctl, serving
+from tests.rerun.harness import RERUNS
 
 pytest.importorskip("mcp")
 pytest.importorskip("openai")
@@ -170,7 +171,7 @@ def test_callbacks_are_called_again(
     assert _tools(log) == (["ask"] * 2 + ["pay"] * 4 if by == "auto" else _ASKED)
     assert sum(event.type == "exchange" for event in open_log(log).events()) == 4
     (folder / "server.py").unlink()
-    for _ in range(3):
+    for _ in range(min(3, RERUNS)):
         again = lctl(folder, "rerun", "last")
         assert again.returncode == 0, again.stderr
         assert again.stdout == ran.stdout

@@ -101,8 +101,8 @@ class TestEveryLibrary:
         assert got["etag"] == '"v1"' and got["x-of-its-own"] == "yes" and "date" in got
 
     def test_large_body(self, fetch: Fetch, server: Any, make: Any, rerun: Rerun) -> None:
-        """A body of megabytes is in the log once, whole."""
-        big = BINARY * 200
+        """A body of a megabyte is in the log once, whole."""
+        big = BINARY * 100
         server.replies = [make.Reply(big), make.Reply(big)]
         rerun(lambda url: [fetch("GET", f"{url}/{n}") for n in range(2)], server.url, full=True)
         kinds = [event["type"] for event in events(rerun.tape)]

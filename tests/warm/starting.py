@@ -23,6 +23,14 @@ def python_path(*folders: Path | str) -> str:
     return os.pathsep.join([*warm, *map(str, folders)])
 
 
+def warmth() -> dict[str, str]:
+    """The variables of Python's that lead a program to the server if there is one: for those that have no
+    others, and load an SDK or httpx. (For what loads neither it is no gain.)"""
+    if not os.environ.get("WARM_PYTHON"):
+        return {}
+    return {"PYTHONPATH": BOOTSTRAP, "PYTHONHASHSEED": os.environ["PYTHONHASHSEED"]}
+
+
 def start(default: bool) -> Callable[[], None] | None:
     """Start it, and lead all programs that this process starts to it; returns what ends it, and raises
     RuntimeError if it had ended by itself. It loads while tests are collected.

@@ -95,3 +95,10 @@ def test_it_ends_the_same(way: str, address: str, tmp_path: Path) -> None:
 def test_it_is_the_servers(address: str, tmp_path: Path) -> None:
     told = _run(["-c", "import sys; print('warm_server' in sys.modules)"], tmp_path, address)
     assert told == (0, "True\n", "")
+
+
+@pytest.mark.parametrize("turn", ["first", "second"])
+def test_what_a_test_leaves_in_the_environment_the_next_does_not_meet(turn: str) -> None:
+    """A variable that steers Python or a library would keep all programs to come from the server."""
+    assert "LITELLM_LEFT_BY_A_TEST" not in os.environ
+    os.environ["LITELLM_LEFT_BY_A_TEST"] = turn

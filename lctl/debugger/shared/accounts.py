@@ -58,7 +58,7 @@ class Accounts:
         self._lock = threading.Lock()
         self._stamp: tuple[int, int] | None = None
         self._known: dict[str, Account] = {}
-        self._nobody = Account("", "scrypt", _made("nobody"))
+        self._nobody = Account("", "scrypt", _of(secrets.token_bytes(16), secrets.token_bytes(32)))
         self._read()
 
     def __len__(self) -> int:
@@ -198,7 +198,11 @@ def _name(name: str) -> str:
 
 def _made(password: str) -> str:
     salt = secrets.token_bytes(16)
-    return f"{_N}:{_R}:{_P}:{salt.hex()}:{_scrypt(password, salt, _N, _R, _P).hex()}"
+    return _of(salt, _scrypt(password, salt, _N, _R, _P))
+
+
+def _of(salt: bytes, derived: bytes) -> str:
+    return f"{_N}:{_R}:{_P}:{salt.hex()}:{derived.hex()}"
 
 
 def _scrypt(password: str, salt: bytes, n: int, r: int, p: int) -> bytes:

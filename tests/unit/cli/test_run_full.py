@@ -56,7 +56,7 @@ def test_a_hash_seed_of_the_user_s_own_stands(place: Path) -> None:
     (place / "agent.py").write_text(AGENT)
     out = {process("run", "agent.py", cwd=place, PYTHONHASHSEED="3").out for _ in range(2)}
     assert len(out) == 1
-    assert len({process("run", "agent.py", cwd=place, PYTHONHASHSEED="random").out for _ in range(3)}) == 3
+    assert len({process("run", "agent.py", cwd=place, PYTHONHASHSEED="random").out for _ in range(2)}) == 2
 
 
 def test_only_model_calls(place: Path) -> None:

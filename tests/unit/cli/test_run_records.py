@@ -13,17 +13,16 @@ import pytest
 from lctl.codec import open_log
 from tests.unit.cli.conftest import process
 
-pytest.importorskip("httpx")
-
 AGENT = """
-import subprocess, sys, httpx
+import json, subprocess, sys
+from urllib.request import Request, urlopen
 from lctl.testing import ModelServer
 with ModelServer(1) as server:
     headers = {"authorization": "Bearer sk-secret-of-mine-0123456789abcdef"}
-    with httpx.Client(base_url=server.openai_url, headers=headers) as client:
-        prompt = {"role": "user", "content": sys.argv[1]}
-        asked = {"model": "gpt-4o-mini", "messages": [prompt]}
-        client.post("/chat/completions", json=asked).raise_for_status()
+    headers["content-type"] = "application/json"
+    prompt = {"role": "user", "content": sys.argv[1]}
+    asked = json.dumps({"model": "gpt-4o-mini", "messages": [prompt]}).encode()
+    urlopen(Request(server.openai_url + "/chat/completions", asked, headers)).close()
     for word in sys.argv[2:]:
         subprocess.run([sys.executable, __file__, word], check=True)
 """
@@ -105,7 +104,7 @@ def test_options(agent: Path) -> None:
 def test_everything_else_on_demand(agent: Path) -> None:
     """--record full also keeps exchanges that are no model calls; otherwise they are counted for doctor."""
     agent.write_text(
-        AGENT.replace("    for word", '    httpx.get(server.openai_url + "/other")\n    for word')
+        AGENT.replace("    for word", '    urlopen(server.openai_url + "/other").close()\n    for word')
     )
     process("run", "-o", "full.lctl.json", "--record", "full", "agent.py", "x", cwd=agent.parent)
     process("run", "-o", "calls.lctl.json", "--record", "calls", "agent.py", "x", cwd=agent.parent)

@@ -46,7 +46,7 @@ def test_the_file_holds_the_answers_of_the_server(tmp_path: Path) -> None:
 def test_a_graph_that_was_edited_often_costs_what_the_page_shows(tmp_path: Path) -> None:
     """Each branch is a path of its own in the page; neither the tree nor the log is gone through for it."""
     costs = []
-    for count in (40, 160):
+    for count in (20, 80):
         log = tmp_path / f"{count}.lctl.json"
         with lctl.LCTLSession(path=log) as session:
             history = lctl.MessageGraph(session, messages=[{"role": "user", "content": "q"}] * count)

@@ -15,10 +15,18 @@ from tests.unit.debugger.logs import review, save
 from tests.unit.debugger.shared import Shared
 
 
-@pytest.fixture
-def users(tmp_path: Path) -> Path:
-    path = tmp_path / "users"
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """To hash a password takes a tenth of a second, on purpose."""
+    path = tmp_path_factory.mktemp("users") / "users"
     book.add_user(path, "ann", "correct horse")
+    return path.read_bytes()
+
+
+@pytest.fixture
+def users(tmp_path: Path, written: bytes) -> Path:
+    path = tmp_path / "users"
+    path.write_bytes(written)
     return path
 
 

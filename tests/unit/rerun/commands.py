@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.warm.starting import warmth
+
 Ran = subprocess.CompletedProcess[str]
 Run = Callable[..., Ran]
 Twice = Callable[..., tuple[Ran, Ran]]
@@ -32,7 +34,7 @@ def python(tmp_path: Path) -> Run:
     """Python itself in the test's folder."""
 
     def run(*words: str) -> Ran:
-        environ = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL", "PYTHON"))}
+        environ = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL", "PYTHON"))} | warmth()
         command = [sys.executable, *words]
         return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60)
 

@@ -101,3 +101,4 @@ def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     ):  # programs leave clients open; collected later, another test would hear of it
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()
+    gc.freeze()  # what is left are modules, mostly: the next test's collection need not look through them

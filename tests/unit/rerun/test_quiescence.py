@@ -44,9 +44,9 @@ def test_who_imports_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """However long: on another machine it took another time. Who computes so long is given up."""
     monkeypatch.setattr(computing, "_SECONDS", 0.05)
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "slowly_imported.py").write_text(_SLOW.format(time.thread_time() + 0.6))
+    (tmp_path / "slowly_imported.py").write_text(_SLOW.format(time.thread_time() + 0.3))
     first, second = ("0", "exchange", 1, 0), ("0.1", "exchange", 1, 0)
-    conductor = Conductor([(100.0, first), (200.0, second)])
+    conductor = Conductor([(10.0, first), (20.0, second)])
     conductor.install()
     other = threading.Thread(target=conductor.wait, args=[second])
     other.start()
@@ -60,7 +60,7 @@ def test_who_imports_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are known by their processor time on Linux")
 def test_who_computed_for_too_long_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once it has come to rest."""
-    monkeypatch.setattr(computing, "_SECONDS", 0.3)
+    monkeypatch.setattr(computing, "_SECONDS", 0.1)
     keys = [(lane, "exchange", number, 0) for number in (1, 2) for lane in ("0", "0.1")]
     made = Conductor([(float(at), key) for at, key in enumerate(keys)])
     made.install()
@@ -79,10 +79,10 @@ def test_who_computed_for_too_long_is_waited_for_again(monkeypatch: pytest.Monke
 
     other = threading.Thread(target=ask)
     other.start()
-    compute(1.0)
+    compute(0.4)
     made.wait(keys[0])
     came.set()
-    compute(0.1)
+    compute(0.03)
     made.wait(keys[2])
     other.join()
     made.uninstall()

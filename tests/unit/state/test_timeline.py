@@ -179,7 +179,7 @@ def test_reading_stopped_inside_what_was_decoded_at_once_goes_on_there() -> None
     assert seqs == list(range(1, 501))
 
 
-@pytest.mark.parametrize("names", [3, 32, 33, 90])
+@pytest.mark.parametrize("names", [3, 32, 33, 60])
 def test_sums_of_few_names_and_of_many(names: int) -> None:
     """However many agents, models and tools there are, each state has the sums of its seq, in their order."""
     log: list[Event] = []
@@ -214,3 +214,4 @@ def test_what_a_user_froze_stays_out_of_collections(source: EventSource) -> None
         gc.unfreeze()
     Timeline(source).at(N)
     assert gc.get_freeze_count() == 0
+    gc.freeze()  # as it was: what modules are is no garbage to the tests that follow
