@@ -29,8 +29,12 @@ _PIECES = frozenset(
     {"text", "content", "thinking", "reasoning", "reasoning_content", "response", "transcript"}
     | {"token", "generation", "outputText", "completion"}
 )
-#: What tells texts apart that grow side by side in one stream.
-_PLACES = ("index", "output_index", "content_index", "summary_index", "item_id", "contentBlockIndex")
+#: What tells texts apart that grow side by side in one stream; in this order.
+_PLACES = dict.fromkeys(
+    ("index", "output_index", "content_index", "summary_index", "item_id", "contentBlockIndex")
+)
+#: Texts beside a piece that are none.
+_UNSAID = frozenset({"id", "type", "role", "name", *_PLACES})
 _ends_line = methodcaller("endswith", b"\n")
 _EVENT = re.compile(rb"[\s\S]*?(?:\r\n\r\n|\n\n|\r\r|\Z)")
 _DATA = re.compile(rb"^data: ?([^\r\n]*)", re.MULTILINE)
@@ -109,6 +113,8 @@ def conceal_tokens(redactor: Redactor, body: bytes) -> bytes:
         value = orjson.loads(body)
     except ValueError:
         return body
+    if not isinstance(value, dict | list):
+        return body
     texts: dict[Any, list[tuple[int, Path, str]]] = {}
     _collect(value, 0, (), (), False, texts)
     before = orjson.dumps(value)
@@ -139,14 +145,17 @@ def _redacted(redactor: Redactor, form: _Form, events: list[bytes]) -> list[byte
 
 def growing_texts(body: bytes) -> list[tuple[Any, str]]:
     """What whole events say of each text that grows by pieces, as JSON has it in a string, after what tells
-    that text from the others."""
+    that text from the others. Of none that they say nothing of."""
+    if b"{" not in body:  # the mark of the end, a comment
+        return []
     form = _form_of(body)
     texts: dict[Any, list[tuple[int, Path, str]]] = {}
     for event in form.split(body)[0]:
         value = form.read(event)
         if isinstance(value, dict):
             _collect(value, 0, (), (str(value.get("type")),), False, texts)
-    return [(place, _escaped("".join(text for _, _, text in pieces))) for place, pieces in texts.items()]
+    said = [(place, "".join([text for _, _, text in pieces])) for place, pieces in texts.items()]
+    return [(place, _escaped(text)) for place, text in said if text]
 
 
 def spelled(said: bytes) -> str | None:
@@ -164,16 +173,20 @@ def _escaped(text: str) -> str:
 
 
 def _form_of(body: bytes) -> _Form:
-    return _Lines() if body.startswith(b"{") else _ServerSent()
+    return _LINES if body.startswith(b"{") else _SERVER_SENT
 
 
 class _ServerSent:
     def split(self, body: bytes) -> tuple[list[bytes], list[int]]:
+        if body.find(b"\n\n") == len(body) - 2 > 0 and b"\r" not in body:
+            return [body], [len(body)]
         found = [match for match in _EVENT.finditer(body) if match[0]]
         return [match[0] for match in found], [match.end() for match in found]
 
     def read(self, event: bytes) -> Any:
         try:
+            if event.startswith(b"data: ") and event.find(b"\n") == len(event) - 2 and b"\r" not in event:
+                return orjson.loads(event[6:])
             return orjson.loads(b"\n".join(_DATA.findall(event)))
         except ValueError:
             return None
@@ -207,6 +220,9 @@ class _Lines(_ServerSent):
         return data + event[len(event.rstrip(b"\r\n")) :]
 
 
+_SERVER_SENT, _LINES = _ServerSent(), _Lines()
+
+
 class _Frames:
     def split(self, body: bytes) -> tuple[list[bytes], list[int]]:
         frames = aws.split_frames(body)
@@ -225,18 +241,23 @@ class _Frames:
 
 def _collect(value: Any, event: int, path: Path, place: tuple[Any, ...], piece: bool, texts: Any) -> None:
     """Every piece of a growing text in one event, under what tells that text from the others."""
-    if isinstance(value, dict):
-        place = (*place, *(f"{name} {value[name]}" for name in _PLACES if name in value))
-        for name, inner in value.items():
-            if name == "top_logprobs":
-                continue
-            inside = piece or name == "delta" or (isinstance(inner, str) and name in _PIECES)
-            _collect(inner, event, (*path, name), (*place, name), inside, texts)
-    elif isinstance(value, list):
+    if isinstance(value, list):
         for n, inner in enumerate(value):
-            _collect(inner, event, (*path, n), place, piece, texts)
-    elif piece and isinstance(value, str) and path[-1] not in ("id", "type", "role", "name", *_PLACES):
-        texts.setdefault(place, []).append((event, path, value))
+            if isinstance(inner, str):
+                if piece:
+                    texts.setdefault(place, []).append((event, (*path, n), inner))
+            elif isinstance(inner, dict | list):
+                _collect(inner, event, (*path, n), place, piece, texts)
+        return
+    if not _PLACES.keys().isdisjoint(value):
+        place = (*place, *(f"{name} {value[name]}" for name in _PLACES if name in value))
+    for name, inner in value.items():
+        inside = piece or name == "delta"
+        if isinstance(inner, str):
+            if (inside or name in _PIECES) and name not in _UNSAID:
+                texts.setdefault((*place, name), []).append((event, (*path, name), inner))
+        elif isinstance(inner, dict | list) and name != "top_logprobs":
+            _collect(inner, event, (*path, name), (*place, name), inside, texts)
 
 
 def _deal(redactor: Redactor, values: list[Any], pieces: list[tuple[int, Path, str]]) -> None:

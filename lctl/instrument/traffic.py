@@ -48,6 +48,7 @@ _TELEMETRY_HOSTS = (
     "telemetry.crewai.com",
     "checkpoint-api.hashicorp.com",
 )
+_DOTTED_HOSTS = tuple(f".{name}" for name in _TELEMETRY_HOSTS)
 #: Ends of paths under which telemetry is sent to any host (OpenAI Agents' traces, LangSmith, Langfuse,
 #: Datadog's agent, New Relic, Opik, Braintrust, Weave, MLflow).
 _TELEMETRY_PATHS = (
@@ -127,7 +128,7 @@ def is_telemetry(method: str, url: str) -> bool:
 def is_host_of_telemetry(url: str) -> bool:
     """Whether telemetry is sent to that host."""
     host = urlsplit(url).hostname or ""
-    return any(host == name or host.endswith("." + name) for name in _TELEMETRY_HOSTS)
+    return f".{host}".endswith(_DOTTED_HOSTS)
 
 
 def is_about_models(method: str, url: str) -> bool:

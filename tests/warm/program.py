@@ -106,11 +106,12 @@ def run(request: dict[str, Any], ending: Ending) -> None:
     main = sys.modules["__main__"] = ModuleType("__main__")
     sys.modules["warm_server"] = kept[-1]
     sys.modules.pop("sitecustomize", None)  # a distribution has its own
+    folder, path = str(Path.cwd()), Path(words[0]).absolute()  # before anything may be recorded
     site.execsitecustomize()
     try:
         if words[0] == "-m":
             sys.argv = ["-m", *words[2:]]
-            sys.path.insert(0, str(Path.cwd()))
+            sys.path.insert(0, folder)
             runpy._run_module_as_main(words[1])  # type: ignore[attr-defined]
         elif words[0] == "-c":
             sys.argv = ["-c", *words[2:]]
@@ -118,7 +119,7 @@ def run(request: dict[str, Any], ending: Ending) -> None:
             _execute(words[1], "<string>", main)
         else:
             sys.argv = list(words)
-            _run_script(Path(words[0]).absolute(), main, is_safe="-P" in request["argv"][: -len(words)])
+            _run_script(path, main, is_safe="-P" in request["argv"][: -len(words)])
     except SystemExit as error:
         code = error.code
         ending.status = code & 0xFF if isinstance(code, int) else int(code is not None)
