@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 _OURS = ("lctl.", "lctl_integrations.")
@@ -20,19 +20,35 @@ def is_interrupt(error: BaseException) -> bool:
     """Whether a signal handler (or a trace function) raised it, or what that called."""
     if threading.current_thread() is not threading.main_thread():
         return False
-    trace, handlers = error.__traceback__, None
-    while trace is not None:
-        frame = trace.tb_frame
-        if frame.f_code in _LETTING_THROUGH:
-            return True
+    return any(map(_lets_through, _lines(error.__traceback__))) or (
+        lines_of_handler(error.__traceback__) is not None
+    )
+
+
+def lines_of_handler(trace: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback of the main thread that begins with a signal handler; None where none has a
+    line of it."""
+    handlers = None
+    for line in _lines(trace):
+        frame = line.tb_frame
         if not _is_ours(frame) and _was_given_its_caller(frame):
-            return True
+            return line
         if handlers is None:
             handlers = frozenset(_codes_of_handlers())
         if frame.f_code in handlers:
-            return True
+            return line
+    return None
+
+
+def _lines(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
         trace = trace.tb_next
-    return False
+
+
+def _lets_through(line: TracebackType) -> bool:
+    """Whether what was raised from there is known already."""
+    return line.tb_frame.f_code in (let_through.__code__, let_cause_through.__code__)
 
 
 def let_through(error: BaseException) -> None:
@@ -51,10 +67,6 @@ def let_cause_through(error: TypeError) -> None:
         return
     if not isinstance(cause, Exception) or cause.__traceback__ is None or is_interrupt(cause):
         raise cause
-
-
-#: What was raised from there is known already.
-_LETTING_THROUGH = (let_through.__code__, let_cause_through.__code__)
 
 
 def _is_ours(frame: FrameType) -> bool:

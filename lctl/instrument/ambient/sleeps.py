@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from types import ModuleType
+from types import ModuleType, TracebackType
 from typing import Any
 
 from lctl.instrument.ambient import callers, reads, slots
+from lctl.interrupts import lines_of_handler
 from lctl.session import border, lanes
 from lctl.session.wrappedruns import step_aside
 
@@ -30,19 +31,27 @@ def _asyncio(module: ModuleType) -> None:
 def _sleeping(real: Any) -> Any:
     def sleep(_: Any, seconds: Any, /) -> Any:
         frame = callers.own(sys._getframe(1)) if seconds else None
-        slept = None if frame is None or not reads.active() else _Sleep("time.sleep", seconds)
+        slept = None
         try:
+            if frame is not None and reads.active():
+                slept = _Sleep("time.sleep", seconds)
             if slept is None or not slept.served():
                 real(seconds)
         except BaseException as error:
             if slept is not None:
                 slept.over(cancelled=True)
-            trace = error.__traceback__  # of Ctrl-C this line alone, of a signal's handler its lines below
-            error.__traceback__ = None if trace is None else trace.tb_next
+            error.__traceback__ = _below(error.__traceback__)
             raise
         return None if slept is None else slept.over()
 
     return sleep
+
+
+def _below(trace: TracebackType | None) -> TracebackType | None:
+    """The lines of what was called, or of a signal's handler that did not let the recording go on."""
+    below = None if trace is None else trace.tb_next
+    ours = below is not None and callers.is_lctl(below.tb_frame.f_code.co_filename)
+    return lines_of_handler(below) if ours else below
 
 
 def _sleeping_async(real: Any) -> Any:

@@ -28,15 +28,16 @@ def test_many_in_a_row_are_all_in_the_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="a limit of time by a signal of POSIX")
-def test_a_limit_of_time_in_a_sleep_has_the_lines_of_its_handler(run: Run) -> None:
-    """And none of lctl's, in whose function the program slept."""
+@pytest.mark.parametrize("after", [0.0005, 0.002, 0.3])
+def test_a_limit_of_time_in_a_sleep_has_the_lines_of_its_handler(run: Run, after: float) -> None:
+    """And none of lctl's, in whose function the program slept, however far that had come."""
     code = (
         "import signal, sys, time, traceback\n"
         "def over(number, frame): raise TimeoutError\n"
         "signal.signal(signal.SIGALRM, over)\n"
-        "signal.setitimer(signal.ITIMER_REAL, 0.02)\n"
+        "signal.setitimer(signal.ITIMER_REAL, {after})\n"
         "try: time.sleep(5)\n"
         "except TimeoutError as error:\n"
         "    print(*(frame.name for frame in traceback.extract_tb(error.__traceback__)))\n"
     )
-    assert run(code).out == "<module> over\n"
+    assert run(code.replace("{after}", str(after))).out == "<module> over\n"
