@@ -154,11 +154,16 @@ def _retries(found: Survey, flow: Flow, prices: Prices, wall: float) -> Iterator
     yield Advice(
         "retries",
         f"{seconds(sum(waits))} went into {_many(attempts, 'failed attempt')} and waiting to try again"
-        + (": stay under the provider's rate limit." if "rate_limited" in kinds else "."),
+        + (": stay under the provider's rate limit." if _is_limited(kinds) else "."),
         (f"{_many(len(retried), 'model call')} needed more than one attempt" + (f" ({why})" if why else ""),),
         tuple(call.seq for call in retried),
         sum(waits),
     )
+
+
+def _is_limited(kinds: dict[str, int]) -> bool:
+    """Whether most of the failures are refusals of too many requests."""
+    return 2 * kinds.get("rate_limited", 0) > sum(kinds.values())
 
 
 def _repeated(found: Survey, flow: Flow, prices: Prices, wall: float) -> Iterator[Advice]:

@@ -222,6 +222,19 @@ def test_time_lost_to_retries_is_all_but_the_last_attempt() -> None:
     assert "rate limit" in piece.text
 
 
+def test_one_refusal_among_other_failures_is_no_advice_about_the_rate_limit() -> None:
+    script = Script()
+    llm = script.start(kind="llm", model="gpt-4o")
+    for n, kind in enumerate(("rate_limited", "connection", "connection"), 1):
+        script.after(100).add("exchange", "main", llm, attempt=n, duration_ms=100)
+        script.add("error", "main", llm, category="execution_error", type=kind, message="m", recoverable=True)
+    script.after(900).add("exchange", "main", llm, attempt=4, status=200, duration_ms=400)
+    script.end(llm, duration_ms=1200)
+    [piece] = _advice(script, "retries")
+    assert "rate limit" not in piece.text
+    assert "2 connection, 1 rate_limited" in piece.evidence[0]
+
+
 def test_the_same_tool_call_again_is_named() -> None:
     """Same tool, same input, same output."""
     script = Script()
