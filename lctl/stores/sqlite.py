@@ -31,6 +31,8 @@ from lctl.stores.texts import around, terms
 #: How long a writer waits for another's commit, in seconds.
 _PATIENCE = 30.0
 _POLL = 0.05
+#: How long closing the store waits for a thread that uses it.
+_CLOSING = 1.0
 #: Pages in the WAL before a commit brings them into the file: 64 MB. At the default of 4 MB every commit of
 #: many events does so, and takes three times as long.
 _WAL_PAGES = 16_000
@@ -52,6 +54,7 @@ class SqliteStore(SqlStore):
         self._pid = os.getpid()
         self._own = threading.local()
         self._all: weakref.WeakSet[_Held] = weakref.WeakSet()
+        self._listing = threading.Lock()  # of `_all`, taken inside the gate
         self._one = threading.RLock()  # in memory there is one connection, used by one thread at a time
         self._shared: _Held | None = None
         if not self._in_memory and not create and not Path(address.place).exists():
@@ -60,8 +63,8 @@ class SqliteStore(SqlStore):
         if create and not self._in_memory:
             Path(address.place).absolute().parent.mkdir(parents=True, exist_ok=True)
         try:
-            with _GATE, self._refusals():
-                came = migrate(self._connection(), address.shown)
+            with self._at_work() as connection:
+                came = migrate(connection, address.shown)
         except BaseException:
             self.close()
             raise
@@ -70,15 +73,31 @@ class SqliteStore(SqlStore):
 
     # -- connections -------------------------------------------------------------------------
 
-    def _connection(self) -> sqlite3.Connection:
+    @contextmanager
+    def _at_work(self) -> Iterator[sqlite3.Connection]:
+        """This thread's connection; nobody forks or closes it meanwhile."""
+        with self._one if self._in_memory else _NO_LOCK, _GATE, self._refusals(), self._used() as connection:
+            yield connection
+
+    @contextmanager
+    def _used(self) -> Iterator[sqlite3.Connection]:
+        """The connection of this thread, which nobody closes meanwhile. May be nested."""
+        while True:
+            held = self._held()
+            with held.lock:
+                if not held.is_closed:  # just now, by who closes the store
+                    yield held.connection
+                    return
+
+    def _held(self) -> _Held:
         if self._in_memory:
-            if self._shared is None:
+            if self._shared is None or self._shared.is_closed:
                 self._shared = self._connected(":memory:")
-            return self._shared.connection
+            return self._shared
         mine: _Held | None = getattr(self._own, "held", None)
-        if mine is None or mine.pid != os.getpid():  # a connection must not cross a fork
+        if mine is None or mine.is_closed or mine.pid != os.getpid():  # a connection must not cross a fork
             mine = self._own.held = self._connected(self.address.place)
-        return mine.connection
+        return mine
 
     def _connected(self, place: str) -> _Held:
         uri = _read_only_uri(place) if self._read_only else ""
@@ -86,12 +105,13 @@ class SqliteStore(SqlStore):
             uri or place, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, uri=bool(uri)
         )
         held = _Held(made)
-        self._all.add(held)  # what is refused below is closed with the store
-        if self._read_only:
-            return held
-        made.execute("PRAGMA journal_mode = WAL")
-        made.execute("PRAGMA synchronous = NORMAL")
-        made.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
+        with held.lock:
+            with self._listing:
+                self._all.add(held)  # what is refused below is closed with the store
+            if not self._read_only:
+                made.execute("PRAGMA journal_mode = WAL")
+                made.execute("PRAGMA synchronous = NORMAL")
+                made.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
         return held
 
     @contextmanager
@@ -120,8 +140,7 @@ class SqliteStore(SqlStore):
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Work]:
-        with self._one if self._in_memory else _NO_LOCK, _GATE, self._refusals():
-            connection = self._connection()
+        with self._at_work() as connection:
             connection.execute(begin)
             try:
                 yield _Work(connection)
@@ -136,12 +155,12 @@ class SqliteStore(SqlStore):
         if self._in_memory:
             super().finish(chain_id, tail)
             return
-        with _GATE, self._refusals():
-            self._connection().execute("PRAGMA synchronous = FULL")
+        with self._at_work() as connection:
+            connection.execute("PRAGMA synchronous = FULL")
             try:
                 super().finish(chain_id, tail)
             finally:
-                self._connection().execute("PRAGMA synchronous = NORMAL")
+                connection.execute("PRAGMA synchronous = NORMAL")
 
     # -- following ---------------------------------------------------------------------------
 
@@ -149,8 +168,8 @@ class SqliteStore(SqlStore):
         until = monotonic() + timeout
         seen, last = None, self._known(chain_id)
         while True:
-            with self._one if self._in_memory else _NO_LOCK, _GATE, self._refusals():
-                version = self._connection().execute("PRAGMA data_version").fetchone()[0]
+            with self._at_work() as connection:
+                version = connection.execute("PRAGMA data_version").fetchone()[0]
             if version != seen or self._in_memory:
                 seen, last = version, self._known(chain_id)
                 if last.last > after or last.closed:
@@ -181,11 +200,13 @@ class SqliteStore(SqlStore):
         return [Match(id, seq, kind, around(text, asked)) for id, seq, kind, text in found]
 
     def close(self) -> None:
+        """Other threads' connections, too, when those are in no transaction (SQLite is not asked to free what
+        it is at work with); one that lasts ends with its thread. Who comes back gets another."""
         with _GATE:
-            for held in list(self._all):
-                held.close()
-        self._own = threading.local()
-        self._shared = None
+            with self._listing:
+                known = list(self._all)
+            for held in known:
+                held.close_unused(_CLOSING)
 
 
 def _is_writable(place: str) -> bool:
@@ -209,8 +230,21 @@ class _Held:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
         self.pid = os.getpid()
+        self.lock = threading.RLock()  # of who uses it
+        self.is_closed = False
+
+    def close_unused(self, patience: float) -> None:
+        """As `close`, unless another thread uses it for longer than `patience` seconds."""
+        if self.pid != os.getpid():
+            self.close()
+        elif self.lock.acquire(timeout=patience):
+            try:
+                self.close()
+            finally:
+                self.lock.release()
 
     def close(self) -> None:
+        self.is_closed = True
         if self.pid == os.getpid():
             self.connection.close()
         else:

@@ -105,3 +105,36 @@ def test_forks_beside_threads_that_record_and_close(folder: Path, tmp_path: Path
     assert len(logs) >= 6
     for lines in logs:
         assert [orjson.loads(line)["seq"] for line in lines] == list(range(1, len(lines) + 1))
+
+
+_CLOSING = """
+import sys, threading
+from lctl.stores.opening import open_store
+
+store = open_store(sys.argv[1], create=True, recording=True)
+store.begin({"id": "c"})
+over = threading.Event()
+
+def record():
+    try:
+        for n in range(1, 301):
+            line = '{"seq":%d,"type":"x","timestamp":"2026-01-01T00:00:00Z","agent":"a","data":{}}' % n
+            store.append("c", n, [line.encode()])
+    finally:
+        over.set()
+
+thread = threading.Thread(target=record)
+thread.start()
+while not over.is_set():
+    store.close()
+thread.join()
+print(store.entry("c").last_seq)
+"""
+
+
+def test_a_file_is_closed_while_a_thread_writes_it(tmp_path: Path) -> None:
+    """As at the end of a program, where what is recorded last is being delivered. In a process of its own:
+    SQLite does not survive a connection that is freed under it."""
+    command = [sys.executable, "-c", _CLOSING, f"sqlite:///{tmp_path}/runs.db"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "300\n", "")
