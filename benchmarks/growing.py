@@ -60,9 +60,11 @@ def _long(folder: Path) -> Iterator[Row]:
     what = f"{turns} turns: log / distinct bytes on the wire"
     yield Row("D1", what, "<= 1.2", measured, grown.size / distinct, grown.size <= 1.2 * distinct)
     dumps = _cpu(lambda: [orjson.dumps(prompt) for prompt in prompts]) / turns
+    void = grown.cpu <= 0  # the machine's own unevenness is more than what is measured
     measured = f"{grown.cpu * 1000:.0f} us a call, one dumps of its messages {dumps * 1000:.0f} us"
     what = f"{turns} turns: CPU added / one dumps of the list"
-    yield Row("D2", what, "<= 1.0", measured, grown.cpu / dumps, grown.cpu <= dumps)
+    measured += " (void)" if void else ""
+    yield Row("D2", what, "<= 1.0", measured, grown.cpu / dumps, None if void else grown.cpu <= dumps)
 
 
 def _short(folder: Path) -> Row:
