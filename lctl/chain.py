@@ -24,6 +24,7 @@ from lctl.events import VERSION, Event
 from lctl.state.model import State
 from lctl.state.summary import tail_of
 from lctl.state.timeline import Timeline
+from lctl.values import index_number
 
 Path = str | os.PathLike[str]
 
@@ -110,9 +111,10 @@ class Chain:
         Raises:
             UsageError: `seq` is no number.
         """
-        if not isinstance(seq, int):
+        number = index_number(seq)
+        if number is None:
             raise UsageError(f"{self.log.name}: at({seq!r}): it takes the number of an event, such as 12")
-        return self.timeline.at(seq)
+        return self.timeline.at(number)
 
     @property
     def state(self) -> State:

@@ -6,6 +6,7 @@ looked up in a set or a dict, before its keys are asked for, and before it is go
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 
@@ -27,6 +28,14 @@ def dicts(value: object) -> list[dict[str, Any]]:
 
 def texts(value: object) -> list[str]:
     return [one for one in items(value) if isinstance(one, str)]
+
+
+def index_number(value: object) -> int | None:
+    """What Python takes as the index of a list, a data frame's numbers among it; None where it is none."""
+    try:
+        return index(value)  # type: ignore[arg-type]  # that is asked
+    except TypeError:
+        return None
 
 
 def whole_number(value: object) -> int | None:

@@ -15,7 +15,7 @@ from lctl.conversation.view import Follow, View
 from lctl.errors import BrokenChain, UsageError
 from lctl.events import Event
 from lctl.state.model import Diagnostic
-from lctl.values import mapping
+from lctl.values import index_number, mapping
 
 __all__ = ["Kept", "Tree", "Writer"]
 
@@ -89,9 +89,10 @@ class Tree:
         Raises:
             UsageError: `seq` is no number.
         """
-        if not isinstance(seq, int) and seq is not None:
+        number = index_number(seq)
+        if number is None and seq is not None:
             raise UsageError(f"{self._named}at({seq!r}): it takes the number of an event, such as {self.seq}")
-        return Tree(self._forest, seq)
+        return Tree(self._forest, number)
 
     # -- messages ----------------------------------------------------------------------------
 

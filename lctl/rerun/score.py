@@ -87,10 +87,6 @@ class Score:
             there.popleft()
         return there[0] if there else None
 
-    def uncounted(self) -> set[str]:
-        """Lanes that have streams open of which spots do not count what is done between the pieces."""
-        return {lane for lane in self._there if self.next_at_once(lane) is not None}
-
     def is_joined(self, place: int) -> bool:
         """Whether what is behind it, of another lane, reached an event loop in the same turn."""
         lane = self.key(place)[0]

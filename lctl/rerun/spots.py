@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 from lctl.session import turnplaces
@@ -21,7 +21,7 @@ class Spot(NamedTuple):
     behind: int = 0
     exact: bool = False
 
-    def place(self, ready: Any, busy: Collection[str]) -> int:
+    def place(self, ready: Any, busy: Container[str]) -> int:
         """Where to put it among what is there. `busy`: lanes in which calls are under way."""
         if self.ahead is not None:
             return self.ahead

@@ -7,7 +7,7 @@ or is a look that may be late by a turn.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Container
 from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.idleloop import idle_of
@@ -26,6 +26,18 @@ if TYPE_CHECKING:
 AHEAD = 64
 #: Of what reaches no loop just then: a request's leaving, the end of a job, a piece that was there.
 _NO_TURN = (None, turns.AT_ONCE)
+
+
+class _Busy:
+    """Lanes in which calls are under way, and those with streams open of which spots do not count what is
+    done between the pieces. Asked for those that are ready only: a log may have had thousands."""
+
+    def __init__(self, busy: Container[str], score: Score) -> None:
+        self._busy = busy
+        self._score = score
+
+    def __contains__(self, lane: object) -> bool:
+        return lane in self._busy or (isinstance(lane, str) and self._score.next_at_once(lane) is not None)
 
 
 class Upcoming:
@@ -156,7 +168,7 @@ class Upcoming:
         calls under way do: where they ask next for a piece that was there, or end because they have been
         cancelled, the score says who was first."""
         ready, spot = loop.loop._ready, self._score.spot(place)
-        busy = busy_lanes() | self._score.uncounted()
+        busy = _Busy(busy_lanes(), self._score)
         at = spot.place(ready, busy)
         if spot.ahead is not None or not at:
             return at
@@ -184,11 +196,11 @@ class Upcoming:
         party, score = self._waiting.get(place), self._score
         if not isinstance(party, Ending) or party.is_over():
             return None
-        turns = loop.reached or 0
+        due = loop.reached or 0
         for one in range(score.head, place + 1):
             if not score.is_over(one) and not self.is_elsewhere(one, loop.loop):
-                turns += max(score.turn(one) or 0, 0)
-        return party if turns == loop.turn else None
+                due += max(score.turn(one) or 0, 0)
+        return party if due == loop.turn else None
 
     def _next_turn(self, loop: IdleLoop, place: int) -> int:
         """The first place behind this one that reaches the loop in a later turn."""

@@ -8,7 +8,7 @@ call gave comes without the transport's or the thread's own callbacks.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Container
 from itertools import islice
 from typing import Any
 
@@ -38,7 +38,7 @@ def behind(under_way: Callable[[], Collection[str]]) -> int | None:
     return sum(is_own(handle, busy) for handle in left) or None
 
 
-def index(ready: Any, many: int, busy: Collection[str]) -> int:
+def index(ready: Any, many: int, busy: Container[str]) -> int:
     """Where to put what `many` callbacks are to run behind, among those of a turn."""
     there = list(ready)  # at once: other threads hand in more
     place = len(there)
@@ -60,7 +60,7 @@ def lane_of(handle: Any) -> str:
         return ""
 
 
-def is_own(handle: Any, busy: Collection[str]) -> bool:
+def is_own(handle: Any, busy: Container[str]) -> bool:
     """Whether a rerun has this callback as well, in the same turn. Not one that says nothing of itself."""
     try:
         return _has_place(handle, busy)
@@ -68,7 +68,7 @@ def is_own(handle: Any, busy: Collection[str]) -> bool:
         return False
 
 
-def _has_place(handle: Any, busy: Collection[str]) -> bool:
+def _has_place(handle: Any, busy: Container[str]) -> bool:
     callback = handle._callback
     if handle._cancelled or callback is None:
         return False

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.errors import UsageError
 from lctl.session.messagegraph.breaks import Break
 from lctl.session.messagegraph.route import Route
+from lctl.values import index_number
 
 if TYPE_CHECKING:
     from lctl.conversation.node import Node
@@ -68,9 +69,10 @@ class Reading:
 
     def _path_index(self: Any, index: int) -> int:
         """Place on the path of the item at `index`."""
-        if not isinstance(index, int):
+        at = index_number(index)
+        if at is None:
             raise UsageError(f"index {index!r}: messages of a graph are counted from 0, from its end from -1")
-        at = index + len(self) if index < 0 else index
+        at = at + len(self) if at < 0 else at
         if not 0 <= at < len(self):
             raise IndexError("list index out of range")
         if self._loose:

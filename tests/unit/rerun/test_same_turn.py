@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,14 @@ def test_who_asked_last_does_not_go_on_a_turn_before_the_others(order: tuple[int
         recorded.moments.append((10.0 + place, key, turn, LAST))
     for _ in range(3):
         assert conduct(first_completed, recorded).trace == [*order, [0, 1, 2, 3]]
+
+
+def conducted(conductor: Conductor, program: Coroutine[Any, Any, None]) -> None:
+    conductor.install()
+    try:
+        asyncio.run(program)
+    finally:
+        conductor.uninstall()
 
 
 _FIRST, _SECOND, _THIRD = [(f"0.{n}", "tool", 1, 0) for n in (1, 2, 3)]
@@ -78,11 +87,7 @@ def test_what_ends_in_the_turn_of_a_request_does_not_come_a_turn_later(
 
         await asyncio.gather(first(), *(other(key) for key, *_ in moments))
 
-    conductor.install()
-    try:
-        asyncio.run(main())
-    finally:
-        conductor.uninstall()
+    conducted(conductor, main())
     assert trace == [0, 1, *expected, 4]
 
 
@@ -125,11 +130,7 @@ def test_a_tool_ends_before_a_piece_that_was_there_is_asked_for_or_after_it(
     async def main() -> None:
         await asyncio.gather(read(), call(), *(aside() for _ in range(beside)))
 
-    conductor.install()
-    try:
-        asyncio.run(main())
-    finally:
-        conductor.uninstall()
+    conducted(conductor, main())
     assert trace == expected
 
 
@@ -157,11 +158,7 @@ def test_who_does_something_of_its_own_before_it_asks_for_a_piece_that_was_there
     async def main() -> None:
         await asyncio.gather(read(), call())
 
-    conductor.install()
-    try:
-        asyncio.run(main())
-    finally:
-        conductor.uninstall()
+    conducted(conductor, main())
     assert trace == ["between", "tool", "piece"]
 
 
@@ -192,11 +189,7 @@ def test_a_tool_ends_before_a_call_that_was_cancelled_or_after_it(expected: list
         asked.cancel()
         await asyncio.wait([asked, looked])
 
-    conductor.install()
-    try:
-        asyncio.run(main())
-    finally:
-        conductor.uninstall()
+    conducted(conductor, main())
     assert trace == expected
 
 
@@ -230,11 +223,7 @@ def test_a_call_that_is_cancelled_when_its_answer_has_come_ends_in_that_turn() -
         tasks[1].cancel()
         await asyncio.wait(tasks)
 
-    conductor.install()
-    try:
-        asyncio.run(main())
-    finally:
-        conductor.uninstall()
+    conducted(conductor, main())
     assert trace == ["work", "end", "more"]
 
 

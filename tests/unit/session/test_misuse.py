@@ -65,3 +65,20 @@ def test_a_session_that_could_not_begin_leaves_nothing(things: Things) -> None:
     with pytest.raises(UsageError):
         lctl.Session.start(log=things.folder / "new.lctl.json", seed_messages="Hi")
     assert not (things.folder / "new.lctl.json").exists()
+
+
+def test_what_python_takes_for_an_index_is_a_number(things: Things) -> None:
+    """As the numbers of a data frame's column, which are no `int`."""
+
+    class Number:
+        def __init__(self, value: int) -> None:
+            self.value = value
+
+        def __index__(self) -> int:
+            return self.value
+
+    three: Any = Number(3)
+    assert things.chain.at(three) == things.chain.at(3)
+    assert things.chain.tree.at(three).seq == 3
+    last: Any = Number(-1)
+    assert things.graph.versions(last) == things.graph.versions(-1)
