@@ -7,7 +7,7 @@ looked up in a set or a dict, before its keys are asked for, and before it is go
 from __future__ import annotations
 
 from operator import index
-from typing import Any
+from typing import Any, SupportsIndex
 
 
 def text(value: object) -> str:
@@ -33,8 +33,8 @@ def texts(value: object) -> list[str]:
 def index_number(value: object) -> int | None:
     """What Python takes as the index of a list, a data frame's numbers among it; None where it is none."""
     try:
-        return index(value)  # type: ignore[arg-type]  # that is asked
-    except TypeError:
+        return index(value) if isinstance(value, SupportsIndex) else None
+    except TypeError:  # an array of several
         return None
 
 

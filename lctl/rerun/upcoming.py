@@ -37,7 +37,9 @@ class _Busy:
         self._score = score
 
     def __contains__(self, lane: object) -> bool:
-        return lane in self._busy or (isinstance(lane, str) and self._score.next_at_once(lane) is not None)
+        if not isinstance(lane, str):
+            return False
+        return lane in self._busy or self._score.next_at_once(lane) is not None
 
 
 class Upcoming:
