@@ -1,5 +1,5 @@
-"""Alignment of two sequences of hashable keys: trim, patience, Myers for what is small, shingles for
-what repeats. Linear or nearly so on 100,000 keys whatever they hold; difflib takes minutes there.
+"""Alignment of two sequences of hashable keys: trim, bits for what is small, patience, shingles for what
+repeats. Linear or nearly so on 100,000 keys whatever they hold; difflib takes minutes there.
 
 The result maps each position of the left to its equal position of the right, in order, or to -1.
 """
@@ -14,6 +14,8 @@ from itertools import pairwise
 
 #: Insertions plus deletions Myers may look for before the range is cut up in another way.
 _EDITS = 48
+#: Keys on both sides together of which the longest common subsequence is looked for.
+_SMALL = 4096
 #: Longest run that is tried as an anchor where single keys repeat too much to be any.
 _LONGEST = 64
 
@@ -31,28 +33,42 @@ def align(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[int]:
         alike += 1
     if alike in (size, other_size):
         return [*range(alike), *[-1] * (size - alike)]
-    if size + other_size <= _EDITS:
-        single = _single(left, right)
-        if single is not None:
-            return single
+    if size + other_size <= _SMALL:
+        return _longest(left, right, alike)
     return _align(left, right, alike)
 
 
-def _single(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[int] | None:
-    """The alignment, where no key stands twice on one side and those of both stand in one order: then there
-    is only one that matches them all. None where it is not so simple."""
-    if len(set(left)) < len(left):
-        return None
-    places = dict(zip(right, range(len(right)), strict=True))
-    if len(places) < len(right):
-        return None
-    match = [places.get(key, -1) for key in left]
-    last = -1
-    for place in match:
-        if place >= 0:
-            if place < last:
-                return None
-            last = place
+def _longest(left: Sequence[Hashable], right: Sequence[Hashable], alike: int) -> list[int]:
+    """As many as keep their order: the longest common subsequence, a row of its table in the bits of one
+    number (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004).
+
+    Of several that are as long, what stands at the same distance from the end is matched first, as it is
+    where something was changed, not moved. The first keys are `alike`.
+    """
+    match = [*range(alike), *[-1] * (len(left) - alike)]
+    places: dict[Hashable, int] = {}
+    bit = 1
+    for key in left[alike:]:
+        places[key] = places.get(key, 0) | bit
+        bit <<= 1
+    full = row = bit - 1
+    rows = [row]  # one more for each of `right`: a bit is 0 where that of `left` makes the sequence longer
+    get = places.get
+    for key in right[alike:]:
+        met = row & get(key, 0)
+        if met:
+            row = ((row + met) | (row - met)) & full
+        rows.append(row)
+    n, at = len(left), len(right)
+    while row != full and n > alike and at > alike:
+        if left[n - 1] == right[at - 1]:
+            n -= 1
+            at -= 1
+            match[n] = at
+        elif rows[at - alike] >> n - alike - 1 & 1:
+            n -= 1
+        else:
+            at -= 1
     return match
 
 
@@ -68,9 +84,9 @@ def _align(left: Sequence[Hashable], right: Sequence[Hashable], alike: int) -> l
         if high - low == 1 and other_high - other_low == 1:
             continue
         here = (low, high, other_low, other_high)
-        if high - low + other_high - other_low <= _EDITS:
-            if not set(left[low:high]).isdisjoint(right[other_low:other_high]):
-                _myers(left, right, match, here)
+        if high - low + other_high - other_low <= _SMALL:
+            found = _longest(left[low:high], right[other_low:other_high], 0)
+            match[low:high] = [place if place < 0 else other_low + place for place in found]
             continue
         anchors = _unique(left, right, here, 1)
         if anchors is None:

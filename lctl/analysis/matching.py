@@ -113,8 +113,8 @@ class _Matching:
             if not set(keys).isdisjoint(other_keys):
                 pair(free, other_free, keys, other_keys)
                 free, other_free = self.left.free(free), self.right.free(other_free)
-        self._pair_gaps(mine, other, _STEP_LEVELS)
-        self._pair_changed(self.left.free(mine), self.right.free(other), _STEP_LEVELS)
+        if self._pair_gaps(mine, other, _STEP_LEVELS):
+            self._pair_changed(self.left.free(mine), self.right.free(other), _STEP_LEVELS)
 
     def _match_events(self, body: Body, counterpart: Body) -> None:
         for lane, mine in body.lanes.items():
@@ -142,6 +142,8 @@ class _Matching:
         self._pair_gaps(mine, other, _EVENT_LEVELS)
 
     def _match_loose(self, mine: list[int], other: list[int]) -> None:
+        if not mine or not other:
+            return
         self._pair_alike(mine, other, *self._keys(mine, other))
         self._pair_gaps(mine, other, _EVENT_LEVELS)
 
@@ -219,12 +221,13 @@ class _Matching:
                 self.left.pairs[n] = m
                 self.right.pairs[m] = n
 
-    def _pair_gaps(self, mine: Sequence[int], other: Sequence[int], levels: Sequence[Likeness]) -> None:
-        """What stands between the same two neighbours on both sides, as the same event changed."""
+    def _pair_gaps(self, mine: Sequence[int], other: Sequence[int], levels: Sequence[Likeness]) -> bool:
+        """What stands between the same two neighbours on both sides, as the same event changed. False if
+        nothing stands between anything: then all of either side has been tried."""
         pairs = self.left.pairs
-        if all(pairs[n] < 0 for n in mine):  # nothing stands between anything
+        if max([pairs[n] for n in mine], default=-1) < 0:
             self._pair_changed(list(mine), self.right.free(other), levels)
-            return
+            return False
         places = {m: place for place, m in enumerate(other)}
         gap: list[int] = []
         after = 0
@@ -241,6 +244,7 @@ class _Matching:
             after = place + 1
         if gap:
             self._pair_changed(gap, self.right.free(other[after:]), levels)
+        return True
 
     def _pair_changed(self, mine: list[int], other: list[int], levels: Sequence[Likeness]) -> None:
         for level in levels:

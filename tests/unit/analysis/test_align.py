@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lctl.analysis.align import _align, align
+from lctl.analysis.align import align
 from tests.seeds import tries
 
 _WORDS = st.lists(st.integers(0, 4), max_size=40)
@@ -30,11 +30,42 @@ def test_a_sequence_matches_itself_place_by_place(words: list[int]) -> None:
     assert align(words, words) == list(range(len(words)))
 
 
-@given(st.lists(st.integers(0, 30), max_size=30), st.lists(st.integers(0, 30), max_size=30))
-def test_what_is_simple_is_aligned_as_what_is_not(left: list[int], right: list[int]) -> None:
-    """The short ways give what the long one does."""
-    assert align(left, right) == _align(left, right, 0)
-    assert align(list(dict.fromkeys(left)), right) == _align(list(dict.fromkeys(left)), right, 0)
+def _longest(left: Sequence[int], right: Sequence[int]) -> int:
+    """Length of the longest common subsequence, by the table of the textbooks."""
+    row = [0] * (len(right) + 1)
+    for word in left:
+        above = row
+        row = [0]
+        for n, other in enumerate(right):
+            row.append(above[n] + 1 if word == other else max(row[n], above[n + 1]))
+    return row[-1]
+
+
+@given(_WORDS, _WORDS)
+def test_no_more_can_be_matched(left: list[int], right: list[int]) -> None:
+    """Of a few thousand keys as many are matched as keep their order."""
+    assert _matched(left, right) == _longest(left, right)
+
+
+@pytest.mark.parametrize("kinds", [3, 6, 12])
+def test_what_stayed_is_told_from_what_came_and_went(kinds: int) -> None:
+    """A third of a sequence changed, went or came, and keys repeat: most of the rest is matched with
+    itself, not with another that is equal."""
+    chance = random.Random(kinds)
+    left = [chance.randrange(kinds) for _ in range(900)]
+    right: list[int] = []
+    stayed = []
+    for n, word in enumerate(left):
+        luck = chance.random()
+        if luck < 0.15:
+            right.append(kinds + n)
+        elif luck > 0.22:
+            if luck < 0.3:
+                right.append(chance.randrange(kinds))
+            stayed.append((n, len(right)))
+            right.append(word)
+    places = align(left, right)
+    assert sum(places[n] == place for n, place in stayed) > len(stayed) * 0.8
 
 
 @given(_WORDS, st.integers(0, 40), st.integers(0, 5))
