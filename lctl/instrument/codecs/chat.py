@@ -193,10 +193,17 @@ class _Choice:
                 _append_part(self.parts, part)
 
     def _add_call(self, part: dict[str, Any]) -> None:
-        index = part.get("index")
-        known = None
-        if index is not None:  # without an index each delta is a call of its own
-            known = next((call for call in self.calls if call.index == index), None)
+        """Servers that count calls badly tell them apart by id and name: without an index a delta that names
+        something begins a call; with that of a call that has another id it does, too."""
+        index, named = part.get("index"), part.get("id") or None
+        inner = part.get("function") or part.get("custom")
+        called = isinstance(inner, dict) and bool(inner.get("name"))
+        if index is None:
+            known = None if named or called or not self.calls else self.calls[-1]
+        else:
+            known = next((call for call in reversed(self.calls) if call.index == index), None)
+            if known is not None and called and named and known.id and known.id != named:
+                known = None
         if known is None:
             known = _Call(index)
             self.calls.append(known)

@@ -81,6 +81,33 @@ class TestStreams:
         answer = read(sse(delta(tool_calls=calls[:1]), delta(tool_calls=calls[1:])))
         assert [call["id"] for call in answer.messages[0]["tool_calls"]] == ["a", "b"]
 
+    def test_pieces_without_index_belong_to_the_call_before(self) -> None:
+        """What names neither a call nor a tool goes on with the last one."""
+        pieces = [
+            {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x"'}},
+            {"function": {"arguments": ": 1}"}},
+            {"id": "b", "type": "function", "function": {"name": "g", "arguments": "{"}},
+            {"id": None, "function": {"name": None, "arguments": "}"}},
+        ]
+        answer = read(sse(*(delta(tool_calls=[piece]) for piece in pieces)))
+        assert [call["function"] for call in answer.messages[0]["tool_calls"]] == [
+            {"name": "f", "arguments": '{"x": 1}'},
+            {"name": "g", "arguments": "{}"},
+        ]
+
+    def test_parallel_calls_under_one_index(self) -> None:
+        """Another id and a name: another call, whatever its index."""
+
+        def call(id: str, name: str, arguments: str) -> dict[str, Any]:
+            return delta(
+                tool_calls=[{"index": 0, "id": id, "function": {"name": name, "arguments": arguments}}]
+            )
+
+        events = [call("a", "f", "{"), call("a", "f", "}"), call("b", "f", "{}"), call("", "", " ")]
+        assert [
+            (one["id"], one["function"]["arguments"]) for one in read(sse(*events)).messages[0]["tool_calls"]
+        ] == [("a", "{}"), ("b", "{} ")]
+
     def test_custom_tools_and_signatures(self) -> None:
         """Text input instead of arguments; fields that must be sent back are kept."""
         first = {"index": 0, "id": "a", "type": "custom", "custom": {"name": "sh", "input": "l"}}
