@@ -8,14 +8,17 @@ of concurrent work, and every number that follows from it, makes no difference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
+from lctl.analysis import likeness
 from lctl.analysis.align import align
 from lctl.analysis.steptree import Body, Side
 from lctl.analysis.trace import STEP, Trace
 from lctl.state.collection import paused
 
 _TOP = -1
+
+Levels = Sequence[likeness.Likeness]
 
 
 @paused(ageing=True)
@@ -69,16 +72,16 @@ class _Matching:
             return False
         left, right, classes = self.left, self.right, self.left.trace.classes
         unlike_mine, unlike_other = [mine[place] for place in unlike], [other[place] for place in unlike]
-        if _same_name(left, unlike_mine) != _same_name(right, unlike_other):
+        if likeness.same_name(left, unlike_mine) != likeness.same_name(right, unlike_other):
             return False
         steps = [(n, m) for n, m in zip(unlike_mine, unlike_other, strict=True) if classes[n] == STEP]
         return len(unlike) == 1 or not steps or self._is_nothing_elsewhere(steps)
 
     def _is_nothing_elsewhere(self, steps: list[tuple[int, int]]) -> bool:
         """Whether none of the steps is more like the counterpart of another one than like its own."""
-        for likeness in _LIKE_STEPS:
-            keys = likeness(self.left, [n for n, _ in steps])
-            other_keys = likeness(self.right, [m for _, m in steps])
+        for like in likeness.LIKE_STEPS:
+            keys = like(self.left, [n for n, _ in steps])
+            other_keys = like(self.right, [m for _, m in steps])
             if keys == other_keys:
                 return True
             unlike = [place for place, key in enumerate(keys) if key != other_keys[place]]
@@ -99,22 +102,22 @@ class _Matching:
         free, other_free = self.left.free(mine), self.right.free(other)
         inside, other_inside = self.left.inside, self.right.inside
         nothing_alike = {inside[n] for n in free}.isdisjoint([other_inside[m] for m in other_free])
-        for likeness, pair in (
-            (_whole, self._pair_alike),
-            (_place, self._pair_alike),
-            (_content, self._pair_in_order),
-            (_content, self._pair_alike),
+        for like, pair in (
+            (likeness.whole, self._pair_alike),
+            (likeness.place, self._pair_alike),
+            (likeness.content, self._pair_in_order),
+            (likeness.content, self._pair_alike),
         ):
-            if nothing_alike and likeness is not _place:
+            if nothing_alike and like is not likeness.place:
                 continue
             if not free or not other_free:
                 return
-            keys, other_keys = likeness(self.left, free), likeness(self.right, other_free)
+            keys, other_keys = like(self.left, free), like(self.right, other_free)
             if not set(keys).isdisjoint(other_keys):
                 pair(free, other_free, keys, other_keys)
                 free, other_free = self.left.free(free), self.right.free(other_free)
-        if self._pair_gaps(mine, other, _STEP_LEVELS):
-            self._pair_changed(self.left.free(mine), self.right.free(other), _STEP_LEVELS)
+        if self._pair_gaps(mine, other, likeness.STEP_LEVELS):
+            self._pair_changed(self.left.free(mine), self.right.free(other), likeness.STEP_LEVELS)
 
     def _match_events(self, body: Body, counterpart: Body) -> None:
         for lane, mine in body.lanes.items():
@@ -124,7 +127,7 @@ class _Matching:
         if len(body.lanes) > 1 or body.lanes.keys() != counterpart.lanes.keys():
             mine = self.left.free(n for lane in body.lanes.values() for n in lane)
             other = self.right.free(n for lane in counterpart.lanes.values() for n in lane)
-            self._pair_changed(sorted(mine), sorted(other), (_under_another_agent,))
+            self._pair_changed(sorted(mine), sorted(other), (likeness.under_another_agent,))
 
     def _match_lane(self, mine: list[int], other: list[int], body: Body, counterpart: Body) -> None:
         keys, other_keys = self._keys(mine, other)
@@ -139,24 +142,26 @@ class _Matching:
                 self.left.is_parallel(body, mine) or self.right.is_parallel(counterpart, other)
             ):
                 self._pair_alike(free, other_free, keys, other_keys)
-        self._pair_gaps(mine, other, _EVENT_LEVELS)
+        self._pair_gaps(mine, other, likeness.EVENT_LEVELS)
 
     def _match_loose(self, mine: list[int], other: list[int]) -> None:
         if not mine or not other:
             return
         self._pair_alike(mine, other, *self._keys(mine, other))
-        self._pair_gaps(mine, other, _EVENT_LEVELS)
+        self._pair_gaps(mine, other, likeness.EVENT_LEVELS)
 
     # -- prompt messages and blobs ---------------------------------------------------------
 
     def _match_pool(self) -> None:
         """By the way to them. Where several strands say the same, each with that of its agent first."""
         mine, other = self.left.pool, self.right.pool
-        keys, other_keys = _way(self.left, mine), _way(self.right, other)
+        keys, other_keys = likeness.way(self.left, mine), likeness.way(self.right, other)
         if len(set(keys)) < len(keys) or len(set(other_keys)) < len(other_keys):
-            self._pair_alike(mine, other, _own_way(self.left, mine), _own_way(self.right, other))
+            self._pair_alike(
+                mine, other, likeness.own_way(self.left, mine), likeness.own_way(self.right, other)
+            )
             mine, other = self.left.free(mine), self.right.free(other)
-            keys, other_keys = _way(self.left, mine), _way(self.right, other)
+            keys, other_keys = likeness.way(self.left, mine), likeness.way(self.right, other)
         self._pair_alike(mine, other, keys, other_keys)
 
     def _match_local_pool(self, mine: list[int], other: list[int]) -> None:
@@ -172,7 +177,7 @@ class _Matching:
         mine, other = self.left.free(self.left.pool), self.right.free(self.right.pool)
         self._pair_alike(mine, other, *self._keys(mine, other))
         for free, other_free in self._later:
-            self._pair_changed(self.left.free(free), self.right.free(other_free), _EVENT_LEVELS)
+            self._pair_changed(self.left.free(free), self.right.free(other_free), likeness.EVENT_LEVELS)
 
     # -- ways to pair --------------------------------------------------------------------------
 
@@ -221,7 +226,9 @@ class _Matching:
                 self.left.pairs[n] = m
                 self.right.pairs[m] = n
 
-    def _pair_gaps(self, mine: Sequence[int], other: Sequence[int], levels: Sequence[Likeness]) -> bool:
+    def _pair_gaps(
+        self, mine: Sequence[int], other: Sequence[int], levels: Sequence[likeness.Likeness]
+    ) -> bool:
         """What stands between the same two neighbours on both sides, as the same event changed. False if
         nothing stands between anything: then all of either side has been tried."""
         pairs = self.left.pairs
@@ -246,7 +253,7 @@ class _Matching:
             self._pair_changed(gap, self.right.free(other[after:]), levels)
         return True
 
-    def _pair_changed(self, mine: list[int], other: list[int], levels: Sequence[Likeness]) -> None:
+    def _pair_changed(self, mine: list[int], other: list[int], levels: Levels) -> None:
         for level in levels:
             if not mine or not other:
                 return
@@ -263,69 +270,3 @@ def _by_owner(side: Side) -> dict[int, list[int]]:
     for n in side.free(side.pool):
         found.setdefault(side.trace.owners[n], []).append(n)
     return found
-
-
-# -- how alike things are, strongest first: of each of some what it must have in common with its like ------
-
-Likeness = Callable[[Side, Sequence[int]], Sequence[Hashable]]
-
-
-def _whole(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
-    deep = side.deep
-    return [deep[n] for n in some]
-
-
-def _place(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
-    """The same call at the same point of a conversation, whatever was answered."""
-    keys, chains, mine = side.keys, side.chains, id(side)
-    return [(keys[n], chains[n]) if n in chains else (n, mine) for n in some]
-
-
-def _way(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
-    chains = side.chains
-    return [chains[n] for n in some]
-
-
-def _own_way(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
-    chains, agents = side.chains, side.trace.agents
-    return [(chains[n], agents[n]) for n in some]
-
-
-def _content(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
-    keys, inside = side.keys, side.inside
-    return [(keys[n], inside[n]) for n in some]
-
-
-def _same_prompt(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
-    keys, chains = side.keys, side.chains
-    return [(keys[n], chains.get(~n)) for n in some]
-
-
-def _same_start(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
-    keys = side.keys
-    return [keys[n] for n in some]
-
-
-def _same_inside(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
-    inside, seqs, mine = side.inside, side.trace.seqs, id(side)
-    return [inside[n] or ("nothing in it", seqs[n], mine) for n in some]
-
-
-def _same_name(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
-    types, agents, names = side.trace.types, side.trace.agents, side.trace.names
-    return [(types[n], agents[n], names[n]) for n in some]
-
-
-def _same_agent(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
-    types, agents = side.trace.types, side.trace.agents
-    return [(types[n], agents[n]) for n in some]
-
-
-def _under_another_agent(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
-    types, names = side.trace.types, side.trace.names
-    return [(types[n], names[n]) for n in some]
-
-
-_LIKE_STEPS = (_place, _content, _same_prompt, _same_start, _same_inside)
-_STEP_LEVELS = (_same_prompt, _same_start, _same_inside, _same_name, _same_agent)
-_EVENT_LEVELS = (_same_name, _same_agent)
