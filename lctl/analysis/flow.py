@@ -87,7 +87,7 @@ class Flow:
                 shared = known.parent if known is not None else None
             rooted = shared not in fresh  # else its messages are each other's ancestors
             seen.update(fresh)
-            if shared is not None and rooted and sizes[call.prompt]:
+            if shared in sizes and rooted and sizes[call.prompt]:  # a log may lack what messages hang on
                 yield call, int(call.tokens.input * sizes[shared] / sizes[call.prompt])
 
     # -- steps --------------------------------------------------------------------------------

@@ -269,6 +269,14 @@ def test_a_prompt_sent_again_and_read_from_no_cache_costs() -> None:
     assert _advice(_loop(1500), "cache_miss") == []
 
 
+def test_prompts_that_hang_on_what_the_log_lacks_share_what_it_has() -> None:
+    """Two calls under a message that was lost: nothing is known of it, nor of its size."""
+    script = Script()
+    for word in ("a", "b"):
+        script.call(script.message("user", word * 8000, "lost"), "answer", tokens={"input": 2000, "output": 1})
+    assert _advice(script, "cache_miss") == []
+
+
 def test_a_growing_prompt_is_named() -> None:
     """From 3,000 to 7,000 tokens."""
     [piece] = _advice(_loop(0), "growing_context")
