@@ -9,6 +9,7 @@ import orjson
 
 from lctl.codec import Log
 from lctl.codec.lines import decode
+from lctl.errors import RerunError
 from lctl.payloads.tape import reads_of
 from lctl.rerun import crossings
 from lctl.rerun.entries import Entry, Read, lane_of
@@ -81,8 +82,12 @@ class FirstPass:
         self._went_on: dict[int, float] = {}
         self._cancelled: set[int | None] = set()
         self._told: dict[str, list[int]] = {}  # of each lane: seqs of what it recorded of itself
-        self._go_through(log)
-        self._finish(log)
+        self._at: int | None = None  # the event that is looked at
+        try:
+            self._go_through(log)
+            self._finish(log)
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise _unusable(log, self._at, error) from error
 
     def _go_through(self, log: Log) -> None:
         note = {
@@ -121,7 +126,9 @@ class FirstPass:
                 room -= len(line)
             noting = note.get(kind)
             if noting is not None:
+                self._at = seq
                 noting(event, seq, data)
+        self._at = None
 
     # -- events ------------------------------------------------------------------------------
 
@@ -244,6 +251,15 @@ class FirstPass:
             after = bisect_right(seqs, entry.seq)
             if after < len(seqs) and entry.seq not in retried:  # a retry begins, and records nothing then
                 entry.told = seqs[after]
+
+
+def _unusable(log: Log, seq: int | None, error: Exception) -> RerunError:
+    """What a log holds that no recorder wrote."""
+    what = "what its events say of each other" if seq is None else f"event {seq}"
+    return RerunError(
+        f"{log.path or 'the log'}: {what} is not as lctl records it, and cannot be served "
+        f"({type(error).__name__}: {error}); 'lctl verify' says whether the log was changed"
+    )
 
 
 def _type_of(line: bytes) -> str | None:

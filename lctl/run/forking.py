@@ -138,7 +138,7 @@ def _check_keys(log: Log, found: ForkPoint, started: again.Program) -> None:
     program = log.chain.get("program")
     had = set(texts(mapping(program).get("keys")))
     steps = {entry.step for entry in found.live_calls}
-    providers = {log.event(step).data.get("provider") for step in steps if step is not None}
+    providers = [log.event(step).data.get("provider") for step in steps if step is not None]
     missing = sorted(
         key
         for name, key in _KEYS.items()

@@ -93,6 +93,8 @@ class TestEveryLibrary:
             "etag": '"v1"',
             "link": '</next>; rel="next"',
             "x-of-its-own": "yes",
+            "x-latin": "caf\xe9",
+            "x-utf": "caf\xc3\xa9",  # the server writes a byte a character
             "strict-transport-security": "max-age=1",
         }
         server.replies = [make.Reply(BINARY, headers=headers)]

@@ -177,3 +177,11 @@ def pairs(headers: Mapping[str, Any]) -> list[tuple[str, str]]:
         values = value if isinstance(value, list) else [value]
         made += [(name, str(one)) for one in values]
     return made
+
+
+def as_sent(text: str) -> bytes:
+    """A header's bytes: they are recorded a character for each, whatever the client took them for."""
+    try:
+        return text.encode("latin-1")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogateescape")

@@ -10,7 +10,7 @@ import asyncio
 import sys
 from typing import Any
 
-from lctl.instrument.serving import pairs, phrase
+from lctl.instrument.serving import as_sent, pairs, phrase
 from lctl.instrument.serving.errors import revive
 from lctl.session.border import Answer
 
@@ -165,7 +165,7 @@ def _head(answer: Answer, method: str) -> tuple[bytes, bool]:
         lines.append(f"{name}: {value}".replace("\r", " ").replace("\n", " "))
     if framed:
         lines.append("transfer-encoding: chunked")
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8", "surrogateescape"), framed
+    return b"\r\n".join([*map(as_sent, lines), b"", b""]), framed
 
 
 def without_framing(response: Any) -> None:

@@ -273,7 +273,9 @@ def test_prompts_that_hang_on_what_the_log_lacks_share_what_it_has() -> None:
     """Two calls under a message that was lost: nothing is known of it, nor of its size."""
     script = Script()
     for word in ("a", "b"):
-        script.call(script.message("user", word * 8000, "lost"), "answer", tokens={"input": 2000, "output": 1})
+        script.call(
+            script.message("user", word * 8000, "lost"), "answer", tokens={"input": 2000, "output": 1}
+        )
     assert _advice(script, "cache_miss") == []
 
 
