@@ -30,7 +30,7 @@ def log(place: Path, kind: str, data: dict[str, Any], provider: Any = "openai") 
         "env": {},
         "keys": ["A"],
     }
-    events = [
+    events: list[dict[str, Any]] = [
         {"type": "step_start", "data": {**START, "provider": provider}},
         {"type": kind, "step": 1, "data": {"lane": "0", **data}},
         {"type": "step_end", "step": 1, "data": {"outcome": "success"}},
