@@ -3,23 +3,30 @@ alone. They become `lctl.spans.Span` values; times that are not there are 0."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lctl.errors import NotImportable
-from lctl.importing.source import Source
+from lctl.importing.source import Row, Source
 from lctl.importing.values import dicts, items, mapping, text
 from lctl.spans.otlp import from_binary
 from lctl.spans.span import Link, Mark, Span, nanoseconds
 
-#: Attributes that make a span one of a model's: OpenTelemetry's conventions, OpenInference, the AI SDK.
-MARKS = ("gen_ai.", "llm.", "ai.prompt", "ai.response.", "openinference.", "traceloop.", "lctl.")
+#: Attributes that make a span one of a model's: OpenTelemetry's conventions, OpenInference, the AI SDK,
+#: Langfuse.
+MARKS = (
+    "gen_ai.", "llm.", "ai.prompt", "ai.response.", "openinference.", "traceloop.", "langfuse.observation.",
+    "lctl.",
+)  # fmt: skip
 #: Numbers from here on are nanoseconds, microseconds, milliseconds since the epoch; below, seconds.
 _SCALES = ((10**17, 1), (10**14, 10**3), (10**11, 10**6))
 
 
-def spans(source: Source) -> list[Span]:
+def spans(source: Source, rows: Iterable[Row] | None = None) -> list[Span]:
     """Every span, by its start.
+
+    Args:
+        rows: the source's, where they are read otherwise than from it.
 
     Raises:
         MissingExtra: they are in protobuf, and it is not installed.
@@ -31,7 +38,7 @@ def spans(source: Source) -> list[Span]:
         except ValueError as error:
             raise NotImportable(f"{source.name}: {error}") from None
     else:
-        found = [span for row in source.rows for span in _of(row.value)]
+        found = [span for row in (source.rows if rows is None else rows) for span in _of(row.value)]
     return sorted(found, key=lambda span: (span.start_ns, span.end_ns))
 
 

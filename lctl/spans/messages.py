@@ -10,7 +10,7 @@ from lctl.spans import conventions as names
 from lctl.spans.media import part_of
 from lctl.spans.parts import BROKEN
 from lctl.spans.span import Span
-from lctl.spans.values import as_json, dicts, function_call, mapping, text
+from lctl.spans.values import as_json, dicts, function_call, items, mapping, text
 
 Messages = list[dict[str, Any]]
 _INDEXED = re.compile(
@@ -116,7 +116,8 @@ def _part_of(part: dict[str, Any]) -> dict[str, Any]:
 
 def _flat(fields: dict[str, Any], role: str) -> dict[str, Any]:
     """A message whose fields are attributes of their own."""
-    message: dict[str, Any] = {"role": text(fields.get("role")) or role, "content": fields.get("content")}
+    content = _listed(fields.get("content"))
+    message: dict[str, Any] = {"role": text(fields.get("role")) or role, "content": content}
     calls: dict[int, dict[str, Any]] = {}
     parts: dict[int, dict[str, Any]] = {}
     for key, value in fields.items():
@@ -125,9 +126,9 @@ def _flat(fields: dict[str, Any], role: str) -> dict[str, Any]:
         elif match := _PARTS.fullmatch(key):
             parts.setdefault(int(match[1]), {})[match[2]] = value
     if parts and not message["content"]:
-        ordered = [_part(parts[n]) for n in sorted(parts)]
+        ordered = [_part(parts[n]) for n in sorted(parts) if not (calls and _is_bare(parts[n]))]
         only = len(ordered) == 1 and ordered[0].get("type") == "text"
-        message["content"] = ordered[0].get("text") if only else ordered
+        message["content"] = ordered[0].get("text") if only else ordered or None
     if calls:
         message["tool_calls"] = [
             function_call(text(one.get("id")), text(one.get("name")), one.get("arguments", ""))
@@ -139,6 +140,17 @@ def _flat(fields: dict[str, Any], role: str) -> dict[str, Any]:
     if fields.get("tool_call_id"):
         message["tool_call_id"] = text(fields["tool_call_id"])
     return message
+
+
+def _listed(content: Any) -> Any:
+    """Content that was a list of parts, which OpenLLMetry wrote as JSON; any other as it is."""
+    parts = items(value_of(content)) if isinstance(content, str) and content.startswith("[") else []
+    return parts if parts and all(isinstance(mapping(one).get("type"), str) for one in parts) else content
+
+
+def _is_bare(fields: dict[str, Any]) -> bool:
+    """Whether a part says only that there was a tool call: the call itself stands elsewhere."""
+    return fields.keys() == {"type"} and fields["type"] in ("tool_use", "tool_call", "function_call")
 
 
 def _part(fields: dict[str, Any]) -> dict[str, Any]:
