@@ -55,7 +55,7 @@ MOST = 10**12
 
 
 def number_of(value: dict[str, Any]) -> int | float | None:
-    """The number that a log has as `{"$int": digits}` or `{"$float": name}`, as JSON's writers take none such:
+    """The number that a log has as `{"$int": digits}` or `{"$float": name}`, for want of one in JSON:
     past 64 bits, not finite. None of any other object."""
     if len(value) != 1:
         return None
