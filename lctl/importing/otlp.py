@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from lctl.errors import NotImportable
 from lctl.importing import logfire, spanlog
 from lctl.importing.draft import Draft
+from lctl.importing.logrecords import LogRecords
 from lctl.importing.source import Row, Source
 from lctl.importing.spanforest import SpanForest
 from lctl.importing.spans import is_binary, is_of_model, spans
@@ -28,24 +29,26 @@ def sees_at_once(source: Source) -> str:
 def sees(source: Source) -> str:
     if is_binary(source):
         return "OTLP spans in protobuf" if spans(source) else ""
-    if any("resourceSpans" in row.value for row in source.rows[:3]):
+    if any("resourceSpans" in row.value for row in source.rows):
         return "OTLP spans (resourceSpans)"
     return "spans with attributes of model calls" if any(map(is_of_model, spans(source))) else ""
 
 
 def read(source: Source, draft: Draft) -> None:
-    found = spans(source, _rows(source, draft))
+    records = LogRecords(draft)
+    found = spans(source, _rows(source, draft, records))
+    records.tell(found)
     if not found:
         raise NotImportable(f"{source.name}: no spans, as OpenTelemetry exports them")
     fill(logfire.whole([told for span in found for told in _told(span, draft)]), draft, source.name)
 
 
-def _rows(source: Source, draft: Draft) -> Iterator[Row]:
-    """The objects of the file. What is no trace is counted."""
+def _rows(source: Source, draft: Draft, records: LogRecords) -> Iterator[Row]:
+    """The objects of the file. What is no trace and no record of one is counted."""
     for row in source.taken():
-        for key, what in (("resourceLogs", "log records"), ("resourceMetrics", "metrics")):
-            if key in row.value:
-                draft.lose(f"{what} of OpenTelemetry", row.where)
+        records.take(row.value, row.where)
+        if "resourceMetrics" in row.value:
+            draft.lose("metrics of OpenTelemetry", row.where)
         yield row
 
 

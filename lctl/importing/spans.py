@@ -60,7 +60,7 @@ def _of(value: dict[str, Any]) -> Iterator[Span]:
     resources = dicts(value.get("resourceSpans")) or dicts(value.get("resource_spans"))
     if resources:
         for resource in resources:
-            about = _attributes(mapping(resource.get("resource")).get("attributes"))
+            about = attributes_of(mapping(resource.get("resource")).get("attributes"))
             for scope in dicts(resource.get("scopeSpans")) or dicts(resource.get("scope_spans")):
                 name = text(mapping(scope.get("scope")).get("name"))
                 for span in dicts(scope.get("spans")):
@@ -82,13 +82,15 @@ def wire_span(span: dict[str, Any], scope: str, resource: dict[str, Any]) -> Spa
         text(span.get("name")),
         time_of(span.get("startTimeUnixNano")),
         time_of(span.get("endTimeUnixNano")),
-        _attributes(span.get("attributes")),
+        attributes_of(span.get("attributes")),
         [
-            Mark(text(one.get("name")), time_of(one.get("timeUnixNano")), _attributes(one.get("attributes")))
+            Mark(
+                text(one.get("name")), time_of(one.get("timeUnixNano")), attributes_of(one.get("attributes"))
+            )
             for one in dicts(span.get("events"))
         ],
         [
-            Link(text(one.get("traceId")), text(one.get("spanId")), _attributes(one.get("attributes")))
+            Link(text(one.get("traceId")), text(one.get("spanId")), attributes_of(one.get("attributes")))
             for one in dicts(span.get("links"))
         ],
         client=span.get("kind") in (3, "SPAN_KIND_CLIENT"),
@@ -143,17 +145,18 @@ def _hex(id: Any) -> str:
     return text(id).removeprefix("0x")
 
 
-def _attributes(pairs: Any) -> dict[str, Any]:
-    return {text(one.get("key")): _value(one.get("value")) for one in dicts(pairs)}
+def attributes_of(pairs: Any) -> dict[str, Any]:
+    """OTLP's list of keys and tagged values as a dict."""
+    return {text(one.get("key")): value_in(one.get("value")) for one in dicts(pairs)}
 
 
-def _value(value: Any) -> Any:
+def value_in(value: Any) -> Any:
     """An attribute's value, of OTLP's tagged ones."""
     held = mapping(value)
     if "arrayValue" in held:
-        return [_value(one) for one in items(mapping(held["arrayValue"]).get("values"))]
+        return [value_in(one) for one in items(mapping(held["arrayValue"]).get("values"))]
     if "kvlistValue" in held:
-        return _attributes(mapping(held["kvlistValue"]).get("values"))
+        return attributes_of(mapping(held["kvlistValue"]).get("values"))
     if "intValue" in held:
         try:
             return int(held["intValue"])

@@ -80,12 +80,12 @@ def test_work_is_in_proportion_to_the_spans() -> None:
     assert calls(large) < 2.2 * calls(small)
 
 
-def test_a_broken_line_and_log_records_among_lines_are_counted() -> None:
+def test_a_broken_line_and_metrics_among_lines_are_counted() -> None:
     """Each once, however often the lines are read."""
-    more = json.dumps({"resourceLogs": []}).encode()
+    more = json.dumps({"resourceMetrics": []}).encode()
     data = lines(2, 10) + b'{"resourceSpans": [\n' + more + b"\n\n"
     found: Imported = convert(Source(data, "traces.jsonl"))
     assert [(loss.what, loss.times, loss.where) for loss in found.lost] == [
-        ("log records of OpenTelemetry", 1, ("line 4",)),
+        ("metrics of OpenTelemetry", 1, ("line 4",)),
         ("line that is no JSON object (cut short?)", 1, ("line 3",)),
     ]
