@@ -21,7 +21,14 @@ _OF_MESSAGES = (
 _TOLD = frozenset(
     {name for several in names.READ.values() for name in several}
     | {names.INPUT_MESSAGES, names.OUTPUT_MESSAGES, names.SYSTEM_INSTRUCTIONS, names.TOOL_DEFINITIONS}
-    | {"ai.prompt.messages", "ai.response.text", "ai.response.toolCalls", "ai.response.object", "events"}
+    | {
+        "ai.prompt.messages",
+        "ai.response.text",
+        "ai.response.reasoning",
+        "ai.response.toolCalls",
+        "ai.response.object",
+        "events",
+    }
     | {
         "llm.invocation_parameters",
         "ai.prompt.tools",

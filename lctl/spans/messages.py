@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from lctl.codec.lines import decode
+from lctl.spans import aisdk
 from lctl.spans import conventions as names
 from lctl.spans.media import part_of
 from lctl.spans.parts import BROKEN
@@ -30,7 +31,8 @@ def messages_of(span: Span) -> tuple[Messages, Messages]:
     if names.INPUT_MESSAGES in said or names.OUTPUT_MESSAGES in said:
         return _conventional(said)
     if "ai.prompt.messages" in said:
-        return dicts(value_of(said["ai.prompt.messages"])), _vercel(said)
+        calls = dicts(value_of(said.get("ai.response.toolCalls")))
+        return aisdk.read(dicts(value_of(said["ai.prompt.messages"]))), aisdk.gave(said, calls)
     held: dict[str, dict[int, dict[str, Any]]] = {"in": {}, "out": {}}
     for key, value in said.items():
         match = _INDEXED.fullmatch(key)
@@ -157,21 +159,6 @@ def _part(fields: dict[str, Any]) -> dict[str, Any]:
     if "image.image.url" in fields:
         return {"type": "image_url", "image_url": {"url": fields["image.image.url"]}}
     return fields
-
-
-def _vercel(said: dict[str, Any]) -> Messages:
-    message: dict[str, Any] = {"role": "assistant", "content": said.get("ai.response.text")}
-    calls = dicts(value_of(said.get("ai.response.toolCalls")))
-    if calls:
-        message["tool_calls"] = [
-            function_call(
-                text(one.get("toolCallId")), text(one.get("toolName")), one.get("input", one.get("args", {}))
-            )
-            for one in calls
-        ]
-    if "ai.response.object" in said:
-        message["content"] = said["ai.response.object"]
-    return [message] if message["content"] or calls else []
 
 
 def _of_events(span: Span) -> tuple[Messages, Messages]:

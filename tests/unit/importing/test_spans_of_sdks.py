@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from lctl.chain import Chain
+from lctl.training import samples
 from tests.unit.importing.peers import ends, imported, said, steps, tools
 
 WEATHER = {"name": "weather", "description": "Of a city.", "parameters": {"type": "object"}}
@@ -309,3 +311,61 @@ def test_tools_of_the_ai_sdk_and_of_pydantic_ai() -> None:
     ):
         found = imported(otlp(span(1, "call", None, {"gen_ai.request.model": "m", **attributes})))
         assert starts(found)[0]["tool_definitions"] == [TOOL]
+
+
+def test_a_loop_of_the_ai_sdk_is_one_conversation() -> None:
+    """Its prompts have calls, reasoning and results as parts: the answers are found again in them."""
+    asked = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "hi"},
+                                     {"type": "file", "data": "iVBORw0KGgo=", "mediaType": "image/png"}]},
+    ]  # fmt: skip
+    call = {"toolCallId": "c1", "toolName": "weather", "input": {"city": "Rome"}}
+    other = {**call, "toolCallId": "c2"}
+    answer = [
+        {"type": "reasoning", "text": "hm"},
+        {"type": "text", "text": "let me look"},
+        {"type": "tool-call", **call},
+        {"type": "tool-call", **other},
+    ]
+    results = [
+        {
+            "type": "tool-result",
+            "toolCallId": "c1",
+            "toolName": "weather",
+            "output": {"type": "json", "value": [1]},
+        },
+        {"type": "tool-result", "toolCallId": "c2", "output": {"type": "error-text", "value": "away"}},
+    ]
+    first = {
+        "gen_ai.request.model": "m",
+        "ai.prompt.messages": asked,
+        "ai.response.text": "let me look",
+        "ai.response.reasoning": "hm",
+        "ai.response.toolCalls": [call, other],
+    }
+    second = {
+        "gen_ai.request.model": "m",
+        "ai.prompt.messages": [
+            *asked,
+            {"role": "assistant", "content": answer},
+            {"role": "tool", "content": results},
+        ],
+        "ai.response.text": "sunny",
+    }
+    found = imported(otlp(span(1, "ai.doGenerate", None, first), span(2, "ai.doGenerate", None, second)))
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    assert said(found) == [
+        ("system", "Be brief."),
+        ("user", [{"type": "text", "text": "hi"}, picture]),
+        ("assistant", "let me look"),
+        ("tool", "[1]"),
+        ("tool", "away"),
+        ("assistant", "sunny"),
+    ]
+    assert [(one["call_id"], one.get("output"), one.get("error")) for one in tools(found)] == [
+        ("c1", "[1]", None),
+        ("c2", None, "away"),
+    ]
+    (row,) = samples(Chain.of(found.log).tree)
+    assert (row.weights, row.break_reason) == ([0, 0, 1, 0, 0, 1], None)
