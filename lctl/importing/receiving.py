@@ -1,9 +1,9 @@
 """A receiver of OTLP over HTTP on this machine: what an exporter sends is kept, to be imported.
 
 It takes what the protocol has exporters send: traces in protobuf or JSON, perhaps in gzip. Of logs, messages
-of model calls are kept; other logs and metrics are accepted and counted, so that an exporter of all three does
-not complain. Each request is written to a spool file as it comes: if the receiver is killed, `lctl import`
-takes that file.
+of model calls are kept; other logs and metrics are accepted and counted, so that an exporter of all three
+does not complain. Each request is written to a spool file as it comes: if the receiver is killed,
+`lctl import` takes that file.
 """
 
 from __future__ import annotations
