@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from lctl.codec.lines import encode_value
 from lctl.importing.draft import Call, Draft
 from lctl.importing.values import mapping
 
@@ -77,7 +78,7 @@ def _said(message: dict[str, Any]) -> bytes:
         seen[key] = (
             [_call(one) for one in value] if key == "tool_calls" and isinstance(value, list) else value
         )
-    says = orjson.dumps(seen, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
+    says = encode_value(seen, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
     return hashlib.blake2b(says, digest_size=16).digest()
 
 

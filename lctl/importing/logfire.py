@@ -32,7 +32,12 @@ def whole(spans: Iterable[Span]) -> list[Span]:
                 found.append(_begun(span))
             continue
         one = _named(_with_messages(span))
-        key = (one.parent_id, one.scope, one.attributes.get(names.REQUEST_MODEL), str(messages_of(one)[0]))
+        key = (
+            one.parent_id,
+            one.scope,
+            text(one.attributes.get(names.REQUEST_MODEL)),
+            str(messages_of(one)[0]),
+        )
         if span.name.startswith(_STREAMED) and span.attributes.get(_TYPE) == "log" and key in asked:
             call = asked.pop(key)
             name = call.attributes.get(_TYPE)

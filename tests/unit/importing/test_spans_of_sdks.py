@@ -369,3 +369,22 @@ def test_a_loop_of_the_ai_sdk_is_one_conversation() -> None:
     ]
     (row,) = samples(Chain.of(found.log).tree)
     assert (row.weights, row.break_reason) == ([0, 0, 1, 0, 0, 1], None)
+
+
+def test_numbers_past_64_bits_and_odd_values_of_spans() -> None:
+    """They are kept, or nothing is made of them: no import ends by one."""
+    huge = 2**70
+    tool = {"type": "function", "name": "weather", "inputSchema": {"maximum": huge}}
+    read = [{"role": "user", "content": [{"type": "text", "text": "hi", "n": huge}]}]
+    found = imported(
+        otlp(
+            span(1, "call", None, {
+                "logfire.span_type": "span",
+                "gen_ai.request.model": ["m"],
+                "ai.prompt.messages": read,
+                "ai.prompt.tools": [tool],
+            }),
+        )
+    )  # fmt: skip
+    assert said(found) == [("user", read[0]["content"])]
+    assert starts(found)[0]["tool_definitions"][0]["function"]["parameters"] == {"maximum": huge}
