@@ -52,3 +52,32 @@ def whole(value: object) -> int:
 
 #: The largest count that is believed.
 MOST = 10**12
+
+
+def number_of(value: dict[str, Any]) -> int | float | None:
+    """The number that a log has as `{"$int": digits}` or `{"$float": name}`, for want of one in JSON:
+    past 64 bits, not finite. None of any other object."""
+    if len(value) != 1:
+        return None
+    kind, said = next(iter(value.items()))
+    if kind == "$int" and isinstance(said, str):
+        try:
+            number = int(said, 16 if "x" in said else 10)
+        except ValueError:  # no number, or of more digits than Python takes
+            return None
+        return None if -(1 << 63) <= number < 1 << 64 else number
+    return float(said) if kind == "$float" and said in ("nan", "inf", "-inf") else None
+
+
+def with_numbers(value: Any) -> Any:
+    """A value out of a log with such numbers as Python has them; the same object where there are none."""
+    if isinstance(value, dict):
+        number = number_of(value)
+        if number is not None:
+            return number
+        changed = {key: new for key, old in value.items() if (new := with_numbers(old)) is not old}
+        return {**value, **changed} if changed else value
+    if isinstance(value, list):
+        made = [with_numbers(one) for one in value]
+        return made if any(new is not old for new, old in zip(made, value, strict=True)) else value
+    return value

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from lctl.claudecode.sessions import AGENT_TOOLS, moment, rows_of, words_of
 from lctl.claudecode.spool import HookLine, Spool
 from lctl.codec import Log, open_log, write_log
-from lctl.codec.lines import encode_value
+from lctl.codec.lines import decode, encode_value
 from lctl.events import VERSION
 from lctl.importing import claudecode, claudefiles
 from lctl.importing.draft import Draft, Noted, Said
@@ -94,7 +94,8 @@ def log_of(spool: Spool) -> Log:
     if reason:
         chain["ended"] = reason
     lines = [encode_value({"lctl": VERSION, "chain": redactor.value(chain)})]
-    lines += [encode_value(redactor.event(event) or event) for event in events_of(draft)]
+    events = map(decode, bytes(events_of(draft)).splitlines())
+    lines += [encode_value(redactor.event(event) or event) for event in events]
     return open_log(b"\n".join(lines) + b"\n")
 
 

@@ -256,7 +256,9 @@ def tools_hash(definitions: list[Any]) -> str:
     """The name a set of tool definitions goes by."""
     from hashlib import sha256
 
-    return "sha256:" + sha256(orjson.dumps(definitions, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    from lctl.codec.lines import encode_value
+
+    return "sha256:" + sha256(encode_value(definitions, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def finish_reason(end: Data, place: int) -> Any:

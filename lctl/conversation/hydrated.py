@@ -16,7 +16,7 @@ from lctl.conversation.node import Node
 from lctl.conversation.restoring import restored
 from lctl.conversation.tree import Tree
 from lctl.conversation.updates import Mismatch, derive, mismatches
-from lctl.values import items
+from lctl.values import items, with_numbers
 
 #: Keys of a message event that are the log's and not what was recorded.
 PLACE_KEYS = frozenset(
@@ -197,7 +197,7 @@ class Hydrated(Begun):
     def state(self) -> Any:
         """The latest snapshot of its state; None before the first."""
         seq = self._ledger.latest(self._ledger.states, self.seq)
-        return self._sessions.data_at(seq).get("state") if seq else None
+        return with_numbers(self._sessions.data_at(seq).get("state")) if seq else None
 
     @property
     def state_version(self) -> Any:

@@ -128,7 +128,7 @@ class Draft:
         failed: id of a prompt's last message -> the calls with that prompt that failed.
         losses: what could not be taken over.
         selected: (view, message id) the source was showing.
-        events: of a form that tells of steps: the events, ready; what was said is among them.
+        events: of a form that tells of steps: the lines of the events, ready; what was said is among them.
         agents: conversation -> the sub-agent whose it is: a step of its own.
         durations: tool call id -> milliseconds, where the source measured them.
         edits: tool call id -> what it did to a file.
@@ -144,7 +144,7 @@ class Draft:
         self.facts: list[Fact] = []
         self.failed: dict[str, list[Failed]] = {}
         self.selected: list[tuple[str, str]] = []
-        self.events: list[dict[str, Any]] = []
+        self.events = bytearray()
         self.agents: dict[str, Agent] = {}
         self.durations: dict[str, float] = {}
         self.edits: dict[str, Edit] = {}

@@ -6,10 +6,12 @@ and the call they answer; null, [] and {} are the same as nothing. The longest m
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import orjson
 
+from lctl.codec.lines import encode_value
 from lctl.importing.draft import Call, Draft
 from lctl.importing.values import mapping
 
@@ -67,7 +69,7 @@ class Growing:
 
 
 def _said(message: dict[str, Any]) -> bytes:
-    """What a message says, the same for messages that say the same."""
+    """A digest of what a message says: the same for messages that say the same."""
     seen: dict[str, Any] = {}
     for key in _KEYS:
         value = message.get(key)
@@ -76,7 +78,8 @@ def _said(message: dict[str, Any]) -> bytes:
         seen[key] = (
             [_call(one) for one in value] if key == "tool_calls" and isinstance(value, list) else value
         )
-    return orjson.dumps(seen, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
+    says = encode_value(seen, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
+    return hashlib.blake2b(says, digest_size=16).digest()
 
 
 def _call(call: Any) -> Any:

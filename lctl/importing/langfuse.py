@@ -1,4 +1,5 @@
-"""Exports of Langfuse: a trace and its observations, or a list of observations as its API gives them.
+"""Exports of Langfuse: a trace and its observations, or a list of observations as its API gives them; and the
+spans that its SDK writes.
 
 Each observation is a step, a generation is a model call, a tool's run a tool call. A call's input is found
 again among the messages before it, so that calls of one conversation are one path.
@@ -6,6 +7,7 @@ again among the messages before it, so that calls of one conversation are one pa
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from lctl.errors import NotImportable
@@ -13,6 +15,7 @@ from lctl.importing import otlp
 from lctl.importing.draft import Draft
 from lctl.importing.source import Source
 from lctl.importing.spans import time_of
+from lctl.importing.usages import counts_of
 from lctl.importing.values import dicts, mapping, text, without
 from lctl.spans import conventions as names
 from lctl.spans.messages import value_of
@@ -23,14 +26,19 @@ _KINDS = {
     "GENERATION": "llm", "EMBEDDING": "embedding", "AGENT": "agent", "TOOL": "tool", "CHAIN": "chain",
     "RETRIEVER": "retriever", "EVALUATOR": "evaluator", "GUARDRAIL": "guardrail", "SPAN": "chain",
 }  # fmt: skip
-#: Of `usageDetails`, whatever the provider called it.
-_USAGE = {
-    names.INPUT_TOKENS: ("input", "input_tokens", "prompt_tokens", "promptTokens"),
-    names.OUTPUT_TOKENS: ("output", "output_tokens", "completion_tokens", "completionTokens"),
-    names.CACHE_READ: ("input_cached_tokens", "cache_read_input_tokens", "input_cache_read"),
-    names.CACHE_WRITE: ("cache_creation_input_tokens", "input_cache_creation"),
-    names.REASONING: ("output_reasoning_tokens", "output_reasoning"),
-}
+#: What a message has beside its role.
+_SAID = frozenset({"content", "tool_calls", "function_call"})
+#: Attributes of its SDK's spans.
+_OBSERVATION = "langfuse.observation."
+_TYPE = f"{_OBSERVATION}type"
+#: Name in its API -> the attribute after `langfuse.observation.`.
+_ATTRIBUTES = {
+    "input": "input", "output": "output", "model": "model.name", "modelParameters": "model.parameters",
+    "usageDetails": "usage_details", "costDetails": "cost_details", "level": "level", "version": "version",
+    "statusMessage": "status_message", "completionStartTime": "completion_start_time",
+    "promptName": "prompt.name", "promptVersion": "prompt.version",
+}  # fmt: skip
+_FINISH_REASON = f"{_OBSERVATION}metadata.finish_reason"
 
 
 def sees(source: Source) -> str:
@@ -59,6 +67,32 @@ def read(source: Source, draft: Draft) -> None:
     pages = _pages(source)
     if pages and mapping(pages[-1].get("meta")).get("cursor"):
         draft.lose("pages after the last one in the file", "meta.cursor")
+
+
+def is_traced(span: Span) -> bool:
+    """Whether its SDK wrote the span, and nothing in it says by other conventions what it is."""
+    others = {names.OPERATION, names.SEQ, "openinference.span.kind"}
+    return isinstance(span.attributes.get(_TYPE), str) and others.isdisjoint(span.attributes)
+
+
+def of_trace(span: Span, draft: Draft) -> list[Span]:
+    """Such a span, with what its observation says in the words that are read here; none for an event."""
+    said = span.attributes
+    if said[_TYPE] == "event":
+        draft.lose("event observation: a moment, no work", span.name)
+        return []
+    one: dict[str, Any] = {"type": said[_TYPE].upper(), "name": span.name, "id": span.span_id}
+    one["startTime"] = span.start_ns
+    for key, name in _ATTRIBUTES.items():
+        value = said.get(_OBSERVATION + name)
+        one[key] = value_of(value) if key in ("usageDetails", "costDetails", "completionStartTime") else value
+    made = _span(one, draft)
+    told = {_OBSERVATION + name for name in _ATTRIBUTES.values()} | {_TYPE}
+    rest = {key: value for key, value in said.items() if key not in told}
+    reason = text(value_of(said.get(_FINISH_REASON)))
+    if reason:
+        rest[names.FINISH_REASONS] = [reason]
+    return [replace(span, attributes={**rest, **made.attributes}, error=span.error or made.error)]
 
 
 def _observations(source: Source) -> list[dict[str, Any]]:
@@ -121,12 +155,13 @@ def _call(one: dict[str, Any], draft: Draft) -> dict[str, Any]:
         names.RESPONSE_MODEL: text(one.get("model")) or text(one.get("providedModelName")),
         names.MESSAGES: (prompt or [], answers or []),
     }
-    for name, keys in _USAGE.items():
-        said[name] = next((usage[key] for key in keys if isinstance(usage.get(key), int)), None)
+    said |= counts_of(usage)
+    for n, tool in enumerate(dicts(mapping(value_of(one.get("input"))).get("tools"))):
+        said[f"llm.tools.{n}.tool.json_schema"] = tool
     params = {
         key: value
         for key, value in mapping(value_of(one.get("modelParameters"))).items()
-        if value is not None
+        if value not in (None, "Infinity")  # what was not said, as its SDK writes it
     }
     if params:
         said["llm.invocation_parameters"] = params
@@ -160,7 +195,7 @@ def _messages(value: Any, role: str) -> list[dict[str, Any]] | None:
     if isinstance(value, str):
         return [{"role": role, "content": value}] if value else None
     if isinstance(value, dict):
-        if isinstance(value.get("role"), str) and "content" in value:
+        if isinstance(value.get("role"), str) and not _SAID.isdisjoint(value):
             return [value]
         for key in ("messages", "message"):
             inner = value.get(key)

@@ -1,4 +1,5 @@
-"""Traces of OpenTelemetry: GenAI conventions, OpenInference, OpenLLMetry, Logfire, the AI SDK, lctl's own.
+"""Traces of OpenTelemetry: GenAI conventions, OpenInference, OpenLLMetry, Logfire, Langfuse, LangSmith,
+the AI SDK, lctl's own.
 
 Spans are steps. Each span of a model is a call with the messages it read and gave; a call's prompt is found
 again among the messages before it, so that the calls of one conversation are one path.
@@ -6,12 +7,13 @@ again among the messages before it, so that the calls of one conversation are on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from lctl.errors import NotImportable
-from lctl.importing import spanlog
+from lctl.importing import logfire, spanlog
 from lctl.importing.draft import Draft
-from lctl.importing.source import Source
+from lctl.importing.logrecords import LogRecords
+from lctl.importing.source import Row, Source
 from lctl.importing.spanforest import SpanForest
 from lctl.importing.spans import is_binary, is_of_model, spans
 from lctl.importing.values import text
@@ -19,25 +21,44 @@ from lctl.spans import conventions as names
 from lctl.spans.span import Span
 
 
+def sees_at_once(source: Source) -> str:
+    """As `sees`, by the first line alone: lines of OTLP, which may be a large file."""
+    return "OTLP spans (resourceSpans)" if "resourceSpans" in source.first else ""
+
+
 def sees(source: Source) -> str:
     if is_binary(source):
         return "OTLP spans in protobuf" if spans(source) else ""
-    if any("resourceSpans" in row.value for row in source.rows[:3]):
+    if any("resourceSpans" in row.value for row in source.rows):
         return "OTLP spans (resourceSpans)"
     return "spans with attributes of model calls" if any(map(is_of_model, spans(source))) else ""
 
 
 def read(source: Source, draft: Draft) -> None:
-    from lctl.importing import langsmith  # here: it writes by what is below
-
-    found = [langsmith.of_trace(span) if langsmith.is_traced(span) else span for span in spans(source)]
+    records = LogRecords(draft)
+    found = spans(source, _rows(source, draft, records))
+    records.tell(found)
     if not found:
         raise NotImportable(f"{source.name}: no spans, as OpenTelemetry exports them")
-    for row in source.rows:
-        for key, what in (("resourceLogs", "log records"), ("resourceMetrics", "metrics")):
-            if key in row.value:
-                draft.lose(f"{what} of OpenTelemetry", row.where)
-    fill(found, draft, source.name)
+    fill(logfire.whole([told for span in found for told in _told(span, draft)]), draft, source.name)
+
+
+def _rows(source: Source, draft: Draft, records: LogRecords) -> Iterator[Row]:
+    """The objects of the file. What is no trace and no record of one is counted."""
+    for row in source.taken():
+        records.take(row.value, row.where)
+        if "resourceMetrics" in row.value:
+            draft.lose("metrics of OpenTelemetry", row.where)
+        yield row
+
+
+def _told(span: Span, draft: Draft) -> list[Span]:
+    """The span in the words that are read here; none for what is no work."""
+    from lctl.importing import langfuse, langsmith  # here: they write by what is below
+
+    if langsmith.is_traced(span):
+        return [langsmith.of_trace(span)]
+    return langfuse.of_trace(span, draft) if langfuse.is_traced(span) else [span]
 
 
 def fill(found: Sequence[Span], draft: Draft, name: str) -> None:

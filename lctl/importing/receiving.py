@@ -1,8 +1,9 @@
 """A receiver of OTLP over HTTP on this machine: what an exporter sends is kept, to be imported.
 
-It takes what the protocol has exporters send: traces in protobuf or JSON, perhaps in gzip. Logs and metrics
-are accepted and counted, so that an exporter of all three does not complain. Each request is written to a
-spool file as it comes: if the receiver is killed, `lctl import` takes that file.
+It takes what the protocol has exporters send: traces in protobuf or JSON, perhaps in gzip. Of logs, messages
+of model calls are kept; other logs and metrics are accepted and counted, so that an exporter of all three
+does not complain. Each request is written to a spool file as it comes: if the receiver is killed,
+`lctl import` takes that file.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 from lctl.codec.lines import decode, encode_value
 from lctl.errors import LctlError, RecordingError, UsageError
+from lctl.importing.logrecords import name_of, records_in
 from lctl.spans.otlp import from_binary
 
 #: Most bytes of one request, as it comes and unpacked.
@@ -88,6 +90,7 @@ class Receiver:
                     for one in request.get("resourceSpans") or ()
                     for scope in one.get("scopeSpans") or ()
                 )
+            if kind == "spans" or any(name_of(one).startswith("gen_ai.") for one in records_in(request)):
                 self._file.write(encode_value(request) + b"\n")
                 self._file.flush()
         self._arrived.set()
@@ -123,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
         binary = "json" not in self.headers.get("Content-Type", "")
         try:
             body = self._body()
-            request = {} if kind != "spans" else from_binary(body) if binary else decode(body)
+            request = self._request(kind, body, binary)
             if not isinstance(request, dict):
                 raise ValueError("no export request")
         except (ValueError, zlib.error, LctlError) as error:
@@ -131,6 +134,16 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.receiver.take(kind, request)
         self._answer(200, *((b"", "application/x-protobuf") if binary else (b"{}", "application/json")))
+
+    def _request(self, kind: str, body: bytes, binary: bool) -> Any:
+        """What was sent; {} of what is not to be kept, and of logs that cannot be read."""
+        if kind == "spans":
+            return from_binary(body) if binary else decode(body)
+        try:
+            found = {} if kind != "logs" else from_binary(body, "logs") if binary else decode(body)
+        except (ValueError, LctlError):
+            found = {}
+        return found if isinstance(found, dict) else {}
 
     def do_GET(self) -> None:
         self._answer(405, b"")

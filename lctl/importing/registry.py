@@ -55,7 +55,8 @@ FORMS: dict[str, Form] = {
     "langsmith": Form("langsmith", "LangSmith runs (JSON or JSONL)"),
     "phoenix": Form("phoenix", "spans exported by Arize Phoenix"),
     "otlp": Form(
-        "otlp", "traces of OpenTelemetry: OTLP (JSON, protobuf), OpenInference, OpenLLMetry, Logfire"
+        "otlp",
+        "traces of OpenTelemetry: OTLP (JSON, protobuf), OpenInference, OpenLLMetry, Logfire, Langfuse",
     ),
     "sharegpt": Form("sharegpt", "ShareGPT conversations (from/value)"),
     "openai": Form("messagelists", "messages with role and content, as OpenAI and Anthropic take them"),
@@ -80,6 +81,10 @@ def detected(source: Source) -> tuple[str, str]:
     Raises:
         NotImportable: it is none of them.
     """
+    from lctl.importing import otlp
+
+    if shown := otlp.sees_at_once(source):
+        return "otlp", shown
     for name in FORMS:
         shown = importer(name).sees(source)
         if shown:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import zipfile
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +18,7 @@ from lctl.errors import LogError, LogNotFound, NotImportable
 
 _BOM = b"\xef\xbb\xbf"
 _ZIP = b"PK\x03\x04"
+_BLACK = re.compile(rb"\S")
 #: Most bytes one entry of an archive may come to.
 _LARGEST = 1 << 30
 
@@ -76,9 +79,11 @@ class Source:
 
     def _first_line_stands_alone(self) -> bool:
         """JSON Lines, told without reading them all as one value."""
-        line, _, rest = self.data.lstrip().partition(b"\n")
-        if not rest.strip():
+        begin = len(self.data) - len(self.data.lstrip()) if self.data[:1].isspace() else 0
+        end = self.data.find(b"\n", begin)
+        if end < 0 or not _BLACK.search(self.data, end):
             return False
+        line = self.data[begin:end]
         try:
             decode(line)
         except ValueError:
@@ -93,18 +98,38 @@ class Source:
             return [Row("the document", whole)]
         if isinstance(whole, list):
             return [Row(f"item {n}", value) for n, value in enumerate(whole, 1) if isinstance(value, dict)]
-        return self._lines()
+        return list(self._lines())
+
+    @cached_property
+    def first(self) -> dict[str, Any]:
+        """What the first line says, of a file that holds JSON Lines; {} of any other."""
+        if "rows" in self.__dict__ or not self._first_line_stands_alone():
+            return {}
+        value = decode(next(line for line in io.BytesIO(self.data) if line.strip()))
+        return value if isinstance(value, dict) else {}
+
+    def taken(self) -> Iterator[Row]:
+        """The rows, which are not kept: each is freed when it has been read. Decoded, a large file is several
+        times as large. What asks for rows after this has them decoded anew."""
+        if "rows" not in self.__dict__ and self.first:
+            yield from self._lines()
+            return
+        rows = self.rows[::-1]
+        for name in ("document", "rows"):
+            self.__dict__.pop(name, None)
+        while rows:
+            yield rows.pop()
 
     @cached_property
     def is_lines(self) -> bool:
         """JSON Lines of more than one line."""
         return self.document is None and bool(self.rows)
 
-    def _lines(self) -> list[Row]:
-        rows: list[Row] = []
+    def _lines(self) -> Iterator[Row]:
+        self.broken = []
         if self.data[:64].lstrip()[:1] != b"{":
-            return rows
-        for n, line in enumerate(self.data.split(b"\n"), 1):
+            return
+        for n, line in enumerate(io.BytesIO(self.data), 1):
             if not line.strip():
                 continue
             try:
@@ -112,10 +137,9 @@ class Source:
             except ValueError:
                 value = None
             if isinstance(value, dict):
-                rows.append(Row(f"line {n}", value))
+                yield Row(f"line {n}", value)
             else:
                 self.broken.append(f"line {n}")
-        return rows
 
     @cached_property
     def entries(self) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lctl.importing.values import dicts, text
+from lctl.importing.values import dicts, items, mapping, text
 from lctl.spans import conventions as names
 from lctl.spans.messages import value_of
 from lctl.spans.span import Span
@@ -15,13 +15,27 @@ _OF_MESSAGES = (
     "gen_ai.prompt.",
     "gen_ai.completion.",
     "llm.tools.",
+    "llm.request.functions.",
 )
 #: Attributes that are told by the events themselves.
 _TOLD = frozenset(
     {name for several in names.READ.values() for name in several}
     | {names.INPUT_MESSAGES, names.OUTPUT_MESSAGES, names.SYSTEM_INSTRUCTIONS, names.TOOL_DEFINITIONS}
-    | {"ai.prompt.messages", "ai.response.text", "ai.response.toolCalls", "ai.response.object", "events"}
-    | {"llm.invocation_parameters", names.OPERATION, names.MESSAGES, "openinference.span.kind"}
+    | {
+        "ai.prompt.messages",
+        "ai.response.text",
+        "ai.response.reasoning",
+        "ai.response.toolCalls",
+        "ai.response.object",
+        "events",
+    }
+    | {
+        "llm.invocation_parameters",
+        "ai.prompt.tools",
+        names.OPERATION,
+        names.MESSAGES,
+        "openinference.span.kind",
+    }
 )
 
 
@@ -66,7 +80,37 @@ def definitions(span: Span) -> list[Any]:
     while (one := value_of(said.get(f"llm.tools.{n}.tool.json_schema"))) is not None:
         found.append(one)
         n += 1
+    return found or _functions(said) or _of_sdks(said)
+
+
+def _functions(said: dict[str, Any]) -> list[Any]:
+    """Those of OpenLLMetry: each field an attribute."""
+    found: list[Any] = []
+    while text(said.get(name := f"llm.request.functions.{len(found)}.name")):
+        one: dict[str, Any] = {"name": said[name]}
+        for key, as_ in (
+            ("description", "description"),
+            ("parameters", "parameters"),
+            ("input_schema", "parameters"),
+        ):
+            value = value_of(said.get(f"{name.removesuffix('name')}{key}"))
+            if value is not None:
+                one[as_] = value
+        found.append({"type": "function", "function": one})
     return found
+
+
+def _of_sdks(said: dict[str, Any]) -> list[Any]:
+    """Those of the AI SDK, JSON each, and of Pydantic AI before it wrote the conventions' attribute."""
+    given = [value_of(one) for one in items(value_of(said.get("ai.prompt.tools")))]
+    asked = mapping(value_of(said.get("model_request_parameters")))
+    for one in dicts(asked.get("function_tools")) + dicts(asked.get("output_tools")):
+        given.append({"type": "function", "name": one.get("name"), "description": one.get("description"),
+                      "parameters": one.get("parameters_json_schema")})  # fmt: skip
+    return [
+        _openai_form({("parameters" if key == "inputSchema" else key): value for key, value in one.items()})
+        for one in dicts(given)
+    ]
 
 
 def _openai_form(one: dict[str, Any]) -> dict[str, Any]:

@@ -52,6 +52,12 @@ class SpanForest:
             if self.kinds[n] == "tool"
             and (names.KIND not in one.attributes if names.SEQ in one.attributes else n not in holders)
         }
+        self._around_models: set[int] = set()
+        for n, kind in enumerate(self.kinds):
+            above = self.parents[n] if kind in meaning.MODEL_KINDS else None
+            while above is not None and above not in self._around_models:
+                self._around_models.add(above)
+                above = self.parents[above]
         self._depths: dict[int, int] = {}
         self._order = {} if all(one.start_ns and one.end_ns for one in self.spans) else self._visits()
 
@@ -67,9 +73,7 @@ class SpanForest:
 
     def counts_tokens(self, n: int) -> bool:
         """Whether a span that is no model's tells of tokens that none inside it tells."""
-        return not any(
-            self.kinds[m] in meaning.MODEL_KINDS and self._is_inside(m, n) for m in range(len(self.spans))
-        )
+        return n not in self._around_models
 
     def begin_key(self, n: int) -> Key:
         span = self.spans[n]
@@ -108,12 +112,6 @@ class SpanForest:
                 above, depth = self.parents[above], depth + 1
             self._depths[n] = depth
         return self._depths[n]
-
-    def _is_inside(self, n: int, other: int) -> bool:
-        above = self.parents[n]
-        while above is not None and above != other:
-            above = self.parents[above]
-        return above == other
 
     def _break_circles(self) -> None:
         for n in range(len(self.spans)):

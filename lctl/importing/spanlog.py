@@ -68,7 +68,7 @@ class SpanLog(EventList):
                     self._draft.lose(f"event {mark.name!r} of a span", self._where(n))
         for _, write in sorted(entries, key=lambda entry: entry[0]):
             write()
-        self._draft.events = self.events
+        self._draft.events = self.lines
 
     def add(self, type: str, at: str, agent: str, data: Mapping[str, Any], step: int | None = None) -> int:
         """One event, without what is not as the protocol says: a span may hold anything. 0 where nothing
@@ -171,7 +171,7 @@ class SpanLog(EventList):
         for said in self._draft.said[before:]:
             self.add_message(said, step)
             self.ask(said)
-        reasons = span.attributes.get(names.FINISH_REASONS)
+        reasons = value_of(span.attributes.get(names.FINISH_REASONS))
         each = reasons if isinstance(reasons, list) and len(reasons) == len(ids) else []
         return {
             "message": ids[0] if ids else None,

@@ -3,23 +3,30 @@ alone. They become `lctl.spans.Span` values; times that are not there are 0."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lctl.errors import NotImportable
-from lctl.importing.source import Source
+from lctl.importing.source import Row, Source
 from lctl.importing.values import dicts, items, mapping, text
 from lctl.spans.otlp import from_binary
 from lctl.spans.span import Link, Mark, Span, nanoseconds
 
-#: Attributes that make a span one of a model's: OpenTelemetry's conventions, OpenInference, the AI SDK.
-MARKS = ("gen_ai.", "llm.", "ai.prompt", "ai.response.", "openinference.", "traceloop.", "lctl.")
+#: Attributes that make a span one of a model's: OpenTelemetry's conventions, OpenInference, the AI SDK,
+#: Langfuse.
+MARKS = (
+    "gen_ai.", "llm.", "ai.prompt", "ai.response.", "openinference.", "traceloop.", "langfuse.observation.",
+    "lctl.",
+)  # fmt: skip
 #: Numbers from here on are nanoseconds, microseconds, milliseconds since the epoch; below, seconds.
 _SCALES = ((10**17, 1), (10**14, 10**3), (10**11, 10**6))
 
 
-def spans(source: Source) -> list[Span]:
+def spans(source: Source, rows: Iterable[Row] | None = None) -> list[Span]:
     """Every span, by its start.
+
+    Args:
+        rows: the source's, where they are read otherwise than from it.
 
     Raises:
         MissingExtra: they are in protobuf, and it is not installed.
@@ -31,7 +38,7 @@ def spans(source: Source) -> list[Span]:
         except ValueError as error:
             raise NotImportable(f"{source.name}: {error}") from None
     else:
-        found = [span for row in source.rows for span in _of(row.value)]
+        found = [span for row in (source.rows if rows is None else rows) for span in _of(row.value)]
     return sorted(found, key=lambda span: (span.start_ns, span.end_ns))
 
 
@@ -53,7 +60,7 @@ def _of(value: dict[str, Any]) -> Iterator[Span]:
     resources = dicts(value.get("resourceSpans")) or dicts(value.get("resource_spans"))
     if resources:
         for resource in resources:
-            about = _attributes(mapping(resource.get("resource")).get("attributes"))
+            about = attributes_of(mapping(resource.get("resource")).get("attributes"))
             for scope in dicts(resource.get("scopeSpans")) or dicts(resource.get("scope_spans")):
                 name = text(mapping(scope.get("scope")).get("name"))
                 for span in dicts(scope.get("spans")):
@@ -75,13 +82,15 @@ def wire_span(span: dict[str, Any], scope: str, resource: dict[str, Any]) -> Spa
         text(span.get("name")),
         time_of(span.get("startTimeUnixNano")),
         time_of(span.get("endTimeUnixNano")),
-        _attributes(span.get("attributes")),
+        attributes_of(span.get("attributes")),
         [
-            Mark(text(one.get("name")), time_of(one.get("timeUnixNano")), _attributes(one.get("attributes")))
+            Mark(
+                text(one.get("name")), time_of(one.get("timeUnixNano")), attributes_of(one.get("attributes"))
+            )
             for one in dicts(span.get("events"))
         ],
         [
-            Link(text(one.get("traceId")), text(one.get("spanId")), _attributes(one.get("attributes")))
+            Link(text(one.get("traceId")), text(one.get("spanId")), attributes_of(one.get("attributes")))
             for one in dicts(span.get("links"))
         ],
         client=span.get("kind") in (3, "SPAN_KIND_CLIENT"),
@@ -136,17 +145,18 @@ def _hex(id: Any) -> str:
     return text(id).removeprefix("0x")
 
 
-def _attributes(pairs: Any) -> dict[str, Any]:
-    return {text(one.get("key")): _value(one.get("value")) for one in dicts(pairs)}
+def attributes_of(pairs: Any) -> dict[str, Any]:
+    """OTLP's list of keys and tagged values as a dict."""
+    return {text(one.get("key")): value_in(one.get("value")) for one in dicts(pairs)}
 
 
-def _value(value: Any) -> Any:
+def value_in(value: Any) -> Any:
     """An attribute's value, of OTLP's tagged ones."""
     held = mapping(value)
     if "arrayValue" in held:
-        return [_value(one) for one in items(mapping(held["arrayValue"]).get("values"))]
+        return [value_in(one) for one in items(mapping(held["arrayValue"]).get("values"))]
     if "kvlistValue" in held:
-        return _attributes(mapping(held["kvlistValue"]).get("values"))
+        return attributes_of(mapping(held["kvlistValue"]).get("values"))
     if "intValue" in held:
         try:
             return int(held["intValue"])

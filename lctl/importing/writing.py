@@ -20,9 +20,8 @@ def log_of(draft: Draft, source: Source) -> Log:
     """The draft's log. The same source gives the same log, byte for byte."""
     digest = hashlib.sha256(source.data).hexdigest()
     chain = {"id": f"{draft.format}-{digest[:12]}", "imported": imported_of(draft, source, digest)}
-    events = _with_facts(draft) if draft.events else events_of(draft)
-    lines = [encode_value({"lctl": VERSION, "chain": chain}), *map(encode_value, events)]
-    return open_log(b"\n".join(lines) + b"\n")
+    lines = _with_facts(draft) if draft.events else events_of(draft)
+    return open_log(encode_value({"lctl": VERSION, "chain": chain}) + b"\n" + lines)
 
 
 def imported_of(draft: Draft, source: Source, digest: str) -> dict[str, Any]:
@@ -36,23 +35,23 @@ def imported_of(draft: Draft, source: Source, digest: str) -> dict[str, Any]:
     }
 
 
-def _with_facts(draft: Draft) -> list[dict[str, Any]]:
-    """The events of a draft that tells of steps, and the facts about its messages."""
+def _with_facts(draft: Draft) -> bytearray:
+    """The lines of the events of a draft that tells of steps, and of the facts about its messages."""
     writing = EventList(draft.agent)
-    writing.events = draft.events
+    writing.lines, writing.count = draft.events, draft.events.count(b"\n")
     for fact in draft.facts:
         writing.add_fact(fact)
-    return writing.events
+    return writing.lines
 
 
-def events_of(draft: Draft) -> list[dict[str, Any]]:
-    """The events of a draft of messages, numbered from 1."""
+def events_of(draft: Draft) -> bytearray:
+    """The lines of the events of a draft of messages, numbered from 1."""
     every = ordered(draft.said)
     writing = _Writing(draft, AgentSteps(draft, every))
     for said in every:
         writing.message(said)
     writing.end()
-    return writing.events
+    return writing.lines
 
 
 class EventList:
@@ -60,22 +59,26 @@ class EventList:
 
     Attributes:
         agent: of events whose source names none.
+        lines: of the events. As values, or as what orjson gives for each (which has room for every letter
+            to be escaped), they are many times as large.
+        count: of the events.
         asked: id of a tool call that was asked for and has no result yet -> the call, and when.
     """
 
     def __init__(self, agent: str) -> None:
         self.agent = agent
-        self.events: list[dict[str, Any]] = []
+        self.lines = bytearray()
+        self.count = 0
         self.asked: dict[str, tuple[dict[str, Any], str]] = {}
 
     def add(self, type: str, at: str, agent: str, data: Mapping[str, Any], step: int | None = None) -> int:
         """One event; its seq."""
-        seq = len(self.events) + 1
+        self.count = seq = self.count + 1
         event: dict[str, Any] = {"seq": seq, "type": type, "timestamp": at, "agent": agent or self.agent}
         if step is not None:
             event["step"] = step
         event["data"] = data
-        self.events.append(event)
+        self.lines += encode_value(event) + b"\n"
         return seq
 
     def add_message(self, said: Said, step: int | None = None) -> int:

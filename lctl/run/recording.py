@@ -52,7 +52,7 @@ def begin() -> None:
         import atexit
         import time
 
-        atexit.register(_say_if_nothing_was_recorded, time.time())
+        atexit.register(_say_what_was_recorded, time.time())
 
 
 def _is_inner_interpreter() -> bool:
@@ -94,11 +94,13 @@ def _claimed(path: Path | None) -> bool:
     return path is not None and naming.claim(path)
 
 
-def _say_if_nothing_was_recorded(begun: float) -> None:
+def _say_what_was_recorded(begun: float) -> None:
+    """That nothing was recorded; or where the program's own logs are."""
     from lctl.notices import tell
     from lctl.session import default, ending
 
     if ending.any_opened() or default.has_failed() or os.environ.get("LCTL_QUIET") == "1":
+        default.say_own()
         return
     if _has_log_since(begun):
         return  # of a process that it forked, as servers do, which has said so

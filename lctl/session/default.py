@@ -27,6 +27,7 @@ _late = False  # the program had been at work when it began
 _failed = False
 _opening = False
 _ended = False  # closed at exit
+_said = False  # where the log is
 _lock = threading.RLock()
 _registered = False
 _enabled_in: Path | None = None  # the program may go elsewhere before its first event, or its last
@@ -222,17 +223,31 @@ def close() -> None:
     if session is None or session.closed:
         return
     session.close()
-    events = session.last_seq
+    if session.last_seq:
+        _say(ending.Closed.of(session), _run_again())
+
+
+def say_own() -> None:
+    """Say where the log is that the program's own session left, where nothing else was said: as the program
+    of `lctl run` ends, which was asked for one."""
+    if _said or ending.latest is None or not _is_program():
+        return
+    more = ending.closed - 1
+    _say(ending.latest, f"lctl: and {more} before it\n" if more else "")
+
+
+def _say(log: ending.Closed, more: str) -> None:
     # A child process says nothing: its parent will, and `last` is the parent's run. Not so what the program
     # of `lctl run` has become by `os.execv`: of its parent nobody is left.
-    is_child = session.parent is not None
-    if events and (not is_child or _is_program()) and os.environ.get("LCTL_QUIET") != "1":
-        what = f"{events} event{'' if events == 1 else 's'}"
-        where = session.store.where
-        path = _shown(session.path) if where == str(session.path) else where
-        is_last = _is_listed(session.path) or (path == where and os.environ.get("LCTL_STORE"))
-        target = "last" if is_last and not is_child else path
-        tell(f"lctl: {what} in {path}  (lctl replay {target})\n{_run_again()}")
+    global _said
+    if (log.is_child and not _is_program()) or os.environ.get("LCTL_QUIET") == "1":
+        return
+    _said = True
+    what = f"{log.events} event{'' if log.events == 1 else 's'}"
+    path = _shown(log.path) if log.where == str(log.path) else log.where
+    is_last = _is_listed(log.path) or (path == log.where and os.environ.get("LCTL_STORE"))
+    target = "last" if is_last and not log.is_child else path
+    tell(f"lctl: {what} in {path}  (lctl replay {target})\n{more}")
 
 
 def end() -> None:

@@ -6,7 +6,7 @@ import atexit
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -23,7 +23,24 @@ if TYPE_CHECKING:
 #: Beyond this many events the tail holds no state: folding them would hold up the program's exit.
 _STATE_LIMIT = 100_000
 
+
+class Closed(NamedTuple):
+    """A log whose session was closed. `where`: its path, or a store's address."""
+
+    path: Path
+    where: str
+    events: int
+    is_child: bool
+
+    @classmethod
+    def of(cls, session: LCTLSession) -> Closed:
+        return cls(session.path, session.store.where, session.last_seq, session.parent is not None)
+
+
 _open: list[LCTLSession] = []
+#: Of the session that this process closed last, and how many it closed; for who says where logs are.
+latest: Closed | None = None
+closed = 0
 _registered = _any_opened = False
 
 
@@ -49,8 +66,12 @@ def any_opened() -> bool:
 
 
 def drop(session: LCTLSession) -> None:
+    global latest, closed
     if session in _open:
         _open.remove(session)
+    if session.last_seq:
+        latest = Closed.of(session)
+        closed += 1
 
 
 def _close_at_exit() -> None:

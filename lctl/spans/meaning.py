@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from lctl.spans import conventions as names
 from lctl.spans.messages import json_of, messages_of, value_of
 from lctl.spans.span import Span
-from lctl.spans.values import text, tokens
+from lctl.spans.values import mapping, text, tokens
 
 MODEL_KINDS = frozenset({"llm", "embedding"})
 _OPENINFERENCE = {
@@ -80,13 +80,13 @@ def _by_attributes(span: Span) -> str:
 def call_of(span: Span) -> Called:
     """The call that a model's span tells of."""
     said = span.attributes
-    reason = _first(said, "finish_reason")
+    reason = value_of(_first(said, "finish_reason"))  # Logfire writes a list as JSON
     first = said.get(names.FIRST_CHUNK)
     counted = {
         name: _first(said, name) for name in ("input", "output", "cache_read", "cache_write", "reasoning")
     }
     return Called(
-        model=text(_first(said, "model")) or None,
+        model=text(_first(said, "model")) or _model_asked(said) or None,
         provider=_provider(text(_first(said, "provider")).lower()),
         tokens=tokens(**{name: _count(value) for name, value in counted.items()}),
         finish_reason=text(next(iter(reason), None) if isinstance(reason, list | tuple) else reason) or None,
@@ -106,7 +106,12 @@ def took(span: Span) -> float | None:
 
 
 def requested_model(span: Span) -> str | None:
-    return text(_first(span.attributes, "request_model")) or None
+    return text(_first(span.attributes, "request_model")) or _model_asked(span.attributes) or None
+
+
+def _model_asked(said: dict[str, Any]) -> str:
+    """The model among the parameters of a request that was not answered (OpenInference)."""
+    return text(mapping(value_of(said.get("llm.invocation_parameters"))).get("model"))
 
 
 def agent_of(span: Span) -> str:
@@ -128,12 +133,22 @@ def tool_of(span: Span) -> dict[str, Any]:
     for key, meaning in (("input", "tool_input"), ("output", "tool_output")):
         value = _first(said, meaning)
         if value is not None:
-            found[key] = json_of(value) if names.SEQ in said else value_of(value)
+            found[key] = json_of(value) if names.SEQ in said else _unwrapped(value_of(value))
     call_id = text(_first(said, "call_id"))
     if call_id:
         found["call_id"] = call_id
     duration = took(span)
     return found if duration is None else {**found, "duration_ms": duration}
+
+
+def _unwrapped(value: Any) -> Any:
+    """A tool's input or output without what OpenLLMetry puts around it."""
+    held = mapping(value)
+    if held.keys() == {"args", "kwargs"}:
+        return value if held["args"] else held["kwargs"]
+    if held.keys() == {"output", "kwargs"}:
+        return held["output"]
+    return held.get("inputs") or held["input_str"] if "input_str" in held and "kwargs" in held else value
 
 
 def work_of(span: Span) -> tuple[Any, Any]:

@@ -6,11 +6,12 @@ import re
 from typing import Any
 
 from lctl.codec.lines import decode
+from lctl.spans import aisdk
 from lctl.spans import conventions as names
 from lctl.spans.media import part_of
 from lctl.spans.parts import BROKEN
 from lctl.spans.span import Span
-from lctl.spans.values import as_json, dicts, function_call, mapping, text
+from lctl.spans.values import as_json, dicts, function_call, items, mapping, text
 
 Messages = list[dict[str, Any]]
 _INDEXED = re.compile(
@@ -30,7 +31,8 @@ def messages_of(span: Span) -> tuple[Messages, Messages]:
     if names.INPUT_MESSAGES in said or names.OUTPUT_MESSAGES in said:
         return _conventional(said)
     if "ai.prompt.messages" in said:
-        return dicts(value_of(said["ai.prompt.messages"])), _vercel(said)
+        calls = dicts(value_of(said.get("ai.response.toolCalls")))
+        return aisdk.read(dicts(value_of(said["ai.prompt.messages"]))), aisdk.gave(said, calls)
     held: dict[str, dict[int, dict[str, Any]]] = {"in": {}, "out": {}}
     for key, value in said.items():
         match = _INDEXED.fullmatch(key)
@@ -116,7 +118,8 @@ def _part_of(part: dict[str, Any]) -> dict[str, Any]:
 
 def _flat(fields: dict[str, Any], role: str) -> dict[str, Any]:
     """A message whose fields are attributes of their own."""
-    message: dict[str, Any] = {"role": text(fields.get("role")) or role, "content": fields.get("content")}
+    content = _listed(fields.get("content"))
+    message: dict[str, Any] = {"role": text(fields.get("role")) or role, "content": content}
     calls: dict[int, dict[str, Any]] = {}
     parts: dict[int, dict[str, Any]] = {}
     for key, value in fields.items():
@@ -125,9 +128,9 @@ def _flat(fields: dict[str, Any], role: str) -> dict[str, Any]:
         elif match := _PARTS.fullmatch(key):
             parts.setdefault(int(match[1]), {})[match[2]] = value
     if parts and not message["content"]:
-        ordered = [_part(parts[n]) for n in sorted(parts)]
+        ordered = [_part(parts[n]) for n in sorted(parts) if not (calls and _is_bare(parts[n]))]
         only = len(ordered) == 1 and ordered[0].get("type") == "text"
-        message["content"] = ordered[0].get("text") if only else ordered
+        message["content"] = ordered[0].get("text") if only else ordered or None
     if calls:
         message["tool_calls"] = [
             function_call(text(one.get("id")), text(one.get("name")), one.get("arguments", ""))
@@ -141,25 +144,21 @@ def _flat(fields: dict[str, Any], role: str) -> dict[str, Any]:
     return message
 
 
+def _listed(content: Any) -> Any:
+    """Content that was a list of parts, which OpenLLMetry wrote as JSON; any other as it is."""
+    parts = items(value_of(content)) if isinstance(content, str) and content.startswith("[") else []
+    return parts if parts and all(isinstance(mapping(one).get("type"), str) for one in parts) else content
+
+
+def _is_bare(fields: dict[str, Any]) -> bool:
+    """Whether a part says only that there was a tool call: the call itself stands elsewhere."""
+    return fields.keys() == {"type"} and fields["type"] in ("tool_use", "tool_call", "function_call")
+
+
 def _part(fields: dict[str, Any]) -> dict[str, Any]:
     if "image.image.url" in fields:
         return {"type": "image_url", "image_url": {"url": fields["image.image.url"]}}
     return fields
-
-
-def _vercel(said: dict[str, Any]) -> Messages:
-    message: dict[str, Any] = {"role": "assistant", "content": said.get("ai.response.text")}
-    calls = dicts(value_of(said.get("ai.response.toolCalls")))
-    if calls:
-        message["tool_calls"] = [
-            function_call(
-                text(one.get("toolCallId")), text(one.get("toolName")), one.get("input", one.get("args", {}))
-            )
-            for one in calls
-        ]
-    if "ai.response.object" in said:
-        message["content"] = said["ai.response.object"]
-    return [message] if message["content"] or calls else []
 
 
 def _of_events(span: Span) -> tuple[Messages, Messages]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from lctl._version import __version__
 from lctl.errors import MissingExtra
@@ -16,6 +16,7 @@ from lctl.spans import conventions as names
 from lctl.spans.span import Link, Mark, Span
 
 Json = dict[str, Any]
+Signal = Literal["trace", "logs"]
 
 _INTERNAL, _CLIENT = 1, 3
 _OK, _ERROR = 1, 2
@@ -60,14 +61,14 @@ def binary(request: Json) -> bytes:
     return data
 
 
-def from_binary(data: bytes) -> Json:
-    """The export request that protobuf bytes are, in the JSON form.
+def from_binary(data: bytes, signal: Signal = "trace") -> Json:
+    """The export request of traces, or of logs, that protobuf bytes are, in the JSON form.
 
     Raises:
         MissingExtra: `opentelemetry-proto` is not installed.
         ValueError: they are none.
     """
-    message = _request()
+    message = _request(signal)
     from google.protobuf.json_format import MessageToDict
     from google.protobuf.message import DecodeError
 
@@ -80,12 +81,13 @@ def from_binary(data: bytes) -> Json:
     return made
 
 
-def _request() -> Any:
+def _request(signal: Signal = "trace") -> Any:
     try:
+        from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
         from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
     except ImportError:
         raise MissingExtra("OTLP in protobuf", "otel") from None
-    return ExportTraceServiceRequest()
+    return ExportTraceServiceRequest() if signal == "trace" else ExportLogsServiceRequest()
 
 
 def _with_ids(value: Any, change: Any) -> Any:

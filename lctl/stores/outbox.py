@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from lctl.codec import open_log
+from lctl.codec.hashing import RollingHash
 from lctl.codec.journal import beside
 from lctl.codec.log import Log
 from lctl.errors import ChainConflict, LctlError
@@ -146,7 +147,7 @@ def _push(log: Log, store: ChainStore, id: str, before: int) -> int:
     if not len(log):
         return 0
     meeting = meet(store, id, log.line, log.first_seq, log.last_seq)
-    if meeting.seq == log.last_seq == meeting.stored:
+    if meeting.seq == meeting.stored and (meeting.seq == log.last_seq or log.tail is not None):
         meeting = meeting._replace(first=_first_changed(log, store, id))
     check(store, id, meeting)
     send(store, id, meeting.seq + 1, log.lines(meeting.seq + 1))
@@ -154,17 +155,22 @@ def _push(log: Log, store: ChainStore, id: str, before: int) -> int:
 
 
 def _first_changed(log: Log, store: ChainStore, id: str) -> int:
-    """Where a log differs that was changed and closed again; 0 where it was closed with the same events."""
-    ours, theirs = (_seal_of(tail) for tail in (log.tail, store.tail(id)))
-    if ours is None or theirs is None or ours == theirs:
+    """Where a log differs from what is stored, though the last of those events is the same; 0: nowhere.
+
+    Events are compared, not seals: who edits a file by hand leaves the old one in it.
+    """
+    seal = (store.tail(id) or {}).get("hash")
+    if isinstance(seal, dict) and seal.get("events") == _hash_of(log):
         return 0
     pairs = zip(log.lines(log.first_seq), store.read(id, log.first_seq), strict=False)
     return next((seq for seq, (one, other) in enumerate(pairs, log.first_seq) if one != other), 0)
 
 
-def _seal_of(tail: dict[str, Any] | None) -> Any:
-    seal = (tail or {}).get("hash")
-    return seal.get("events") if isinstance(seal, dict) else None
+def _hash_of(log: Log) -> str:
+    made = RollingHash()
+    for line in log.lines(log.first_seq):
+        made.update(line)
+    return made.hexdigest()
 
 
 def _known_branch(log: Log, store: ChainStore, id: str) -> dict[str, Any] | None:
@@ -175,6 +181,6 @@ def _known_branch(log: Log, store: ChainStore, id: str) -> dict[str, Any] | None
             last = min(entry.last_seq, log.last_seq)
             ours = next(log.lines(last, last + 1), b"")
             same = ours and next(store.read(entry.id, last, last + 1), b"") == ours
-            if same and not (entry.last_seq == log.last_seq and _first_changed(log, store, entry.id)):
+            if same and not _first_changed(log, store, entry.id):
                 return entry.chain
     return None

@@ -7,7 +7,8 @@ from typing import Any
 
 from lctl.instrument import calls
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.transports.urllib3 import asking, grouped
+from lctl.instrument.transports.urllib3 import grouped
+from lctl.instrument.transports.urllib3attempts import asking
 from lctl.session.wrappedruns import step_aside
 
 

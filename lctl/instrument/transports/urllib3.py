@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 import weakref
-from contextvars import ContextVar
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.plain import teed
 from lctl.instrument.serving.urllib3 import respond
+from lctl.instrument.transports.urllib3attempts import asked, asking, begin, prepare_proxy
 from lctl.instrument.transports.urllib3requests import (
     named,
     request_of,
@@ -34,9 +34,6 @@ from lctl.session.wrappedruns import step_aside
 
 if TYPE_CHECKING:
     from lctl.session.border import Player
-
-#: Which library the outermost call was made with.
-asking: ContextVar[str | None] = ContextVar("lctl_urllib3", default=None)
 
 
 class Urllib3:
@@ -53,7 +50,7 @@ class Urllib3:
         patches.wrap(module, "HTTPConnectionPool.urlopen", _urlopen)
         tees = _Tees()
         patches.wrap(module, "HTTPConnectionPool._make_request", tees.make_request)
-        patches.wrap(module, "HTTPSConnectionPool._prepare_proxy", _prepare_proxy)
+        patches.wrap(module, "HTTPSConnectionPool._prepare_proxy", prepare_proxy)
         responses = sys.modules["urllib3.response"]
         if hasattr(responses.HTTPResponse, "_raw_read"):
             patches.wrap(responses, "HTTPResponse._raw_read", tees.read)
@@ -69,30 +66,18 @@ class Urllib3:
 def _urlopen(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Of a pool, or of the manager of several, which is given whole URLs."""
     url = args[1] if len(args) > 1 else kwargs.get("url")
+    token = None
     if hasattr(pool, "scheme"):
         url = f"{pool.scheme}://{pool.host}{url}"
+        token = asked.set((args, kwargs))
     try:
         return grouped("urllib3", url, wrapped, args, kwargs)
     except BaseException as error:
         step_aside(error)
         raise
-
-
-def _prepare_proxy(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """In a rerun the tunnel is made when a request is really sent, as `_make_request` connects what is not
-    connected: it is asked first."""
-    conn = args[0] if args else kwargs["conn"]
-    is_rerun = serving.player_here() is not None
-    if is_rerun:
-        conn.connect = lambda: None
-    try:
-        return wrapped(*args, **kwargs)
-    except BaseException as error:
-        step_aside(error)
-        raise
     finally:
-        if is_rerun:
-            del conn.connect
+        if token is not None:
+            asked.reset(token)
 
 
 def grouped(
@@ -123,17 +108,6 @@ def grouped(
     return result
 
 
-@never_raises("the start of a model call")
-def _begin(pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Attempt | None:
-    if suppress.silenced():
-        return None
-    request = request_of(pool, args, kwargs)
-    seen = wire.recognise(request.method, request.url, request.headers)
-    if seen is None:
-        return None
-    return wire.begin(seen, asking.get() or "urllib3", request.headers.items(), request.body)
-
-
 def _broke_off(attempt: Attempt, error: BaseException) -> None:
     for one in (error, error.__cause__):
         partial = getattr(one, "partial", None)  # of an IncompleteRead: what there was
@@ -155,7 +129,7 @@ class _Tees:
         if player is not None:
             return self._ask(player, wrapped, pool, args, kwargs)
         args, kwargs = with_context(pool, args, kwargs)
-        attempt = _begin(pool, args, kwargs)
+        attempt = begin(pool, args, kwargs)
         if attempt is not None and attempt.upload is not None:
             args, kwargs = named(args, kwargs)
             kwargs["body"] = teed(kwargs["body"], attempt.upload)

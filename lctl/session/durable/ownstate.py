@@ -9,11 +9,13 @@ import orjson
 
 from lctl.conversation.updates import derive
 from lctl.session import jsonable
+from lctl.values import with_numbers
 
 if TYPE_CHECKING:
     from lctl.session.durable.session import Session
     from lctl.session.durable.turn import Turn
 
+_OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
 Reduce = Callable[[Any, Mapping[str, Any]], Any]
 
 
@@ -38,16 +40,16 @@ class OwnState:
     def keep(self, state: Any) -> None:
         """It is what the log has."""
         self._noted = _text(state)
-        self.now = orjson.loads(self._noted)
+        self.now = _value(self._noted)
 
     def put(self, state: Any) -> None:
         """It is another now."""
-        self.now = jsonable.plain(state)
+        self.now = with_numbers(jsonable.plain(state))
 
     def follow(self, reduce: Reduce, turn: Turn) -> None:
         """Make it of what the tools of a step report, which is recorded with that step's end."""
         found = derive(self._session.between(turn.from_number))
-        state = self.base if turn.repeats else orjson.loads(self._noted or b"null")
+        state = self.base if turn.repeats else _value(self._noted or b"null")
         for update in found:
             state = reduce(state, update)
         self.put(state)
@@ -66,4 +68,14 @@ class OwnState:
 
 
 def _text(state: Any) -> bytes:
-    return orjson.dumps(state, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+    """The state as the log has it: a program may put into it what JSON has no form for."""
+    try:
+        if not jsonable.has_nonfinite(state):
+            return orjson.dumps(state, option=_OPTIONS)
+    except TypeError:
+        pass
+    return orjson.dumps(jsonable.plain(state), option=_OPTIONS)
+
+
+def _value(text: bytes) -> Any:
+    return with_numbers(orjson.loads(text))

@@ -116,6 +116,22 @@ def test_everything_else_on_demand(agent: Path) -> None:
     assert report["run"]["missed"] == []
 
 
+def test_a_program_that_opens_sessions_of_its_own(place: Path) -> None:
+    """What `lctl run` was asked for is said: where the log is. Nothing more for a program run by itself."""
+    (place / "own.py").write_text(
+        "import lctl, sys\n"
+        "for n in range(int(sys.argv[1])):\n"
+        "    with lctl.LCTLSession(f'own{n}', f'own{n}.lctl.json') as session:\n"
+        "        session.add_fact('F1', 'x', 0.5)\n"
+    )
+    one, two = (process("run", "own.py", n, cwd=place) for n in ("1", "2"))
+    assert one.err.splitlines() == ["lctl: 2 events in own0.lctl.json  (lctl replay own0.lctl.json)"]
+    assert two.err.splitlines() == [
+        "lctl: 2 events in own1.lctl.json  (lctl replay own1.lctl.json)",
+        "lctl: and 1 before it",
+    ]
+
+
 def test_nothing_to_record(place: Path) -> None:
     """A program without model calls leaves no file, and one line says so."""
     (place / "idle.py").write_text("print('done')")

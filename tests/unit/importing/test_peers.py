@@ -227,12 +227,36 @@ KEYS = st.sampled_from(
         *sorted({name for several in names.READ.values() for name in several}),
         *("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.operation.name", "ai.prompt.messages"),
         *("openinference.span.kind", "lctl.seq", "lctl.end_seq", "lctl.chain", "lctl.kind", "lctl.start"),
+        *("langfuse.observation.type", "langfuse.observation.input", "langfuse.observation.usage_details"),
+        *("logfire.span_type", "logfire.msg", "request_data", "response_data", "model_request_parameters"),
+        *(
+            "ai.response.toolCalls",
+            "ai.prompt.tools",
+            "llm.request.functions.0.name",
+            "toolCallId",
+            "toolName",
+        ),
+        *("llm.request.functions.0.parameters", "gen_ai.prompt.0.content", "args", "kwargs", "tools", "type"),
         *("lctl.end", "lctl.data", "events", "role", "content", "parts", "kwargs", "messages", "generations"),
     ]
 )
 
 
-TEXTS = st.sampled_from(["", "x", "chat", "llm", "tool", "[1", '{"a": 1}', '[{"role": "user", "parts": {}}]'])
+TEXTS = st.sampled_from(
+    [
+        "",
+        "x",
+        "chat",
+        "llm",
+        "tool",
+        "generation",
+        "log",
+        "pending_span",
+        "[1",
+        '{"a": 1}',
+        '[{"role": "user", "parts": {}}]',
+    ]
+)
 
 
 ANY = st.recursive(

@@ -202,3 +202,22 @@ def test_s9_no_snapshot_yet(path: Path) -> None:
         s.state = [1]
     assert Session.hydrate(path, at=1).state is None
     assert Session.hydrate(path).state == [1]
+
+
+def test_s9_a_state_of_what_json_has_no_form_for(path: Path) -> None:
+    """Numbers past 64 bits and such as are not finite come back as they were; an object does no harm."""
+    with Session.start(log=path, session_id="s1", state={"seen": 2**70}) as live:
+        live.state["least"] = [-(2**65), float("-inf")]
+        live.snapshot()
+        assert live.state == {"seen": 2**70, "least": [-(2**65), float("-inf")]}
+        live.state = {"own": {"$int": "5"}, "most": 2**64}
+        live.state["handle"] = object()
+    found = Session.hydrate(path, "s1")
+    assert [found.at(seq).state for seq in (1, 2, 3)] == [
+        {"seen": 2**70},
+        {"seen": 2**70, "least": [-(2**65), float("-inf")]},
+        {"own": {"$int": "5"}, "most": 2**64},
+    ]
+    assert found.state["handle"]["$type"] == "object"
+    with Session.start(log=path, session_id="s1", state={"seen": 2**70}) as again:
+        assert again.state["most"] == 2**64

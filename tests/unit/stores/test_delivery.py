@@ -308,6 +308,33 @@ def test_a_log_that_was_changed_and_closed_again_is_a_branch(place: str, tmp_pat
     assert outbox.push(open_log(path), store).new == 0
 
 
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_log_that_was_edited_by_hand_is_a_branch(place: str, tmp_path: Path, goes_on: bool) -> None:
+    """Its seal is the old one, its last event too: what is stored and what it says differ all the same."""
+    store = open_store(place, create=True)
+    path = tmp_path / "run.lctl.json"
+    with LCTLSession("run", path) as session:
+        for text in ("first", "second", "third"):
+            session.add_fact("F1", text, 0.5)
+    outbox.push(open_log(path), store)
+    if goes_on:
+        with LCTLSession("run", path) as session:
+            session.add_fact("F1", "fourth", 0.5)
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"second"', b'"edited"'))
+    edited = outbox.push(open_log(path), store)
+    assert (edited.chain_id, edited.new) == ("run", len(open_log(path)))
+    assert [event.data["text"] for event in lctl.load(f"{place}#{edited.stored_as}").events][:2] == [
+        "first",
+        "edited",
+    ]
+    again = outbox.push(open_log(path), store)
+    assert (again.stored_as, again.new) == (edited.stored_as, 0)
+    path.write_bytes(whole)
+    restored = outbox.push(open_log(path), store)
+    assert (restored.stored_as, restored.new) == ("run", int(goes_on))
+
+
 def test_a_forked_process_has_a_chain_of_its_own(place: str) -> None:
     """In the same store, linked to its parent's, which goes on."""
     program = """
