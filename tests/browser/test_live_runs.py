@@ -78,6 +78,53 @@ def test_a_running_program_is_followed_to_its_end(browser: Browser, tmp_path: Pa
         program.stdout.close()
 
 
+TALK = """
+import sys
+from lctl import LCTLSession
+
+with LCTLSession("talk", path=sys.argv[1]) as session:
+    for n in range(1, 61):
+        parent = f"m{n - 1}" if n > 1 else None
+        session.message("user", f"Number {n}. " * 40, message_id=f"m{n}", parent_id=parent)
+        if n % 20 == 0:
+            print(n, flush=True)
+            sys.stdin.readline()
+"""
+
+
+def test_the_newest_message_is_in_sight_unless_one_reads_another(browser: Browser, tmp_path: Path) -> None:
+    log = tmp_path / "talk.lctl.json"
+    command = [sys.executable, "-c", TALK, str(log)]
+    program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert program.stdin is not None and program.stdout is not None
+    try:
+        program.stdout.readline()
+        with debugger(log) as running:
+            seen = Watched(browser, running.place)
+            page = seen.page
+            page.goto(running.link)
+            running.show(page, panel="conversation")
+            expect(page.locator("#m-20")).to_be_in_viewport(ratio=0.99)
+            program.stdin.write("\n")
+            program.stdin.flush()
+            expect(page.locator("#m-40")).to_be_in_viewport(ratio=0.99)
+            page.get_by_role("region", name="Conversation").evaluate("view => { view.scrollTop = 300 }")
+            expect(page.locator("#m-40")).not_to_be_in_viewport()
+            program.stdin.write("\n")
+            program.stdin.flush()
+            expect(page.locator("#m-60")).to_be_attached()
+            expect(page.locator("#m-60")).not_to_be_in_viewport()
+            page.keyboard.press("l")
+            page.keyboard.press("ArrowLeft")
+            expect(page.locator("#m-59")).to_be_in_viewport(ratio=0.99)
+            seen.close()
+    finally:
+        program.kill()
+        program.wait()
+        program.stdin.close()
+        program.stdout.close()
+
+
 def test_a_fork_is_confirmed_run_and_compared(browser: Browser, folder: Path, demo_log: Path) -> None:
     at = next(
         e["seq"] for e in json.loads(demo_log.read_text())["events"] if e["agent"] == "security-reviewer"

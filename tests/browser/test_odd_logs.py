@@ -180,3 +180,76 @@ def test_an_empty_folder(browser: Browser, tmp_path: Path) -> None:
         seen.page.goto(running.link)
         expect(seen.page.get_by_text("No runs yet")).to_be_visible()
         seen.close()
+
+
+def test_from_a_run_that_cannot_be_read_one_comes_back_to_the_others(
+    browser: Browser, tmp_path: Path
+) -> None:
+    (tmp_path / "good.lctl.json").write_text(document(event(1, "fact_added", id="F", text="x", confidence=1)))
+    (tmp_path / "none.lctl.json").write_text("hello")
+    with debugger(tmp_path) as running:
+        seen = Watched(browser, running.place)
+        page = seen.page
+        page.goto(running.link)
+        running.show(page, run="none.lctl.json")
+        expect(page.get_by_role("alert")).to_contain_text("not a log")
+        page.get_by_role("button", name="All runs", exact=True).click()
+        expect(page.locator(".run-row[role=option]")).to_have_count(2)
+        running.move(page, run="none.lctl.json", panel="state")
+        expect(page.get_by_role("alert")).to_contain_text("not a log")
+        page.get_by_role("tab", name="Runs").click()
+        page.locator(".run-row", has_text="odd").click()
+        expect_chosen(page, 1)
+        seen.close()
+
+
+def test_events_that_the_log_lacks_are_told_from_those_to_come(opened: Open) -> None:
+    facts = [event(n, "fact_added", id=f"F{n}", text="x", confidence=0.5) for n in (1, 2, 4)]
+    running, page = opened(document(*facts))
+    running.show(page, panel="state")
+    expect(page.locator(".event.lacking")).to_have_text("3not in the log")
+    expect(page.locator(".event.waiting")).to_have_count(0)
+
+
+def test_a_link_to_an_event_behind_the_end_shows_the_last(opened: Open) -> None:
+    facts = [event(n, "fact_added", id="F", text="x", confidence=0.5) for n in (1, 2)]
+    running, page = opened(document(*facts))
+    running.show(page, panel="state")
+    running.move(page, panel="state", seq=9)
+    expect_chosen(page, 2)
+    expect(page.locator(".inspector-head")).to_contain_text("#2")
+
+
+def test_a_state_of_less_than_was_asked_for_says_so(opened: Open) -> None:
+    """As it is while a log is being read."""
+    running, page = opened(
+        document(*(event(n, "fact_added", id=f"F{n}", text="x", confidence=0.5) for n in range(1, 9)))
+    )
+
+    def early(route: Route) -> None:
+        answer = route.fetch(url=route.request.url.replace("at=8", "at=5"))
+        route.fulfill(json={**answer.json(), "progress": 0.6, "changes": []})
+
+    page.route("**/api/state?*", early)
+    running.show(page, panel="state", seq=8)
+    state = page.get_by_role("region", name="State")
+    expect(state.get_by_role("status")).to_contain_text("still being read: this is the state at event 5.")
+    expect(state).not_to_contain_text("Nothing but")
+    page.unroute("**/api/state?*")
+    expect(state.get_by_role("status")).to_have_count(0)
+    expect(state.locator(".figures dd").first).to_have_text("8")
+
+
+def test_a_confidence_that_changes_often_is_a_curve_without_marks(opened: Open) -> None:
+    running, page = opened(
+        document(
+            event(1, "fact_added", id="A", text="often", confidence=0.5),
+            event(2, "fact_added", id="B", text="twice", confidence=0.5),
+            *(event(n, "fact_modified", id="A", confidence=n % 7 / 7) for n in range(3, 50)),
+            event(50, "fact_modified", id="B", confidence=0.9),
+        )
+    )
+    running.show(page, panel="state", seq=50)
+    expect(page.locator(".fact", has_text="twice").locator("circle")).to_have_count(2)
+    expect(page.locator(".fact", has_text="often").locator("path.curve")).to_have_count(1)
+    expect(page.locator(".fact", has_text="often").locator("circle")).to_have_count(0)

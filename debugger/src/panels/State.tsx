@@ -24,8 +24,13 @@ export function State() {
           <i class="pulse" /> The log is still being read: facts, steps, tokens and agents are of events {count(now.since)} to {count(now.seq)} only.
         </p>
       ) : null}
+      {early(now) ? (
+        <p class="notice inset" role="status">
+          <i class="pulse" /> The log is still being read: this is the state at event {count(now.seq)}.
+        </p>
+      ) : null}
       <Figures now={now} />
-      <Changed changes={now.changes} />
+      <Changed now={now} />
       <Against />
       <Unhurried now={now} pause={150} part={Facts} />
       <Unhurried now={now} part={Below} />
@@ -72,11 +77,16 @@ function Figures({ now }: { now: StateAnswer }) {
   );
 }
 
-function Changed({ changes }: { changes: Change[] }) {
+/** The log has not been read as far as the chosen event. */
+const early = (now: StateAnswer): boolean => now.progress < 1 && now.since == null && now.seq < seq.value;
+
+function Changed({ now }: { now: StateAnswer }) {
+  const { changes } = now;
+  const none = now.progress < 1 ? "Not known yet: the log is still being read." : "Nothing but the count of events.";
   return (
     <section class="section" aria-label="Changed here">
       <h2>Changed by this event</h2>
-      {changes.length ? <Changes changes={changes.slice(0, 40)} /> : <p class="dim">Nothing but the count of events.</p>}
+      {changes.length ? <Changes changes={changes.slice(0, 40)} /> : <p class="dim">{none}</p>}
     </section>
   );
 }
