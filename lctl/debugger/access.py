@@ -172,7 +172,7 @@ def headers_of(scope: Scope) -> dict[str, list[str]]:
 
 def cookies_of(line: str, name: str) -> list[str]:
     """The values of our cookie in a Cookie header. A browser sends with it those of every server of this
-    machine, whatever their port, and some are no cookies by the letter: http.cookies gives up at the first."""
+    machine, whatever their port, and some are no cookies by the letter: http.cookies gives up at those."""
     pairs = (pair.partition("=") for pair in line.split(";"))
     return [value.strip() for key, _, value in pairs if key.strip() == name]
 

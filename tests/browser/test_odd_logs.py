@@ -253,3 +253,14 @@ def test_a_confidence_that_changes_often_is_a_curve_without_marks(opened: Open) 
     expect(page.locator(".fact", has_text="twice").locator("circle")).to_have_count(2)
     expect(page.locator(".fact", has_text="often").locator("path.curve")).to_have_count(1)
     expect(page.locator(".fact", has_text="often").locator("circle")).to_have_count(0)
+
+
+def test_what_a_call_used_is_not_nothing_where_the_log_does_not_say_it(opened: Open) -> None:
+    call = event(1, "step_start", kind="llm", model="gpt-4.1-mini")
+    running, page = opened(document(call, {**event(2, "step_end", outcome="success"), "step": 1}))
+    for panel in ("state", "cost"):
+        running.show(page, panel=panel, seq=2)
+        figure = page.locator(".figures > div", has_text="tokens").first
+        expect(figure).to_contain_text("–")
+        expect(figure).to_contain_text("not recorded")
+        expect(page.locator(".figures > div", has_text="cost").first).not_to_contain_text("0")

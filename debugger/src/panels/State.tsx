@@ -51,11 +51,14 @@ function Below({ now }: { now: StateAnswer }) {
 function Figures({ now }: { now: StateAnswer }) {
   const { totals } = now;
   const again = run.value?.kind === "fork" || run.value?.kind === "rerun" ? "with the tape's" : undefined;
+  const { input, output } = totals.tokens;
+  const silent = totals.llm_calls > 0 && input + output === 0; // what was used is not said, which is not 0
+  const tokens: [string, string] = silent ? ["–", "not recorded"] : [short(input + output), `${short(input)} → ${short(output)}`];
   const figures: [string, string, string?][] = [
     ["events", count(totals.events)],
     ["model calls", count(totals.llm_calls)],
     ["tool calls", count(totals.tool_calls)],
-    ["tokens", short(totals.tokens.input + totals.tokens.output), `${short(totals.tokens.input)} → ${short(totals.tokens.output)}`],
+    ["tokens", ...tokens],
     ["cost", cost(totals.cost), again],
     ["errors", count(totals.errors)],
     ["time", duration(totals.duration_ms)],

@@ -170,6 +170,21 @@ def test_nobody_waits_for_what_is_wrong_in_a_large_log(
     assert "JSON" in run["problems"][0]["text"]
 
 
+def test_calls_that_do_not_say_what_they_used_are_not_free(debug: Start, tmp_path: Path) -> None:
+    """As `lctl stats` has it; a run without calls is."""
+    log = Writing()
+    step = log.add("step_start", kind="llm", model="gpt-4.1-mini")
+    log.add("step_end", "planner", step, outcome="success")
+    save(tmp_path / "silent.lctl.json", log.events, id="silent")
+    save(tmp_path / "run.lctl.json", log.events[:0], id="run")
+    server = debug(tmp_path)
+    rows = {row["id"]: row for row in server.get("/api/runs")["runs"]}
+    assert (rows["silent"]["cost"], rows["silent"]["tokens"]) == (None, None)
+    assert server.get("/api/state", run="silent.lctl.json")["totals"]["cost"] is None
+    assert server.get("/api/costs", run="silent.lctl.json")["cost"] is None
+    assert server.get("/api/state", run="run.lctl.json")["totals"]["cost"] == 0.0
+
+
 def test_an_empty_log_has_no_time(debug: Start, tmp_path: Path) -> None:
     server = debug(save(tmp_path / "run.lctl.json", []))
     run = server.get("/api/run")
