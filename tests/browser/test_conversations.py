@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import random
-import struct
-import zlib
 from typing import Any
 
 import pytest
@@ -14,14 +12,10 @@ pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[br
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.debugger import settled
-from tests.browser.logs import Open, document, event
+from tests.browser.logs import Open, document, event, png, said
 
 pytestmark = pytest.mark.browser
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-
-
-def said(seq: int, id: str, parent: str | None, role: str, content: object, **more: Any) -> dict[str, Any]:
-    return event(seq, "message", message_id=id, parent_id=parent, role=role, content=content, **more)
 
 
 def test_versions_of_an_answer_are_chosen_between(opened: Open) -> None:
@@ -134,19 +128,6 @@ def test_a_picture_that_comes_late_pushes_nothing_out_of_sight(opened: Open) -> 
     held[0].continue_()
     page.wait_for_function("() => document.querySelector('.message img').naturalHeight === 300")
     in_sight(page, 8)
-
-
-def png(width: int, height: int, rows: bytes) -> bytes:
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", head)
-        + chunk(b"IDAT", zlib.compress(rows))
-        + chunk(b"IEND", b"")
-    )
 
 
 def test_what_a_call_read_begins_at_its_beginning(opened: Open) -> None:

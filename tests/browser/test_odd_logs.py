@@ -52,6 +52,22 @@ def test_a_panel_chosen_before_the_run_is_there_stands(opened: Open) -> None:
     expect(page.get_by_role("tab", name="Flow", exact=True)).to_have_attribute("aria-selected", "true")
 
 
+def test_a_moment_chosen_before_the_run_is_there_stands(opened: Open) -> None:
+    """A link that was followed in a tab that is still opening."""
+    facts = [event(n, "fact_added", id=f"F{n}", text="x", confidence=0.5) for n in range(1, 9)]
+    running, page = opened(document(*facts))
+    held: list[Route] = []
+    page.route(re.compile(r"/api/run(\?|$)"), lambda route: held.append(route))
+    page.goto("about:blank")
+    page.goto(running.place)
+    page.wait_for_function("() => window.underWay > 0")
+    running.move(page, panel="state", seq=3)
+    page.wait_for_timeout(100)
+    for route in held:
+        route.continue_()
+    expect_chosen(page, 3)
+
+
 def test_a_panel_chosen_as_the_page_appears_stands(opened: Open) -> None:
     """Between the first drawing and the frame after it, too."""
     running, page = opened(document())
