@@ -37,6 +37,39 @@ def test_versions_of_an_answer_are_chosen_between(opened: Open) -> None:
     expect(page.get_by_role("group", name="Branches").get_by_role("button")).to_have_count(3)
 
 
+def test_nothing_in_the_head_of_a_message_lies_upon_another(opened: Open) -> None:
+    """Versions, model, tokens, cost and time are more than a narrow panel has room for."""
+    tokens = {"input": 12_345, "output": 678}
+    running, page = opened(
+        document(
+            said(1, "q", None, "user", "Which colour?"),
+            said(2, "a1", "q", "assistant", "Blue.", sampled=True),
+            event(3, "step_start", kind="llm", model="gpt-4.1-mini-2025-04-14", prompt="q"),
+            {**said(4, "a2", "q", "assistant", "Green.", sampled=True, fork_of="a1"), "step": 3},
+            {
+                **event(5, "step_end", outcome="success", message="a2", tokens=tokens, duration_ms=1234),
+                "step": 3,
+            },
+        )
+    )
+    page.set_viewport_size({"width": 1100, "height": 800})
+    running.show(page, panel="conversation", seq=5)
+    head = page.locator("#m-4 header")
+    expect(head).to_contain_text("what it read")
+    assert head.evaluate(_OVERLAPS) == []
+
+
+#: Pairs of buttons and texts of an element that cover each other.
+_OVERLAPS = """head => {
+  const leaves = [...head.querySelectorAll("*")].filter(e => !e.children.length && e.textContent);
+  const boxes = leaves.map(e => [e.textContent, e.getBoundingClientRect()]);
+  const beside = (p, q) => p.right <= q.left + 1 || q.right <= p.left + 1;
+  const apart = (p, q) => beside(p, q) || p.bottom <= q.top + 1 || q.bottom <= p.top + 1;
+  return boxes.flatMap(([a, p], n) =>
+    boxes.slice(n + 1).filter(([, q]) => !apart(p, q)).map(([b]) => `${a} | ${b}`));
+}"""
+
+
 def test_a_picture_of_the_log_is_shown_and_one_of_the_web_is_not(opened: Open) -> None:
     running, page = opened(
         document(

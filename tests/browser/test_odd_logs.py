@@ -280,3 +280,20 @@ def test_what_a_call_used_is_not_nothing_where_the_log_does_not_say_it(opened: O
         expect(figure).to_contain_text("–")
         expect(figure).to_contain_text("not recorded")
         expect(page.locator(".figures > div", has_text="cost").first).not_to_contain_text("0")
+
+
+def test_the_steps_around_a_deep_event_and_a_clock_that_was_set_back(opened: Open) -> None:
+    deep = [
+        {**event(n, "step_start", kind="agent", intent=f"level {n}"), **({"step": n - 1} if n > 1 else {})}
+        for n in range(1, 41)
+    ]
+    late = {**event(41, "tool_call", tool="look"), "step": 40, "timestamp": "2026-01-15T10:30:00Z"}
+    running, page = opened(document(*deep, late))
+    running.show(page, panel="state", seq=41)
+    around = page.get_by_role("navigation", name="Steps it is in").get_by_role("button")
+    expect(around).to_have_text(["level 1", "level 2", "33 more", *(f"level {n}" for n in range(36, 41))])
+    around.nth(2).click()
+    expect(around).to_have_count(40)
+    expect(page.locator(".inspector-head")).to_contain_text("10:30:00  -1.00s")
+    expect(page.locator(".transport")).to_contain_text("-1.00s")
+    expect(page.locator(".transport")).not_to_contain_text("+-")

@@ -107,7 +107,7 @@ function Curves() {
       <h2>Over the run</h2>
       <div class="curves">
         <Chart title="tokens" series={answer.tokens.series} format={short} at={seq.value} onChoose={goTo} />
-        {answer.money.series.some((one) => one.points.length > 1) ? (
+        {answer.money.series.some((one) => one.points.filter(([, dollars]) => dollars != null).length > 1) ? (
           <Chart title="cost" series={answer.money.series} format={cost} at={seq.value} onChoose={goTo} />
         ) : null}
       </div>
