@@ -18,8 +18,9 @@ import { followRun } from "./store/live";
 import { notice } from "./store/notices";
 import { followSeq } from "./store/now";
 import { inspectorOpen, inspectorWidth, listOpen, listWidth } from "./store/prefs";
-import { keepAddress, panel, type Panel } from "./store/route";
-import { arrive, isEmpty, problem, run } from "./store/run";
+import { isStatic } from "./api/static";
+import { keepAddress, openPanel, panel, type Panel } from "./store/route";
+import { arrive, isEmpty, problem, run, session } from "./store/run";
 import { TimeBar } from "./timebar/TimeBar";
 import { followWindow } from "./timebar/window";
 import { Splitter } from "./ui/Splitter";
@@ -107,7 +108,7 @@ function RunView({ name }: { name: Panel }) {
 
 /** The runs of the folder, or what keeps a run from being shown. */
 function Outside({ name }: { name: Panel }) {
-  if (name === "runs" && !problem.value)
+  if (name === "runs" && (!problem.value || session.value?.folder))
     return (
       <main class="columns">
         <section class="column middle" id="panel" role="tabpanel" aria-labelledby="tab-runs">
@@ -118,9 +119,16 @@ function Outside({ name }: { name: Panel }) {
   return (
     <main class="boot">
       {problem.value ? (
-        <p class="notice error" role="alert">
-          {problem.value}
-        </p>
+        <section id="panel" role="tabpanel" aria-labelledby={`tab-${name}`}>
+          <p class="notice error" role="alert">
+            {problem.value}
+          </p>
+          {session.value?.folder && !isStatic() ? (
+            <button type="button" class="button" onClick={() => openPanel("runs")}>
+              All runs
+            </button>
+          ) : null}
+        </section>
       ) : (
         <p role="status">Opening the log…</p>
       )}

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -116,12 +115,7 @@ class Access:
             value[7:].strip() for value in headers.get("authorization", []) if value[:7].lower() == "bearer "
         ]
         for line in headers.get("cookie", []):
-            try:
-                morsel = SimpleCookie(line).get(self._cookie)
-            except CookieError:
-                continue
-            if morsel is not None:
-                given.append(morsel.value)
+            given += cookies_of(line, self._cookie)
         return any(self._same(one) for one in given)
 
     def _same(self, token: str) -> bool:
@@ -174,6 +168,13 @@ def headers_of(scope: Scope) -> dict[str, list[str]]:
     for name, value in scope["headers"]:
         found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
     return found
+
+
+def cookies_of(line: str, name: str) -> list[str]:
+    """The values of our cookie in a Cookie header. A browser sends with it those of every server of this
+    machine, whatever their port, and some are no cookies by the letter: http.cookies gives up at those."""
+    pairs = (pair.partition("=") for pair in line.split(";"))
+    return [value.strip() for key, _, value in pairs if key.strip() == name]
 
 
 def with_headers(send: Send, more: tuple[tuple[bytes, bytes], ...] = ()) -> Send:

@@ -168,18 +168,24 @@ def _recorded(run: Opened) -> Recorded:
     )
 
 
-def _take_in_images(run: Opened, plain: Any) -> None:
-    """Images that the page would ask for stand in their places."""
-    waiting = [plain]
+def _take_in_images(run: Opened, plain: dict[str, Any]) -> None:
+    """Images that the page would ask for are in it, by the address it would ask: each once, though every call
+    of a conversation has read it."""
+    images: dict[str, str | None] = {}
+    waiting: list[Any] = [plain]
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
             src = value.get("src")
             if value.get("kind") == "image" and isinstance(src, str) and src.startswith("/api/blob?"):
-                value["src"] = _image(run, src)
+                if src not in images:
+                    images[src] = _image(run, src)
+                if images[src] is None:
+                    value["src"] = None
             waiting += value.values()
         elif isinstance(value, list):
             waiting += value
+    plain["images"] = {src: image for src, image in images.items() if image is not None}
 
 
 def _image(run: Opened, src: str) -> str | None:

@@ -40,10 +40,9 @@ class Readers:
         with self._lock:
             if columns.ended or (self._columns is not None and self._columns.is_alive()):
                 return
-            self._columns = threading.Thread(
-                target=self._read, args=(columns,), name="lctl-columns", daemon=True
-            )
-            self._columns.start()
+            reader = threading.Thread(target=self._read, args=(columns,), name="lctl-columns", daemon=True)
+            reader.start()
+            self._columns = reader  # only now: `wait` takes no lock, and cannot wait for what has not begun
 
     def _read(self, columns: Columns) -> None:
         with self.reading:
@@ -55,8 +54,8 @@ class Readers:
         deadline = time.monotonic() + patience
         while not columns.ended and (left := deadline - time.monotonic()) > 0:
             reader = self._columns
-            if reader is None:
-                break
+            if reader is None or not reader.is_alive():
+                break  # the log has grown since it was at the end
             reader.join(left)
 
     def index(self) -> threading.Thread:
@@ -64,11 +63,12 @@ class Readers:
         with self._lock:
             if self._states is not None and self._states.is_alive():
                 return self._states
-            self._states = threading.Thread(
+            reader = threading.Thread(
                 target=self._index, args=(self._run.timeline,), name="lctl-states", daemon=True
             )
-            self._states.start()
-            return self._states
+            reader.start()
+            self._states = reader
+            return reader
 
     def _index(self, timeline: Timeline) -> None:
         run, seq = self._run, timeline.known

@@ -83,4 +83,9 @@ def test_the_page_fits(browser: Browser, demo: Debugger, width: int, seq: int) -
             "[...document.querySelectorAll('.topbar > *')].map(e => e.getBoundingClientRect().right)"
         )
         assert max(ends) <= width + 1, panel
+        if panel == "conversation":  # the list beside it is above it where there is no room
+            assert looked.evaluate("document.querySelector('.thread').clientWidth") >= min(340, width - 40)
+        if panel == "state":
+            lefts = looked.evaluate("[...document.querySelectorAll('.figures > div')].map(e => e.offsetLeft)")
+            assert len(lefts) == 7 and set(lefts) == set(lefts[: len(set(lefts))]), "figures stand in columns"
     seen.close()

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import random
 from typing import Any
 
 import pytest
 
 pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[browser]'")
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.browser.logs import Open, document, event
+from tests.browser.debugger import settled
+from tests.browser.logs import Open, document, event, png, said
 
 pytestmark = pytest.mark.browser
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-
-
-def said(seq: int, id: str, parent: str | None, role: str, content: object, **more: Any) -> dict[str, Any]:
-    return event(seq, "message", message_id=id, parent_id=parent, role=role, content=content, **more)
 
 
 def test_versions_of_an_answer_are_chosen_between(opened: Open) -> None:
@@ -36,6 +35,39 @@ def test_versions_of_an_answer_are_chosen_between(opened: Open) -> None:
     expect(answer).to_contain_text("It is blue.")
     expect(answer.locator("strong", has_text="blue")).to_be_visible()
     expect(page.get_by_role("group", name="Branches").get_by_role("button")).to_have_count(3)
+
+
+def test_nothing_in_the_head_of_a_message_lies_upon_another(opened: Open) -> None:
+    """Versions, model, tokens, cost and time are more than a narrow panel has room for."""
+    tokens = {"input": 12_345, "output": 678}
+    running, page = opened(
+        document(
+            said(1, "q", None, "user", "Which colour?"),
+            said(2, "a1", "q", "assistant", "Blue.", sampled=True),
+            event(3, "step_start", kind="llm", model="gpt-4.1-mini-2025-04-14", prompt="q"),
+            {**said(4, "a2", "q", "assistant", "Green.", sampled=True, fork_of="a1"), "step": 3},
+            {
+                **event(5, "step_end", outcome="success", message="a2", tokens=tokens, duration_ms=1234),
+                "step": 3,
+            },
+        )
+    )
+    page.set_viewport_size({"width": 1100, "height": 800})
+    running.show(page, panel="conversation", seq=5)
+    head = page.locator("#m-4 header")
+    expect(head).to_contain_text("what it read")
+    assert head.evaluate(_OVERLAPS) == []
+
+
+#: Pairs of buttons and texts of an element that cover each other.
+_OVERLAPS = """head => {
+  const leaves = [...head.querySelectorAll("*")].filter(e => !e.children.length && e.textContent);
+  const boxes = leaves.map(e => [e.textContent, e.getBoundingClientRect()]);
+  const beside = (p, q) => p.right <= q.left + 1 || q.right <= p.left + 1;
+  const apart = (p, q) => beside(p, q) || p.bottom <= q.top + 1 || q.bottom <= p.top + 1;
+  return boxes.flatMap(([a, p], n) =>
+    boxes.slice(n + 1).filter(([, q]) => !apart(p, q)).map(([b]) => `${a} | ${b}`));
+}"""
 
 
 def test_a_picture_of_the_log_is_shown_and_one_of_the_web_is_not(opened: Open) -> None:
@@ -75,6 +107,74 @@ def test_a_sub_agent_opens_from_the_call_that_began_it(opened: Open) -> None:
     )
     running.show(page, panel="conversation")
     expect(page.locator(".thread")).to_contain_text("Find out.")
+    expect(page.locator(".message.role-tool")).to_contain_text("research")  # as the call says that it answers
     page.get_by_role("button", name="sub-agent").click()
     expect(page.locator(".thread")).to_contain_text("Look it up.")
     expect(page.locator(".thread")).to_contain_text("It is 42.")
+
+
+def talk(length: int) -> list[dict[str, Any]]:
+    """Question and answer, until so many events."""
+    roles = ("user", "assistant")
+    return [
+        said(n, f"m{n}", f"m{n - 1}" if n > 1 else None, roles[n % 2], f"Number {n}.\n\n" * 4)
+        for n in range(1, length + 1)
+    ]
+
+
+def in_sight(page: Page, seq: int) -> None:
+    expect(page.locator(f"#m-{seq}")).to_be_in_viewport(ratio=0.99)
+
+
+def test_the_message_of_the_chosen_event_is_in_sight(opened: Open) -> None:
+    """However it was chosen; of an event that is no message, the one that was said last before it."""
+    running, page = opened(document(*talk(50), event(51, "fact_added", id="F", text="x", confidence=1)))
+    running.show(page, panel="conversation")
+    in_sight(page, 50)
+    running.move(page, panel="conversation", seq=20)
+    in_sight(page, 20)
+    page.keyboard.press("ArrowLeft")
+    in_sight(page, 19)
+    page.keyboard.press("Home")
+    in_sight(page, 1)
+    page.keyboard.press("End")
+    in_sight(page, 50)
+    page.get_by_role("region", name="Conversation").evaluate("view => { view.scrollTop = 0 }")
+    settled(page)
+    expect(page.locator("#m-50")).not_to_be_in_viewport()  # whoever reads elsewhere is left there
+    page.keyboard.press("ArrowLeft")
+    in_sight(page, 50)
+
+
+def test_a_picture_that_comes_late_pushes_nothing_out_of_sight(opened: Open) -> None:
+    rows = b"".join(b"\0" + random.Random(n).randbytes(900) for n in range(300))
+    url = f"data:image/png;base64,{base64.b64encode(png(300, 300, rows)).decode()}"
+    first = said(1, "m1", None, "user", [{"type": "image_url", "image_url": {"url": url}}])
+    running, page = opened(document(first, *talk(8)[1:]))
+    held: list[Route] = []
+    page.route("**/api/blob?*", lambda route: held.append(route))
+    running.show(page, panel="conversation", seq=8)
+    in_sight(page, 8)
+    page.wait_for_function("() => document.querySelector('.message img')")
+    while not held:
+        page.wait_for_timeout(20)
+    held[0].continue_()
+    page.wait_for_function("() => document.querySelector('.message img').naturalHeight === 300")
+    in_sight(page, 8)
+
+
+def test_what_a_call_read_begins_at_its_beginning(opened: Open) -> None:
+    running, page = opened(
+        document(
+            *talk(30),
+            event(31, "step_start", kind="llm", model="m", prompt="m30"),
+            {**said(32, "m32", "m30", "assistant", "Done.", sampled=True), "step": 31},
+            {**event(33, "step_end", outcome="success", message="m32"), "step": 31},
+        )
+    )
+    running.show(page, panel="conversation")
+    in_sight(page, 32)
+    page.get_by_role("button", name="what it read").click()
+    expect(page.get_by_text("It read 30 messages")).to_be_in_viewport()
+    page.get_by_role("button", name="Close").click()
+    in_sight(page, 32)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import random
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import lctl
 from tests.browser.debugger import PANELS, Watched, expect_chosen
+from tests.browser.logs import document, png, said
 
 pytestmark = pytest.mark.browser
 INSIDE = [name for name in PANELS if name not in ("compare", "fork", "runs")]
@@ -64,4 +67,19 @@ def test_it_travels(browser: Browser, exported: Path) -> None:
     expect(page.get_by_role("listbox", name="Found events").get_by_role("option")).to_have_count(4)
     show(page, exported, "panel=conversation&call=37")
     expect(page.get_by_role("region", name="Conversation")).to_contain_text("Judge each finding.")
+    seen.close()
+
+
+def test_its_pictures_are_in_it(browser: Browser, tmp_path: Path) -> None:
+    """Also those that are too large to be fetched with a message."""
+    rows = b"".join(b"\0" + random.Random(n).randbytes(300) for n in range(100))
+    url = f"data:image/png;base64,{base64.b64encode(png(100, 100, rows)).decode()}"
+    content = [{"type": "image_url", "image_url": {"url": url}}]
+    log, made = tmp_path / "run.lctl.json", tmp_path / "run.html"
+    log.write_text(document(said(1, "q", None, "user", content), said(2, "a", "q", "assistant", "I see.")))
+    lctl("export", str(log), "--format", "html", "-o", str(made), cwd=tmp_path)
+    seen = Watched(browser, "file:")
+    show(seen.page, made, "panel=conversation&seq=2")
+    picture = seen.page.locator(".message img")
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 100
     seen.close()

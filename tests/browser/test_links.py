@@ -68,6 +68,21 @@ def test_back_returns_to_the_panel_before(demo: Debugger, page: Page) -> None:
     expect_chosen(page, 30)
 
 
+def test_another_run_has_no_messages_and_calls_of_this_one(
+    browser: Browser, folder: Path, demo_log: Path, other_log: Path
+) -> None:
+    with debugger(demo_log) as running:
+        seen = Watched(browser, running.place)
+        page = seen.page
+        page.goto(running.link)
+        running.show(page, panel="compare", right=other_log.name, leaf="m5", call=6, against=3)
+        page.locator(".difference").get_by_role("button", name="right #").click()
+        expect(page).to_have_title(f"{run_id(other_log)} · lctl debug")
+        page.wait_for_url(re.compile(f"run={re.escape(other_log.name)}"))
+        assert not {"leaf", "call", "against"} & set(words(page))
+        seen.close()
+
+
 def test_back_and_a_link_in_the_same_tab_open_their_run(
     browser: Browser, folder: Path, demo_log: Path, other_log: Path
 ) -> None:

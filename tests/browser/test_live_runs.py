@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -32,50 +35,91 @@ with LCTLSession("live", path=sys.argv[1]) as session:
 """
 
 
-def test_a_running_program_is_followed_to_its_end(browser: Browser, tmp_path: Path) -> None:
-    log = tmp_path / "live.lctl.json"
-    program = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(log), "60"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+@contextmanager
+def running_program(text: str, *arguments: str) -> Iterator[tuple[IO[str], subprocess.Popen[str]]]:
+    """What it reads, and itself; it has begun."""
+    command = [sys.executable, "-c", text, *arguments]
+    program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert program.stdin is not None and program.stdout is not None
     try:
         program.stdout.readline()
-        with debugger(log) as running:
-            seen = Watched(browser, running.place)
-            page = seen.page
-            page.goto(running.link)
-            running.show(page, panel="state")
-            expect(page.locator(".tag.live")).to_be_visible()
-            expect_chosen(page, 21)
-            program.stdin.write("\n")
-            program.stdin.flush()
-            expect_chosen(page, 41)
-            expect(page.locator(".event", has_text="F39")).to_be_visible()
-            expect(page.locator(".fact").first).to_contain_text("counted to 39")
-
-            page.keyboard.press("ArrowLeft")
-            assert chosen(page) == 40
-            program.stdin.write("\n")
-            program.stdin.flush()
-            expect(page.get_by_role("slider", name="Chosen event")).to_have_attribute("aria-valuemax", "61")
-            assert chosen(page) == 40
-            page.keyboard.press("l")
-            expect_chosen(page, 61)
-
-            program.stdin.write("\n")
-            program.stdin.close()
-            program.wait(30)
-            expect(page.locator(".tag.live")).to_have_count(0)
-            expect(page.locator(".topbar .tag.good")).to_have_text("ended well")
-            expect_chosen(page, 62)
-            seen.close()
+        yield program.stdin, program
     finally:
         program.kill()
         program.wait()
+        program.stdin.close()
         program.stdout.close()
+
+
+def go_on(program: IO[str]) -> None:
+    program.write("\n")
+    program.flush()
+
+
+def test_a_running_program_is_followed_to_its_end(browser: Browser, tmp_path: Path) -> None:
+    log = tmp_path / "live.lctl.json"
+    with running_program(PROGRAM, str(log), "60") as (told, program), debugger(log) as running:
+        seen = Watched(browser, running.place)
+        page = seen.page
+        page.goto(running.link)
+        running.show(page, panel="state")
+        expect(page.locator(".tag.live")).to_be_visible()
+        expect_chosen(page, 21)
+        go_on(told)
+        expect_chosen(page, 41)
+        expect(page.locator(".event", has_text="F39")).to_be_visible()
+        expect(page.locator(".fact").first).to_contain_text("counted to 39")
+
+        page.keyboard.press("ArrowLeft")
+        assert chosen(page) == 40
+        go_on(told)
+        expect(page.get_by_role("slider", name="Chosen event")).to_have_attribute("aria-valuemax", "61")
+        assert chosen(page) == 40
+        page.keyboard.press("l")
+        expect_chosen(page, 61)
+
+        go_on(told)
+        told.close()
+        program.wait(30)
+        expect(page.locator(".tag.live")).to_have_count(0)
+        expect(page.locator(".topbar .tag.good")).to_have_text("ended well")
+        expect_chosen(page, 62)
+        seen.close()
+
+
+TALK = """
+import sys
+from lctl import LCTLSession
+
+with LCTLSession("talk", path=sys.argv[1]) as session:
+    for n in range(1, 61):
+        parent = f"m{n - 1}" if n > 1 else None
+        session.message("user", f"Number {n}. " * 40, message_id=f"m{n}", parent_id=parent)
+        if n % 20 == 0:
+            print(n, flush=True)
+            sys.stdin.readline()
+"""
+
+
+def test_the_newest_message_is_in_sight_unless_one_reads_another(browser: Browser, tmp_path: Path) -> None:
+    log = tmp_path / "talk.lctl.json"
+    with running_program(TALK, str(log)) as (told, _), debugger(log) as running:
+        seen = Watched(browser, running.place)
+        page = seen.page
+        page.goto(running.link)
+        running.show(page, panel="conversation")
+        expect(page.locator("#m-20")).to_be_in_viewport(ratio=0.99)
+        go_on(told)
+        expect(page.locator("#m-40")).to_be_in_viewport(ratio=0.99)
+        page.get_by_role("region", name="Conversation").evaluate("view => { view.scrollTop = 300 }")
+        expect(page.locator("#m-40")).not_to_be_in_viewport()
+        go_on(told)
+        expect(page.locator("#m-60")).to_be_attached()
+        expect(page.locator("#m-60")).not_to_be_in_viewport()
+        page.keyboard.press("l")
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator("#m-59")).to_be_in_viewport(ratio=0.99)
+        seen.close()
 
 
 def test_a_fork_is_confirmed_run_and_compared(browser: Browser, folder: Path, demo_log: Path) -> None:

@@ -52,6 +52,22 @@ def test_a_panel_chosen_before_the_run_is_there_stands(opened: Open) -> None:
     expect(page.get_by_role("tab", name="Flow", exact=True)).to_have_attribute("aria-selected", "true")
 
 
+def test_a_moment_chosen_before_the_run_is_there_stands(opened: Open) -> None:
+    """A link that was followed in a tab that is still opening."""
+    facts = [event(n, "fact_added", id=f"F{n}", text="x", confidence=0.5) for n in range(1, 9)]
+    running, page = opened(document(*facts))
+    held: list[Route] = []
+    page.route(re.compile(r"/api/run(\?|$)"), lambda route: held.append(route))
+    page.goto("about:blank")
+    page.goto(running.place)
+    page.wait_for_function("() => window.underWay > 0")
+    running.move(page, panel="state", seq=3)
+    page.wait_for_timeout(100)
+    for route in held:
+        route.continue_()
+    expect_chosen(page, 3)
+
+
 def test_a_panel_chosen_as_the_page_appears_stands(opened: Open) -> None:
     """Between the first drawing and the frame after it, too."""
     running, page = opened(document())
@@ -180,3 +196,104 @@ def test_an_empty_folder(browser: Browser, tmp_path: Path) -> None:
         seen.page.goto(running.link)
         expect(seen.page.get_by_text("No runs yet")).to_be_visible()
         seen.close()
+
+
+def test_from_a_run_that_cannot_be_read_one_comes_back_to_the_others(
+    browser: Browser, tmp_path: Path
+) -> None:
+    (tmp_path / "good.lctl.json").write_text(document(event(1, "fact_added", id="F", text="x", confidence=1)))
+    (tmp_path / "none.lctl.json").write_text("hello")
+    with debugger(tmp_path) as running:
+        seen = Watched(browser, running.place)
+        page = seen.page
+        page.goto(running.link)
+        running.show(page, run="none.lctl.json")
+        expect(page.get_by_role("alert")).to_contain_text("not a log")
+        page.get_by_role("button", name="All runs", exact=True).click()
+        expect(page.locator(".run-row[role=option]")).to_have_count(2)
+        running.move(page, run="none.lctl.json", panel="state")
+        expect(page.get_by_role("alert")).to_contain_text("not a log")
+        page.get_by_role("tab", name="Runs").click()
+        page.locator(".run-row", has_text="odd").click()
+        expect_chosen(page, 1)
+        seen.close()
+
+
+def test_events_that_the_log_lacks_are_told_from_those_to_come(opened: Open) -> None:
+    facts = [event(n, "fact_added", id=f"F{n}", text="x", confidence=0.5) for n in (1, 2, 4)]
+    running, page = opened(document(*facts))
+    running.show(page, panel="state")
+    expect(page.locator(".event.lacking")).to_have_text("3not in the log")
+    expect(page.locator(".event.waiting")).to_have_count(0)
+
+
+def test_a_link_to_an_event_behind_the_end_shows_the_last(opened: Open) -> None:
+    facts = [event(n, "fact_added", id="F", text="x", confidence=0.5) for n in (1, 2)]
+    running, page = opened(document(*facts))
+    running.show(page, panel="state")
+    running.move(page, panel="state", seq=9)
+    expect_chosen(page, 2)
+    expect(page.locator(".inspector-head")).to_contain_text("#2")
+
+
+def test_a_state_of_less_than_was_asked_for_says_so(opened: Open) -> None:
+    """As it is while a log is being read."""
+    running, page = opened(
+        document(*(event(n, "fact_added", id=f"F{n}", text="x", confidence=0.5) for n in range(1, 9)))
+    )
+
+    def early(route: Route) -> None:
+        answer = route.fetch(url=route.request.url.replace("at=8", "at=5"))
+        route.fulfill(json={**answer.json(), "progress": 0.6, "changes": []})
+
+    page.route("**/api/state?*", early)
+    running.show(page, panel="state", seq=8)
+    state = page.get_by_role("region", name="State")
+    expect(state.get_by_role("status")).to_contain_text("still being read: this is the state at event 5.")
+    expect(state).not_to_contain_text("Nothing but")
+    page.unroute("**/api/state?*")
+    expect(state.get_by_role("status")).to_have_count(0)
+    expect(state.locator(".figures dd").first).to_have_text("8")
+
+
+def test_a_confidence_that_changes_often_is_a_curve_without_marks(opened: Open) -> None:
+    running, page = opened(
+        document(
+            event(1, "fact_added", id="A", text="often", confidence=0.5),
+            event(2, "fact_added", id="B", text="twice", confidence=0.5),
+            *(event(n, "fact_modified", id="A", confidence=n % 7 / 7) for n in range(3, 50)),
+            event(50, "fact_modified", id="B", confidence=0.9),
+        )
+    )
+    running.show(page, panel="state", seq=50)
+    expect(page.locator(".fact", has_text="twice").locator("circle")).to_have_count(2)
+    expect(page.locator(".fact", has_text="often").locator("path.curve")).to_have_count(1)
+    expect(page.locator(".fact", has_text="often").locator("circle")).to_have_count(0)
+
+
+def test_what_a_call_used_is_not_nothing_where_the_log_does_not_say_it(opened: Open) -> None:
+    call = event(1, "step_start", kind="llm", model="gpt-4.1-mini")
+    running, page = opened(document(call, {**event(2, "step_end", outcome="success"), "step": 1}))
+    for panel in ("state", "cost"):
+        running.show(page, panel=panel, seq=2)
+        figure = page.locator(".figures > div", has_text="tokens").first
+        expect(figure).to_contain_text("–")
+        expect(figure).to_contain_text("not recorded")
+        expect(page.locator(".figures > div", has_text="cost").first).not_to_contain_text("0")
+
+
+def test_the_steps_around_a_deep_event_and_a_clock_that_was_set_back(opened: Open) -> None:
+    deep = [
+        {**event(n, "step_start", kind="agent", intent=f"level {n}"), **({"step": n - 1} if n > 1 else {})}
+        for n in range(1, 41)
+    ]
+    late = {**event(41, "tool_call", tool="look"), "step": 40, "timestamp": "2026-01-15T10:30:00Z"}
+    running, page = opened(document(*deep, late))
+    running.show(page, panel="state", seq=41)
+    around = page.get_by_role("navigation", name="Steps it is in").get_by_role("button")
+    expect(around).to_have_text(["level 1", "level 2", "33 more", *(f"level {n}" for n in range(36, 41))])
+    around.nth(2).click()
+    expect(around).to_have_count(40)
+    expect(page.locator(".inspector-head")).to_contain_text("10:30:00  -1.00s")
+    expect(page.locator(".transport")).to_contain_text("-1.00s")
+    expect(page.locator(".transport")).not_to_contain_text("+-")

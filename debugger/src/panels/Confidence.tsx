@@ -1,3 +1,7 @@
+/** Places that stand so close that marks at them would hide the curve. */
+const close = (places: number[]): boolean =>
+  places.length > 24 || places.some((place, n) => n > 1 && place - (places[n - 2] as number) < 5);
+
 /** A fact's confidence over the run: steps, for it holds until it changes. The whole width is the whole run. */
 import { firstSeq, goTo, lastSeq } from "../store/run";
 import { confidence } from "../ui/format";
@@ -20,7 +24,7 @@ export function Spark({ history, upTo }: { history: [number, number | null, stri
       <line x1={EDGE} x2={WIDE - EDGE} y1={y(0)} y2={y(0)} class="base" />
       <line x1={EDGE} x2={WIDE - EDGE} y1={y(1)} y2={y(1)} class="base" />
       <path d={path} class="curve" />
-      {known.slice(-24).map(([at, value], n) => (
+      {close(known.map(([at]) => x(at))) ? null : known.map(([at, value], n) => (
         <circle key={n} cx={x(at)} cy={y(value)} r="2.5" class="dot" onClick={() => goTo(at)}>
           <title>
             #{at}: {confidence(value)}

@@ -1,5 +1,5 @@
 /** What was said: the conversation as it stood at the chosen event, or exactly what one call read. */
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { api } from "../api/client";
 import type { Branch, Call, Conversation as Answer, ConversationRow, Conversations } from "../api/shapes";
 import { useFollow, useGrowing } from "../store/follow";
@@ -11,16 +11,21 @@ import { Icon } from "../ui/Icon";
 import { CallDiffView } from "./CallDiff";
 import { CallView } from "./CallView";
 import { MessageView } from "./Message";
+import { useShown } from "./shown";
 import { Waiting } from "../ui/Waiting";
 import "./conversation.css";
 
 export function Conversation() {
   const call = word("call");
   const against = word("with");
+  const view = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (call && view.current) view.current.scrollTop = 0; // what a call read begins at its beginning
+  }, [call, against]);
   return (
     <div class="panel split">
       <Aside />
-      <div class="scroll grow" tabIndex={0} role="region" aria-label="Conversation">
+      <div class="scroll grow" tabIndex={0} role="region" aria-label="Conversation" ref={view}>
         {call && against ? (
           <CallDiffView left={Number(against)} right={Number(call)} />
         ) : call ? (
@@ -193,6 +198,9 @@ function Path() {
     true,
   );
   const answer = path.value.value;
+  const place = useRef<HTMLDivElement>(null);
+  const here = answer && said(answer, seq.value);
+  useShown(place, here?.id, path.key.value?.replace(/ again \d+$/, "") ?? "");
   if (path.error.value) return <p class="notice error inset">{path.error.value}</p>;
   if (!answer) return <Waiting />;
   if (answer.messages.length === 0)
@@ -207,7 +215,8 @@ function Path() {
       </div>
     );
   return (
-    <div class="thread">
+    <div class="thread" ref={place}>
+      <h2 class="sr">What was said</h2>
       <Branches branches={answer.branches} total={answer.branch_total} leaf={answer.leaf} />
       {answer.older ? (
         <button type="button" class="button ghost" onClick={() => setWords({ before: answer.messages[0]?.id ?? null })}>
@@ -215,7 +224,7 @@ function Path() {
         </button>
       ) : null}
       {answer.messages.map((message) => (
-        <MessageView key={message.id} message={message} chosen={message.seq === seq.value} />
+        <MessageView key={message.id} message={message} chosen={message.seq === seq.value} here={message === here} />
       ))}
       {before ? (
         <button type="button" class="button ghost" onClick={() => setWords({ before: null })}>
@@ -224,6 +233,12 @@ function Path() {
       ) : null}
     </div>
   );
+}
+
+/** The message of an event, or the one that had been said last by then. */
+function said(answer: Answer, at: number): Answer["messages"][number] | undefined {
+  const { messages } = answer;
+  return messages.find((one) => one.seq === at) ?? messages.filter((one) => one.seq < at).at(-1) ?? messages[0];
 }
 
 function Branches({ branches, total, leaf }: { branches: Branch[]; total: number; leaf: string | null }) {

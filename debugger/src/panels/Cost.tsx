@@ -42,6 +42,7 @@ export function Cost() {
 function Figures({ costs }: { costs: Costs }) {
   const { tokens, inherited } = costs;
   const total = tokens.input + tokens.output;
+  const silent = total === 0 && costs.cost === null; // what was used is not said, which is not 0
   return (
     <div class="section">
       <dl class="figures">
@@ -60,7 +61,7 @@ function Figures({ costs }: { costs: Costs }) {
         <div>
           <dt>tokens</dt>
           <dd>
-            {short(total)} <small>{`${short(tokens.input)} → ${short(tokens.output)}`}</small>
+            {silent ? "–" : short(total)} <small>{silent ? "not recorded" : `${short(tokens.input)} → ${short(tokens.output)}`}</small>
           </dd>
         </div>
         <div>
@@ -106,7 +107,7 @@ function Curves() {
       <h2>Over the run</h2>
       <div class="curves">
         <Chart title="tokens" series={answer.tokens.series} format={short} at={seq.value} onChoose={goTo} />
-        {answer.money.series.some((one) => one.points.length > 1) ? (
+        {answer.money.series.some((one) => one.points.filter(([, dollars]) => dollars != null).length > 1) ? (
           <Chart title="cost" series={answer.money.series} format={cost} at={seq.value} onChoose={goTo} />
         ) : null}
       </div>

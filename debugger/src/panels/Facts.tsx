@@ -80,7 +80,7 @@ function FactView({ fact, at: now }: { fact: Fact; at: number }) {
           {fact.gate ? <span class={`tag ${GATES[fact.gate] ?? ""}`}>{fact.gate}</span> : null}
           <span class="dim ellipsis">
             {fact.agent}
-            {fact.source ? ` · ${fact.source}` : ""}
+            {fact.source && fact.source !== fact.agent ? ` · ${fact.source}` : ""}
           </span>
         </p>
         <p class="plain">{pieces(fact.text)}</p>

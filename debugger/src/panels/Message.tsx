@@ -5,7 +5,7 @@ import { say } from "../store/notices";
 import { seq, setWords } from "../store/route";
 import { explain, goTo, run } from "../store/run";
 import { Code } from "../ui/Code";
-import { cost, count, duration, short } from "../ui/format";
+import { cost, count, duration, plural, short } from "../ui/format";
 import { Icon } from "../ui/Icon";
 import { Json } from "../ui/Json";
 import { isPicture, Markdown } from "../ui/Markdown";
@@ -13,12 +13,14 @@ import { isPicture, Markdown } from "../ui/Markdown";
 interface Props {
   message: Message;
   chosen?: boolean;
+  /** It had been said last when the chosen event happened. */
+  here?: boolean;
   badge?: string | null;
 }
 
-export function MessageView({ message, chosen = false, badge = null }: Props) {
+export function MessageView({ message, chosen = false, here = false, badge = null }: Props) {
   return (
-    <article class={`message role-${roleClass(message.role)}`} aria-current={chosen} id={`m-${message.seq}`}>
+    <article class={`message role-${roleClass(message.role)}`} aria-current={chosen} data-here={here || undefined} id={`m-${message.seq}`}>
       <header class="row">
         <b class="role">{message.role}</b>
         {message.role === "assistant" && message.call?.model ? <span class="soft mono ellipsis">{message.call.model}</span> : null}
@@ -26,7 +28,7 @@ export function MessageView({ message, chosen = false, badge = null }: Props) {
         {message.status !== "complete" ? (
           <span class={`tag ${message.status === "streaming" ? "accent" : "error"}`}>{message.status}</span>
         ) : null}
-        {message.edits > 0 ? <span class="tag">{count(message.edits)} edits</span> : null}
+        {message.edits > 0 ? <span class="tag">{plural(message.edits, "other version")}</span> : null}
         <Versions message={message} />
         <span class="grow" />
         <CallFigures call={message.call} />
@@ -123,7 +125,7 @@ export function PartView({ part, role }: { part: Part; role: string }) {
         <div class={`tool-part ${part.error ? "k-error" : "k-tool"}`}>
           <div class="row">
             <span class="glyph hollow" />
-            <b class="mono">{part.name ?? "result"}</b>
+            {part.name ? <b class="mono">{part.name}</b> : null}
             <span class="dim">{part.error ? "failed" : "result"}</span>
             <span class="grow" />
             {part.seq != null ? (
@@ -155,9 +157,9 @@ function TextPart({ text, truncated, role }: { text: string; truncated: number |
   return (
     <>
       {value !== undefined ? (
-        <Code text={JSON.stringify(value, null, 2)} language="json" label="JSON text" />
+        <Code text={JSON.stringify(value, null, 2)} language="json" label="JSON text" part />
       ) : role === "tool" ? (
-        <Code text={text} label="Tool result" />
+        <Code text={text} label="Tool result" part />
       ) : (
         <Markdown text={text} />
       )}
@@ -169,7 +171,7 @@ function TextPart({ text, truncated, role }: { text: string; truncated: number |
 function Value({ value }: { value: unknown }) {
   if (value == null || value === "") return null;
   const object = typeof value === "string" ? asObject(value) : value;
-  if (object === undefined) return <Code text={String(value)} label="Value" />;
+  if (object === undefined) return <Code text={String(value)} label="Value" part />;
   const flat = typeof object === "object" && object !== null && Object.keys(object).length === 0;
   return flat ? null : <Json value={object} open={2} />;
 }

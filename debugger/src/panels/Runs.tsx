@@ -123,7 +123,7 @@ function Table({ runs, total }: { runs: RunRow[]; total: number }) {
 }
 
 function RunView({ row, spark }: { row: RunRow; spark: number[] }) {
-  const open = () => void openRun(row.key).then(() => openPanel("conversation", { leaf: null, call: null, with: null, root: null }));
+  const open = () => void openRun(row.key).then(() => openPanel("conversation"));
   return (
     <div
       class="run-row"

@@ -24,8 +24,13 @@ export function State() {
           <i class="pulse" /> The log is still being read: facts, steps, tokens and agents are of events {count(now.since)} to {count(now.seq)} only.
         </p>
       ) : null}
+      {early(now) ? (
+        <p class="notice inset" role="status">
+          <i class="pulse" /> The log is still being read: this is the state at event {count(now.seq)}.
+        </p>
+      ) : null}
       <Figures now={now} />
-      <Changed changes={now.changes} />
+      <Changed now={now} />
       <Against />
       <Unhurried now={now} pause={150} part={Facts} />
       <Unhurried now={now} part={Below} />
@@ -46,11 +51,14 @@ function Below({ now }: { now: StateAnswer }) {
 function Figures({ now }: { now: StateAnswer }) {
   const { totals } = now;
   const again = run.value?.kind === "fork" || run.value?.kind === "rerun" ? "with the tape's" : undefined;
+  const { input, output } = totals.tokens;
+  const silent = totals.llm_calls > 0 && input + output === 0; // what was used is not said, which is not 0
+  const tokens: [string, string] = silent ? ["–", "not recorded"] : [short(input + output), `${short(input)} → ${short(output)}`];
   const figures: [string, string, string?][] = [
     ["events", count(totals.events)],
     ["model calls", count(totals.llm_calls)],
     ["tool calls", count(totals.tool_calls)],
-    ["tokens", short(totals.tokens.input + totals.tokens.output), `${short(totals.tokens.input)} → ${short(totals.tokens.output)}`],
+    ["tokens", ...tokens],
     ["cost", cost(totals.cost), again],
     ["errors", count(totals.errors)],
     ["time", duration(totals.duration_ms)],
@@ -72,11 +80,16 @@ function Figures({ now }: { now: StateAnswer }) {
   );
 }
 
-function Changed({ changes }: { changes: Change[] }) {
+/** The log has not been read as far as the chosen event. */
+const early = (now: StateAnswer): boolean => now.progress < 1 && now.since == null && now.seq < seq.value;
+
+function Changed({ now }: { now: StateAnswer }) {
+  const { changes } = now;
+  const none = now.progress < 1 ? "Not known yet: the log is still being read." : "Nothing but the count of events.";
   return (
     <section class="section" aria-label="Changed here">
       <h2>Changed by this event</h2>
-      {changes.length ? <Changes changes={changes.slice(0, 40)} /> : <p class="dim">Nothing but the count of events.</p>}
+      {changes.length ? <Changes changes={changes.slice(0, 40)} /> : <p class="dim">{none}</p>}
     </section>
   );
 }

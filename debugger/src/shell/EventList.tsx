@@ -7,6 +7,16 @@ import { EventRow } from "../ui/EventRow";
 import { VirtualList } from "../ui/VirtualList";
 import { count } from "../ui/format";
 
+/** In the place of an event that is not here yet, or that the log does not hold. */
+function NoRow({ seq, lacking }: { seq: number; lacking: boolean }) {
+  return (
+    <div class={`event ${lacking ? "lacking" : "waiting"}`}>
+      <span class="seq num">{seq}</span>
+      {lacking ? <span class="text">not in the log</span> : null}
+    </div>
+  );
+}
+
 /** Rows of a list with a gap of billions would be a list of billions. */
 const MOST = 5_000_000;
 
@@ -40,7 +50,7 @@ export function EventList() {
       onRange={(from, to) => pages.need(first + from, first + to, last)}
       row={(index) => {
         const row = pages.row(first + index);
-        if (!row) return <div class="event waiting"><span class="seq num">{first + index}</span></div>;
+        if (!row) return <NoRow seq={first + index} lacking={pages.lacks(first + index, last)} />;
         return <EventRow row={row} chosen={row.seq === at} future={row.seq > at} onChoose={goTo} />;
       }}
     />

@@ -1,4 +1,6 @@
 /** The chosen event: what it says, its bytes, its exchange, what it cost, and how to get at it elsewhere. */
+import { useSignal } from "@preact/signals";
+import { Fragment } from "preact";
 import { api } from "../api/client";
 import type { EventAnswer, Exchange, Tokens } from "../api/shapes";
 import { isStatic } from "../api/static";
@@ -6,7 +8,7 @@ import { event } from "../store/now";
 import { openPanel, setWords, word } from "../store/route";
 import { goTo, run } from "../store/run";
 import { Code } from "../ui/Code";
-import { bytes, clock, cost, count, duration } from "../ui/format";
+import { bytes, clock, cost, count, duration, offset } from "../ui/format";
 import { Json } from "../ui/Json";
 import { kindOf } from "../ui/kinds";
 import { pieces } from "../ui/pieces";
@@ -49,8 +51,13 @@ export function Inspector() {
   );
 }
 
+/** So many steps around an event are told, of many: the outermost, and those that it is in next. */
+const [OUTER, INNER] = [2, 5];
+
 function Head({ answer }: { answer: EventAnswer }) {
   const { row, path } = answer;
+  const opened = useSignal(0);
+  const whole = path.length <= OUTER + INNER + 1 || path.some((step) => step.seq === opened.value);
   return (
     <div class={`inspector-head k-${kindOf(row)}`}>
       <div class="row">
@@ -62,7 +69,7 @@ function Head({ answer }: { answer: EventAnswer }) {
       </div>
       <dl class="facts">
         <Fact name="agent" value={row.agent || "–"} />
-        <Fact name="at" value={`${clock(row.timestamp)}  +${duration(row.ms)}`} />
+        <Fact name="at" value={`${clock(row.timestamp)}  ${offset(row.ms)}`} />
         {row.duration_ms != null ? <Fact name="took" value={duration(row.duration_ms)} /> : null}
         {answer.cost != null ? <Fact name="cost" value={cost(answer.cost)} /> : null}
         {answer.tokens ? <Fact name="tokens" value={tokens(answer.tokens)} /> : null}
@@ -70,10 +77,17 @@ function Head({ answer }: { answer: EventAnswer }) {
       </dl>
       {path.length ? (
         <nav class="path" aria-label="Steps it is in">
-          {path.map((step) => (
-            <button key={step.seq} type="button" class="link" onClick={() => goTo(step.seq)} title={`step ${step.seq}`}>
-              {step.name || step.kind}
-            </button>
+          {(whole ? path : [...path.slice(0, OUTER), ...path.slice(-INNER)]).map((step, n) => (
+            <Fragment key={step.seq}>
+              {n === OUTER && !whole ? (
+                <button type="button" class="link" onClick={() => (opened.value = step.seq)} title="All the steps it is in">
+                  {count(path.length - OUTER - INNER)} more
+                </button>
+              ) : null}
+              <button type="button" class="link" onClick={() => goTo(step.seq)} title={`step ${step.seq}`}>
+                {step.name || step.kind}
+              </button>
+            </Fragment>
           ))}
         </nav>
       ) : null}

@@ -9,7 +9,7 @@ import { firstSeq, followLive, goTo, lastSeq, run } from "../store/run";
 import { slow } from "../store/follow";
 import { event } from "../store/now";
 import { by, chosen, fit, zoomBy } from "../timebar/window";
-import { clock, count, duration, short } from "../ui/format";
+import { clock, count, offset, short } from "../ui/format";
 import { Icon } from "../ui/Icon";
 import { rest, kindOf } from "../ui/kinds";
 
@@ -202,7 +202,7 @@ function What() {
   return (
     <div class={`what row grow k-${kindOf(row)}`} aria-live="off">
       <span class="num soft" title={row.timestamp ?? ""}>
-        +{duration(row.ms)}
+        {offset(row.ms)}
       </span>
       <span class="num dim clock">{clock(row.timestamp)}</span>
       <span class="glyph" />

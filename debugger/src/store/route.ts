@@ -33,8 +33,8 @@ export const runKey = signal<string | null>(start.run);
 export const seq = signal<number>(start.seq ?? 0);
 export const panel = signal<Panel>(start.panel);
 export const words = signal<Words>(start.words);
-/** The address named a seq: then it stands, else the newest event is shown. */
-export const seqGiven = start.seq !== null;
+/** The address named a seq, or has done since: then it stands, else the newest event is shown. */
+export let seqGiven = start.seq !== null;
 /** The address named a panel, or somebody has chosen one since: then it stands, whatever the run is best looked at by. */
 export let panelGiven = new URLSearchParams(location.hash.slice(1)).has("panel");
 
@@ -92,6 +92,7 @@ export function keepAddress(arrive: (there: Route) => void): () => void {
 /** Shows a moment of the run that is open. */
 export function goThere(there: Route): void {
   if (there.seq !== null) seq.value = there.seq;
+  seqGiven ||= there.seq !== null;
   panel.value = there.panel;
   panelGiven = true;
   words.value = there.words;

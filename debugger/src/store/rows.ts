@@ -33,6 +33,13 @@ export class Pages {
     return near?.seq === seq ? near : (rows.find((row) => row.seq === seq) ?? null);
   }
 
+  /** The log holds no such event: its rows are here, and it is not among them. */
+  lacks(seq: number, last: number): boolean {
+    const page = Math.floor(seq / PAGE);
+    const rows = this.pages.get(page);
+    return !!rows && !this.row(seq) && ((rows.at(-1)?.seq ?? 0) > seq || Math.floor(last / PAGE) > page);
+  }
+
   /** These seqs are in sight: what is missing of them is asked for, newest wish first; what is held is let go of last. */
   need(first: number, last: number, upTo: number): void {
     this.wanted = [];

@@ -2,7 +2,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { api, ApiError } from "../api/client";
 import type { RunInfo, Session } from "../api/shapes";
-import { goThere, openPanel, panel, panelGiven, runKey, seq, seqGiven, type Route } from "./route";
+import { goThere, openPanel, panel, panelGiven, runKey, seq, seqGiven, setWords, type Route } from "./route";
 
 export const session = signal<Session | null>(null);
 export const run = signal<RunInfo | null>(null);
@@ -33,6 +33,9 @@ export function goTo(target: number): void {
 let sessionOpened: () => void;
 /** Resolves when what the address names is open, or cannot be. */
 export const opened = new Promise<void>((done) => (sessionOpened = done));
+
+/** What the address says that is of one run: another one has no such message, call or event. */
+const OF_A_RUN = { leaf: null, before: null, call: null, with: null, against: null, root: null };
 
 /** How often a run was asked for: the newest wish is the one that counts, whichever answer comes first. */
 let asked = 0;
@@ -66,8 +69,11 @@ export async function openRun(key: string, at: number | null = null): Promise<vo
   try {
     const next = await api.run(key);
     if (mine !== asked) return;
-    if (at !== null) seq.value = at;
-    take(next, at !== null);
+    batch(() => {
+      if (next.key !== run.peek()?.key) setWords(OF_A_RUN);
+      if (at !== null) seq.value = at;
+      take(next, at !== null);
+    });
     if (panel.peek() === "runs") openPanel("conversation");
   } catch (error) {
     if (mine === asked) problem.value = explain(error);
@@ -79,7 +85,10 @@ export async function arrive(there: Route): Promise<void> {
   const mine = there.run ? ++asked : asked;
   if (!there.run || there.run === run.peek()?.key) {
     problem.value = null;
-    return goThere(there);
+    return batch(() => {
+      goThere(there);
+      if (run.peek()) seq.value = clamp(seq.peek());
+    });
   }
   try {
     const next = await api.run(there.run);

@@ -103,7 +103,7 @@ function marks(scale: Scale, width: number): { x: number; text: string }[] {
   if (scale.byTime) {
     const [from, to] = [scale.msAt(0), scale.msAt(1)];
     const step = (to - from) / wanted;
-    return ticks(from, to, wanted).map((ms) => ({ x: scale.ofMs(ms) * width, text: moment(ms, step) }));
+    return ticks(from, to, wanted).map((ms) => ({ x: scale.ofMs(ms) * width, text: moment(ms, step, to) }));
   }
   const { from, to } = scale.line;
   return ticks(from, to, wanted)
@@ -111,9 +111,10 @@ function marks(scale: Scale, width: number): { x: number; text: string }[] {
     .map((seq) => ({ x: scale.ofSeq(seq) * width, text: `#${count(seq)}` }));
 }
 
-/** A moment of the run, as fine as the marks are close. */
-function moment(ms: number, step: number): string {
-  if (ms === 0) return "0s";
+/** A moment of the run, as fine as the marks are close; all marks of a window that ends at `to` have one unit. */
+function moment(ms: number, step: number, to: number): string {
+  if (ms === 0) return "0";
+  if (to < 1000 && step >= 1) return `${Math.round(ms)}ms`;
   if (ms < 60_000) return step < 1 ? `${ms.toFixed(step < 0.1 ? 2 : 1)}ms` : step < 1000 ? `${+(ms / 1000).toFixed(3)}s` : `${Math.round(ms / 1000)}s`;
   return duration(ms);
 }

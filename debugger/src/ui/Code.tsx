@@ -28,14 +28,16 @@ interface Props {
   language?: string | undefined;
   copy?: boolean;
   label?: string;
+  /** One of many in a text: no place of the page to go to. */
+  part?: boolean;
 }
 
-export function Code({ text, language, copy = true, label }: Props) {
+export function Code({ text, language, copy = true, label, part = false }: Props) {
   const content = useMemo(() => coloured(text, language), [text, language]);
   return (
     <div class="codebox">
       {copy ? <CopyButton text={text} class="over" label={`Copy: ${label ?? "code"}`} /> : null}
-      <pre class="code" tabIndex={0} role="region" aria-label={label ?? "code"}>
+      <pre class="code" tabIndex={0} role={part ? "group" : "region"} aria-label={label ?? "code"}>
         <code>{content}</code>
       </pre>
     </div>

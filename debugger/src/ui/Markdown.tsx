@@ -33,7 +33,7 @@ function block(token: Token, key: number): ComponentChildren {
     case "paragraph":
       return <p key={key}>{inlines(token.tokens)}</p>;
     case "code":
-      return <Code key={key} text={(token as Tokens.Code).text} language={(token as Tokens.Code).lang} />;
+      return <Code key={key} text={(token as Tokens.Code).text} language={(token as Tokens.Code).lang} part />;
     case "blockquote":
       return <blockquote key={key}>{(token.tokens ?? []).map(block)}</blockquote>;
     case "hr":

@@ -28,6 +28,9 @@ export function duration(ms: number | null | undefined): string {
   return hours < 48 ? `${hours}h ${pad(minutes % 60)}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
+/** Where a moment is from the run's first; a clock that was set back is before it. */
+export const offset = (ms: number | null | undefined): string => (ms != null && ms >= 0 ? `+${duration(ms)}` : duration(ms));
+
 const pad = (n: number): string => String(n).padStart(2, "0");
 
 /** Dollars: two digits that say something, however small. */
@@ -50,7 +53,7 @@ export function bytes(size: number): string {
 }
 
 /** The time of day, to the millisecond, in UTC as the log has it. */
-export const clock = (timestamp: string | null | undefined): string => (timestamp ?? "").slice(11, 23);
+export const clock = (timestamp: string | null | undefined): string => (timestamp ?? "").slice(11, 23).replace(/[Z+-].*$/, "");
 
 /** How long ago a moment was. */
 export function ago(timestamp: string | null | undefined, now = Date.now()): string {

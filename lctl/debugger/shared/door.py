@@ -10,14 +10,22 @@ import os
 import secrets
 import time
 from collections import OrderedDict
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl
 
 import anyio
 import anyio.to_thread
 
-from lctl.debugger.access import Application, Receive, Scope, Send, answer, headers_of, with_headers
+from lctl.debugger.access import (
+    Application,
+    Receive,
+    Scope,
+    Send,
+    answer,
+    cookies_of,
+    headers_of,
+    with_headers,
+)
 from lctl.debugger.failing import STATUS, Refused
 from lctl.debugger.shared import pages
 from lctl.debugger.shared.accounts import Account, Accounts
@@ -108,13 +116,9 @@ class Door:
             if value[:7].lower() == "bearer ":
                 return self._accounts.of_token(value[7:].strip())
         for line in headers.get("cookie", []):
-            try:
-                morsel = SimpleCookie(line).get(self._cookie)
-            except CookieError:
-                continue
-            found = self._of_cookie(morsel.value) if morsel is not None else None
-            if found is not None:
-                return found
+            for value in cookies_of(line, self._cookie):
+                if (found := self._of_cookie(value)) is not None:
+                    return found
         return None
 
     def _of_cookie(self, value: str) -> Account | None:

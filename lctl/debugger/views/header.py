@@ -9,6 +9,7 @@ from lctl.analysis.log import number, tokens_of
 from lctl.analysis.recordings import Run as Recorded
 from lctl.analysis.recordings import origin
 from lctl.debugger.asking import Question
+from lctl.debugger.checking import Checking
 from lctl.debugger.columns import Columns
 from lctl.debugger.moments import state_at
 from lctl.debugger.opened import Opened
@@ -21,7 +22,7 @@ from lctl.state.model import Tokens
 
 _AGENTS = 1000
 _PROBLEMS = 100
-#: Logs of up to so many bytes are looked through for what is wrong in them when they are opened.
+#: Logs of up to so many bytes are looked through for what is wrong in them.
 _CHECKED = 64_000_000
 
 
@@ -62,8 +63,8 @@ def header_of(run: Opened, known: Recorded, others: list[tuple[str, Recorded]]) 
         status=_status(run, status_of(known)),
         live=run.live,
         notes=_notes(run),
-        problems=problems[:_PROBLEMS],
-        problem_count=len(problems),
+        problems=(problems or [])[:_PROBLEMS],
+        problem_count=len(problems or []),
         kind=kind_of(chain, known.is_child),
         parent=Parent(id=parent_id, key=keys.get(parent_id), seq=seq if type(seq) is int else None)
         if parent_id
@@ -73,7 +74,7 @@ def header_of(run: Opened, known: Recorded, others: list[tuple[str, Recorded]]) 
         program=_program(program),
         certificate=known.certificate or None,
         can_fork=_program(program) is not None,
-        progress=run.progress,
+        progress=run.progress if problems is not None else min(run.progress, 0.99),
         agents=run.kept(("agents", len(columns)), lambda: _agents(columns), passing=True),
         types=columns.types(),
         totals=_totals(run),
@@ -94,18 +95,21 @@ def _notes(run: Opened) -> list[str]:
     notes = []
     if log.open and not run.live:
         notes.append("not closed by its program: it ended abruptly, or goes on elsewhere")
-    if log.recovered is not None and not run.live:
+    if log.recovered is not None and not run.live and not (log.open and "not closed" in log.recovered.text):
         notes.append(str(log.recovered))
     if not len(log):
         notes.append("no events yet" if run.live else "no events")
     return notes
 
 
-def _problems(run: Opened) -> list[Problem]:
+def _problems(run: Opened) -> list[Problem] | None:
+    """None while they are looked for."""
     if run.size > _CHECKED or run.live:
         return []
-    found = run.kept("problems", lambda: run.log.problems)
-    return [Problem(seq=one.seq, line=one.line, text=one.text) for one in found]
+    checking: Checking = run.kept("problems", lambda: Checking(run.log, run.size))
+    if checking.found is None:
+        return None
+    return [Problem(seq=one.seq, line=one.line, text=one.text) for one in checking.found]
 
 
 def _ends(run: Opened) -> tuple[str | None, str | None]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
 import orjson
 
 from lctl.analysis.log import text
@@ -52,7 +53,7 @@ def message(run: Opened, node: Node, call: MessageCall | None) -> Message:
         sampled=node.sampled,
         conversation=node.conversation,
         parent=parent.id if parent is not None else None,
-        parts=list(parts(run, node.seq, data)),
+        parts=[_named(part, node) for part in parts(run, node.seq, data)],
         siblings=[one.id for one in siblings],
         index=next((n for n, one in enumerate(siblings) if one.number == node.number), 0),
         edits=max(0, len(node.versions) - 1),
@@ -60,6 +61,25 @@ def message(run: Opened, node: Node, call: MessageCall | None) -> Message:
         call=call,
         size=len(text_of(data)),
     )
+
+
+#: Messages before a result among which its call is looked for: those of the other calls of one turn.
+_NEAR = 64
+
+
+def _named(part: Part, node: Node) -> Part:
+    """A tool's result says which tool it is of, as the call does that it answers."""
+    if part.kind != "tool_result" or part.name or not part.call_id:
+        return part
+    before = node.parent
+    for _ in range(_NEAR):
+        if before is None:
+            break
+        for call in tool_calls_of(before.data):
+            if text(call.get("id")) == part.call_id:
+                return msgspec.structs.replace(part, name=text(call.get("name")))
+        before = before.parent
+    return part
 
 
 def _told(run: Opened, seq: int) -> tuple[str, str]:

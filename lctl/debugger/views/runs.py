@@ -91,6 +91,8 @@ def row(
     at = run.parent.get("seq")
     own = catalogue.own_sums.of(run, until) if has_own(run) else None
     tokens = None if has_own(run) else tokens_of(sums)
+    if tokens is not None and not tokens.total and _whole(sums.get("llm_calls")):
+        tokens = None  # its calls do not say what they used
     return Run(
         key=key,
         id=run.id,
@@ -101,7 +103,7 @@ def row(
         size=run.size,
         duration_ms=_number(sums.get("duration_ms")) if own is None else own.duration_ms,
         tokens=tokens if own is None else own.tokens,
-        cost=cost_of(catalogue, run, until),
+        cost=cost_of(catalogue, run, until) if own is not None or tokens is not None else None,
         errors=_whole(sums.get("errors")),
         facts=_whole(sums.get("facts")),
         agents=[str(one) for one in agents[:20]] if isinstance(agents, list) else [],

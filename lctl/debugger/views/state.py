@@ -106,7 +106,7 @@ def totals(run: Opened, now: State) -> Totals:
         messages=said.messages,
         tokens=said.tokens,
         duration_ms=took(run, now),
-        cost=rounded(sum(known)) if known else None if said.tokens.total else 0.0,
+        cost=rounded(sum(known)) if known else None if said.tokens.total or said.llm_calls else 0.0,
         facts=len(now.facts),
         checkpoints=len(now.checkpoints),
     )

@@ -51,6 +51,10 @@ def test_the_link_becomes_a_cookie(server: Debugger) -> None:
     assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
     said = {"Cookie": cookie.split(";")[0]}
     assert server.ask("/api/session", token=False, headers=said).status == 200
+    # Those of other servers of this machine come with it.
+    for others in ('seen={"a": 1}', "[x]=1", "=", "a b=c", 'q="open', "plain"):
+        both = {"Cookie": f"{others}; {said['Cookie']}; last=1"}
+        assert server.ask("/api/session", token=False, headers=both).status == 200, others
     assert server.ask("/?token=wrong", token=False).status == 401
     for forged in ("", "=", "lctl-1=x", f"lctl-{server.port}=", "\x80"):
         assert server.ask("/api/session", token=False, headers={"Cookie": forged}).status == 401

@@ -270,6 +270,7 @@ def test_a_call_shows_what_the_model_read_and_the_next_ones_difference(debug: St
     assert [one["id"] for one in call["prompt"]] == ["m1", "m2", "m6", "m9"]
     assert [one["parts"][0]["kind"] for one in call["prompt"]] == ["text", "text", "tool_call", "tool_result"]
     assert call["prompt"][2]["parts"][0]["arguments"] == {"pattern": "eval"}
+    assert call["prompt"][3]["parts"][0]["name"] == "grep"  # which the result itself does not say
     assert [one["id"] for one in call["answers"]] == ["m11"]
     assert [tool["name"] for tool in call["tools"]] == ["grep"]
     assert call["previous"] == 4

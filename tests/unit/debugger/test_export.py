@@ -6,6 +6,7 @@ import base64
 import gzip
 import hashlib
 import json
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,25 @@ def test_nothing_in_it_runs_but_the_page(tmp_path: Path) -> None:
     assert f"script-src &#x27;sha256-{digest}&#x27;" in policy[1]
     assert "default-src &#x27;none&#x27;" in policy[1] and "connect-src" not in policy[1]
     assert 'src="' not in page.split("<body>")[0]
+
+
+def test_a_picture_is_in_it_once_however_many_calls_have_read_it(tmp_path: Path) -> None:
+    picture = base64.b64encode(b"\x89PNG" + random.Random(7).randbytes(30_000)).decode()
+    url = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{picture}"}}
+    log = Writing()
+    log.add("message", message_id="m1", parent_id=None, role="user", content=[url])
+    for n in range(1, 21):
+        step = log.add("step_start", kind="llm", model="m", prompt=f"m{n}")
+        said = {"message_id": f"m{n + 1}", "parent_id": f"m{n}", "role": "assistant", "content": f"{n}."}
+        log.add("message", "planner", step, **said, sampled=True)
+        log.add("step_end", "planner", step, outcome="success", message=f"m{n + 1}")
+    found = held(page_of(open_log(save(tmp_path / "run.lctl.json", log.events))))
+    assert len(found["call"]) == 20 and len(found["diffs"]) == 19
+    assert list(found["images"].values()) == [url["image_url"]["url"]]  # type: ignore[index]
+    shown = (found["call"], found["diffs"], found["conversation"])
+    assert picture not in json.dumps(shown)
+    (src,) = found["images"]
+    assert json.dumps(shown).count(json.dumps(src)) > 20
 
 
 def test_an_empty_log_and_one_without_a_file_are_pages_too(tmp_path: Path) -> None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import lctl
 from tests.unit.debugger.conftest import Debugger
@@ -56,17 +60,7 @@ def test_many_events_at_once_are_one_message(debug: Start, tmp_path: Path) -> No
     server = debug(path)
     before = server.get("/api/state", at=13)
     stream = server.stream("/api/live?after=21")
-    extra = [
-        {
-            "seq": 22 + n,
-            "type": "fact_added",
-            "timestamp": "2026-01-01T00:00:09.000000Z",
-            "agent": "late",
-            "data": {"id": f"L{n}", "text": "x", "confidence": 0.1},
-        }
-        for n in range(3000)
-    ]
-    append(path, extra)
+    append(path, [_fact(22 + n) for n in range(3000)])
     told = []
     for event, data in stream:
         told.append((event, data))
@@ -88,6 +82,50 @@ def test_many_events_at_once_are_one_message(debug: Start, tmp_path: Path) -> No
         "spans": 0,
         "tools": [],
         "others": 0,
+    }
+
+
+def test_a_log_that_grows_while_its_reading_is_waited_for(
+    debug: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waited has an answer as well, while another question has the rest read."""
+    path = open_log(tmp_path / "run.lctl.json", review())
+    append(path, [_fact(seq) for seq in range(22, 3_000)])
+    server = debug(path)
+    join, begin = threading.Thread.join, threading.Thread.start
+    read, beginning = threading.Event(), threading.Event()
+
+    def join_and_be_late(thread: threading.Thread, timeout: float | None = None) -> None:
+        join(thread, timeout)
+        if thread.name == "lctl-columns" and not read.is_set():
+            read.set()
+            beginning.wait(5)
+
+    def begin_late(thread: threading.Thread) -> None:
+        if thread.name == "lctl-columns" and read.is_set():
+            beginning.set()
+            time.sleep(0.2)
+        begin(thread)
+
+    monkeypatch.setattr(threading.Thread, "join", join_and_be_late)
+    monkeypatch.setattr(threading.Thread, "start", begin_late)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(server.ask, "/api/timeline", width=400)
+        assert read.wait(30)
+        append(path, [_fact(3_000)])
+        time.sleep(0.06)  # a log is looked at again after a while only
+        second = pool.submit(server.ask, "/api/timeline", width=500)
+        assert [first.result().status, second.result().status] == [200, 200]
+    assert server.get("/api/run")["last_seq"] == 3_000
+
+
+def _fact(seq: int) -> dict[str, Any]:
+    return {
+        "seq": seq,
+        "type": "fact_added",
+        "timestamp": "2026-01-01T00:00:09.000000Z",
+        "agent": "late",
+        "data": {"id": f"L{seq}", "text": "x", "confidence": 0.1},
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -132,6 +134,55 @@ def test_an_unfinished_log_says_so(debug: Start, tmp_path: Path) -> None:
     assert any("recovered: 5 events" in note for note in run["notes"])
     assert [one["seq"] for one in server.get("/api/state")["open_steps"]] == [4, 1]
     assert server.get("/api/runs", status="unfinished")["total"] == 1
+
+
+def test_a_log_that_was_not_closed_says_so_once(debug: Start, tmp_path: Path) -> None:
+    server = debug(open_log(tmp_path / "run.lctl.json", review()[:5]))
+    (note,) = server.get("/api/run")["notes"]
+    assert note.startswith("not closed by its program")
+
+
+def test_nobody_waits_for_what_is_wrong_in_a_large_log(
+    debug: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told when it has been found."""
+    start, waiting = threading.Thread.start, threading.Event()
+
+    def held(thread: threading.Thread) -> None:
+        if thread.name == "lctl-checking":
+            run = thread.run
+            monkeypatch.setattr(thread, "run", lambda: (waiting.wait(30), run()))
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", held)
+    events = review()
+    events[3]["data"]["text"] = "x" * 3_000_000
+    path = save(tmp_path / "run.lctl.json", events)
+    path.write_bytes(path.read_bytes().replace(b'{"seq":9,', b'{"seq":9;', 1))
+    server = debug(path)
+    first = server.get("/api/run")
+    assert (first["problem_count"], first["progress"] < 1) == (0, True)
+    waiting.set()
+    deadline = time.monotonic() + 30
+    while (run := server.get("/api/run"))["progress"] < 1 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert run["progress"] == 1.0
+    assert "JSON" in run["problems"][0]["text"]
+
+
+def test_calls_that_do_not_say_what_they_used_are_not_free(debug: Start, tmp_path: Path) -> None:
+    """As `lctl stats` has it; a run without calls is."""
+    log = Writing()
+    step = log.add("step_start", kind="llm", model="gpt-4.1-mini")
+    log.add("step_end", "planner", step, outcome="success")
+    save(tmp_path / "silent.lctl.json", log.events, id="silent")
+    save(tmp_path / "run.lctl.json", log.events[:0], id="run")
+    server = debug(tmp_path)
+    rows = {row["id"]: row for row in server.get("/api/runs")["runs"]}
+    assert (rows["silent"]["cost"], rows["silent"]["tokens"]) == (None, None)
+    assert server.get("/api/state", run="silent.lctl.json")["totals"]["cost"] is None
+    assert server.get("/api/costs", run="silent.lctl.json")["cost"] is None
+    assert server.get("/api/state", run="run.lctl.json")["totals"]["cost"] == 0.0
 
 
 def test_an_empty_log_has_no_time(debug: Start, tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def test_a_password_becomes_a_cookie(server: Shared) -> None:
     said = cookie.split(";")[0]
     assert server.ask("/api/session", Cookie=said).json["allow_run"] is False
     assert server.ask("/", Cookie=said).body.startswith(b"<!doctype html>")
+    assert server.ask("/api/session", Cookie=f'seen={{"a": 1}}; =; {said}').status == 200
     for forged in (said[:-2] + "xx", said.replace("=", "=a", 1), "lctl-serve=", "\x80", "lctl-serve=a.b.c"):
         assert server.ask("/api/session", Cookie=forged).status == 401
 
