@@ -198,7 +198,7 @@ print(*looked, *(drawn[n] for n in range(4)))
 
 
 def test_what_a_library_draws_after_a_served_tool_and_beside_threads(twice: Twice, tmp_path: Path) -> None:
-    """As the ids of LangGraph's tasks, where a tool has run a graph of its own: its body does not in a rerun."""
+    """As the ids of LangGraph's tasks, where a tool ran a graph of its own: in a rerun its body does not."""
     (tmp_path / "site-packages").mkdir()
     (tmp_path / "site-packages" / "drawing.py").write_text(_DRAWING)
     recorded, again = twice(_DRAWN)
