@@ -9,7 +9,7 @@ from typing import Any
 
 from lctl.guard import guard, guarded
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.structure import Tool, around_step, around_tool
+from lctl.instrument.structure import Tool, around_step, around_tool, step_aside
 from lctl.instrument.structure.subagents import around_subagent
 from lctl.session import context, jsonable
 from lctl.session.default import get_session
@@ -69,6 +69,7 @@ def _streamed(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str,
         try:
             stream = wrapped(*args, **kwargs)
         except BaseException as error:
+            step_aside(error)
             if scope is not None:
                 scope.end(error)
             raise
@@ -108,6 +109,7 @@ async def _awaited(made: Any, agent: Any) -> Any:
     try:
         result = await made
     except BaseException as error:
+        step_aside(error)
         if scope is not None:
             scope.end(error)
         raise
@@ -135,6 +137,9 @@ async def _asked_for(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dic
     token = _asked.set(kwargs.get("tool_call_id"))
     try:
         return await wrapped(*args, **kwargs)
+    except BaseException as error:
+        step_aside(error)
+        raise
     finally:
         _asked.reset(token)
 

@@ -177,7 +177,11 @@ def _asked(wrapped: Any, lm: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
             return _Asked(lm, given.get("messages") or given.get("prompt"))
         return None
 
-    return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+    try:
+        return wrapping.wrap(wrapped, begin)(*args, **kwargs)
+    except BaseException as error:
+        wrappedruns.step_aside(error)
+        raise
 
 
 class _Asked(wrappedruns.Run):

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from lctl.instrument.patches import PatchSet, Wrapper
-from lctl.instrument.structure import Step, Tool, around_step, around_tool, guarded
+from lctl.instrument.structure import Step, Tool, around_step, around_tool, guarded, step_aside
 from lctl.instrument.structure.around import DescribeTool
 from lctl.instrument.structure.subagents import around_subagent
 
@@ -81,7 +81,11 @@ def _called(describe: DescribeTool) -> Wrapper:
 
     def wrapper(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         is_agent = type(getattr(tool, "_component", None)).__name__ == "Agent"
-        return (agent if is_agent else function)(wrapped, tool, args, kwargs)
+        try:
+            return (agent if is_agent else function)(wrapped, tool, args, kwargs)
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     return wrapper
 

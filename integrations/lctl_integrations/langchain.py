@@ -15,7 +15,7 @@ from typing import Any
 
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.structure import Tool
+from lctl.instrument.structure import Tool, step_aside
 from lctl.session import border, lanes, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import ToolRun, begin_tool
@@ -63,8 +63,12 @@ def _run(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     if run is None:
         return wrapped(*args, **kwargs)
     if run.served is None:
-        with doings or nullcontext():
-            return wrapping.wrap(wrapped, lambda *_: run)(*args, **kwargs)
+        try:
+            with doings or nullcontext():
+                return wrapping.wrap(wrapped, lambda *_: run)(*args, **kwargs)
+        except BaseException as error:
+            step_aside(error)
+            raise
     served, value = _Served(tool, run, doings, args, kwargs), None
     place = lanes.enter(run.around())
     try:
@@ -83,8 +87,12 @@ async def _arun(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str
     if run is None:
         return await wrapped(*args, **kwargs)
     if run.served is None:
-        with doings or nullcontext():
-            return await wrapping.wrap(wrapped, lambda *_: run)(*args, **kwargs)
+        try:
+            with doings or nullcontext():
+                return await wrapping.wrap(wrapped, lambda *_: run)(*args, **kwargs)
+        except BaseException as error:
+            step_aside(error)
+            raise
     served, value = _Served(tool, run, doings, args, kwargs), None
     place = lanes.enter(run.around())
     try:

@@ -17,6 +17,7 @@ from typing import Any
 from lctl.faithful import register
 from lctl.guard import guard, guarded
 from lctl.instrument.patches import PatchSet
+from lctl.instrument.structure import step_aside
 from lctl.session import turns
 from lctl.session.default import get_session
 from lctl.session.ordered import by_lane
@@ -82,7 +83,11 @@ def _panic(wrapped: Any, _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         with guard("which node's failure a LangGraph graph raises"):
             passed_over = getattr(wrapped, "__globals__", {}).get("SKIP_RERAISE_SET") or ()
             args = (_with_the_first(args[0], kwargs, passed_over), *args[1:])
-    return wrapped(*args, **kwargs)
+    try:
+        return wrapped(*args, **kwargs)
+    except BaseException as error:
+        step_aside(error)
+        raise
 
 
 def _with_the_first(futures: Any, kwargs: dict[str, Any], passed_over: Container[Any]) -> Any:
@@ -116,13 +121,21 @@ def _tell(loop: Any, before: Any) -> None:
 
 
 def _updated(wrapped: Any, graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    result = wrapped(*args, **kwargs)
+    try:
+        result = wrapped(*args, **kwargs)
+    except BaseException as error:
+        step_aside(error)
+        raise
     _tell_update(result, args, kwargs)
     return result
 
 
 async def _updated_async(wrapped: Any, graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    result = await wrapped(*args, **kwargs)
+    try:
+        result = await wrapped(*args, **kwargs)
+    except BaseException as error:
+        step_aside(error)
+        raise
     _tell_update(result, args, kwargs)
     return result
 

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from lctl.guard import guard
+from lctl.instrument.structure import step_aside
 from lctl.session import lanes
 from lctl.session.faithful import Unfaithful, decode, encode
 from lctl.session.toolruns import ToolRun
@@ -42,13 +43,19 @@ class Doings:
 
     async def watched(self, wrapped: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self.ctx is None:
-            return await wrapped(*args, **kwargs)
+            try:
+                return await wrapped(*args, **kwargs)
+            except BaseException as error:
+                step_aside(error)
+                raise
         before = await self._state()
         token = _doing.set(self)
         try:
             value = await wrapped(*args, **kwargs)
-        except Exception:
-            await self._note(before)
+        except BaseException as error:
+            step_aside(error)
+            if isinstance(error, Exception):
+                await self._note(before)
             raise
         finally:
             _doing.reset(token)

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from lctl.guard import guard
-from lctl.instrument.structure import Tool, guarded
+from lctl.instrument.structure import Tool, guarded, step_aside
 from lctl.session import border, context, jsonable, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
@@ -48,6 +48,9 @@ async def calling(wrapped: Any, workflow: Any, args: tuple[Any, ...], kwargs: di
         place = context.enter(_acting(frame, found.agent))
     try:
         return await wrapped(*args, **kwargs)
+    except BaseException as error:
+        step_aside(error)
+        raise
     finally:
         if place is not None:
             context.leave(place)
@@ -131,7 +134,11 @@ async def called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[st
     asked = dict(kwargs)
 
     async def body() -> Any:
-        return await doings.watched(wrapped, args, asked)
+        try:
+            return await doings.watched(wrapped, args, asked)
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     def begin(args: Any, kwargs: Any) -> wrappedruns.Run | None:
         beside = (doings.done, *_returns())
@@ -150,6 +157,9 @@ async def called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[st
 
     try:
         given = await wrapping.wrap(body, begin)()
+    except BaseException as error:
+        step_aside(error)
+        raise
     finally:
         await doings.done_again()
     if name == "handoff":

@@ -15,7 +15,7 @@ from typing import Any
 
 from lctl.guard import guarded
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.structure import Failure, ModelCall, Runs, Tool, around_tool, changeable
+from lctl.instrument.structure import Failure, ModelCall, Runs, Tool, around_tool, changeable, step_aside
 from lctl.instrument.structure.subagents import around_subagent
 from lctl.session.default import get_session
 from lctl.session.jsonable import name_of, text_of_error
@@ -131,6 +131,9 @@ async def _handed_off(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs
     token = _said.set(_words(kwargs) or {})
     try:
         return await wrapped(*args, **kwargs)
+    except BaseException as error:
+        step_aside(error)
+        raise
     finally:
         _said.reset(token)
 

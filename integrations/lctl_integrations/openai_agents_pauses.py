@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from lctl.guard import guarded
-from lctl.instrument.structure import Pause
+from lctl.instrument.structure import Pause, step_aside
 from lctl.session import context
 from lctl.session.default import get_session
 
@@ -33,6 +33,9 @@ async def run(wrapped: Any, runner: Any, args: tuple[Any, ...], kwargs: dict[str
     token = _asked.set(_asking(args, kwargs) or {})
     try:
         return await wrapped(*args, **kwargs)
+    except BaseException as error:
+        step_aside(error)
+        raise
     finally:
         _asked.reset(token)
 
@@ -42,6 +45,9 @@ def run_streamed(wrapped: Any, runner: Any, args: tuple[Any, ...], kwargs: dict[
     token = _asked.set(_asking(args, kwargs) or {})
     try:
         return wrapped(*args, **kwargs)
+    except BaseException as error:
+        step_aside(error)
+        raise
     finally:
         _asked.reset(token)
 

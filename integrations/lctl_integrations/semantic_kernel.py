@@ -16,7 +16,7 @@ from typing import Any
 
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.structure import ModelCall, Step, Tool, around_step, guarded
+from lctl.instrument.structure import ModelCall, Step, Tool, around_step, guarded, step_aside
 from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, wrappedruns, wrapping
 from lctl.session.default import get_session
@@ -138,6 +138,9 @@ async def _asked_for(wrapped: Any, kernel: Any, args: tuple[Any, ...], kwargs: d
     token = _asked.set(_id_of(args, kwargs))
     try:
         return await wrapped(*args, **kwargs)
+    except BaseException as error:
+        step_aside(error)
+        raise
     finally:
         _asked.reset(token)
 
@@ -164,6 +167,9 @@ async def _called(wrapped: Any, function: Any, args: tuple[Any, ...], kwargs: di
     asked = _asked.get()
     try:
         return await wrapped.__func__(recorded, *args, **kwargs)
+    except BaseException as error:
+        step_aside(error)
+        raise
     finally:
         _asked.set(asked)  # a filter that calls it again does so for the same call
 

@@ -13,11 +13,10 @@ from types import ModuleType
 from typing import Any
 
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.structure import Step, Tool, around_step, call_tool, guarded
+from lctl.instrument.structure import Step, Tool, around_step, call_tool, guarded, step_aside
 from lctl.instrument.structure.subagents import around_subagent
 from lctl.session import border
 from lctl.session.default import get_session
-from lctl.session.wrappedruns import step_aside
 
 _AGENT = "an agent of smolagents"
 _TOOL = "a tool call of smolagents"
@@ -126,7 +125,11 @@ class _Calls:
         asked = args, kwargs
 
         def run() -> Any:
-            gave.append(wrapped(*asked[0], **asked[1]))
+            try:
+                gave.append(wrapped(*asked[0], **asked[1]))
+            except BaseException as error:
+                step_aside(error)
+                raise
             return _raw(gave[0])
 
         def rebind(input: dict[str, Any]) -> None:
@@ -134,14 +137,18 @@ class _Calls:
             own = "sanitize_inputs_outputs"
             asked = (), {**input, **({own: kwargs[own]} if own in kwargs else {})}
 
-        value = call_tool(
-            described.name,
-            described.input,
-            run,
-            call_id=described.call_id,
-            function=getattr(tool, "forward", None),
-            rebind=rebind,
-        )
+        try:
+            value = call_tool(
+                described.name,
+                described.input,
+                run,
+                call_id=described.call_id,
+                function=getattr(tool, "forward", None),
+                rebind=rebind,
+            )
+        except BaseException as error:
+            step_aside(error)
+            raise
         if gave:
             return gave[0]
         if not kwargs.get("sanitize_inputs_outputs"):

@@ -1,9 +1,10 @@
 """What an event says once everything is left out that differs between two runs of the same work.
 
-Left out: times and durations, ids that providers and we make up (messages, responses, requests, calls,
-seqs), what repeats other events (checkpoint hashes, chunk numbers), and the bytes of an exchange whose
-meaning stands in the events around it. A tool call's id becomes `name#n`, the n-th call of that tool in
-its message, so that an answer still shows which call it answers.
+Left out: times and durations, the thread or task something was done in, ids that providers, frameworks and
+we make up (messages, responses, requests, calls, checkpoints, seqs), what repeats other events (checkpoint
+hashes, chunk numbers), and the bytes of an exchange whose meaning stands in the events around it. A tool
+call's id becomes `name#n`, the n-th call of that tool in its message, so that an answer still shows which
+call it answers.
 
 Each reducer takes the decoded data apart: it is the caller's own copy.
 """
@@ -52,6 +53,8 @@ _CHECKPOINT = _VOLATILE | {
     "seq",
     "events",
     "checkpoint_seq",
+    "checkpoint_id",
+    "parent_checkpoint_id",
 }
 _STREAM = _VOLATILE | {"index", "parent_id", "ms", "chunk_id"}
 _MESSAGE = _VOLATILE | {
@@ -69,6 +72,8 @@ _MESSAGE = _VOLATILE | {
     "item_id",
 }
 _WHEN = frozenset({"at", "turn", "behind", "counted"})
+#: What a rerun needs to do side by side what was side by side: of which thread or task it was, and when.
+_PLACE = _WHEN | {"lane"}
 _AMBIENT = _VOLATILE | _WHEN | {"value", "values", "steps", "order", "result", "count", "ahead"}
 _TOOL_CALL = _VOLATILE | _WHEN | {"nested", "began", "match"}
 #: Of a tool's tape: seqs, and places in what the program wrote.
@@ -89,6 +94,8 @@ _MADE_UP = re.compile(
 
 def reduce(type: str, data: Data, calls: CallNames) -> None:
     """Take out of `data` what means nothing. `calls` is filled by messages."""
+    if "lane" in data:
+        _drop(data, _PLACE)
     reducer = REDUCERS.get(type)
     if reducer is not None:
         reducer(data, calls)

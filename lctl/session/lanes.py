@@ -15,6 +15,8 @@ from threading import RLock, local
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from random import Random
+
     from lctl.session.wrote import Sink
 
 
@@ -34,12 +36,14 @@ class Lane:
         tool: the tool whose body it is, or is part of; and the `input` of that call.
         is_decorated: `@lctl.tool` reported that call, and no framework.
         wrote: is told what is written to standard output and error in it, where it is a tool's body.
+        chance: of what libraries draw in it: the run's seed and the generator, once one has drawn.
     """
 
     __slots__ = (
         "_aside",
         "_calls",
         "_children",
+        "chance",
         "index",
         "input",
         "inside",
@@ -64,6 +68,7 @@ class Lane:
         self.input: Mapping[str, Any] | None = None if parent is None else parent.input
         self.is_decorated: bool = parent is not None and parent.is_decorated
         self.wrote: Sink | None = None if parent is None else parent.wrote
+        self.chance: tuple[str | None, Random] | None = None
         # Most lanes start nothing and call little: their counters are made when one counts.
         self._children: Callable[[], int] | None = None
         self._calls: dict[str, Callable[[], int]] | None = None

@@ -14,7 +14,7 @@ from lctl.session.receiving import Incoming
 from lctl.session.served import Rewritten
 from lctl.session.toolcalls import ToolCall
 from lctl.session.toolruns import ToolRun, begin_tool, is_reported
-from lctl.session.wrappedruns import Run
+from lctl.session.wrappedruns import Run, step_aside
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -98,7 +98,11 @@ def call_tool(
         function: the tool itself. If it is a method, what it changes of its object is kept.
         rebind: is told the arguments that a fork puts in place of `input`, before `run()`.
     """
-    return wrapping.wrap(run, _begin(name, input, call_id, shown, function, rebind=rebind))()  # type: ignore[no-any-return]
+    try:
+        return wrapping.wrap(run, _begin(name, input, call_id, shown, function, rebind=rebind))()  # type: ignore[no-any-return]
+    except BaseException as error:
+        step_aside(error)
+        raise
 
 
 async def call_tool_async(
@@ -117,10 +121,18 @@ async def call_tool_async(
     """
 
     async def awaited() -> T:
-        return await run()
+        try:
+            return await run()
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     begin = _begin(name, input, call_id, shown, incoming=incoming)
-    return await wrapping.wrap(awaited, begin)()  # type: ignore[no-any-return]
+    try:
+        return await wrapping.wrap(awaited, begin)()  # type: ignore[no-any-return]
+    except BaseException as error:
+        step_aside(error)
+        raise
 
 
 def _begin(

@@ -5,8 +5,10 @@ like come from a generator of their lane, so neither other threads nor what libr
 Once somebody sets the seed or the state of the shared generator, that generator serves everybody, as
 without lctl: the program has asked for its numbers.
 
-New generators (`random.Random()`, `numpy.random.default_rng()`) get recorded seeds, too; what libraries
-draw comes of one seed a run. What `secrets` and `SystemRandom` give is recorded value by value.
+New generators (`random.Random()`, `numpy.random.default_rng()`) get recorded seeds, too. What libraries draw
+comes of one seed a run, of `random` in each lane for itself: a tool that is served, whose body draws nothing,
+and threads that come in another order change no draw but their own. What `secrets` and `SystemRandom` give is
+recorded value by value.
 """
 
 from __future__ import annotations
@@ -189,13 +191,32 @@ def _generator(name: str, frame: FrameType) -> Random:
     return found
 
 
+def _of_libraries() -> Random | None:
+    """What libraries draw from in this lane. None where they are aside: several such lanes have one name, and
+    would draw the same."""
+    lane = lanes.current()
+    if lane.path.endswith(".0"):
+        return None
+    found = lane.chance
+    if found is None or found[0] is not _seed:  # of another run, or of the process this one was forked from
+        from random import Random
+
+        generator = Random(derived("libraries", lane.path))
+        found = lane.chance = _seed, generator
+    return found[1]
+
+
 def _draw(original: Any) -> Callable[..., Any]:
     name = original.__name__
 
     def draw(_: Any, *args: Any, **kwargs: Any) -> Any:
-        if _explicit or not reads.active() or (frame := own(_getframe(1))) is None:
+        if _explicit or not reads.active():
             return original(*args, **kwargs)
-        return getattr(_generator(name, frame), name)(*args, **kwargs)
+        frame = own(_getframe(1))
+        if frame is not None:
+            return getattr(_generator(name, frame), name)(*args, **kwargs)
+        generator = None if name == "getstate" else _of_libraries()
+        return (original if generator is None else getattr(generator, name))(*args, **kwargs)
 
     return draw
 

@@ -23,6 +23,8 @@ The wire records every model call (law 6), so nothing here makes a second copy o
     pauses      end the step with `outcome="paused"` and `interrupts=[...]`: nothing failed.
 
 Kinds of steps are "agent", "task", "chain", "node", "retriever"; intent says what for.
+A wrapper of your own, through which the program's exceptions pass, takes its line off their traceback:
+`except BaseException as error: step_aside(error); raise`.
 `data` is what the framework knows of it and is the same in every run: no run ids, uuids or times.
 
 Every callback of a framework is decorated `@guarded("LangChain's on_chain_start")`, and `describe` runs under
@@ -36,6 +38,7 @@ from lctl.instrument.structure.models import ModelCall
 from lctl.instrument.structure.runs import Runs
 from lctl.session.toolcalls import Failure, Pause
 from lctl.session.tools import call_tool, call_tool_async
+from lctl.session.wrappedruns import step_aside
 
 __all__ = [
     "Failure",
@@ -50,4 +53,5 @@ __all__ = [
     "call_tool_async",
     "changeable",
     "guarded",
+    "step_aside",
 ]

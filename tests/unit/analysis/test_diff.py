@@ -49,6 +49,28 @@ def test_two_runs_of_the_same_work_differ_in_nothing() -> None:
     assert not result
 
 
+def _graph_run(salt: int) -> list[dict[str, Any]]:
+    """Of a graph whose nodes run in threads, recorded to be run again."""
+    script = Script()
+    step = script.start("board", kind="chain", intent="board")
+    ids = {"checkpoint_id": f"1f{salt}", "parent_checkpoint_id": f"0f{salt}"}
+    script.add("checkpoint", "board", step, thread_id="7", source="loop", superstep=1, **ids)
+    where: dict[str, Any] = {"lane": f"0.{salt}", "at": 99.134 * salt}
+    node = script.start("left", step, kind="node", intent="left", **where)
+    script.add("fact_added", "left", node, id="F1", text="sql", confidence=0.7, source="left", **where)
+    script.add("tool_call", "left", node, tool="grep", input={}, output="3", **where, turn=salt)
+    script.end(node, "left", duration_ms=3.5 * salt, **where)
+    script.end(step, "board", duration_ms=9.5 * salt)
+    return script.events
+
+
+def test_in_which_thread_and_when_is_no_difference() -> None:
+    """What a rerun needs to keep threads in order, and the ids a framework draws for its checkpoints."""
+    result = _diff(_graph_run(1), _graph_run(2))
+    assert [(one.kind, one.fields) for one in result.differences] == []
+    assert result.equal == len(_graph_run(1))
+
+
 def test_a_changed_answer_is_named_with_what_differs() -> None:
     """The message that came out otherwise, and nothing that follows by numbering."""
     result = _diff(_agent_run("a").events, _agent_run("b", words="found nothing").events)

@@ -163,3 +163,46 @@ def test_no_tunnel_is_made_for_what_is_not_sent(twice: Twice, tmp_path: Path) ->
     assert again.stdout == recorded.stdout == "done\n"
     assert "blocked" not in again.stderr
     assert "log equal" in again.stderr
+
+
+_DRAWING = """\
+import random, time
+
+def draw(wait=0.0):
+    time.sleep(wait)
+    return random.getrandbits(64)
+"""
+
+_DRAWN = """\
+import sys, threading, time, lctl
+sys.path.insert(0, "site-packages")
+import drawing
+
+@lctl.tool
+def look():
+    return drawing.draw()
+
+looked = [drawing.draw(), look(), drawing.draw()]
+drawn = {}
+
+def beside(n):
+    drawn[n] = drawing.draw(0.02 * (time.time_ns() // 1000 % 7))
+
+threads = [threading.Thread(target=beside, args=(n,)) for n in range(4)]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join()
+print(*looked, *(drawn[n] for n in range(4)))
+"""
+
+
+def test_what_a_library_draws_after_a_served_tool_and_beside_threads(twice: Twice, tmp_path: Path) -> None:
+    """As the ids of LangGraph's tasks, where a tool ran a graph of its own: in a rerun its body does not."""
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "drawing.py").write_text(_DRAWING)
+    recorded, again = twice(_DRAWN)
+    assert again.stdout == recorded.stdout, again.stderr
+    assert "output equal" in again.stderr
+    drawn = recorded.stdout.split()
+    assert len(set(drawn)) == len(drawn) == 7
