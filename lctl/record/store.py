@@ -11,7 +11,20 @@ from pathlib import Path
 from typing import Any, Protocol
 
 
-class EventStore(Protocol):
+class Lines(Protocol):
+    """Lines of one chain, to be read."""
+
+    def read(self, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
+        """Lines with start <= seq < stop (None: to the end), in order. From any thread."""
+        ...
+
+    def since(self, position: int) -> tuple[list[bytes], int]:
+        """Lines stored after a position, and the position after them. 0 is before the first; other
+        positions are those given here. From any thread."""
+        ...
+
+
+class EventStore(Lines, Protocol):
     """Append-only lines of one chain. A line is one event's JSON, without a line end.
 
     Attributes:
@@ -32,15 +45,6 @@ class EventStore(Protocol):
         Raises:
             RecordingError: nothing of `block` is stored (disk full, closed).
         """
-        ...
-
-    def read(self, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
-        """Lines with start <= seq < stop (None: to the end), in order. From any thread."""
-        ...
-
-    def since(self, position: int) -> tuple[list[bytes], int]:
-        """Lines stored after a position, and the position after them. 0 is before the first; other
-        positions are those given here. From any thread."""
         ...
 
     def flush(self) -> None:

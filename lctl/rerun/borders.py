@@ -35,8 +35,9 @@ class Told(NamedTuple):
 
 
 def in_order(told: Sequence[Told], recorded: Sequence[Noted]) -> bool:
-    """Whether each step, and the border, have their own events in the recorded order; and a step that was
-    over before its lane began another in the same one, was so now."""
+    """Whether each step, and the border, have their own events in the recorded order, as has each lane what
+    it tells outside any step; and a step that was over before its lane began another in the same one, was
+    so now."""
     last: dict[Any, int] = {}
     where = {one.place: (n, one.lane) for n, one in enumerate(told)}
     for n, (event, place, lane) in enumerate(told):
@@ -46,7 +47,7 @@ def in_order(told: Sequence[Told], recorded: Sequence[Noted]) -> bool:
             if any(then > n and whose == lane for then, whose in over):
                 return False
             continue
-        key = _border_of(event) if _crosses(event) else step
+        key = _border_of(event) if _crosses(event) else ("outside", lane) if step is None else step
         if last.get(key, -1) > place:
             return False
         last[key] = place

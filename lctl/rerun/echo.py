@@ -22,6 +22,7 @@ from lctl.rerun.certificate import Difference
 from lctl.rerun.comparing import described, difference
 from lctl.rerun.drawnids import DrawnIds
 from lctl.rerun.halting import Halt
+from lctl.rerun.ownlogs import OwnLines
 from lctl.rerun.past import Block, Past
 from lctl.rerun.reordering import Names
 from lctl.rerun.tape import Tape
@@ -51,7 +52,7 @@ class EchoStore(JournalStore):
     def __init__(
         self,
         path: Path,
-        chain: dict[str, Any],
+        chain: dict[str, Any] | None,
         tape: Tape | None,
         equivalent: Collection[int] = (),
         *,
@@ -79,8 +80,38 @@ class EchoStore(JournalStore):
         self._first: Difference | None = None  # that opened the window
         self._lines: Iterator[bytes] = tape.log.lines() if tape is not None else iter(())
         self._seen = 0 if tape is None else tape.log.first_seq - 1  # seq of the last line compared
+        self._own: OwnLines | None = None
+        self._missing: bytes | None = None  # the recorded line that `finish` did not find
         self._write = self.append
         self.append = self._echo  # type: ignore[method-assign]
+
+    @property
+    def known_as(self) -> str:
+        """The chain's id as the program is to see it."""
+        return str(self.chain.get("known_as") or self.chain.get("id", ""))
+
+    @property
+    def own(self) -> OwnLines:
+        """What the program has recorded, for itself to read."""
+        if self._own is None:
+            self._own = OwnLines(self)
+        return self._own
+
+    @property
+    def held(self) -> list[bytes]:
+        """What has been recorded and is not stored yet."""
+        return [] if self._window is None else self._window.held[self._window.before :]
+
+    def go_on_from(self, before: EchoStore) -> None:
+        """It is the same log, which had been closed."""
+        self.stored, self._seen = before.stored, before._seen
+        self.stderr_differs, self.reordered = before.stderr_differs, before.reordered
+        self.shared, self.mark = before.shared, before.mark
+        self.cut, self.reached = before.cut, before.reached
+        self._names, self._past, self._lines = before._names, before._past, before._lines
+        self.difference = before.difference
+        if before._missing is not None:  # it came to an end there, and goes on now
+            self._lines, self.difference = chain((before._missing,), self._lines), None
 
     def _echo(self, block: bytes, count: int = 1) -> None:
         if self.halt is not None and self.halt.reached:
@@ -90,6 +121,8 @@ class EchoStore(JournalStore):
             lines = lines[: max(0, self.mark - self.stored)]
             if not lines:
                 return
+        if self._own is not None and self._names.are_many:
+            self._own.keep(lines)  # what they refer to has another number in the log
         if self.tape is not None:
             lines = [line for one in lines for line in self._compared(one)]
         self._store(lines)
@@ -202,6 +235,8 @@ class EchoStore(JournalStore):
             self._window = None
             lines = window.close()
             self.reordered += len(lines)
+            if self._own is not None:
+                self._own.keep(window.held[window.before :])
             return lines
         return self._give_up() if window.is_lost else []
 
@@ -245,6 +280,7 @@ class EchoStore(JournalStore):
         if self.difference is None and self.tape is not None and not reached:
             left = next(self._lines, None)
             if left is not None and _said(left) is None:
+                self._missing = left
                 event = orjson.loads(left)
                 self.difference = Difference(event["seq"], described(event), None)
         return self.difference

@@ -33,6 +33,8 @@ _TYPES = {
 #: Lines of what is served are kept, up to so many bytes of them; the rest is read when it is wanted.
 _KEPT = frozenset({"exchange", "message", "tool_call"})
 _ROOM = 1 << 26
+#: What is referred to by later events.
+_REFERRED = frozenset({"step_start", "message", "blob"})
 
 
 def _oddly_written(line: bytes) -> Any:
@@ -82,12 +84,18 @@ class FirstPass:
         self._went_on: dict[int, float] = {}
         self._cancelled: set[int | None] = set()
         self._told: dict[str, list[int]] = {}  # of each lane: seqs of what it recorded of itself
+<<<<<<< HEAD
         self._at: int | None = None  # the event that is looked at
         try:
             self._go_through(log)
             self._finish(log)
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise _unusable(log, self._at, error) from error
+=======
+        self._copied = int(log.chain.get("copied") or 0)  # events of another log, which it begins with
+        self._go_through(log)
+        self._finish(log)
+>>>>>>> k63
 
     def _go_through(self, log: Log) -> None:
         note = {
@@ -116,7 +124,7 @@ class FirstPass:
                 if event is None:
                     continue
             seq, data = event["seq"], event.get("data")
-            if not isinstance(data, dict):
+            if not isinstance(data, dict) or (seq <= self._copied and kind not in _REFERRED):
                 continue
             if (event["type"] in reported.TYPES or data.get("subagent")) and "lane" in data and "at" in data:
                 self._found.append(crossings.reported(event, data))
@@ -134,14 +142,15 @@ class FirstPass:
 
     def _message(self, event: dict[str, Any], seq: int, data: dict[str, Any]) -> None:
         id = data.get("message_id")
-        if isinstance(id, str):
+        if isinstance(id, str) and ("role" in data or id not in self.messages):
+            # Else it says only whose a message is that the log has already.
             self.messages[id] = seq
             self.has_copies = self.has_copies or "carry" in data or "copy_of" in data
             parent = data.get("parent_id")
             self.parents[id] = parent if isinstance(parent, str) else None
 
     def _step_start(self, event: dict[str, Any], seq: int, data: dict[str, Any]) -> None:
-        if "operation" in data and data.get("kind") in ("llm", "embedding"):
+        if seq > self._copied and "operation" in data and data.get("kind") in ("llm", "embedding"):
             self._starts[seq] = seq
             self._opened[seq] = event, data
         if "tool_definitions" in data:

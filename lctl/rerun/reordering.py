@@ -24,6 +24,11 @@ class Names:
         self._seqs: dict[int, int] = {}
         self._unknown: set[int] = set()
 
+    @property
+    def are_many(self) -> bool:
+        """Whether any seq stands for another, or is not found yet."""
+        return bool(self._seqs or self._unknown)
+
     def learn(self, now: int, recorded: int) -> None:
         self.forget(now)
         if now != recorded:

@@ -7,7 +7,7 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Collection
-from typing import Any, TextIO, get_args
+from typing import TYPE_CHECKING, Any, TextIO, get_args
 
 from lctl.analysis.sessiondiff import SessionDiff
 from lctl.chain import Chain
@@ -19,6 +19,11 @@ from lctl.session.durable.linking import parent_log
 from lctl.session.durable.session import Session
 from lctl.stores.opening import open_store
 from lctl.stores.source import log_of
+
+if TYPE_CHECKING:
+    from lctl.session.lanes import Lane
+    from lctl.session.served import Served
+    from lctl.session.toolcalls import ToolCall
 
 _one_at_a_time = threading.Lock()
 
@@ -114,15 +119,16 @@ def replay(
 
     Raises:
         UsageError: an option that there is not, or the source cannot be found.
-        RerunError: another replay or rerun is running in this process.
+        RerunError: another replay is running in this process.
     """
     if tools not in get_args(Tools) or matching not in get_args(Matching):
         raise UsageError(
             f"tools={tools!r}, matching={matching!r}: tools is one of {', '.join(get_args(Tools))}, "
             f"matching of {', '.join(get_args(Matching))}"
         )
-    if border.player() is not None or not _one_at_a_time.acquire(blocking=False):
-        raise RerunError("another rerun or replay is running in this process; one at a time")
+    if not _one_at_a_time.acquire(blocking=False):
+        raise RerunError("another replay is running in this process; one at a time")
+    before = border.player()
     try:
         if not session.is_recording:
             source = source or session
@@ -131,13 +137,36 @@ def replay(
         after = (session.forked_from or {}).get("message_number", session.seed_count)
         answers = ToolAnswers(recordings(source, after), tools, mocks or {}, matching, pure)
         made = Replayed(session, source, answers)
-        border.set_player(answers)
+        border.set_player(answers if before is None else _again(answers, before))
         with session:
             _run(made, agent)
     finally:
-        border.set_player(None)
+        border.set_player(before)
         _one_at_a_time.release()
     return made
+
+
+class _Again:
+    """In a rerun of a program that replays: what it does there is on the tape as all else. Who answered which
+    tool is worked out once more."""
+
+    def __init__(self, answers: ToolAnswers, rerun: border.Player) -> None:
+        self._answers = answers
+        self._rerun = rerun
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._rerun, name)
+
+    def tool(self, call: ToolCall, lane: Lane, number: int) -> Served | None:
+        found = self._answers.tool(call, lane, number)
+        served = self._rerun.tool(call, lane, number)
+        return found if served is None else served
+
+
+def _again(answers: ToolAnswers, rerun: border.Player) -> border.Player:
+    made: Any = _Again(answers, rerun)
+    player: border.Player = made
+    return player
 
 
 def _run(made: Replayed, agent: Callable[[Session], Any]) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from lctl.errors import RerunStopped
 from lctl.rerun import auditing
+from lctl.rerun.counting import Numbers
 from lctl.rerun.echo import EchoStore
 from lctl.rerun.forkplayer import ForkPlayer
 from lctl.rerun.player import TapePlayer
@@ -34,19 +35,32 @@ class Router:
     def __init__(self, first: TapePlayer) -> None:
         self.first = first
         self._by_store: dict[EchoStore, TapePlayer] = {}
+        self._numbers: dict[TapePlayer, Numbers] = {}
+        self._is_taken_up = False
 
     def add(self, store: EchoStore, player: TapePlayer) -> None:
         self._by_store[store] = player
+        self._numbers.setdefault(player, Numbers())
+
+    def remove(self, store: EchoStore) -> None:
+        """Another one is the same log, gone on with."""
+        del self._by_store[store]
+        self._is_taken_up = True
 
     def exchange(self, request: WireRequest) -> Answer | Live:
-        answer = self._here().exchange(request)
+        here = self._here()
+        if request.number:
+            number = self._number(here, "exchange", request.lane, request.number)
+            request = request._replace(number=number)
+        answer = here.exchange(request)
         guard = auditing.active()
         if isinstance(answer, Live) and guard is not None:
             guard.permit(urlsplit(request.url).hostname or "")
         return answer
 
     def tool(self, call: ToolCall, lane: Lane, number: int) -> Served | None:
-        return self._here().tool(call, lane, number)
+        here = self._here()
+        return here.tool(call, lane, self._number(here, "tool", lane, number))
 
     def gives_agent(self, call: ToolCall, lane: Lane) -> bool:
         return self._here().gives_agent(call, lane)
@@ -64,19 +78,24 @@ class Router:
         return self._here().halt.stop(text)
 
     def event(self, lane: Lane, number: int) -> None:
-        self._here().turns.event(lane, number)
+        here = self._here()
+        here.turns.event(lane, self._number(here, "event", lane, number))
 
     def sleep(self, lane: Lane, number: int) -> bool:
-        return self._here().turns.sleep(lane, number)
+        here = self._here()
+        return here.turns.sleep(lane, self._number(here, "sleep", lane, number))
 
     async def sleep_async(self, lane: Lane, number: int) -> bool:
-        return await self._here().turns.sleep_async(lane, number)
+        here = self._here()
+        return await here.turns.sleep_async(lane, self._number(here, "sleep", lane, number))
 
     def timer(self, lane: Lane, number: int, handle: Any) -> bool | None:
-        return self._here().turns.timer(lane, number, handle)
+        here = self._here()
+        return here.turns.timer(lane, self._number(here, "timer", lane, number), handle)
 
     async def read_async(self, source: str, lane: Lane, number: int) -> None:
-        await self._here().turns.read_async(source, lane, number)
+        here = self._here()
+        await here.turns.read_async(source, lane, self._number(here, source, lane, number))
 
     def resumed(self, seq: int, lane: str) -> float | None:
         return self._here().turns.resumed(lane, *_recorded(seq))
@@ -109,6 +128,13 @@ class Router:
 
     def _here(self) -> TapePlayer:
         return self.first if len(self._by_store) <= 1 else self._of(get_session())
+
+    def _number(self, player: TapePlayer, kind: str, lane: Lane, number: int) -> int:
+        """Which of its lane's crossings it is in the log, as the tape counts them."""
+        if len(self._by_store) <= 1 and not self._is_taken_up:
+            return number
+        numbers = self._numbers.get(player)
+        return number if numbers is None else numbers.of(kind, lane, number)
 
     def _of(self, session: LCTLSession | None) -> TapePlayer:
         """Of a session that ends, which the running code is in no more: to ask for one would open another."""

@@ -19,7 +19,9 @@ from lctl.rerun.drawnids import DrawnIds
 from lctl.rerun.echo import EchoStore
 from lctl.rerun.filling import Filling
 from lctl.rerun.halting import Halt
-from lctl.rerun.ordering import START, WAKES, together
+from lctl.rerun.ordering import together
+from lctl.rerun.outcomes import named, output_equal, reaches_nobody
+from lctl.rerun.ownlogs import Places, known_as
 from lctl.rerun.player import TapePlayer
 from lctl.rerun.routing import Router
 from lctl.rerun.score import Violation
@@ -27,9 +29,6 @@ from lctl.rerun.settings import Settings
 from lctl.rerun.tape import Tape
 from lctl.rerun.waiting import Order
 from lctl.session import border, default, lanes, naming, opening
-
-#: How many unused crossings are named.
-_NAMED = 20
 
 
 class Rerun:
@@ -68,7 +67,8 @@ class Rerun:
         self._echoes: list[EchoStore] = []
         self._players: dict[EchoStore, TapePlayer] = {}
         self._before: Any = None
-        self._redirect: Any = None
+        self._redirect: Any = None, None
+        self._places = Places()
         self._lock = threading.Lock()
         self._started = monotonic()
         self._made: dict[EchoStore, Certificate] = {}  # of sessions that are closed
@@ -84,7 +84,8 @@ class Rerun:
         """
         if border.player() is not None:
             raise RerunError("a rerun is under way in this process already; reruns do not nest")
-        self._redirect, opening.redirect = opening.redirect, self._store
+        self._redirect = opening.redirect, opening.moved
+        opening.redirect, opening.moved = self._store, self._places.of
         self.order.install()
         border.set_player(self._router)
         self.guard.begin()
@@ -96,14 +97,14 @@ class Rerun:
         self.guard.end()
         border.set_player(None)
         self.order.uninstall()
-        opening.redirect = self._redirect
+        opening.redirect, opening.moved = self._redirect
 
     def abandon(self) -> None:
         """In a forked child: all this is its parent's."""
         self.guard.abandon()
         border.set_player(None)
         self.order.uninstall()
-        opening.redirect = self._redirect
+        opening.redirect, opening.moved = self._redirect
 
     def tape_of_child(self, lane: str | None) -> Tape:
         """The tape of the child process that lane `lane` started, whichever session it belonged to. An empty
@@ -113,13 +114,20 @@ class Rerun:
 
     # -- the new log -------------------------------------------------------------------------
 
-    def _store(self, chain: dict[str, Any], durability: Durability) -> JournalStore:
+    def _store(self, chain: dict[str, Any], durability: Durability, place: str | Path | None) -> JournalStore:
         """The log of a session that the program opens: never the one it names, which is the recording."""
         with self._lock:
+            before = self._places.find(place)
+            if before is not None:
+                return self._taken_up(before, durability)
             first = not self._echoes
             tape = self._tapes[len(self._echoes)] if len(self._echoes) < len(self._tapes) else None
             name = str(chain.get("name") or chain.get("id") or naming.program())
             made = {key: value for key, value in chain.items() if key not in ("id", "name")}
+            made["known_as"] = known_as(chain, tape)
+            if tape is not None:
+                made.pop("seed", None)
+                made |= {key: tape.log.chain[key] for key in ("seed",) if key in tape.log.chain}
             if not first:
                 made["with"] = {"id": self._echoes[0].chain["id"], "n": len(self._echoes) + 1}
             made = {
@@ -133,13 +141,7 @@ class Rerun:
             player = self.player if first else self._player_of(tape)
             echo = EchoStore(path, made, tape, player.equivalent, durability=durability)
             echo.recorder = Filling
-            player.bodies.fills = echo.fills
-            self._players[echo] = player
-            self._router.add(echo, player)
-            echo.closing = self._closing
-            echo.halt = self.halt
-            echo.ids = self._ids
-            echo.moment = lambda: self._pace.now
+            self._connect(echo, player)
             if self.fork is not None:
                 echo.shared = self.fork.prefix if tape is self.tape else 0
             if player.ends and tape is not None:
@@ -149,7 +151,31 @@ class Rerun:
                 echo.cut = not self.settings.pdb
                 echo.reached = self._reached
             self._echoes.append(echo)
+            self._places.add(place, echo)
             return echo
+
+    def _connect(self, echo: EchoStore, player: TapePlayer) -> None:
+        player.bodies.fills = echo.fills
+        self._players[echo] = player
+        self._router.add(echo, player)
+        echo.closing = self._closing
+        echo.halt = self.halt
+        echo.ids = self._ids
+        echo.moment = lambda: self._pace.now
+
+    def _taken_up(self, before: EchoStore, durability: Durability) -> EchoStore:
+        """The program goes on with a log that it has closed."""
+        echo = EchoStore(
+            before.path, None, before.tape, self._players[before].equivalent, durability=durability
+        )
+        echo.recorder = Filling
+        self._connect(echo, self._players[before])
+        echo.go_on_from(before)
+        self._echoes[self._echoes.index(before)] = echo
+        self._made.pop(before, None)
+        self._router.remove(before)
+        self._places.replace(before, echo)
+        return echo
 
     def _player_of(self, tape: Tape | None) -> TapePlayer:
         """Of a session after the first. One that the recording does not know is served nothing."""
@@ -213,7 +239,7 @@ class Rerun:
         tape = echo.tape or player.tape
         until = echo.stored if reached else None
         unused = [] if reached else player.unused()
-        output = self._output_equal(tape, echo, found) if until is None else None
+        output = output_equal(tape, echo, found) if until is None else None
         return Certificate(
             of=tape.log.id,
             log=str(echo.path),
@@ -229,7 +255,7 @@ class Rerun:
             dry=tally["dry"],
             unmatched=tally["unmatched"],
             unaddressed=tuple(player.unaddressed()),
-            unused=tuple(_named(unused)),
+            unused=tuple(named(unused)),
             blocked=self.guard.blocked,
             violations=tuple(str(one) for one in self._violations(found is None and output is not False)),
             output_equal=output,
@@ -248,7 +274,7 @@ class Rerun:
         """What came out of order. Where all is equal, but for what reached nobody, or nobody who could tell:
         hand-overs of threads to loops (a loop that runs no more takes none), and the moments at which calls
         were made (a retry after a delay of chance). What was done in another order for them would differ."""
-        return [one for one in self.order.violations if not (equal and _reaches_nobody(one))]
+        return [one for one in self.order.violations if not (equal and reaches_nobody(one))]
 
     def _nothing(self) -> Certificate:
         """The program recorded nothing this time."""
@@ -262,44 +288,10 @@ class Rerun:
         return Certificate(
             of=self.tape.log.id,
             recorded=len(self.tape.log),
-            unused=tuple(_named(self.player.unused())),
+            unused=tuple(named(self.player.unused())),
             log_equal=missing is None,
             first_difference=missing,
             stopped="\n\n".join(said) or None,
             unmatched=self.player.tally["unmatched"],
             seconds=round(monotonic() - self._started, 3),
         )
-
-    def _output_equal(self, tape: Tape, echo: EchoStore, found: Difference | None) -> bool | None:
-        if not tape.outputs:
-            return None
-        if found is None:
-            return True
-        return [_output(tape, seq) for seq in tape.outputs] == _outputs_of(echo)
-
-
-def _reaches_nobody(one: Violation) -> bool:
-    return one.key[1] in WAKES or one.key[3] == START
-
-
-def _named(unused: list[str]) -> list[str]:
-    if len(unused) <= _NAMED:
-        return unused
-    return [*unused[:_NAMED], f"and {len(unused) - _NAMED} more"]
-
-
-def _output(tape: Tape, seq: int) -> tuple[Any, Any]:
-    data = tape.log.event(seq).data
-    return data.get("stream"), data.get("hash")
-
-
-def _outputs_of(echo: EchoStore) -> list[tuple[Any, Any]]:
-    import orjson
-
-    found = []
-    for line in echo.read():
-        if b'"type":"output"' in line[:64]:
-            data = orjson.loads(line)["data"]
-            if "by" not in data:
-                found.append((data.get("stream"), data.get("hash")))
-    return found

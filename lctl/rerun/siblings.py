@@ -69,12 +69,16 @@ def _is(path: Path, tape: Tape) -> bool:
 
 
 def _beside(tape: Tape) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """(path, header's chain) of the logs in the folder of the tape's own, in `.lctl` under it, and where
-    this process writes its own."""
+    """(path, header's chain) of the logs in the folder of the tape's own, in `.lctl` under it, where this
+    process writes its own, and where the recorded one was at work, which may have named them itself."""
     if tape.log.path is None:
         return
     own = Path(tape.log.path).resolve()
+    program = tape.log.chain.get("program")
+    cwd = program.get("cwd") if isinstance(program, dict) else None
     folders = dict.fromkeys((own.parent, own.parent / ".lctl", naming.recording_folder().resolve()))
+    if isinstance(cwd, str):
+        folders[Path(cwd).resolve()] = None
     for folder in folders:
         for path in folder.glob("*" + _SUFFIX) if folder.is_dir() else ():
             chain = _chain(path)

@@ -15,7 +15,7 @@ from lctl.conversation.forest import Forest
 from lctl.conversation.sessionfolding import KEPT
 from lctl.conversation.sessions import Sessions
 from lctl.conversation.tree import Kept, Tree
-from lctl.session.found import stored_data
+from lctl.session.found import recorded_here, stored_data
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
@@ -28,18 +28,24 @@ class Follower:
 
     Attributes:
         sessions: the agent sessions of the log so far.
-        writing: held by whoever numbers what it records by what there is.
+        writing: held by whoever places a reply by what there is.
     """
 
     def __init__(self, session: LCTLSession) -> None:
-        self._store = session.store
+        self._store = recorded_here(session.store)
         self._position = 0
         self._lock = threading.RLock()
         self._lines: deque[bytes] = deque()
         self.writing = threading.RLock()
+        self._writing: dict[str, threading.RLock] = {}
         self._kept: dict[int, Mapping[str, Any]] = {}
-        self.tree = Tree(Forest(Kept(partial(stored_data, session.store))), writer=session)
+        self.tree = Tree(Forest(Kept(partial(stored_data, self._store))), writer=session)
         self.sessions = Sessions(self.tree.forest, self._kept.__getitem__)
+
+    def writing_of(self, session_id: str) -> threading.RLock:
+        """Held by whoever numbers what it records of a session by what there is. Each has its own: of those
+        in several threads none waits for another, also where that waits, in a rerun, for its turn."""
+        return self._writing.setdefault(session_id, threading.RLock())
 
     def follow(self) -> None:
         """Take what was recorded since the last time.
@@ -65,11 +71,19 @@ def tree_of(session: LCTLSession) -> Tree:
 def follower_of(session: LCTLSession) -> Follower:
     """What folds the session's events, from now on."""
     follower = session.follower
-    if follower is None:
-        follower = session.follower = Follower(session)
-        session.after_event = follower.follow
+    return _begun(session) if follower is None else follower
+
+
+def _begun(session: LCTLSession) -> Follower:
+    """Several threads may ask for the first time at once; and none may record what is not followed."""
+    with session.store.lock:
+        if session.follower is not None:
+            return session.follower
+        follower = Follower(session)
         with collector_paused():  # it would walk a long log's tree over and over while that grows
             follower.follow()
         if session.on_follow is not None:
             session.on_follow(follower.tree)
-    return follower
+        session.after_event = follower.follow
+        session.follower = follower
+        return follower

@@ -10,7 +10,7 @@ import orjson
 
 from lctl.conversation.forest import Forest
 from lctl.conversation.tree import Kept, Tree
-from lctl.record.store import EventStore
+from lctl.record.store import EventStore, Lines
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
@@ -37,7 +37,7 @@ def found_events(session: LCTLSession, types: Iterable[str]) -> Iterator[dict[st
 
 def empty_tree(session: LCTLSession) -> Tree:
     """A tree for events of the session's log; large content is read there when it is asked for."""
-    return Tree(Forest(Kept(partial(stored_data, session.store))))
+    return Tree(Forest(Kept(partial(stored_data, recorded_here(session.store)))))
 
 
 def found_tree(session: LCTLSession) -> Tree:
@@ -48,7 +48,14 @@ def found_tree(session: LCTLSession) -> Tree:
     return tree
 
 
-def stored_data(store: EventStore, seq: int) -> Mapping[str, Any]:
+def recorded_here(store: EventStore) -> Lines:
+    """The events of a log that is being written, for the program that writes it: in a rerun what this run has
+    recorded, whenever and in whichever order the log gets it."""
+    own: Lines | None = getattr(store, "own", None)
+    return store if own is None else own
+
+
+def stored_data(store: Lines, seq: int) -> Mapping[str, Any]:
     """The data of a stored event.
 
     Raises:

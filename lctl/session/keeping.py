@@ -44,6 +44,12 @@ class Keeping:
 
     @property
     def chain_id(self) -> str:
+        """The chain's id; in a rerun that of the recording."""
+        return str(getattr(self._store, "known_as", None) or self.log_id)
+
+    @property
+    def log_id(self) -> str:
+        """The id in the header of the log."""
         return str(self._store.chain.get("id", ""))
 
     @property

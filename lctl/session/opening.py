@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lctl.clock import Clock, IdSource
+from lctl.clock import Clock, IdSource, urandom
 from lctl.record.journal import Durability, JournalStore
 from lctl.record.store import RecordingStore
 from lctl.session import jsonable, naming, processes
@@ -19,8 +19,12 @@ from lctl.session import jsonable, naming, processes
 if TYPE_CHECKING:
     from lctl.stores.address import Address
 
-#: Asked first: `(chain, durability)` to the store of a session that is being opened. None outside reruns.
-redirect: Callable[[dict[str, Any], Durability], JournalStore] | None = None
+#: Asked first: `(chain, durability, path)` to the store of a session that is being opened. None outside
+#: reruns.
+redirect: Callable[[dict[str, Any], Durability, str | Path | None], JournalStore] | None = None
+
+#: Where a rerun has put the log that the program has at this path; the path itself where it has none.
+moved: Callable[[str | Path], str | Path] | None = None
 
 #: Whether logs say which others are of the same process; `lctl run` turns it on.
 together = False
@@ -54,6 +58,7 @@ def chain(
     made: dict[str, Any] = {"id": id or ids.chain_id(name)}
     if id is None:
         made["name"] = name
+    made["seed"] = seed()
     above = processes.parent()
     if above is not None:
         made["parent"] = above
@@ -63,6 +68,11 @@ def chain(
 
         made["confidence"] = header_of(read_policy(confidence))
     return dict(jsonable.plain(made))
+
+
+def seed() -> str:
+    """Chance for what a log makes up; a rerun takes the recorded one."""
+    return urandom(8).hex()
 
 
 def store(
@@ -76,7 +86,7 @@ def store(
 ) -> RecordingStore:
     """The store of a session that is being opened; `to` is where its events go in the end."""
     if redirect is not None:
-        return redirect(chain, durability)
+        return redirect(chain, durability, path)
     if together:
         _tie(chain)
     if to is not None:
@@ -94,7 +104,7 @@ def child_store(
 ) -> RecordingStore:
     """The store of a forked child."""
     if redirect is not None:
-        return redirect(chain, durability)
+        return redirect(chain, durability, None)
     if to is not None:
         from lctl.stores import recording
 

@@ -72,7 +72,7 @@ def parent() -> dict[str, Any] | None:
     With `lane` where the process was started: what it is in the structure of its parent.
     """
     if _told:
-        above: dict[str, Any] = {"id": _told[-1][0].chain_id, "seq": _told[-1][0].last_seq}
+        above: dict[str, Any] = {"id": _told[-1][0].log_id, "seq": _told[-1][0].last_seq}
         return above if born is None else {**above, "lane": born}
     return _parsed(os.environ.get(VARIABLE, "")) or None
 
@@ -106,7 +106,7 @@ def withdraw(session: LCTLSession) -> None:
 
 def refresh(session: LCTLSession) -> None:
     """Put the newest seq into the variable."""
-    os.environ[VARIABLE] = f"{session.chain_id}:{session.last_seq}"
+    os.environ[VARIABLE] = f"{session.log_id}:{session.last_seq}"
 
 
 def _before_fork() -> None:
@@ -183,9 +183,9 @@ def _start(original: Callable[..., None], self: Any, *args: Any, **kwargs: Any) 
 
 def _with_newest(session: LCTLSession, lane: Lane, kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments, with the newest seq also in an `env` that is a copy of an older environment."""
-    os.environ[VARIABLE] = f"{session.chain_id}:{session.last_seq}:{lane.path}"
+    os.environ[VARIABLE] = f"{session.log_id}:{session.last_seq}:{lane.path}"
     env = kwargs.get("env")
-    if env is not None and _parsed(str(env.get(VARIABLE))).get("id") == session.chain_id:
+    if env is not None and _parsed(str(env.get(VARIABLE))).get("id") == session.log_id:
         kwargs = {**kwargs, "env": {**env, VARIABLE: os.environ[VARIABLE]}}
     return kwargs
 

@@ -68,6 +68,7 @@ class LCTLSession(Trusting, Stepping, Verbs, Keeping):
         after_event: called after each event but ambient reads.
         found: seq of the last event that was in the log when it was opened; 0 of a new one.
         answers: asked before a tool runs: (tool, input, call id) to what an earlier process had from it.
+        made_up: the ids that lctl has made up for what is in the log.
         follower: what folds the events into `tree`, once that was asked for.
     """
 
@@ -131,8 +132,10 @@ class LCTLSession(Trusting, Stepping, Verbs, Keeping):
         self._recorder: Recorder | UnopenedRecorder | ClosedRecorder = self._recorder_of(self._store)
         self.found = self._recorder.seq
         self._frames = {}
+        self.made_up = set()
         self._entered: list[tuple[Frame, Token[Frame | None], Token[Lane], list[hooks.Undo]]] = []
         self._begin()
+        self.under_way.go_on(self.log_id, self.found > 0)
         self._keep_behind_tape()
         self.changes = 0
         self._streams = {}
@@ -304,10 +307,10 @@ class LCTLSession(Trusting, Stepping, Verbs, Keeping):
     def _open_child(self, seq: int) -> Recorder:
         """The forked child's own log, linked to its parent's at `seq`."""
         pid = os.getpid()
-        above: dict[str, Any] = {"id": self.chain_id, "seq": seq}
+        above: dict[str, Any] = {"id": self.log_id, "seq": seq}
         if processes.born is not None:
             above["lane"] = processes.born
-        chain = {**self._store.chain, "id": f"{self.chain_id}-{pid}", "parent": above}
+        chain = {**self._store.chain, "id": f"{self.log_id}-{pid}", "parent": above, "seed": opening.seed()}
         path = naming.with_suffix(self._store.path, str(pid))
         self._store = opening.child_store(path, chain, self._durability, self._to)
         self._recorder = recorder = self._recorder_of(self._store)

@@ -25,6 +25,7 @@ class Stepping:
     _clock: Clock
     _root: Frame
     _frames: dict[int, Frame]  # open steps by seq
+    made_up: set[str]
     _forked: bool
     _watch: Any
     _ended_as: str | None = None  # "error" or "interrupted" where an exception ended it

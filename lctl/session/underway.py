@@ -47,6 +47,12 @@ class Moment:
             self.behind = turnplaces.behind(busy_lanes)
 
 
+#: When the recordings of this process began, by their chains' ids: the newest ones'. One that goes on in its
+#: log counts from its first beginning.
+_began: dict[str, int] = {}
+_MANY = 1024
+
+
 class UnderWay:
     """The calls of one session that have begun and not ended, and the moment its recording began.
 
@@ -63,6 +69,16 @@ class UnderWay:
         self._open: dict[Moment, None] = {}
         self._followed: Callable[[], float] | None = None
         _known.append(ref(self, _known.remove))
+
+    def go_on(self, chain_id: str, found: bool) -> None:
+        """The log is of that chain. `found`: it has events already."""
+        if not self.is_real:
+            return
+        if found:
+            self.origin_ns = _began.get(chain_id, self.origin_ns)
+        elif len(_began) >= _MANY:
+            del _began[next(iter(_began))]
+        _began[chain_id] = self.origin_ns
 
     def begin(self) -> Moment:
         """A call begins, in the current lane. Tell `end` of it."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from lctl.session.found import recorded_here
 from lctl.trust.ledger import Ledger
 from lctl.trust.policy import policy_of
 
@@ -32,7 +33,7 @@ class Watch:
     """
 
     def __init__(self, session: LCTLSession) -> None:
-        self._store = session.store
+        self._store = recorded_here(session.store)
         self._position = 0
         self._lock = session.store.lock  # an event may be made of those before it while none can come between
         self.ledger = Ledger(policy_of(session.store.chain))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,17 +14,12 @@ from lctl.errors import LogNotFound, RecordingError, StoreAway, UsageError
 from lctl.record.recorder import Draft
 from lctl.session.conversing import Follower
 from lctl.session.default import get_session
+from lctl.session.durable.ids import new_id
 from lctl.session.durable.tooling import tools_data
 from lctl.session.durable.writing import as_stored, message_data, recorded_as, same_message
 from lctl.session.session import LCTLSession
 
 Log = LCTLSession | str | os.PathLike[str] | None
-
-
-def new_id(kind: str) -> str:
-    """`sess_1f0c...`, `conv_...`: unlike any other. A rerun knows what was drawn as a UUID, and puts the
-    recorded one in its place (see `recorded_as`)."""
-    return f"{kind}_{uuid.uuid4().hex[:16]}"
 
 
 def opened(log: Log, session_id: str | None = None) -> tuple[LCTLSession, bool]:
@@ -137,7 +131,7 @@ def begin(
     """
     id = data["session_id"]
     messages = [message_data(seed) for seed in seeds]
-    with follower.writing:
+    with follower.writing_of(id):
         sessions = follower.sessions
         if id in sessions and sessions[id].start_data:
             known = sessions[id]
@@ -146,7 +140,7 @@ def begin(
                 log.emit("session_start", dict(known.start_data), agent=agent)
             _missing_seeds(sessions, log, known, messages, agent)
             return sessions[id]
-        seq = _record(log, {"conversation_id": new_id("conv"), **data}, messages, agent)
+        seq = _record(log, {"conversation_id": new_id("conv", log), **data}, messages, agent)
         id = recorded_as(log, seq, "session_id", id)
         if id not in sessions:
             raise RecordingError(f"{log.path}: session {id} could not begin; 'lctl doctor' says why")

@@ -17,7 +17,7 @@ from lctl.errors import NotALog, RecordingError, UsageError
 from lctl.events import TAPE_TYPES
 from lctl.record.journal import JournalStore
 from lctl.session import naming
-from lctl.session.durable.beginning import new_id
+from lctl.session.durable.ids import new_id
 from lctl.session.redact import Redactor
 from lctl.session.session import LCTLSession
 

@@ -14,6 +14,7 @@ import orjson
 from lctl.errors import ToolInDoubt
 from lctl.session import jsonable
 from lctl.session.durable.writing import as_stored
+from lctl.session.found import recorded_here
 from lctl.session.tools import call_tool
 
 if TYPE_CHECKING:
@@ -110,7 +111,9 @@ class EarlierCalls:
             return
         self._read = True
         ended: set[Any] = set()
-        for line in self._session.log.store.read(max(self._session.start_seq, 1), self._seq + 1):
+        for line in recorded_here(self._session.log.store).read(
+            max(self._session.start_seq, 1), self._seq + 1
+        ):
             if not any(type in line[:64] for type in _TYPES):
                 continue
             event = orjson.loads(line)

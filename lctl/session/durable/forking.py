@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lctl.clock import system_clock, system_ids
 from lctl.errors import UsageError
-from lctl.record.journal import JournalStore
 from lctl.record.recorder import Draft
-from lctl.session import naming
-from lctl.session.durable import beginning
+from lctl.session import naming, opening
 from lctl.session.durable.cut import Cut, find_cut
+from lctl.session.durable.ids import new_id
 from lctl.session.durable.tooling import tools_data
 from lctl.session.durable.writing import recorded_as
 from lctl.session.session import LCTLSession
@@ -48,7 +47,7 @@ def fork(
     cut = find_cut(source, at, seq, repair)
     view = source.at(cut.seq)
     place, chain = _place(source, view, cut, path)
-    id = session_id or beginning.new_id("sess")
+    id = session_id or new_id("sess")
     data = {
         key: view.start_data[key]
         for key in ("trigger", "model", "policy", "tool_names", "tools", "seed_messages")
@@ -56,7 +55,7 @@ def fork(
     }
     data |= {
         "session_id": id,
-        "conversation_id": conversation_id or beginning.new_id("conv"),
+        "conversation_id": conversation_id or new_id("conv"),
         "parent_conversation_id": view.conversation,
         **tools_data(tools),
         "forked_from": {
@@ -98,13 +97,15 @@ def _place(
     stored = origin is not None and origin.destination is not None
     where = None if stored else origin.path if origin is not None else _path_of(source.origin_chain.log.path)
     tip = view.node(cut.number)
-    parent: dict[str, Any] = {"id": str(header.get("id") or ""), "seq": cut.seq}
+    known = header.get("known_as") if opening.redirect is not None else None
+    parent: dict[str, Any] = {"id": str(known or header.get("id") or ""), "seq": cut.seq}
     if tip is not None:
         parent["message_id"] = tip.id
     name = str(header.get("name") or naming.program())
     chain: dict[str, Any] = {"id": system_ids.chain_id(name), "name": name, "parent": parent}
+    chain |= {"seed": opening.seed(), "copied": cut.seq}
     place = Path(path) if path is not None else None
-    if place is not None and place.exists():
+    if place is not None and opening.redirect is None and place.exists():
         raise UsageError(f"{place}: there is a file already; a fork has a log of its own")
     if where is not None:
         folder = place.parent if place is not None else where.parent
@@ -129,9 +130,9 @@ def _copy(source: Reading, seq: int, place: Path | None, chain: dict[str, Any]) 
         return LCTLSession(str(chain["id"]), store=to)
     if place is None:
         place = naming.default_path(str(chain["name"]), system_clock)
-    if place.exists():
+    if opening.redirect is None and place.exists():
         place = _free(place)
-    store = JournalStore(place, chain)
+    store = opening.store(chain, place, "process", system_clock, adopt=False)
     for block in _blocks(_lines(source, seq)):
         store.append(b",\n".join(block), len(block))
     store.forget()

@@ -13,7 +13,9 @@ from lctl.conversation.hydrated import Hydrated
 from lctl.conversation.ledger import Ledger
 from lctl.conversation.sessions import Sessions
 from lctl.elsewhere import is_elsewhere
+from lctl.session import opening
 from lctl.session.conversing import follower_of
+from lctl.session.found import recorded_here
 from lctl.session.redact import Redactor
 from lctl.session.session import LCTLSession
 
@@ -195,9 +197,15 @@ class Reading(Hydrated):
     def raw_events(self) -> Iterator[dict[str, Any]]:
         origin = self.recording
         if origin is not None:
-            yield from (orjson.loads(line) for line in origin.store.read(1, self.seq + 1))
+            yield from (orjson.loads(line) for line in recorded_here(origin.store).read(1, self.seq + 1))
         else:
             yield from (event.to_dict() for event in self.origin_chain.log.events(0, self.seq + 1))
+
+
+def _place(source: str | os.PathLike[str]) -> str | Path:
+    """Of a log's file; in a rerun, of what this run has recorded there."""
+    named = source if isinstance(source, str) else Path(source)
+    return named if opening.moved is None else opening.moved(named)
 
 
 def _log(source: str | os.PathLike[str], session_id: str | None) -> Log:
@@ -205,7 +213,7 @@ def _log(source: str | os.PathLike[str], session_id: str | None) -> Log:
     from lctl.codec import open_log
 
     if not is_elsewhere(source):
-        return open_log(source)
+        return open_log(_place(source))
     from lctl.stores.opening import located, open_store
     from lctl.stores.source import log_of
 

@@ -12,7 +12,7 @@ from lctl.conversation.turns import parse_depth, render_depth, tail_of, turn_of
 from lctl.errors import RecordingError
 from lctl.record.recorder import Draft
 from lctl.session.conversing import follower_of
-from lctl.session.durable.beginning import new_id
+from lctl.session.durable.ids import new_id
 from lctl.session.durable.writing import Redelivery, message_data, recorded_as
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class ReplyChains:
         self, to: str | None, text: Any, id: str | None, role: str, parent: Node | None, data: dict[str, Any]
     ) -> str:
         depth, said = parse_depth(text)
-        name = id or new_id("msg")
+        name = id or new_id("msg", self._log)
         details = dict(data.pop("details", None) or {})
         if depth is not None:
             details["depth"] = depth

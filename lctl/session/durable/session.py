@@ -13,6 +13,7 @@ from lctl.session.conversing import follower_of
 from lctl.session.durable import beginning
 from lctl.session.durable.calls import EarlierCalls, call_once
 from lctl.session.durable.ending import Ending
+from lctl.session.durable.ids import new_id
 from lctl.session.durable.numbering import drafts, fresh
 from lctl.session.durable.ownstate import OwnState, Reduce
 from lctl.session.durable.turn import Left, Turn
@@ -115,7 +116,7 @@ class Session(Ending):
                 "state_version": state_version,
             }
             data = beginning.start_data(
-                session_id or beginning.new_id("sess"),
+                session_id or new_id("sess", recording),
                 conversation_id=conversation_id,
                 trigger=trigger,
                 model=model,
@@ -181,7 +182,7 @@ class Session(Ending):
         Raises:
             UsageError: as `log`.
         """
-        return follower_of(self.log).writing
+        return follower_of(self.log).writing_of(self.id)
 
     @property
     def is_recording(self) -> bool:

@@ -9,7 +9,7 @@ import orjson
 
 from lctl.interrupts import let_cause_through
 from lctl.session import border, jsonable
-from lctl.session.found import stored_data
+from lctl.session.found import recorded_here, stored_data
 from lctl.session.scrub import Scrubber
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def recorded_as(log: LCTLSession, seq: int, key: str, id: str) -> str:
     if border.playing is None:
         return id
     try:
-        return str(stored_data(log.store, seq)[key])
+        return str(stored_data(recorded_here(log.store), seq)[key])
     except KeyError:
         return id
 

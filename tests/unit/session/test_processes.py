@@ -147,6 +147,7 @@ print(*pids)
     assert agents(parent) == ["parent"] * 4
     for n, pid in enumerate(pids):
         child = load(folder / f"run-{pid}.lctl.json")
+        assert child["chain"].pop("seed") != parent["chain"]["seed"]
         assert child["chain"] == {"id": f"c-{pid}", "parent": {"id": "c", "seq": 2, "lane": f"0.{n + 1}"}}
         assert agents(child) == [f"child{n}"] * 3
         assert [e["seq"] for e in child["events"]] == [1, 2, 3]
