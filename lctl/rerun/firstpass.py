@@ -84,18 +84,13 @@ class FirstPass:
         self._went_on: dict[int, float] = {}
         self._cancelled: set[int | None] = set()
         self._told: dict[str, list[int]] = {}  # of each lane: seqs of what it recorded of itself
-<<<<<<< HEAD
+        self._copied = int(log.chain.get("copied") or 0)  # events of another log, which it begins with
         self._at: int | None = None  # the event that is looked at
         try:
             self._go_through(log)
             self._finish(log)
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise _unusable(log, self._at, error) from error
-=======
-        self._copied = int(log.chain.get("copied") or 0)  # events of another log, which it begins with
-        self._go_through(log)
-        self._finish(log)
->>>>>>> k63
 
     def _go_through(self, log: Log) -> None:
         note = {
