@@ -39,37 +39,51 @@ def align(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[int]:
 
 
 def _longest(left: Sequence[Hashable], right: Sequence[Hashable], alike: int) -> list[int]:
-    """As many as keep their order: the longest common subsequence, a row of its table in the bits of one
-    number (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004).
-
-    Of several that are as long, what stands at the same distance from the end is matched first, as it is
-    where something was changed, not moved. The first keys are `alike`.
-    """
+    """As many as keep their order: the longest common subsequence. Of several that are as long one in which
+    what was changed stands in its place: gaps of both sides at once. The first keys are `alike`."""
     match = [*range(alike), *[-1] * (len(left) - alike)]
-    places: dict[Hashable, int] = {}
-    bit = 1
-    for key in left[alike:]:
-        places[key] = places.get(key, 0) | bit
-        bit <<= 1
-    full = row = bit - 1
-    rows = [row]  # one more for each of `right`: a bit is 0 where that of `left` makes the sequence longer
-    get = places.get
-    for key in right[alike:]:
-        met = row & get(key, 0)
-        if met:
-            row = ((row + met) | (row - met)) & full
-        rows.append(row)
-    n, at = len(left), len(right)
-    while row != full and n > alike and at > alike:
-        if left[n - 1] == right[at - 1]:
+    mine, other = left[alike:], right[alike:]
+    rows = _rows(mine, other)
+    if rows[-1] == rows[0]:
+        return match
+    other_rows = _rows(other, mine)
+    n, at = len(mine), len(other)
+    while n and at:
+        if mine[n - 1] == other[at - 1]:
             n -= 1
             at -= 1
-            match[n] = at
-        elif rows[at - alike] >> n - alike - 1 & 1:
+            match[alike + n] = alike + at
+            continue
+        # With what is left of both, can that of one side, and then that of the other, be left out?
+        is_spare = rows[at] >> n - 1 & 1
+        if is_spare and other_rows[n - 1] >> at - 1 & 1:
+            n -= 1
+            at -= 1
+        elif is_spare and (n > at or not other_rows[n] >> at - 1 & 1):
             n -= 1
         else:
             at -= 1
     return match
+
+
+def _rows(keys: Sequence[Hashable], others: Sequence[Hashable]) -> list[int]:
+    """The table of the longest common subsequences, a row in the bits of one number (Hyyrö, "Bit-parallel
+    LCS-length computation revisited", 2004): after so many of `others`, a bit is 0 where one more of `keys`
+    makes the sequence longer."""
+    places: dict[Hashable, int] = {}
+    bit = 1
+    for key in keys:
+        places[key] = places.get(key, 0) | bit
+        bit <<= 1
+    full = row = bit - 1
+    rows = [row]
+    get = places.get
+    for key in others:
+        met = row & get(key, 0)
+        if met:
+            row = ((row + met) | (row - met)) & full
+        rows.append(row)
+    return rows
 
 
 def _align(left: Sequence[Hashable], right: Sequence[Hashable], alike: int) -> list[int]:
