@@ -22,7 +22,7 @@ import httpx2
 import orjson
 
 from lctl.clock import system_clock
-from lctl.session.redact import Redactor
+from lctl.session.redaction.redact import Redactor
 
 _URL = "http://model/v1/chat/completions"
 _KEPT = {b"user-agent": "user-agent", b"content-type": "content-type"}

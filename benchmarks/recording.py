@@ -37,7 +37,7 @@ from benchmarks.recordfloor import Record, locked, unguarded
 from lctl.record.journal import Durability, JournalStore
 from lctl.record.recorder import Recorder
 from lctl.session import LCTLSession, Redactor, jsonable
-from lctl.session.scrub import Scrubber
+from lctl.session.redaction.scrub import Scrubber
 
 ROUNDS = 25
 CALLS = 1024

@@ -25,7 +25,7 @@ from lctl.importing.source import Source
 from lctl.importing.times import stamp
 from lctl.importing.values import mapping
 from lctl.importing.writing import events_of, imported_of
-from lctl.session.redact import Redactor
+from lctl.session.redaction.redact import Redactor
 from lctl.state.messages import tool_calls_of, tool_results_of
 from lctl.state.summary import tail_of
 

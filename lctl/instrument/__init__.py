@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lctl.record.recorder import Draft
     from lctl.session import LCTLSession
-    from lctl.session.redact import Redactor
+    from lctl.session.redaction.redact import Redactor
 
 Record = Literal["model", "full"]
 

@@ -20,7 +20,7 @@ from lctl.instrument.codecs import aws
 from lctl.instrument.codecs.bodies import loads_or_none
 
 if TYPE_CHECKING:
-    from lctl.session.redact import Redactor
+    from lctl.session.redaction.redact import Redactor
 
 Path = tuple[str | int, ...]
 

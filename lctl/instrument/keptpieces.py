@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from lctl.clock import monotonic_ns
 from lctl.guard import guard
 from lctl.instrument import concealment, encodings
-from lctl.session.growing import Growing
+from lctl.session.redaction.growing import Growing
 
 if TYPE_CHECKING:
     from lctl.instrument.attempts import Attempt
     from lctl.instrument.openstreams import OpenStreams
-    from lctl.session.redact import Redactor
+    from lctl.session.redaction.redact import Redactor
 
 #: `in` finds a number in bytes five times as fast as bytes of one.
 _QUOTE, _BACKSLASH = b'"\\'

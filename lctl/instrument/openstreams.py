@@ -28,7 +28,7 @@ from lctl.record.writerlock import take
 
 if TYPE_CHECKING:
     from lctl.instrument.attempts import Attempt
-    from lctl.session.redact import Redactor
+    from lctl.session.redaction.redact import Redactor
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY | getattr(os, "O_CLOEXEC", 0)
 #: Bytes of the file beyond which no further stream is kept.

@@ -17,7 +17,7 @@ from lctl.session import default, naming
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lctl.session.redact import Redactor
+    from lctl.session.redaction.redact import Redactor
 
 #: `<commit>` or `<commit>+` of the program's folder, found out once by `lctl run`.
 _GIT = "LCTL_RUN_GIT"
@@ -108,7 +108,7 @@ def without_secrets(words: list[str], redactor: Redactor) -> list[str]:
 
 def secret_names() -> list[str]:
     """Names of the environment variables that hold a secret and are set."""
-    from lctl.session.secretforms import ENVIRONMENT, ENVIRONMENT_PLACE
+    from lctl.session.redaction.forms import ENVIRONMENT, ENVIRONMENT_PLACE
 
     secret, place = re.compile(ENVIRONMENT), re.compile(ENVIRONMENT_PLACE)
     return sorted(

@@ -10,7 +10,7 @@ from lctl.instrument.codecs import aws
 from lctl.interrupts import let_through
 
 if TYPE_CHECKING:
-    from lctl.session.redact import Redactor
+    from lctl.session.redaction.redact import Redactor
     from lctl.session.underway import Moment, UnderWay
 
 # By name, because anyio, trio and asyncio each have their own and none may be imported here.

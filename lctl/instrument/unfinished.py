@@ -12,7 +12,7 @@ from lctl.conversation.blobs import take_blobs
 from lctl.instrument import codecs
 from lctl.instrument.openstreams import frames
 from lctl.record.writerlock import take
-from lctl.session.redact import Redactor
+from lctl.session.redaction.redact import Redactor
 
 
 def revived(

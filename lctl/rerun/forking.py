@@ -16,7 +16,7 @@ from lctl.rerun.repeating import inherited_edits
 from lctl.rerun.rules import Rules
 from lctl.rerun.settings import Settings, new_log
 from lctl.rerun.tape import Tape
-from lctl.session.redact import Redactor
+from lctl.session.redaction.redact import Redactor
 
 if TYPE_CHECKING:
     from lctl.rerun.block import Block

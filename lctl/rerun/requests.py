@@ -22,7 +22,7 @@ from lctl.rerun.entries import Entry
 from lctl.rerun.settings import DUMMY_KEY, SCRATCH
 from lctl.rerun.tape import Tape
 from lctl.session.border import WireRequest
-from lctl.session.redact import Redactor
+from lctl.session.redaction.redact import Redactor
 from lctl.state.messages import reasoning_of, text_of, tool_calls_of, tool_results_of
 
 #: Fields of a body that are new in each run and change nothing.

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from lctl.session.default import export, get_session
-from lctl.session.redact import Redactor
+from lctl.session.redaction.redact import Redactor
 from lctl.session.session import LCTLSession
 from lctl.session.tools import tool
 from lctl.session.traced import traced, traced_step

@@ -12,7 +12,7 @@ from lctl.guard import guard
 
 if TYPE_CHECKING:
     from lctl.record.recorder import Draft
-    from lctl.session.redact import Redactor
+    from lctl.session.redaction.redact import Redactor
     from lctl.session.session import LCTLSession
 
 Undo = Callable[[], None]

@@ -274,7 +274,7 @@ def _numpy(value: Any) -> Any:
 
 
 def _bytes(value: bytes) -> dict[str, Any]:
-    from lctl.session.pieces import pieces_of
+    from lctl.session.redaction.pieces import pieces_of
 
     end = _BYTES
     while end < len(value) and value[end] & 0xC0 == 0x80 and end > _BYTES - 4:

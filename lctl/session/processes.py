@@ -121,7 +121,7 @@ def _await_locks() -> None:
     """
     if not _sessions:
         return
-    import_module("lctl.session.secretsearch")  # any thread may need it at any moment, to say what failed
+    import_module("lctl.session.redaction.search")  # any thread may need it at any moment, to say what failed
     until = monotonic() + _PATIENCE
     while guard.reporting or _imports() - _lasting:
         if monotonic() >= until:

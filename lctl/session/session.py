@@ -32,9 +32,9 @@ from lctl.session.keeping import Keeping
 from lctl.session.lanes import Lane
 from lctl.session.llm import Prompts
 from lctl.session.pooljobs import PoolJobs
-from lctl.session.redact import Redactor
+from lctl.session.redaction.redact import Redactor
+from lctl.session.redaction.scrub import MAX_STRING, Scrubber
 from lctl.session.returns import Returns
-from lctl.session.scrub import MAX_STRING, Scrubber
 from lctl.session.stepping import Stepping
 from lctl.session.trusting import Trusting
 from lctl.session.underway import UnderWay

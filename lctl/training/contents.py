@@ -18,7 +18,7 @@ _REASONING_KEYS = frozenset({"reasoning", "reasoning_content", "reasoning_detail
 _REASONING_PARTS = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_text"})
 #: Of an answer, and not sent back with it.
 _ANSWER_KEYS = frozenset({"refusal", "annotations", "audio", "function_call", "id", "usage", "stop_reason"})
-#: What `lctl.session.redact` puts in place of a secret begins so.
+#: What `lctl.session.redaction.redact` puts in place of a secret begins so.
 _PLACEHOLDER = b"[redacted:"
 
 

@@ -18,7 +18,7 @@ from lctl.events import TAPE_TYPES
 from lctl.record.journal import JournalStore
 from lctl.session import naming
 from lctl.session.durable.ids import new_id
-from lctl.session.redact import Redactor
+from lctl.session.redaction.redact import Redactor
 from lctl.session.session import LCTLSession
 
 if TYPE_CHECKING:

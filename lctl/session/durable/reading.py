@@ -16,7 +16,7 @@ from lctl.elsewhere import is_elsewhere
 from lctl.session import opening
 from lctl.session.conversing import follower_of
 from lctl.session.found import recorded_here
-from lctl.session.redact import Redactor
+from lctl.session.redaction.redact import Redactor
 from lctl.session.session import LCTLSession
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import orjson
 from lctl.interrupts import let_cause_through
 from lctl.session import border, jsonable
 from lctl.session.found import recorded_here, stored_data
-from lctl.session.scrub import Scrubber
+from lctl.session.redaction.scrub import Scrubber
 
 if TYPE_CHECKING:
     from lctl.conversation.node import Node

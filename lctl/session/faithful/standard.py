@@ -17,7 +17,7 @@ from lctl.session.faithful.coding import (
     Note,
     Unfaithful,
 )
-from lctl.session.pieces import bytes_of, pieces_of
+from lctl.session.redaction.pieces import bytes_of, pieces_of
 
 
 def fill() -> None:

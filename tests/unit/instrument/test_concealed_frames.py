@@ -10,7 +10,7 @@ import pytest
 
 from lctl.instrument import concealment
 from lctl.instrument.codecs import aws
-from lctl.session.redact import Redactor
+from lctl.session.redaction.redact import Redactor
 from lctl.testing.wire.bedrock import frame
 
 SECRET = "sk-proj-" + "Ab3dEf6hIj9lMn2pQr5t" * 2

@@ -18,7 +18,7 @@ from lctl.instrument.codecs import openai as dialect
 from lctl.instrument.codecs.chunks import only_text
 from lctl.instrument.codecs.sse import read_merged, read_stream
 from lctl.session import LCTLSession
-from lctl.session.redact import Redactor
+from lctl.session.redaction.redact import Redactor
 from lctl.testing import FixedClock
 from tests.seeds import tries
 

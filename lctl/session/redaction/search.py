@@ -10,15 +10,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from lctl.session import secretforms
-from lctl.session.suspicion import RUN, RUNS
+from lctl.session.redaction import forms
+from lctl.session.redaction.suspicion import RUN, RUNS
 
 #: A kind and its pattern.
 Form: TypeAlias = tuple[str, re.Pattern[str]]
 
 #: One of these is in every name under which a secret is kept, in lower case.
 _NAMES = ("pass", "pwd", "secret", "token", "authorization", "cookie", "key")
-#: And with one of these each name that `secretforms.NAME` finds begins.
+#: And with one of these each name that `forms.NAME` finds begins.
 _FIRST = "acempst"
 
 
@@ -43,24 +43,24 @@ class Forms:
     """Compiled in 15 ms, which are spent when the first suspicious line is seen."""
 
     def __init__(self) -> None:
-        self._name = re.compile(f"(?i){secretforms.NAME}")
+        self._name = re.compile(f"(?i){forms.NAME}")
         # Three times as fast without cases, and twice that where most letters are known to begin none.
-        self._lower_name = re.compile(f"(?=[{_FIRST}]){secretforms.NAME}")
-        self.value = re.compile(secretforms.VALUE)
-        self.cookies = re.compile(secretforms.COOKIES)
-        self.cookie = re.compile(secretforms.COOKIE)
-        self.form_field = re.compile(secretforms.FORM_FIELD)
-        self.no_secret = re.compile(secretforms.NO_SECRET)
-        self.placeholder = re.compile(secretforms.PLACEHOLDER)
-        self.formats: Sequence[Form] = [(kind, re.compile(form)) for kind, form in secretforms.FORMATS]
-        self._free = [one for one in self.formats if one[0] in secretforms.WITHOUT_RUN]
+        self._lower_name = re.compile(f"(?=[{_FIRST}]){forms.NAME}")
+        self.value = re.compile(forms.VALUE)
+        self.cookies = re.compile(forms.COOKIES)
+        self.cookie = re.compile(forms.COOKIE)
+        self.form_field = re.compile(forms.FORM_FIELD)
+        self.no_secret = re.compile(forms.NO_SECRET)
+        self.placeholder = re.compile(forms.PLACEHOLDER)
+        self.formats: Sequence[Form] = [(kind, re.compile(form)) for kind, form in forms.FORMATS]
+        self._free = [one for one in self.formats if one[0] in forms.WITHOUT_RUN]
 
     def formats_in(self, text: str) -> Sequence[Form]:
         """Those that may be found in a text, in their order; all where letters have more than two cases."""
         if not text.isascii() or RUN in text.encode().translate(RUNS):
             return self.formats
         lowered = text.lower()
-        return [one for one in self._free if secretforms.WITHOUT_RUN[one[0]] in lowered]
+        return [one for one in self._free if forms.WITHOUT_RUN[one[0]] in lowered]
 
     def may_name(self, text: str) -> bool:
         """Whether a text may say a name under which a secret is kept."""

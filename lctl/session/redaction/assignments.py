@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lctl.session.secretsearch import Forms
+    from lctl.session.redaction.search import Forms
 
 _SEPARATORS = str.maketrans("", "", "-_. ")
 _MARK = "[redacted:"
 
 
 def normal(name: str) -> str:
-    """A name as `secretforms` lists it."""
+    """A name as `forms` lists it."""
     return name.lower().translate(_SEPARATORS)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import orjson
 
 from lctl.session import jsonable
-from lctl.session.redact import Redactor
-from lctl.session.suspicion import SHAPE
+from lctl.session.redaction.redact import Redactor
+from lctl.session.redaction.suspicion import SHAPE
 
 #: Characters of one string that are kept.
 MAX_STRING = 1 << 20

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lctl.session import LCTLSession, Redactor
-from lctl.session.secretforms import FORMATS
+from lctl.session.redaction.forms import FORMATS
 from lctl.testing import FixedClock
 from tests.seeds import tries
 
@@ -340,7 +340,7 @@ def test_no_structure_hides_a_secret(tmp_path: Path, kind: str, before: str, aft
     from lctl.record.recorder import Recorder
     from lctl.record.store import MemoryStore
     from lctl.session import jsonable
-    from lctl.session.scrub import Scrubber
+    from lctl.session.redaction.scrub import Scrubber
 
     scrub = Scrubber(Redactor())
     recorder = Recorder(

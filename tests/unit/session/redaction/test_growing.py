@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lctl.session import Redactor
-from lctl.session.growing import Growing
+from lctl.session.redaction.growing import Growing
 
 
 def _spelled(text: str) -> str:

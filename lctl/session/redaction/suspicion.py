@@ -2,7 +2,7 @@
 
 A clean line of 320 bytes costs about a microsecond; one alternation over all forms would cost four.
 What is met here is only looked at closer (`Redactor`): a hit too many costs time, a hit too few a
-secret. Every form in `secretforms` must be met.
+secret. Every form in `forms` must be met.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lctl.session import Redactor
-from lctl.session.assignments import assigned_secrets
-from lctl.session.secretsearch import Forms
+from lctl.session.redaction.assignments import assigned_secrets
+from lctl.session.redaction.search import Forms
 from tests.seeds import tries
 
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lctl.session import Redactor
-from lctl.session.scrub import Scrubber
-from lctl.session.suspicion import SHAPE
+from lctl.session.redaction.scrub import Scrubber
+from lctl.session.redaction.suspicion import SHAPE
 from tests.seeds import tries
 
 

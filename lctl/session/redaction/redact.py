@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from lctl.errors import UsageError
-from lctl.session.assignments import assigned_secrets, normal
-from lctl.session.pieces import bytes_of, pieces_of
-from lctl.session.suspicion import suspicion
+from lctl.session.redaction.assignments import assigned_secrets, normal
+from lctl.session.redaction.pieces import bytes_of, pieces_of
+from lctl.session.redaction.suspicion import suspicion
 
 if TYPE_CHECKING:
-    from lctl.session.secretsearch import Forms
+    from lctl.session.redaction.search import Forms
 
-_MIN_VALUE = 8
 _PLACED = "[redacted:"
 
 
@@ -166,7 +165,7 @@ class Redactor:
         return [self.value(item, name if isinstance(item, str | dict) else None) for item in value]
 
     def _is_secret_name(self, name: str) -> bool:
-        from lctl.session.secretforms import PLAIN_NAMES, SECRET_ENDINGS, SECRET_NAMES
+        from lctl.session.redaction.forms import PLAIN_NAMES, SECRET_ENDINGS, SECRET_NAMES
 
         if len(name) > 64:
             return False
@@ -194,7 +193,7 @@ class Redactor:
 
     def _cookies(self, value: str, forms: Forms, is_set: bool) -> str:
         """The value of a header: the names of the cookies stay, and what else is said of one that is set."""
-        from lctl.session.secretforms import COOKIE_ATTRIBUTES
+        from lctl.session.redaction.forms import COOKIE_ATTRIBUTES
 
         def cookie(found: re.Match[str]) -> str:
             name, secret = found["name"], found["secret"]
@@ -256,31 +255,17 @@ class Redactor:
         return f"[redacted:{kind}:{digest}]"
 
     def _compile(self) -> Forms:
-        from lctl.session.secretsearch import Forms
+        from lctl.session.redaction.search import Forms
 
         self._forms = Forms()
         return self._forms
 
     def _learn_environment(self) -> Iterable[str]:
         """Take the secrets of the environment; as they would be found in a lower-case line."""
-        from lctl.session.secretforms import ENVIRONMENT, ENVIRONMENT_PLACE
-        from lctl.session.secretsearch import written_forms
+        from lctl.session.redaction import environment
 
-        secret, place = re.compile(ENVIRONMENT), re.compile(ENVIRONMENT_PLACE)
-        values = {
-            value
-            for name, value in list(os.environ.items())
-            if len(value) >= _MIN_VALUE and secret.search(name) and not place.search(name)
-        } - self._allowed
-        written = {form: value for value in values for form in written_forms(value)}
-        # A value that is a plain word ("postgres") is only taken where it stands alone.
-        patterns = [
-            rf"(?<![A-Za-z0-9]){re.escape(form)}(?![A-Za-z0-9])" if form.isalpha() else re.escape(form)
-            for form in sorted(written, key=len, reverse=True)
-        ]
-        self._written = written
-        self._values = re.compile("|".join(patterns)) if patterns else None
-        return [orjson.dumps(form)[1:-1].lower().decode("latin-1") for form in written if _encodable(form)]
+        self._written, self._values = environment.secrets(self._allowed)
+        return environment.lowered(self._written)
 
 
 def _text_of(value: Any) -> str | None:
@@ -288,14 +273,6 @@ def _text_of(value: Any) -> str | None:
     if isinstance(value, dict) and isinstance(pieces := value.get("$bytes"), list):
         value = pieces[0] if len(pieces) == 1 else None
     return value if isinstance(value, str) else None
-
-
-def _encodable(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _parsed(text: str) -> Any:

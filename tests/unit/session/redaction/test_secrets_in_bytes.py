@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lctl.session import LCTLSession, tool
-from lctl.session.pieces import bytes_of, pieces_of
+from lctl.session.redaction.pieces import bytes_of, pieces_of
 
 Events = Callable[[LCTLSession], list[dict[str, Any]]]
 KEY = b"sk-ant-" + b"api03-abcdefghijklmnopqrstuvwx"

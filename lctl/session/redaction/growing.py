@@ -6,7 +6,7 @@ import re
 
 import orjson
 
-from lctl.session.redact import Redactor
+from lctl.session.redaction.redact import Redactor
 
 #: Characters that are looked at with what comes after them; of a word, before its end is waited for; of one
 #: that is not waited for any longer.
