@@ -46,7 +46,7 @@ def _longest(left: Sequence[Hashable], right: Sequence[Hashable], alike: int) ->
     rows = _rows(mine, other)
     if rows[-1] == rows[0]:
         return match
-    other_rows = _rows(other, mine)
+    other_rows: list[int] = []
     n, at = len(mine), len(other)
     while n and at:
         if mine[n - 1] == other[at - 1]:
@@ -56,6 +56,8 @@ def _longest(left: Sequence[Hashable], right: Sequence[Hashable], alike: int) ->
             continue
         # With what is left of both, can that of one side, and then that of the other, be left out?
         is_spare = rows[at] >> n - 1 & 1
+        if is_spare and not other_rows:
+            other_rows = _rows(other, mine)
         if is_spare and other_rows[n - 1] >> at - 1 & 1:
             n -= 1
             at -= 1

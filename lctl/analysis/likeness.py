@@ -52,7 +52,7 @@ def same_inside(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
 
 def same_name(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
     types, agents, names = side.trace.types, side.trace.agents, side.trace.names
-    return [(types[n], agents[n], names[n]) for n in some]
+    return [hash((types[n], agents[n], names[n])) for n in some]
 
 
 def same_agent(side: Side, some: Sequence[int]) -> Sequence[Hashable]:

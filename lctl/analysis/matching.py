@@ -74,8 +74,10 @@ class _Matching:
         unlike_mine, unlike_other = [mine[place] for place in unlike], [other[place] for place in unlike]
         if likeness.same_name(left, unlike_mine) != likeness.same_name(right, unlike_other):
             return False
+        if len(unlike) == 1:
+            return True
         steps = [(n, m) for n, m in zip(unlike_mine, unlike_other, strict=True) if classes[n] == STEP]
-        return len(unlike) == 1 or not steps or self._is_nothing_elsewhere(steps)
+        return not steps or self._is_nothing_elsewhere(steps)
 
     def _is_nothing_elsewhere(self, steps: list[tuple[int, int]]) -> bool:
         """Whether none of the steps is more like the counterpart of another one than like its own."""
@@ -196,14 +198,16 @@ class _Matching:
         other: Sequence[int],
         keys: Sequence[Hashable],
         other_keys: Sequence[Hashable],
-    ) -> None:
-        """Equal keys, as many as keep their order."""
+    ) -> int:
+        """Equal keys, as many as keep their order: so many."""
         pairs, other_pairs = self.left.pairs, self.right.pairs
-        for n, place in zip(mine, align(keys, other_keys), strict=True):
+        places = align(keys, other_keys)
+        for n, place in zip(mine, places, strict=True):
             if place >= 0:
                 m = other[place]
                 pairs[n] = m
                 other_pairs[m] = n
+        return len(places) - places.count(-1)
 
     def _pair_alike(
         self,
@@ -259,9 +263,9 @@ class _Matching:
                 return
             keys, other_keys = level(self.left, mine), level(self.right, other)
             if not set(keys).isdisjoint(other_keys):
-                self._pair_in_order(mine, other, keys, other_keys)
-                mine = self.left.free(mine)
-                other = self.right.free(other) if mine else []
+                if self._pair_in_order(mine, other, keys, other_keys) in (len(mine), len(other)):
+                    return
+                mine, other = self.left.free(mine), self.right.free(other)
 
 
 def _by_owner(side: Side) -> dict[int, list[int]]:

@@ -46,10 +46,14 @@ class Side:
     def body(self, step: int) -> Body:
         body = Body()
         agents, classes, streams = self.trace.agents, self.trace.classes, self._streams
+        last, add = "", body.loose.append  # events of one lane mostly stand together
         for n in self.items.get(step, ()):
             where = classes[n]
             if where == EVENT:
-                body.lanes.setdefault(streams.get(n) or agents[n], []).append(n)
+                lane = agents[n] if not streams else streams.get(n) or agents[n]
+                if lane != last or not body.lanes:
+                    last, add = lane, body.lanes.setdefault(lane, []).append
+                add(n)
             elif where == STEP:
                 body.steps.append(n)
             else:
