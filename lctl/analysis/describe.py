@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from lctl.analysis.log import model_of, number, text, tokens_of
 from lctl.analysis.wording import compact, count, plain, quoted, seconds
 from lctl.events import Event
-from lctl.state.messages import WORDED, content_of
+from lctl.state.messages import WORDED, cited, content_of
 
 #: Where libraries are.
 _LIBRARY = re.compile(
@@ -233,6 +233,9 @@ def _said(content: object) -> str:
                 continue
             if kind in WORDED and isinstance(inner, list):
                 words.append(_said(inner))
+                continue
+            if "citationsContent" in part:
+                words.append(_said(cited(part)))
                 continue
             words.append(inner if isinstance(inner, str) else f"[{kind}]" if kind else "")
     return " ".join(filter(None, words))

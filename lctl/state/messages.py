@@ -161,9 +161,15 @@ def _words(part: Any) -> str:
         return ""
     if _kind(part) in _TEXT or "type" not in part:
         text = part.get("text")
-        return text if isinstance(text, str) else ""
+        return text if isinstance(text, str) else "".join(_words(one) for one in cited(part))
     refusal = part.get("refusal")
     return refusal if isinstance(refusal, str) else ""
+
+
+def cited(part: Data) -> list[Any]:
+    """The parts that Bedrock has together with what they are cited from."""
+    held = part.get("citationsContent")
+    return _list(held.get("content")) if isinstance(held, Mapping) else []
 
 
 def _texts(items: Any) -> str:

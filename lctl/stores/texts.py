@@ -19,6 +19,12 @@ _KINDS = {
 _LIMIT = 100_000
 
 
+#: Where the parts of a message have words, or other parts.
+_WORDED = (
+    "text", "content", "thinking", "input", "output", "arguments",
+    "citationsContent", "reasoningContent", "reasoningText", "toolResult",  # Bedrock's
+)  # fmt: skip
+
 #: Letters and digits in a row.
 _TERM = re.compile(r"[^\W_]+")
 
@@ -71,5 +77,5 @@ def _words(value: Any, depth: int = 0) -> Iterator[str]:
         for one in value:
             yield from _words(one, depth + 1)
     elif depth < 6 and isinstance(value, dict):
-        for key in ("text", "content", "thinking", "input", "output", "arguments"):
+        for key in _WORDED:
             yield from _words(value.get(key), depth + 1)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
-from lctl.errors import UsageError
 from lctl.testing.faults import Fault
 
 if TYPE_CHECKING:
@@ -89,18 +88,3 @@ class Reply:
 #: What a script takes for one answer: a text, a `Reply`, a `Fault`, or a function of the request that
 #: gives one of them, or None to leave the request to what comes next.
 Answer: TypeAlias = "str | Reply | Fault | Callable[[Request], str | Reply | Fault | None]"
-
-
-def answer_of(value: Any, options: Mapping[str, Any]) -> Answer:
-    """The answer that `reply(value, **options)` means. Raises UsageError for what is none."""
-    if options:
-        if value is None or isinstance(value, str):
-            return Reply(value, **options)
-        if isinstance(value, Reply):
-            return replace(value, **options)
-        raise UsageError(f"reply({type(value).__name__}, ...): options go with a text or a Reply only")
-    if isinstance(value, (str, Reply, Fault)) or callable(value):
-        return cast("Answer", value)
-    raise UsageError(
-        f"an answer is a text, a Reply, a Fault or a function of the request, not {type(value).__name__}"
-    )

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from lctl.testing.accepting import answer_of, check_times, given, listed
 from lctl.testing.faults import Fault
-from lctl.testing.replies import Answer, Reply, answer_of
+from lctl.testing.replies import Answer, Reply
 from lctl.testing.request import Request
 
 Matches: TypeAlias = Callable[[Request], bool]
@@ -39,6 +40,7 @@ class Script:
 
     def add(self, answer: Answer, times: int | None, matches: Matches | None = None) -> None:
         """Append to the rules when `matches` is given, else to the queue."""
+        check_times(times)
         with self._lock:
             if matches is None:
                 self._queue.append(_Entry(_always, answer, times))
@@ -87,8 +89,9 @@ class Script:
                 if entry.left <= 0:
                     entries[:] = [e for e in entries if e is not entry]
         answer = entry.answer
-        value = answer if isinstance(answer, (str, Reply, Fault)) else answer(request)
-        return Reply(value) if isinstance(value, str) else value
+        if isinstance(answer, str):
+            return Reply(answer)
+        return answer if isinstance(answer, (Reply, Fault)) else given(answer(request))
 
     def _asked_for(self, request: Request) -> Fault | None:
         """The fault named by the request's own header, while it still strikes this very request."""
@@ -116,14 +119,14 @@ class Rule:
 
     def script(self, answers: Iterable[Any]) -> Rule:
         """Answer matching requests with these, each once, in order."""
-        for answer in answers:
+        for answer in listed(answers):
             self.reply(answer, times=answer.times if isinstance(answer, Fault) else 1)
         return self
 
     def fault(self, status: int | None = None, /, **options: Any) -> Rule:
         """Let matching requests fail; see `Fault`."""
         fault = Fault(status, **options)
-        self._script.add(fault, fault.times, self._matches)
+        self._script.add(answer_of(fault, {}), fault.times, self._matches)
         return self
 
 

@@ -9,11 +9,11 @@ from typing import Any, Self
 
 from lctl.clock import Clock, system_clock
 from lctl.errors import UsageError
+from lctl.testing.accepting import answer_of, listed
 from lctl.testing.answering import Answering
 from lctl.testing.connection import Connection, Outgoing
 from lctl.testing.faults import Fault
 from lctl.testing.listener import Listener
-from lctl.testing.replies import answer_of
 from lctl.testing.request import Request
 from lctl.testing.script import Rule, Script, matcher
 from lctl.testing.seeded import Seeded
@@ -135,7 +135,7 @@ class ModelServer:
 
     def script(self, answers: Iterable[Any]) -> Self:
         """Queue these answers, each once (a `Fault` as often as it says), in order."""
-        for answer in answers:
+        for answer in listed(answers):
             self.reply(answer, times=answer.times if isinstance(answer, Fault) else 1)
         return self
 

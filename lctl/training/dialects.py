@@ -150,8 +150,12 @@ class Chat:
                 self.lost[key] += 1
         if "cachePoint" in part:
             self.lost["cache_control"] += 1
+        if dialects.cited(part):
+            self.lost["citations"] += 1
         kind = text(part.get("type"))
-        if kind in _SERVERS or kind.endswith(("_tool_result", "_call_output")):
+        if _by_bedrock(part):
+            self.lost["server tool"] += 1
+        elif kind in _SERVERS or kind.endswith(("_tool_result", "_call_output")):
             if kind not in _RESULTS:
                 self.lost["server tool"] += 1
         elif (kind.endswith("_call") and kind not in _CALLS) or not _EXECUTED.isdisjoint(part):
@@ -189,7 +193,7 @@ def _calls(data: Data) -> Iterator[dict[str, Any]]:
         google, bedrock = part.get("functionCall"), part.get("toolUse")
         if isinstance(google, Mapping):
             found.append((google.get("id"), google.get("name"), google.get("args")))
-        elif isinstance(bedrock, Mapping):
+        elif isinstance(bedrock, Mapping) and not _by_bedrock(part):
             found.append((bedrock.get("toolUseId"), bedrock.get("name"), bedrock.get("input")))
         elif text(part.get("type")) in _CALLS:
             found.append((part.get("call_id") or part.get("id"), part.get("name"), _arguments(part)))
@@ -224,6 +228,12 @@ def _is_result(part: Any) -> bool:
     if not isinstance(part, Mapping):
         return False
     return text(part.get("type")) in _RESULTS or "functionResponse" in part or "toolResult" in part
+
+
+def _by_bedrock(part: Data) -> bool:
+    """A call that Bedrock itself carried out."""
+    called = part.get("toolUse")
+    return isinstance(called, Mapping) and called.get("type") in _SERVERS
 
 
 def _held(part: Any) -> Any:

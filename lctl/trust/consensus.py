@@ -8,7 +8,7 @@ Pure, and the order of the assessments does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from math import fsum
 from typing import Any
@@ -71,7 +71,7 @@ def consensus(assessments: Iterable[Assessment | dict[str, Any]], tolerance: flo
     """
     by_agent: dict[str, Assessment] = {}
     for one in assessments:
-        made = one if isinstance(one, Assessment) else _read(one)
+        made = _read(msgspec.structs.asdict(one) if isinstance(one, Assessment) else one)
         by_agent[made.agent] = made
     if not by_agent:
         raise UsageError("a consensus needs at least one assessment")
@@ -104,9 +104,14 @@ def _levels(held: list[float], weights: list[float], tolerance: float) -> tuple[
     return min(1.0, fsum(near) / whole), min(1.0, fsum(apart) / whole)
 
 
-def _read(given: dict[str, Any]) -> Assessment:
+def _read(given: Any) -> Assessment:
+    if not isinstance(given, Mapping):
+        raise UsageError(f"an assessment is {{agent, confidence, reliability}}, not {given!r:.80}")
     confidence, reliability = unit(given.get("confidence")), unit(given.get("reliability", 1.0))
     agent = given.get("agent")
     if not isinstance(agent, str) or confidence is None or reliability is None:
-        raise UsageError(f"an assessment is {{agent, confidence, reliability}}, not {given!r}")
+        raise UsageError(
+            "an assessment is {agent, confidence, reliability}, both numbers from 0 to 1, not "
+            f"{dict(given)!r:.200}"
+        )
     return Assessment(agent, confidence, reliability)

@@ -176,7 +176,8 @@ class Ledger:
         fact.text = text or fact.text
         if source is not None or "decay_rate" in data:
             fact.source = source or fact.source
-            fact.own_rate = unit(data.get("decay_rate")) or fact.own_rate
+            own = unit(data.get("decay_rate"))
+            fact.own_rate = fact.own_rate if own is None else own
             fact.rate = self.policy.rate(fact.id, fact.source, fact.own_rate)
         fact.tags = tags_of(data) or fact.tags
         if extra := _extra(data):

@@ -77,6 +77,16 @@ def with_payload(frame: bytes, payload: bytes) -> bytes:
     return made + zlib.crc32(made).to_bytes(4, "big")
 
 
+def join_base64(pieces: list[str]) -> str:
+    """One base64 of bytes that came in several, each with a padding of its own."""
+    if len(pieces) == 1:
+        return pieces[0]
+    try:
+        return base64.b64encode(b"".join(map(base64.b64decode, pieces))).decode()
+    except binascii.Error:
+        return "".join(pieces)
+
+
 def _size_of_headers(frame: bytes) -> int:
     return int.from_bytes(frame[4:8], "big")
 

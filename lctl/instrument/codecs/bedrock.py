@@ -155,41 +155,79 @@ def _read_frames(frames: list[tuple[str, dict[str, Any]]]) -> ModelAnswer:
 class _Block:
     """One content block of a stream while its deltas arrive."""
 
-    __slots__ = ("_input", "_other", "_reasoning", "_signature", "_text", "_tool")
+    __slots__ = ("_bytes", "_citations", "_input", "_other", "_reasoning", "_results", "_start", "_text")
 
     def __init__(self) -> None:
-        self._tool: dict[str, Any] | None = None
+        self._start: dict[str, dict[str, Any]] = {}  # what the block began with, by its kind
         self._input: list[str] = []
+        self._results: list[Any] = []
         self._text: list[str] = []
-        self._reasoning: list[str] = []
-        self._signature: str | None = None
+        self._citations: list[Any] = []
+        self._reasoning: dict[str, str] = {}
+        self._bytes: list[str] = []
         self._other: dict[str, Any] = {}
 
     def start(self, start: Any) -> None:
-        tool = start.get("toolUse") if isinstance(start, dict) else None
-        if isinstance(tool, dict):
-            self._tool = dict(tool)
+        for kind, value in start.items() if isinstance(start, dict) else ():
+            if isinstance(value, dict):
+                self._start[kind] = value
 
     def add(self, delta: Any) -> None:
         for key, value in delta.items() if isinstance(delta, dict) else ():
             if key == "text":
                 self._text.append(str(value))
             elif key == "toolUse" and isinstance(value, dict):
-                self._tool = self._tool or {}
+                self._start.setdefault(key, {})
                 self._input.append(str(value.get("input") or ""))
+            elif key == "toolResult" and isinstance(value, list):
+                self._start.setdefault(key, {})
+                self._results += value
+            elif key == "citation":
+                self._citations.append(value)
             elif key == "reasoningContent" and isinstance(value, dict):
-                self._reasoning.append(str(value.get("text") or ""))
-                self._signature = value.get("signature") or self._signature
+                self._think(value)
+            elif key == "image" and isinstance(value, dict):
+                self._draw(value)
             else:
                 self._other[key] = value
 
+    def _think(self, piece: dict[str, Any]) -> None:
+        if piece.get("redactedContent"):
+            self._bytes.append(str(piece["redactedContent"]))
+            return
+        self._reasoning["text"] = self._reasoning.get("text", "") + str(piece.get("text") or "")
+        if piece.get("signature"):
+            self._reasoning["signature"] = str(piece["signature"])
+
+    def _draw(self, piece: dict[str, Any]) -> None:
+        self._start.setdefault("image", {})
+        source = piece.get("source")
+        for kind, value in source.items() if isinstance(source, dict) else ():
+            if kind == "bytes":
+                self._bytes.append(str(value))
+            else:
+                self._other[kind] = value
+        if piece.get("error"):
+            self._other["error"] = piece["error"]
+
     def whole(self) -> dict[str, Any]:
-        if self._tool is not None:
+        """As the answer in one piece has it."""
+        if "toolUse" in self._start:
             text = "".join(self._input)
             value = loads_or_none(text.encode("utf-8", "replace")) if text else {}
-            return {"toolUse": {**self._tool, "input": text if value is None else value}}
+            return {"toolUse": {**self._start["toolUse"], "input": text if value is None else value}}
+        if "toolResult" in self._start:
+            return {"toolResult": {**self._start["toolResult"], "content": self._results}}
+        if "image" in self._start:
+            other = dict(self._other)
+            error = {"error": other.pop("error")} if "error" in other else {}
+            source = {**other, **({"bytes": aws.join_base64(self._bytes)} if self._bytes else {})}
+            return {"image": {**self._start["image"], "source": source, **error}}
         if self._reasoning:
-            said = {"text": "".join(self._reasoning)}
-            signed = {"signature": self._signature} if self._signature else {}
-            return {"reasoningContent": {"reasoningText": {**said, **signed}}}
-        return {"text": "".join(self._text)} if self._text else dict(self._other)
+            return {"reasoningContent": {"reasoningText": dict(self._reasoning)}}
+        if self._bytes:
+            return {"reasoningContent": {"redactedContent": aws.join_base64(self._bytes)}}
+        text = "".join(self._text)
+        if self._citations:
+            return {"citationsContent": {"content": [{"text": text}], "citations": self._citations}}
+        return {"text": text} if text else dict(self._other)

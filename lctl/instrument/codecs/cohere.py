@@ -86,6 +86,8 @@ def _read_events(events: list[dict[str, Any]]) -> ModelAnswer:
     blocks: dict[int, dict[str, Any]] = {}
     calls: dict[int, dict[str, Any]] = {}
     plan: list[str] = []
+    citations: dict[int, Any] = {}
+    failure: Any = None
     ended = False
     for event in events:
         kind, index = event.get("type"), event.get("index")
@@ -99,10 +101,13 @@ def _read_events(events: list[dict[str, Any]]) -> ModelAnswer:
         elif kind == "message-end":
             ended = True
             whole |= {key: delta[key] for key in ("finish_reason", "usage") if key in delta}
+            failure = delta.get("error")
         elif kind in ("content-start", "content-delta") and isinstance(message.get("content"), dict):
             _add(blocks.setdefault(index, {}), message["content"])
         elif kind == "tool-plan-delta":
             plan.append(str(message.get("tool_plan") or ""))
+        elif kind == "citation-start" and isinstance(message.get("citations"), dict):
+            citations[index] = message["citations"]
         elif kind in ("tool-call-start", "tool-call-delta") and isinstance(message.get("tool_calls"), dict):
             _add_call(calls.setdefault(index, {}), message["tool_calls"])
     said: dict[str, Any] = {"role": "assistant"}
@@ -112,8 +117,12 @@ def _read_events(events: list[dict[str, Any]]) -> ModelAnswer:
         said["tool_plan"] = "".join(plan)
     if calls:
         said["tool_calls"] = [calls[index] for index in sorted(calls)]
+    if citations:
+        said["citations"] = [citations[index] for index in sorted(citations)]
     answer = _read_whole({**whole, **({"message": said} if len(said) > 1 or ended else {})})
     answer.complete, answer.events = ended, len(events)
+    if isinstance(failure, str) and failure:
+        answer.error = {"status": 200, "type": answer.finish_reason, "code": None, "message": failure}
     return answer
 
 

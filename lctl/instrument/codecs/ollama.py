@@ -91,7 +91,7 @@ def _read_events(events: list[dict[str, Any]]) -> ModelAnswer:
     other: dict[str, Any] = {}
     for event in events:
         message = event.get("message")
-        said = message if isinstance(message, dict) else {"content": event.get("response")}
+        said = message if isinstance(message, dict) else _generated(event)
         for key, value in said.items():
             if key in texts:
                 texts[key].append(value if isinstance(value, str) else "")
@@ -121,6 +121,11 @@ def _read_events(events: list[dict[str, Any]]) -> ModelAnswer:
         keys = ("prompt_eval_count", "eval_count", "total_duration", "load_duration")
         answer.usage = {key: last[key] for key in keys if key in last}
     return answer
+
+
+def _generated(event: dict[str, Any]) -> dict[str, Any]:
+    """What /api/generate says, as a message would."""
+    return {"content": event.get("response"), "thinking": event.get("thinking")}
 
 
 def _embedded(whole: dict[str, Any]) -> ModelAnswer:

@@ -58,6 +58,14 @@ def _line(type: str, agent: str = "a", /, **data: Any) -> str:
             {"role": "model", "content": None, "parts": [{"text": "It is 21."}]},
             'message model "It is 21."',
         ),
+        (
+            "message",
+            {
+                "role": "assistant",
+                "content": [{"citationsContent": {"content": [{"text": "It is 21."}]}}, {"text": "Warm."}],
+            },
+            'message assistant "It is 21. Warm."',
+        ),
         ("message", {"role": "user", "copy_of": "m2"}, "message user as m2"),
         ("message", {"role": "assistant", "content": "x" * 80}, f'message assistant "{"x" * 59}…"'),
         (

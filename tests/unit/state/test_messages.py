@@ -45,6 +45,11 @@ CALL = {"id": "c1", "name": "grep", "arguments": {"pattern": "x"}}
             {"role": "model", "parts": [{"text": "I"}, {"text": "thought", "thought": True}, {"text": "J"}]},
             "IJ",
         ),
+        (
+            {"content": [{"citationsContent": {"content": [{"text": "I"}], "citations": []}}, {"text": "J"}]},
+            "IJ",
+        ),
+        ({"content": [{"citationsContent": 7}, {"citationsContent": {"content": [7, {"text": "I"}]}}]}, "I"),
         ({"role": "user", "content": ["a", "b"]}, "ab"),
         ({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}, ""),
         ({"role": "user"}, ""),

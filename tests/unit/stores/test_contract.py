@@ -204,6 +204,9 @@ def test_words_are_found(store: ChainStore) -> None:
     parts = [{"text": "Es ist warm."}]  # as Google has it
     store.append("run", 4, [event(4, type="message", role="model", content=None, parts=parts)])
     assert [one.seq for one in store.search("warm")] == [4]
+    cited = [{"citationsContent": {"content": [{"text": "Bleu"}], "citations": []}}]  # as Bedrock has it
+    store.append("run", 5, [event(5, type="message", role="assistant", content=cited)])
+    assert [one.seq for one in store.search("bleu")] == [5]
     assert store.search('unbalanced " quote') == []
     assert "overdue" in store.search("overdue")[0].text
 

@@ -93,6 +93,70 @@ def test_what_is_no_answer_is_refused_at_once(server: ModelServer, answer: Any) 
         server.reply(Fault(500), times=1, model="x")
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"tool_calls": ["grep"]}, r"'grep' is no call; they are like \[\("),
+        ({"tool_calls": ("grep", {"p": 1})}, "'grep' is no call"),
+        ({"tool_calls": "grep"}, "tool_calls='grep': a list of calls"),
+        ({"tool_calls": [("grep", 3)]}, r"\('grep', 3\) is no name with its arguments"),
+        ({"tool_calls": [("grep", {"p": object()})]}, "grep: JSON cannot hold its arguments"),
+        ({"usage": {"input_tokens": 3}}, "by input, output, cache_read, cache_write, reasoning"),
+        ({"usage": {"input": "3"}}, "input='3' is no number of tokens"),
+        ({"json": object()}, "JSON cannot hold it"),
+        ({"choices": [3]}, "texts and Replies, not int"),
+        ({"fault": 429}, "fault=429: a Fault"),
+        ({"times": 0}, "times=0: how often it is used, 1 or more"),
+    ],
+)
+def test_what_no_model_could_say_is_refused_at_once(
+    server: ModelServer, options: dict[str, Any], said: str
+) -> None:
+    """With the value, and what belongs there; nothing is queued."""
+    times = {"times": options.pop("times")} if "times" in options else {}
+    with pytest.raises(UsageError, match=said):
+        server.reply("x", **times, **options)
+    with pytest.raises(UsageError, match=said):
+        server.when(model="m").reply("x", **times, **options)
+    assert server.pending == 0
+
+
+@pytest.mark.parametrize("status", ["429", 99, True, Fault(429)])
+def test_a_status_that_no_response_has_is_refused(server: ModelServer, status: Any) -> None:
+    """In a queue, in a rule, and in a reply's own fault."""
+    with pytest.raises(UsageError, match="a number from 200 to 599"):
+        server.fault(status)
+    with pytest.raises(UsageError, match="a number from 200 to 599"):
+        server.when(model="m").fault(status)
+    with pytest.raises(UsageError, match="a number from 200 to 599"):
+        server.reply("x", fault=Fault(status))
+
+
+@pytest.mark.parametrize("answers", ["abc", Reply("a"), Fault(429), {"text": "a"}])
+def test_one_answer_is_no_script(server: ModelServer, answers: Any) -> None:
+    """A text would be a script of its letters."""
+    with pytest.raises(UsageError, match=r"a script is a list of answers, not .*reply\(\)"):
+        server.script(answers)
+    with pytest.raises(UsageError, match="a script is a list of answers"):
+        server.when(model="m").script(answers)
+
+
+def test_functions_that_give_no_answer(server: ModelServer, gpt: openai.OpenAI) -> None:
+    """An async one is refused at once; what another one gives is told to the caller."""
+
+    async def later(request: Request) -> str:
+        return request.model
+
+    with pytest.raises(UsageError, match=r"later is async.*def later\(request\)"):
+        server.reply(later)
+    server.reply(lambda request: 42)
+    with pytest.raises(openai.InternalServerError, match="the function gave 42, not a text, a Reply"):
+        ask(gpt)
+    server.reply(lambda request: Reply(tool_calls=["grep"]))  # type: ignore[list-item]
+    with pytest.raises(openai.InternalServerError, match="'grep' is no call"):
+        ask(gpt)
+
+
 def test_requests_can_be_inspected_and_forgotten(gpt: openai.OpenAI, server: ModelServer) -> None:
     """Parsed body, headers by lower-case name, texts; reset forgets them and the script."""
     parts = [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": "data:,x"}}]

@@ -215,6 +215,27 @@ def test_g16_google_pairs_results_by_name_and_order() -> None:
     assert (made["lost"], made["refused"]) == ({"server tool": 1, "tool googleSearch": 1}, [])
 
 
+def test_g16_bedrock_cites_and_searches() -> None:
+    """Words with citations are words; a call that Bedrock carried out is nobody's to answer."""
+    searched = {"toolUseId": "s1", "name": "nova_grounding", "type": "server_tool_use", "input": {}}
+    cited = {"content": [{"text": "It is blue"}], "citations": [{"title": "a"}]}
+    bedrock: Messages = [
+        {"role": "user", "content": [{"text": "q"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"toolUse": searched},
+                {"toolResult": {"toolUseId": "s1", "type": "nova_grounding", "content": [{"json": {}}]}},
+                {"citationsContent": cited},
+                {"text": "."},
+            ],
+        },
+    ]
+    [row], made = exported(talk_of(bedrock, None), "openai")
+    assert {**row["messages"][1], "weight": 1} == {"role": "assistant", "content": "It is blue.", "weight": 1}
+    assert (made["lost"], made["refused"]) == ({"citations": 1, "server tool": 1}, [])
+
+
 def test_g16_bedrock() -> None:
     """Calls, results, tools and images of Converse are those of the form."""
     asked = [{"toolUse": {"toolUseId": id, "name": "f", "input": {"x": id}}} for id in ("a", "b")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -180,6 +182,27 @@ def test_conflict_grows_with_distance() -> None:
         consensus([])
     with pytest.raises(UsageError, match="an assessment is"):
         consensus([{"agent": "a", "confidence": 2}])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Assessment("a", 1.5), Assessment("a", -0.1), Assessment("a", 0.5, -1.0), Assessment("a", 0.5, 2.0),
+        Assessment("a", float("nan")), Assessment("a", "high"),  # type: ignore[arg-type]
+        0.5, ("a", 0.5), None,
+    ],
+)  # fmt: skip
+def test_what_is_no_assessment_is_refused_however_it_is_made(wrong: Any) -> None:
+    """Out of range, an agent would pull the others out of it."""
+    with pytest.raises(UsageError, match="an assessment is"):
+        consensus([Assessment("b", 0.5), wrong])
+
+
+def test_a_decay_rate_of_nothing_may_be_said_later() -> None:
+    """0 is a rate: nobody who hears it from another may rely on the fact."""
+    changed: Raw = ("fact_modified", "a", {"id": "F1", "decay_rate": 0})
+    found = ledger(added("F1", 0.9, decay_rate=0.5), changed, read("b", "F1"))
+    assert found.fact("F1").confidence("b") == 0
 
 
 def test_consensus_in_a_ledger() -> None:
