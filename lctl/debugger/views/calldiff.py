@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 from typing import Any
 
 import orjson
@@ -14,7 +15,7 @@ from lctl.conversation.node import LOG_KEYS, Node
 from lctl.debugger.asking import OfRun
 from lctl.debugger.opened import Opened
 from lctl.debugger.shapes.conversation import CallDiff, ContextPart, Param, ToolChanges
-from lctl.debugger.views.calls import call_view, params_of, prompt_of, tools_of
+from lctl.debugger.views.calls import call_at, params_of, prompt_of, tools_of
 from lctl.debugger.views.messages import message
 from lctl.state.messages import text_of, tool_calls_of, tool_results_of
 
@@ -31,7 +32,7 @@ class CallDiffAsked(OfRun, kw_only=True):
 
 def call_diff(run: Opened, asked: CallDiffAsked) -> CallDiff:
     """From the context of one call to that of another."""
-    left, right = call_view(run, asked.left), call_view(run, asked.right)
+    left, right = call_at(run, asked.left), call_at(run, asked.right)
     one, other = run.event(asked.left).data, run.event(asked.right).data
     mine, theirs = prompt_of(run, asked.left, one), prompt_of(run, asked.right, other)
     found = list(_compared(run, mine, theirs))
@@ -41,8 +42,8 @@ def call_diff(run: Opened, asked: CallDiffAsked) -> CallDiff:
             counts[part.kind] += 1
     before, after = ({tool.name for tool in tools_of(run, start)} for start in (one, other))
     return CallDiff(
-        left=left.call,
-        right=right.call,
+        left=left,
+        right=right,
         parts=found,
         same=sum(part.kind == "same" for part in found),
         counts=counts,
@@ -52,7 +53,7 @@ def call_diff(run: Opened, asked: CallDiffAsked) -> CallDiff:
 
 
 def _compared(run: Opened, left: list[Node], right: list[Node]) -> list[ContextPart]:
-    mine, theirs = [_key(node) for node in left], [_key(node) for node in right]
+    mine, theirs = [_key(run, node) for node in left], [_key(run, node) for node in right]
     pairs = align(mine, theirs)
     found: list[ContextPart] = []
     at = 0
@@ -69,10 +70,17 @@ def _compared(run: Opened, left: list[Node], right: list[Node]) -> list[ContextP
     return found
 
 
-def _key(node: Node) -> bytes:
+def _key(run: Opened, node: Node) -> bytes:
     """What a message says, whatever its id."""
-    said = {key: value for key, value in node.data.items() if key not in LOG_KEYS}
-    return encode_value(said, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
+    known: dict[int, bytes] = run.kept("what messages say", dict)
+    found = known.get(node.number)
+    if found is None:
+        said = {key: value for key, value in node.data.items() if key not in LOG_KEYS}
+        found = encode_value(said, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
+        found = hashlib.blake2b(found, digest_size=16).digest()
+        if node.number not in node.tree.forest.texts:
+            known[node.number] = found
+    return found
 
 
 def _between(run: Opened, left: list[Node], right: list[Node]) -> list[ContextPart]:

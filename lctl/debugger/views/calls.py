@@ -169,10 +169,7 @@ def call(run: Opened, asked: CallAsked) -> CallView:
 def call_view(run: Opened, step: int) -> CallView:
     """Raises Refused: that is no model call."""
     seqs = call_seqs(run)
-    n = bisect_left(seqs, step) + 1
-    found = call_between(run, step, end_of(run, step), n)
-    if found is None:
-        raise Refused("not_found", f"event {step} begins no model call; /api/calls lists them")
+    found = call_at(run, step)
     start = run.event(step).data
     prompt = prompt_of(run, step, start)
     answers = _answers(run, found)
@@ -185,6 +182,14 @@ def call_view(run: Opened, step: int) -> CallView:
         previous=_previous(run, seqs, step, found.agent),
         failures=_failures(run, step, found.end_seq),
     )
+
+
+def call_at(run: Opened, step: int) -> Call:
+    """Raises Refused: that is no model call."""
+    found = call_between(run, step, end_of(run, step), bisect_left(call_seqs(run), step) + 1)
+    if found is None:
+        raise Refused("not_found", f"event {step} begins no model call; /api/calls lists them")
+    return found
 
 
 def prompt_of(run: Opened, step: int, start: dict[str, Any]) -> list[Node]:

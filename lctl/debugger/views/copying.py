@@ -27,12 +27,20 @@ def copies(run: Opened, seq: int, call: int | None) -> Copy:
     show = f"lctl show {path} {seq}"
     if call is None:
         return Copy(lctl=show, python=_python(run.place, seq), curl=None)
+    made = run.kept(("copies", call), lambda: _of_call(run, call), passing=True)
+    if made is None:
+        return Copy(lctl=show, python=_python(run.place, seq), curl=None)
+    return Copy(lctl=show, python=made[0], curl=made[1])
+
+
+def _of_call(run: Opened, call: int) -> tuple[str, str] | None:
+    """As Python and as curl; None of one that cannot be put together."""
     start = run.event(call).data
     body = _body(run, call, start)
     if body is None:
-        return Copy(lctl=show, python=_python(run.place, seq), curl=None)
+        return None
     url = _url(run, call, start)
-    return Copy(lctl=show, python=_call_python(start, body, url), curl=_curl(start, body, url))
+    return _call_python(start, body, url), _curl(start, body, url)
 
 
 def _python(place: str, seq: int) -> str:

@@ -36,11 +36,32 @@ _IMAGES = {
 
 
 def message(run: Opened, node: Node, call: MessageCall | None) -> Message:
-    """A node of a tree, as of the tree's seq."""
-    data = node.data
+    """A node of a tree, as of the tree's seq. One that stands there at many calls, with the same beside it,
+    is the same object each time."""
     parent = node.parent
     # Conversations that begin beside each other are no alternatives to one another.
     siblings = node.siblings if parent is not None else node.versions
+    forest = node.tree.forest
+    if call is not None or node.number in forest.texts or node.number in forest.statuses:
+        return _message(run, node, call, parent, siblings)
+    known: dict[Any, Message] = run.kept("messages as they stood", dict)
+    place = (
+        node.number, node.role, node.sampled, parent and parent.id, len(node.versions),
+        *[one.id for one in siblings], None, *[one.id for one in node.nested],
+    )  # fmt: skip
+    found = known.get(place)
+    if found is None:
+        found = _message(run, node, None, parent, siblings)
+        if len(known) >= _TOLD:
+            known.clear()
+        known[place] = found
+    return found
+
+
+def _message(
+    run: Opened, node: Node, call: MessageCall | None, parent: Node | None, siblings: list[Node]
+) -> Message:
+    data = node.data
     agent, timestamp = _told(run, node.seq)
     return Message(
         id=node.id,

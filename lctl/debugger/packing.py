@@ -1,0 +1,105 @@
+"""The answers of an exported page, each message and each request written out once: every call of a
+conversation has read what those before it had, and they would be in the page as often as squared.
+
+    messages     those that stand in `conversation`, `call` and `diffs`, where their places here are given
+    copies       by step: a call as Python and as curl; an event of a call says `{"lctl", "call": step}`
+    diffs        of a part that is the same on both sides `[left, right]`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from lctl.debugger.shapes.conversation import CallDiff, CallView, Conversation, Message
+from lctl.debugger.shapes.events import EventView
+
+#: Characters of all requests together, as Python and as curl, that a page holds.
+_COPIES = 8 << 20
+
+
+class Packing:
+    """Shapes become dicts whose messages are places in `messages`."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.copies: dict[str, dict[str, str | None]] = {}
+        self._places: dict[int, int] = {}  # by identity: views make each once
+        self._left = _COPIES
+
+    def conversation(self, view: Conversation) -> dict[str, Any]:
+        return {**_fields(view), "messages": self._all(view.messages)}
+
+    def call(self, view: CallView) -> dict[str, Any]:
+        return {**_fields(view), "prompt": self._all(view.prompt), "answers": self._all(view.answers)}
+
+    def diff(self, view: CallDiff) -> dict[str, Any]:
+        parts: list[Any] = []
+        for part in view.parts:
+            left, right = self._place(part.left), self._place(part.right)
+            parts.append(
+                [left, right] if part.kind == "same" else {**_fields(part), "left": left, "right": right}
+            )
+        return {**_fields(view), "parts": parts}
+
+    def event(self, view: EventView) -> dict[str, Any]:
+        """One that belongs to a call takes its request from `copies`, if that has room for it."""
+        packed, copy, call = _fields(view), view.copy, view.call
+        if call is None or copy.curl is None:
+            return packed
+        step = str(call.step)
+        if step not in self.copies:
+            self._left -= len(copy.python) + len(copy.curl)
+            fits = self._left >= 0
+            self.copies[step] = (
+                {"python": copy.python, "curl": copy.curl} if fits else {"python": "", "curl": None}
+            )
+        return {**packed, "copy": {"lctl": copy.lctl, "call": call.step}}
+
+    def _all(self, messages: Iterable[Message]) -> list[int | None]:
+        return [self._place(one) for one in messages]
+
+    def _place(self, message: Message | None) -> int | None:
+        if message is None:
+            return None
+        place = self._places.get(id(message))
+        if place is None:
+            place = self._places[id(message)] = len(self.messages)
+            self.messages.append(message)  # which keeps it, and its identity
+        return place
+
+
+def _fields(view: msgspec.Struct) -> dict[str, Any]:
+    return msgspec.structs.asdict(view)
+
+
+def unpacked(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers as the server would give them, of those of a page read back as JSON."""
+    messages = data["messages"]
+
+    def at(place: int | None) -> Any:
+        return None if place is None else messages[place]
+
+    def part(one: Any) -> Any:
+        if isinstance(one, list):
+            return {"kind": "same", "left": at(one[0]), "right": at(one[1]), "unified": [], "lost": 0}
+        return {**one, "left": at(one["left"]), "right": at(one["right"])}
+
+    def event(one: dict[str, Any]) -> dict[str, Any]:
+        copy = one["copy"]
+        return {**one, "copy": {"lctl": copy["lctl"], **data["copies"][str(copy["call"])]}} if "call" in copy else one
+
+    return {
+        **data,
+        "conversation": {
+            leaf: {**one, "messages": [*map(at, one["messages"])]} for leaf, one in data["conversation"].items()
+        },
+        "call": {
+            step: {**one, "prompt": [*map(at, one["prompt"])], "answers": [*map(at, one["answers"])]}
+            for step, one in data["call"].items()
+        },
+        "diffs": {key: {**one, "parts": [*map(part, one["parts"])]} for key, one in data["diffs"].items()},
+        "events": {seq: event(one) for seq, one in data["events"].items()},
+    }
