@@ -32,6 +32,8 @@ SWITCHES = [
     "--disable-background-networking",
 ]
 
+BROWSERS = ("chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
+
 DEAREST = """SELECT seq, agent, model, input_tokens, output_tokens, duration_ms
 FROM steps WHERE model IS NOT NULL ORDER BY input_tokens DESC"""
 
@@ -42,7 +44,7 @@ def main() -> None:
     trajectory = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
-        path = os.environ.get("LCTL_CHROMIUM") or shutil.which("chromium")
+        path = os.environ.get("LCTL_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
         browser = playwright.chromium.launch(executable_path=path, args=SWITCHES)
         demo(browser, Path(place))
         if trajectory is not None:

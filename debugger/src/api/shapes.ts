@@ -26,6 +26,14 @@ export interface Row {
   size: number;
 }
 
+/** Stretches of events that only a rerun needs: first and last seq of each. */
+export interface Aside {
+  stretches: [number, number][];
+  events: number;
+  upto: number;
+  progress: number;
+}
+
 export interface Span {
   seq: number;
   end_seq: number | null;

@@ -2,6 +2,7 @@
 import { api } from "../api/client";
 import { copyText } from "../ui/Copy";
 import { signal } from "@preact/signals";
+import { beside } from "./aside";
 import { say } from "./notices";
 import { changeSpeed, stopPlay, togglePlay } from "./play";
 import { axis, inspectorOpen, listOpen, switchTheme } from "./prefs";
@@ -40,10 +41,11 @@ export async function jump(what: string, back: boolean): Promise<void> {
 
 const NAMES: Record<string, string> = { llm: "model call", tool: "tool call" };
 
-const move = (by: number): void => {
+/** To the next event that the list shows. */
+export const move = (by: 1 | -1): void => {
   stopPlay();
   const about = run.peek();
-  if (about && about.events === about.last_seq - about.first_seq + 1) goTo(seq.peek() + by);
+  if (about && about.events === about.last_seq - about.first_seq + 1) goTo(beside(seq.peek(), by) ?? seq.peek() + by);
   else void jump("event", by < 0);
 };
 

@@ -24,6 +24,7 @@ PANELS: list[tuple[str, dict[str, Any]]] = [
     ("/api/timeline", {"by": "time"}),
     ("/api/events", {}),
     ("/api/events", {"back": "true"}),
+    ("/api/aside", {}),
     ("/api/state", {}),
     ("/api/state", {"at": 7}),
     ("/api/facts", {}),
