@@ -102,7 +102,7 @@ function Status() {
     <>
       <span class={`tag ${kind}`}>{text}</span>
       {kind === "good" && errors > 0 ? (
-        <button class="tag error" type="button" title="On the way: to the next one (])" onClick={() => void jump("error", false)}>
+        <button class="tag error" type="button" title="On the way: to the next one (])" onClick={() => void jump("error", false, true)}>
           {plural(errors, "error")}
         </button>
       ) : null}

@@ -22,14 +22,15 @@ interface Key {
   run: (event: KeyboardEvent) => void;
 }
 
-/** Goes to the next (or previous) event of a kind. Whoever holds a key down asks once at a time. */
+/** Goes to the next (or previous) event of a kind; `around`: from the last one to the first. Whoever holds a key down asks once at a time. */
 let looking = false;
-export async function jump(what: string, back: boolean): Promise<void> {
+export async function jump(what: string, back: boolean, around = false): Promise<void> {
   const key = runKey.peek();
   if (!key || looking) return;
   looking = true;
   try {
-    const { seq: found } = await api.neighbour(key, seq.peek(), what, back);
+    const from = async (start: number) => (await api.neighbour(key, start, what, back)).seq;
+    const found = (await from(seq.peek())) ?? (around ? await from(back ? lastSeq.peek() + 1 : firstSeq.peek() - 1) : null);
     if (found !== null) goTo(found);
     else say(`no ${back ? "earlier" : "later"} ${NAMES[what] ?? what}`);
   } catch (error) {
