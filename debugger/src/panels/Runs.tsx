@@ -8,6 +8,7 @@ import { openPanel, runKey, setWords, word } from "../store/route";
 import { openRun, session } from "../store/run";
 import { ago, bytes, cost, count, duration, line, short } from "../ui/format";
 import { VirtualList } from "../ui/VirtualList";
+import { Waiting } from "../ui/Waiting";
 import "./runs.css";
 
 const SORTS: [string, string][] = [
@@ -70,6 +71,7 @@ export function Runs() {
         </select>
       </div>
       {follow.error.value ? <p class="notice error inset">{follow.error.value}</p> : null}
+      {answer || follow.error.value ? null : <Waiting />}
       {answer && answer.runs.length === 0 ? (
         <div class="empty">
           <strong>{q || status ? "No run matches" : "No runs yet"}</strong>

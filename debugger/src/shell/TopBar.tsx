@@ -7,7 +7,7 @@ import { axis, inspectorOpen, isDark, listOpen, switchTheme } from "../store/pre
 import { openPanel, panel, PANELS, seq, type Panel } from "../store/route";
 import { firstSeq, followLive, goTo, lastSeq, run } from "../store/run";
 import { slow } from "../store/follow";
-import { event } from "../store/now";
+import { event, late } from "../store/now";
 import { by, chosen, fit, zoomBy } from "../timebar/window";
 import { clock, count, offset, plural, short } from "../ui/format";
 import { Icon } from "../ui/Icon";
@@ -210,7 +210,7 @@ function What() {
   const row = event.value.value?.row;
   if (!row) return <span class="grow" />;
   return (
-    <div class={`what row grow k-${kindOf(row)}`} aria-live="off">
+    <div class={`what row grow k-${kindOf(row)} ${late(row.seq)}`} aria-live="off">
       <span class="num soft" title={row.timestamp ?? ""}>
         {offset(row.ms)}
       </span>

@@ -9,6 +9,7 @@ import { firstSeq, grown, isEmpty, lastSeq, run } from "./run";
 
 /** Milliseconds between two looks at a run that goes on. */
 const PAUSE = 700;
+const LONG = 100_000;
 const follower = new Follower<Aside>(false, PAUSE);
 
 export function followAside(): () => void {
@@ -16,6 +17,7 @@ export function followAside(): () => void {
     const about = run.value;
     if (!about || isEmpty.value) return follower.want(null);
     const { key, last_seq, progress } = about;
+    if (progress < 1 && about.events > LONG) return; // once it has been read, and not a little more of it each time
     follower.want({ key: `${key}@${last_seq}@${progress}@${progress < 1 ? grown.value : ""}`, ask: (stop) => api.aside(key, stop) });
   });
 }
