@@ -122,12 +122,12 @@ export interface RunRow {
   name: string;
   path: string;
   started: string | null;
-  events: number;
+  events: number | null;
   size: number;
   duration_ms: number | null;
   tokens: Tokens | null;
   cost: number | null;
-  errors: number;
+  errors: number | null;
   facts: number;
   agents: string[];
   status: "ok" | "error" | "interrupted" | "live" | "unfinished" | "unreadable";
