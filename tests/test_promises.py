@@ -123,3 +123,27 @@ def test_readme_program_runs_as_printed(tmp_path: Path) -> None:
 
     types = [event.type for event in open_log(log).events()]
     assert types == ["step_start", "tool_call", "fact_added", "step_end"]
+
+
+def _anchors(page: Path) -> set[str]:
+    """What its headings are called in a link, as GitHub makes it of their words."""
+    heads = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_links_of_the_pages_lead_somewhere() -> None:
+    """To a file that is there and a heading that it has; and every page can be found from the README."""
+    found, waiting = {ROOT / "README.md"}, [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    for page in waiting:
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for target, _, anchor in (one.partition("#") for one in re.findall(r"\]\(([^)\s]+)\)", text)):
+            if target.partition(":")[0] in ("http", "https"):
+                continue
+            to = (page.parent / target).resolve() if target else page
+            assert to.exists(), f"{page.name}: {target}"
+            if to.suffix == ".md":
+                assert not anchor or anchor in _anchors(to), f"{page.name}: {target}#{anchor}"
+                if to not in found:
+                    found.add(to)
+                    waiting.append(to)
+    assert set((ROOT / "docs").glob("*.md")) <= found

@@ -13,6 +13,7 @@ import { EventList } from "./shell/EventList";
 import { Inspector } from "./shell/Inspector";
 import { Notes } from "./shell/Notes";
 import { panels, TopBar, Transport } from "./shell/TopBar";
+import { followAside } from "./store/aside";
 import { listenToKeys } from "./store/keys";
 import { followRun } from "./store/live";
 import { notice } from "./store/notices";
@@ -44,7 +45,7 @@ export function App() {
     return () => stops.forEach((stop) => stop());
   }, []);
   useEffect(() => {
-    const stops = [followSeq(), followWindow(), followRun()];
+    const stops = [followSeq(), followWindow(), followRun(), followAside()];
     return () => stops.forEach((stop) => stop());
   }, []);
   const title = run.value?.id;

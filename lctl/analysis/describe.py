@@ -88,6 +88,8 @@ def _checkpoint(data: Data) -> str:
 
 
 def _message(data: Data) -> str:
+    if not text(data.get("role")) and text(data.get("message_id")):
+        return _more_of(data)
     role = plain(text(data.get("role")) or "?", 20)
     words = _said(content_of(data))
     calls = ", ".join(_called(data))
@@ -99,6 +101,17 @@ def _message(data: Data) -> str:
     return (
         f" {role}{shown}"
         + (f" -> {plain(calls, _WORDS)}" if calls else "")
+        + _paren(plain(status, 20) if status not in ("", "complete") else "")
+    )
+
+
+def _more_of(data: Data) -> str:
+    """An event that goes on with a message that an earlier one has begun."""
+    words, status = _said(content_of(data)), text(data.get("status"))
+    how = "completes" if status == "complete" else "of"
+    return (
+        f" {how} {plain(text(data.get('message_id')), 40)}"
+        + (f" {quoted(words, _WORDS)}" if words else "")
         + _paren(plain(status, 20) if status not in ("", "complete") else "")
     )
 
@@ -136,7 +149,7 @@ def _stream_end(data: Data) -> str:
     chunks, tokens = number(data.get("total_chunks")), number(data.get("total_tokens"))
     return _paren(
         "" if chunks is None else _counted(chunks, "chunk"),
-        "" if tokens is None else _counted(tokens, "token"),
+        _counted(tokens, "token") if tokens else "",  # 0: its chunks told of none
         _ms(data.get("duration_ms")),
     )
 

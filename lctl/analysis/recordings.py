@@ -37,7 +37,8 @@ class Run(NamedTuple):
 
     Attributes:
         started: seconds since the epoch, from the file's name, else its modification time.
-        events: how many; None where that cannot be told without reading all.
+        events: how many; None where that cannot be told without reading all: of a large document that lctl
+            has not written.
         summary: as its writer left it at the end; {} in an open log.
         open: without its end: being written, or its program ended abruptly.
         problem: why it could not be read, "" if it could.
@@ -233,8 +234,10 @@ def _closed(path: Path, started: float, data: FileBytes) -> Run | None:
     """A log with its tail, from two reads; None when it has no tail this can find."""
     end = data.read(max(0, data.size - _END), _END)
     sealed = _SEALED.search(end)
+    if sealed is None:
+        return None
     chain = _chain(data)
-    if sealed is None or chain is None:
+    if chain is None:
         return None
     at = end.rfind(_SUMMARY)
     while at < 0 and len(end) < data.size:  # a summary longer than one read
@@ -265,13 +268,18 @@ def _unclosed(path: Path, started: float, data: FileBytes) -> Run:
             {},
             found.tail_at is None,
         )
-    return _foreign(path, started, data.size)
+    return _foreign(path, started, data)
 
 
-def _foreign(path: Path, started: float, size: int) -> Run:
-    """A log in another form than lctl writes: opened whole."""
+def _foreign(path: Path, started: float, data: FileBytes) -> Run:
+    """A log in another form than lctl writes: opened whole, where it is not too large for that."""
+    from lctl.analysis.foreign import beginning
     from lctl.codec import open_log
 
+    size = data.size
+    large = beginning(data, str(path))
+    if large is not None:
+        return Run(path, large.chain, started, size, None, {}, False, large.problem)
     try:
         log = open_log(path)
     except LctlError as error:

@@ -190,6 +190,8 @@ def ending_mark(run: Run) -> tuple[str, Style]:
     outcome = run.summary.get("outcome")
     if outcome in STOPPED:
         return ("✗", "yellow")
+    if run.events is None:
+        return ("?", "dim")  # nothing of it was read
     return ("✗", "red") if outcome in FAILED else ("✓", "green")
 
 
@@ -203,6 +205,8 @@ def _note(run: Run, errors: int | None, depth: int) -> Piece:
         return (f"{outcome}, {plural(others, word)}" if others > 0 else str(outcome), "yellow")
     if errors:
         return (plural(errors, "error"), "yellow")
+    if run.events is None:
+        return (f"{run.size >> 20} MB in another form than lctl writes: not counted here", "dim")
     if run.parent and not depth:
         return (f"└ of {plain(run.parent.get('id'), 60)} at {plain(run.parent.get('seq'), 12)}", "dim")
     return ""

@@ -58,7 +58,11 @@ def query(
     \b
       lctl query '.lctl/*.json' "SELECT model, count(*), sum(input_tokens) FROM steps GROUP BY model"
     """
+    from lctl.errors import UsageError
+
     *targets, sql = words
+    if len(sql.split()) < 2:
+        raise UsageError("query: give TARGET and one query; put the query in quotes")
     if len(targets) > 1 or (targets and _is_fleet(targets[0])):
         answer = _of_fleet(targets, sql, limit, seconds or _FLEET_SECONDS, at, agent)
     else:
@@ -88,8 +92,6 @@ def _of_fleet(
     from lctl.errors import UsageError
     from lctl.warehouse import query_logs
 
-    if len(sql.split()) < 2:
-        raise UsageError("query: give TARGET and one query; put the query in quotes")
     if at is not None or agent is not None:
         raise UsageError("--at and --as are for one log; in a query over logs use a column (seq, agent, run)")
     return query_logs(targets, sql, limit=limit, seconds=seconds)

@@ -37,7 +37,10 @@ def required(given: str | None) -> Address:
     """
     known = addresses.from_environment() if given is None else addresses.parse(given)
     if known is None:
-        raise UsageError("which store? give --store sqlite:///FILE or postgresql://..., or set LCTL_STORE")
+        raise UsageError(
+            "which store? give --store sqlite:///FILE, postgresql://... or file:FOLDER (file:.lctl), "
+            "or set LCTL_STORE"
+        )
     return known
 
 

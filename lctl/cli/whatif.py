@@ -65,7 +65,10 @@ def what_if(
     from lctl.analysis.whatif import what_if as asked
     from lctl.cli.target import opened
     from lctl.cli.target import output as writable
+    from lctl.errors import UsageError
 
+    if not (sets or drop or inserts):
+        raise UsageError("what if what? give --set data.confidence=0.3, --drop N or --insert JSON")
     log = opened(target)
     found = asked(log, at, set=list(sets), drop=drop, insert=[_event(one) for one in inserts], to_seq=to_seq)
     if output not in (None, "-"):

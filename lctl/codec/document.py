@@ -180,14 +180,18 @@ def _lines_in(text: str) -> Callable[[int], int | None]:
     known: list[Callable[[int], int | None]] = []
 
     def line_of(n: int) -> int | None:
-        if "\n" not in text.rstrip():
-            return 1
         if not known:
-            found = salvage(text)
-            known.append(_counter(text, found.offsets) if found else lambda n: None)
+            known.append(_counted(text))
         return known[0](n)
 
     return line_of
+
+
+def _counted(text: str) -> Callable[[int], int | None]:
+    if "\n" not in text.rstrip():
+        return lambda n: 1
+    found = salvage(text)
+    return _counter(text, found.offsets) if found else lambda n: None
 
 
 def _counter(text: str, offsets: list[int]) -> Callable[[int], int | None]:

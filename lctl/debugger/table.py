@@ -8,6 +8,7 @@ from lctl.debugger.shapes import events as seen
 from lctl.debugger.shapes import findings, state
 from lctl.debugger.shapes import runs as folder
 from lctl.debugger.views import (
+    aside,
     calldiff,
     calls,
     comparing,
@@ -42,6 +43,7 @@ _RUN = (
     ("/api/neighbour", timeline.NeighbourAsked, seen.Neighbour, timeline.neighbour, "The next of a kind"),
     ("/api/ticks", timeline.TicksAsked, seen.Ticks, timeline.ticks, "Times of events, to play them"),
     ("/api/events", events.EventsAsked, seen.Events, events.events, "Events as rows"),
+    ("/api/aside", OfRun, seen.Aside, aside.aside, "Events that only a rerun needs"),
     ("/api/event/{seq}", events.EventAsked, seen.EventView, events.event, "One event in full"),
     ("/api/raw/{seq}", events.EventAsked, None, events.raw, "An event's line as it stands"),
     ("/api/blob", messages.BlobAsked, None, messages.blob, "An image of a message"),

@@ -93,6 +93,7 @@ def test_back_and_a_link_in_the_same_tab_open_their_run(
         page.goto(running.link)
         page.get_by_role("option", name=first).click()
         expect(page).to_have_title(f"{first} · lctl debug")
+        page.wait_for_url(re.compile("panel=conversation"))  # the title is that of the newest run before, too
         page.keyboard.press("8")
         page.wait_for_url(re.compile("panel=runs"))
         page.get_by_role("option", name=second).click()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -297,3 +298,22 @@ def test_the_steps_around_a_deep_event_and_a_clock_that_was_set_back(opened: Ope
     expect(page.locator(".inspector-head")).to_contain_text("10:30:00  -1.00s")
     expect(page.locator(".transport")).to_contain_text("-1.00s")
     expect(page.locator(".transport")).not_to_contain_text("+-")
+
+
+def test_a_large_document_of_others_is_not_called_well_ended(browser: Browser, tmp_path: Path) -> None:
+    """The list has not read it, and says so; chosen, it opens."""
+    text = json.dumps(
+        {"lctl": "4.0", "chain": {"id": "large"}, "events": [event(1, "x", text="word " * 1_000_000)]},
+        indent=1,
+    )
+    (tmp_path / "20260101-000001-large.lctl.json").write_text(text)
+    (tmp_path / "20260101-000002-small.lctl.json").write_text(document(event(1, "x")))
+    with debugger(tmp_path) as running:
+        seen = Watched(browser, running.place)
+        seen.page.goto(running.link)
+        row = seen.page.get_by_role("option", name="large")
+        expect(row).to_contain_text("in another form than lctl writes: not read for this list")
+        expect(row.locator("i.status")).not_to_have_class(re.compile("ok"))
+        row.click()
+        expect(seen.page).to_have_title("large · lctl debug")
+        seen.close()

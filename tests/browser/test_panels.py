@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[browser]'")
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.debugger import PANELS, Debugger, chosen, expect_chosen
 from tests.browser.logs import Open, document, event
@@ -226,3 +226,23 @@ def test_the_folder_lists_its_runs(demo: Debugger, page: Page) -> None:
     expect(page.get_by_role("tab", name="Conversation", exact=True)).to_have_attribute(
         "aria-selected", "true"
     )
+
+
+def test_a_slow_answer_is_not_taken_for_the_chosen_event_s(demo: Debugger, page: Page) -> None:
+    """What is shown meanwhile stands back; a list without rows says that they come."""
+    demo.show(page, panel="state", seq=20)
+    state = page.get_by_role("region", name="State")
+    expect(state).to_be_visible()
+    held: list[Route] = []
+    page.route(re.compile("/api/(state|event/|runs)"), lambda route: held.append(route))
+    page.keyboard.press("End")
+    expect(state).to_have_class(re.compile("late"))
+    expect(page.locator(".inspector")).to_have_class(re.compile("late"))
+    page.keyboard.press("8")
+    expect(page.locator(".runs")).to_contain_text("Working it out")
+    for route in held:
+        route.continue_()
+    page.unroute_all()
+    expect(page.locator(".runs .run-row b").first).to_be_visible()
+    page.keyboard.press("2")
+    expect(state).not_to_have_class(re.compile("late"))

@@ -91,6 +91,7 @@ export const api = {
     get<{ from: number; ms: number[]; next: number | null }>("/api/ticks", { run, from, limit }),
   events: (run: string, from: number, limit: number, q = "", signal?: AbortSignal) =>
     get<{ rows: S.Row[]; next: number | null; total: number | null }>("/api/events", { run, from, limit, q }, signal),
+  aside: (run: string, signal?: AbortSignal) => get<S.Aside>("/api/aside", { run }, signal),
   event: (run: string, seq: number, signal?: AbortSignal) => get<S.EventAnswer>(`/api/event/${seq}`, { run }, signal),
   raw: (run: string, seq: number) => address(`/api/raw/${seq}`, { run }),
   state: (run: string, at: number, signal?: AbortSignal) => get<S.StateAnswer>("/api/state", { run, at }, signal),

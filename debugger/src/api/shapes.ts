@@ -26,6 +26,14 @@ export interface Row {
   size: number;
 }
 
+/** Stretches of events that only a rerun needs: first and last seq of each. */
+export interface Aside {
+  stretches: [number, number][];
+  events: number;
+  upto: number;
+  progress: number;
+}
+
 export interface Span {
   seq: number;
   end_seq: number | null;
@@ -114,12 +122,12 @@ export interface RunRow {
   name: string;
   path: string;
   started: string | null;
-  events: number;
+  events: number | null;
   size: number;
   duration_ms: number | null;
   tokens: Tokens | null;
   cost: number | null;
-  errors: number;
+  errors: number | null;
   facts: number;
   agents: string[];
   status: "ok" | "error" | "interrupted" | "live" | "unfinished" | "unreadable";

@@ -1,7 +1,7 @@
 /** The exported page: the answers are in the page itself, compressed. What the server would work out from
  * rows (time bar, neighbours, search) is worked out here from the same rows. */
 import type * as S from "./shapes";
-import { isFailure, searchRows, timeline } from "./staticviews";
+import { aside, isFailure, searchRows, timeline } from "./staticviews";
 
 interface Data {
   format: number;
@@ -78,6 +78,7 @@ const answers: Record<string, (all: Data, query: Query, rest: string) => unknown
     const rows = all.rows.filter((row) => row.seq >= from).slice(0, number(q.limit, 200));
     return { rows, next: null, total: all.rows.length };
   },
+  aside: (all) => aside(all.rows),
   event: (all, _q, rest) => all.events[rest],
   state: (all, q) => state(all, number(q.at, all.run.last_seq)),
   "state/diff": (all, q) => diff(all, number(q.at, 1), number(q.to, 1)),

@@ -1,5 +1,5 @@
 /** Time bar and search of an exported page, from its rows. */
-import type { Lane, Row, RunInfo, Search, Span, Timeline } from "./shapes";
+import type { Aside, Lane, Row, RunInfo, Search, Span, Timeline } from "./shapes";
 
 type Query = Record<string, unknown>;
 
@@ -95,4 +95,21 @@ function test(word: string): (row: Row) => boolean {
   const key = (field === "tool" || field === "model" ? "name" : field) as keyof Row;
   const wanted = value.replaceAll("*", "");
   return (row) => String(row[key] ?? "").toLowerCase().includes(wanted);
+}
+
+const ASIDE = new Set(["ambient", "output", "blob"]);
+
+/** Events that only a rerun needs, in stretches. */
+export function aside(rows: Row[]): Aside {
+  const stretches: [number, number][] = [];
+  let [events, inside] = [0, false];
+  for (const { seq, type } of rows) {
+    const here = ASIDE.has(type);
+    const last = stretches[stretches.length - 1];
+    if (here && inside && last) last[1] = seq;
+    else if (here) stretches.push([seq, seq]);
+    if (here) events += 1;
+    inside = here;
+  }
+  return { stretches, events, upto: rows[rows.length - 1]?.seq ?? 0, progress: 1 };
 }

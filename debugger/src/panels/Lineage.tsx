@@ -1,7 +1,7 @@
 /** Forks and reruns under what they came from. */
 import { api } from "../api/client";
 import { useFollow } from "../store/follow";
-import { ago, cost, count, plural } from "../ui/format";
+import { ago, cost, plural, told } from "../ui/format";
 import { run } from "../store/run";
 
 export function Lineage({ chosen, onChoose }: { chosen: string; onChoose: (key: string) => void }) {
@@ -25,7 +25,7 @@ export function Lineage({ chosen, onChoose }: { chosen: string; onChoose: (key: 
               <code class="ellipsis soft">{row.edits.join("; ")}</code>
               <span class="grow" />
               {row.errors ? <span class="tag error num">{plural(row.errors, "error")}</span> : null}
-              <span class="num dim">{count(row.events)} events</span>
+              <span class="num dim">{told(row.events)} events</span>
               <span class="num dim">{cost(row.cost)}</span>
               <span class="num dim">{ago(row.started)}</span>
             </button>

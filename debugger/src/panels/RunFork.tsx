@@ -77,8 +77,8 @@ function Plan({ plan, again }: { plan: ForkPlan; again: () => Promise<void> }) {
       ))}
       {plan.live_calls.length ? (
         <p class="soft">
-          Live again: {plan.live_calls.slice(0, 8).map((call) => `${call.name} (#${call.seq})`).join(", ")}
-          {plan.live_calls.length > 8 ? " …" : ""}
+          Live again: {once(plan.live_calls).slice(0, 8).join(", ")}
+          {once(plan.live_calls).length > 8 ? " …" : ""}
         </p>
       ) : null}
       {plan.confirm ? (
@@ -165,4 +165,15 @@ function Running({ plan, confirm, again }: { plan: ForkPlan; confirm: string; ag
       ) : null}
     </div>
   );
+}
+
+/** Calls, each once: one that was tried again is several exchanges. */
+function once(calls: ForkPlan["live_calls"]): string[] {
+  const attempts = new Map<number, number>();
+  for (const { seq } of calls) attempts.set(seq, (attempts.get(seq) ?? 0) + 1);
+  const named = new Map(calls.map(({ seq, name }) => [seq, name]));
+  return [...named].map(([seq, name]) => {
+    const tries = attempts.get(seq) ?? 1;
+    return `${name} (#${seq}${tries > 1 ? `, ${tries} attempts` : ""})`;
+  });
 }

@@ -6,8 +6,9 @@ import type { RunRow, Runs as Answer } from "../api/shapes";
 import { useFollow } from "../store/follow";
 import { openPanel, runKey, setWords, word } from "../store/route";
 import { openRun, session } from "../store/run";
-import { ago, bytes, cost, count, duration, line, short } from "../ui/format";
+import { ago, bytes, cost, count, duration, line, short, told } from "../ui/format";
 import { VirtualList } from "../ui/VirtualList";
+import { Waiting } from "../ui/Waiting";
 import "./runs.css";
 
 const SORTS: [string, string][] = [
@@ -70,6 +71,7 @@ export function Runs() {
         </select>
       </div>
       {follow.error.value ? <p class="notice error inset">{follow.error.value}</p> : null}
+      {answer || follow.error.value ? null : <Waiting />}
       {answer && answer.runs.length === 0 ? (
         <div class="empty">
           <strong>{q || status ? "No run matches" : "No runs yet"}</strong>
@@ -123,6 +125,8 @@ function Table({ runs, total }: { runs: RunRow[]; total: number }) {
 }
 
 function RunView({ row, spark }: { row: RunRow; spark: number[] }) {
+  // of a large document that lctl has not written a list knows nothing
+  const unread = row.events === null && !row.problem ? `${bytes(row.size)} in another form than lctl writes: not read for this list` : "";
   const open = () => void openRun(row.key).then(() => openPanel("conversation"));
   return (
     <div
@@ -133,7 +137,7 @@ function RunView({ row, spark }: { row: RunRow; spark: number[] }) {
       onClick={open}
       onKeyDown={(event) => event.key === "Enter" && open()}
     >
-      <i class={`status ${row.status}`} title={row.status} />
+      <i class={`status ${unread ? "" : row.status}`} title={unread || row.status} />
       <span class="run-name">
         <span class="row">
           <b class="ellipsis">{row.id}</b>
@@ -141,17 +145,17 @@ function RunView({ row, spark }: { row: RunRow; spark: number[] }) {
           {row.live ? <span class="tag accent">live</span> : null}
         </span>
         <span class="row dim">
-          <span class="ellipsis">{row.problem || row.edits.join("; ") || line(row.agents.filter(Boolean).join(", "), 80) || row.name}</span>
+          <span class="ellipsis">{row.problem || unread || row.edits.join("; ") || line(row.agents.filter(Boolean).join(", "), 80) || row.name}</span>
         </span>
       </span>
       <SparkBars values={spark} />
       <span class="r num" title={bytes(row.size)}>
-        {count(row.events)}
+        {told(row.events)}
       </span>
       <span class="r num">{row.tokens ? short(row.tokens.input + row.tokens.output) : "–"}</span>
       <span class="r num">{cost(row.cost)}</span>
       <span class="r num">{duration(row.duration_ms)}</span>
-      <span class={`r num ${row.errors ? "bad" : "dim"}`}>{count(row.errors)}</span>
+      <span class={`r num ${row.errors ? "bad" : "dim"}`}>{told(row.errors)}</span>
       <span class="r num dim" title={row.started ?? ""}>
         {ago(row.started)}
       </span>

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { api } from "../api/client";
 import type { Change, StateAnswer } from "../api/shapes";
 import { useFollow } from "../store/follow";
-import { state } from "../store/now";
+import { late, state } from "../store/now";
 import { seq, setWords, word } from "../store/route";
 import { clamp, firstSeq, goTo, lastSeq, run } from "../store/run";
 import { cost, count, duration, line, short } from "../ui/format";
@@ -18,7 +18,7 @@ export function State() {
   if (state.error.value) return <p class="notice error inset">{state.error.value}</p>;
   if (!now) return <Waiting />;
   return (
-    <div class="panel scroll" tabIndex={0} role="region" aria-label="State">
+    <div class={`panel scroll ${late(now.seq)}`} tabIndex={0} role="region" aria-label="State">
       {now.since !== null && now.since !== undefined ? (
         <p class="notice inset" role="status">
           <i class="pulse" /> The log is still being read: facts, steps, tokens and agents are of events {count(now.since)} to {count(now.seq)} only.

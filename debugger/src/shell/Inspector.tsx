@@ -4,7 +4,7 @@ import { Fragment } from "preact";
 import { api } from "../api/client";
 import type { EventAnswer, Exchange, Tokens } from "../api/shapes";
 import { isStatic } from "../api/static";
-import { event } from "../store/now";
+import { event, late } from "../store/now";
 import { openPanel, setWords, word } from "../store/route";
 import { goTo, run } from "../store/run";
 import { Code } from "../ui/Code";
@@ -24,7 +24,7 @@ export function Inspector() {
   const wanted = (word("tab") ?? "data") as Tab;
   const tab = wanted === "exchange" && answer.exchanges.length === 0 ? "data" : TABS.includes(wanted) ? wanted : "data";
   return (
-    <div class="inspector">
+    <div class={`inspector ${late(answer.row.seq)}`}>
       <Head answer={answer} />
       <div class="subtabs" role="tablist" aria-label="Parts of the event" data-arrows>
         {TABS.map((name) => (

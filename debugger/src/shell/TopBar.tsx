@@ -1,15 +1,15 @@
 /** The head of the page: which run, which panel, and what is always at hand. */
 import { isStatic } from "../api/static";
 import { rate } from "../store/live";
-import { goOpen, helpOpen, jump } from "../store/keys";
+import { goOpen, helpOpen, jump, move } from "../store/keys";
 import { changeSpeed, playing, speed, SPEEDS, togglePlay } from "../store/play";
 import { axis, inspectorOpen, isDark, listOpen, switchTheme } from "../store/prefs";
 import { openPanel, panel, PANELS, seq, type Panel } from "../store/route";
 import { firstSeq, followLive, goTo, lastSeq, run } from "../store/run";
 import { slow } from "../store/follow";
-import { event } from "../store/now";
+import { event, late } from "../store/now";
 import { by, chosen, fit, zoomBy } from "../timebar/window";
-import { clock, count, offset, short } from "../ui/format";
+import { clock, count, offset, plural, short } from "../ui/format";
 import { Icon } from "../ui/Icon";
 import { rest, kindOf } from "../ui/kinds";
 
@@ -97,7 +97,17 @@ function Status() {
       </button>
     );
   const [kind, text] = STATUS[about.status] ?? ["", about.status];
-  return <span class={`tag ${kind}`}>{text}</span>;
+  const errors = about.totals?.errors ?? 0;
+  return (
+    <>
+      <span class={`tag ${kind}`}>{text}</span>
+      {kind === "good" && errors > 0 ? (
+        <button class="tag error" type="button" title="On the way: to the next one (])" onClick={() => void jump("error", false, true)}>
+          {plural(errors, "error")}
+        </button>
+      ) : null}
+    </>
+  );
 }
 
 function Tabs() {
@@ -136,7 +146,7 @@ export function Transport() {
       <div class="row">
         <Move icon="first" label="First event" keys="Home" act={() => goTo(firstSeq.value)} />
         <Move icon="back" label="Previous step" keys="shift ←" act={() => void jump("step", true)} />
-        <Move icon="previous" label="Previous event" keys="←" act={() => goTo(seq.peek() - 1)} />
+        <Move icon="previous" label="Previous event" keys="←" act={() => move(-1)} />
         <button
           class="button icon play"
           type="button"
@@ -146,7 +156,7 @@ export function Transport() {
         >
           <Icon name={playing.value ? "pause" : "play"} />
         </button>
-        <Move icon="next" label="Next event" keys="→" act={() => goTo(seq.peek() + 1)} />
+        <Move icon="next" label="Next event" keys="→" act={() => move(1)} />
         <Move icon="forward" label="Next step" keys="shift →" act={() => void jump("step", false)} />
         <Move icon="last" label="Last event" keys="End" act={() => goTo(lastSeq.value)} />
         <select
@@ -200,7 +210,7 @@ function What() {
   const row = event.value.value?.row;
   if (!row) return <span class="grow" />;
   return (
-    <div class={`what row grow k-${kindOf(row)}`} aria-live="off">
+    <div class={`what row grow k-${kindOf(row)} ${late(row.seq)}`} aria-live="off">
       <span class="num soft" title={row.timestamp ?? ""}>
         {offset(row.ms)}
       </span>

@@ -2,6 +2,7 @@
 import { api } from "../api/client";
 import { copyText } from "../ui/Copy";
 import { signal } from "@preact/signals";
+import { beside } from "./aside";
 import { say } from "./notices";
 import { changeSpeed, stopPlay, togglePlay } from "./play";
 import { axis, inspectorOpen, listOpen, switchTheme } from "./prefs";
@@ -21,14 +22,15 @@ interface Key {
   run: (event: KeyboardEvent) => void;
 }
 
-/** Goes to the next (or previous) event of a kind. Whoever holds a key down asks once at a time. */
+/** Goes to the next (or previous) event of a kind; `around`: from the last one to the first. Whoever holds a key down asks once at a time. */
 let looking = false;
-export async function jump(what: string, back: boolean): Promise<void> {
+export async function jump(what: string, back: boolean, around = false): Promise<void> {
   const key = runKey.peek();
   if (!key || looking) return;
   looking = true;
   try {
-    const { seq: found } = await api.neighbour(key, seq.peek(), what, back);
+    const from = async (start: number) => (await api.neighbour(key, start, what, back)).seq;
+    const found = (await from(seq.peek())) ?? (around ? await from(back ? lastSeq.peek() + 1 : firstSeq.peek() - 1) : null);
     if (found !== null) goTo(found);
     else say(`no ${back ? "earlier" : "later"} ${NAMES[what] ?? what}`);
   } catch (error) {
@@ -40,10 +42,11 @@ export async function jump(what: string, back: boolean): Promise<void> {
 
 const NAMES: Record<string, string> = { llm: "model call", tool: "tool call" };
 
-const move = (by: number): void => {
+/** To the next event that the list shows. */
+export const move = (by: 1 | -1): void => {
   stopPlay();
   const about = run.peek();
-  if (about && about.events === about.last_seq - about.first_seq + 1) goTo(seq.peek() + by);
+  if (about && about.events === about.last_seq - about.first_seq + 1) goTo(beside(seq.peek(), by) ?? seq.peek() + by);
   else void jump("event", by < 0);
 };
 

@@ -2,13 +2,16 @@
 import { effect, signal } from "@preact/signals";
 import { api } from "../api/client";
 import type { EventAnswer, StateAnswer } from "../api/shapes";
-import { Follower } from "./follow";
+import { Follower, slow } from "./follow";
 import { isEmpty, run } from "./run";
 import { seq } from "./route";
 
 /** Twenty states a second are more than anybody reads; the frames between are the time bar's alone. */
 export const state = new Follower<StateAnswer>(true, 50);
 export const event = new Follower<EventAnswer>(true, 100);
+
+/** The class of what is of another event than the chosen one, when its answer lets a reader wait. */
+export const late = (shown: number): string => (slow.value && shown !== seq.value ? "late" : "");
 
 /** Milliseconds after which a state that was not the last word is asked for again. */
 const PAUSE = 500;

@@ -23,6 +23,8 @@ function kept<T>(name: string, otherwise: T): Signal<T> {
 export const theme = kept<"system" | "dark" | "light">("theme", "system");
 export const axis = kept<"time" | "seq">("axis", "time");
 export const listOpen = kept("list", true);
+/** The list shows what only a rerun needs, too. */
+export const asideShown = kept("aside", false);
 export const inspectorOpen = kept("inspector", true);
 export const listWidth = kept("listWidth", 300);
 export const inspectorWidth = kept("inspectorWidth", 360);

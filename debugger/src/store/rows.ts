@@ -40,10 +40,10 @@ export class Pages {
     return !!rows && !this.row(seq) && ((rows.at(-1)?.seq ?? 0) > seq || Math.floor(last / PAGE) > page);
   }
 
-  /** These seqs are in sight: what is missing of them is asked for, newest wish first; what is held is let go of last. */
-  need(first: number, last: number, upTo: number): void {
+  /** These seqs are in sight: what is missing of them is asked for; what is held is let go of last. */
+  need(seqs: number[], upTo: number): void {
     this.wanted = [];
-    for (let page = Math.floor(first / PAGE); page <= Math.floor(last / PAGE); page++) {
+    for (const page of new Set(seqs.map((seq) => Math.floor(seq / PAGE)))) {
       const held = this.pages.get(page);
       if (held && this.pages.delete(page)) this.pages.set(page, held);
       const full = held && ((held[held.length - 1]?.seq ?? 0) >= Math.min(upTo, page * PAGE + PAGE - 1));

@@ -7,14 +7,12 @@ import { firstSeq, goTo, lastSeq, run } from "../store/run";
 import { stopPlay } from "../store/play";
 import { duration, plural } from "../ui/format";
 import { Splitter } from "../ui/Splitter";
-import { heightOf } from "./lanes";
+import { heightOf, HIGHEST, LOWEST, STRIP } from "./lanes";
 import { colours, paintLanes, paintWhole, RULER } from "./paint";
 import { by, chosen, hits, lanes as boxes, panBy, panTo, pixels, scale, shown, whole, wholeScale, zoomBy } from "./window";
 import "./timebar.css";
 
 const GUTTER = 148;
-const STRIP = 22;
-const [LOWEST, HIGHEST] = [104, 236];
 
 const barHeight = computed(() => {
   if (timebarHeight.value) return timebarHeight.value;

@@ -2,9 +2,12 @@
 import type { Lane, Span, Timeline } from "../api/shapes";
 import { endOf } from "./scale";
 
+export const STRIP = 22;
+export const [LOWEST, HIGHEST] = [104, 236];
 export const ROW = 14;
 const SMALLEST = 28;
-const MOST_ROWS = 8;
+/** Of one lane; of many, so many that as many lanes as can be are in sight together. */
+const [MOST_ROWS, FEWEST_ROWS] = [8, 3];
 
 export interface LaneBox {
   lane: Lane;
@@ -13,11 +16,16 @@ export interface LaneBox {
   placed: { span: Span; row: number }[];
 }
 
-export function boxes(line: Timeline): LaneBox[] {
+/** `room`: pixels that the bar has for them before one has to scroll. */
+export function boxes(line: Timeline, room: number): LaneBox[] {
+  const all = line.lanes.map((lane) => packed(lane.spans ?? [], line));
+  const tall = (rows: number, most: number): number => Math.max(SMALLEST, Math.min(rows, most) * ROW + 10);
+  let most = MOST_ROWS;
+  while (most > FEWEST_ROWS && all.reduce((sum, [, rows]) => sum + tall(rows, most), 0) > room) most -= 1;
   let top = 0;
-  return line.lanes.map((lane) => {
-    const [placed, rows] = packed(lane.spans ?? [], line);
-    const height = Math.max(SMALLEST, Math.min(rows, MOST_ROWS) * ROW + 10);
+  return line.lanes.map((lane, n) => {
+    const [placed, rows] = all[n] as (typeof all)[number];
+    const height = tall(rows, most);
     const box = { lane, top, height, placed };
     top += height;
     return box;

@@ -3,10 +3,11 @@ import { computed, effect, signal } from "@preact/signals";
 import { api } from "../api/client";
 import type { Timeline } from "../api/shapes";
 import { Follower } from "../store/follow";
-import { axis } from "../store/prefs";
+import { axis, timebarHeight } from "../store/prefs";
 import { runKey, seq } from "../store/route";
 import { firstSeq, grown, isEmpty, lastSeq, run } from "../store/run";
-import { boxes } from "./lanes";
+import { boxes, HIGHEST, STRIP } from "./lanes";
+import { RULER } from "./paint";
 import { Scale } from "./scale";
 
 /** Null: the whole run, also while it grows. */
@@ -21,7 +22,10 @@ export const shown = computed(() => chosen.value ?? { from: firstSeq.value, to: 
 export const window_ = new Follower<Timeline>();
 export const whole = new Follower<Timeline>();
 export const scale = computed(() => (window_.value.value ? new Scale(window_.value.value) : null));
-export const lanes = computed(() => (window_.value.value ? boxes(window_.value.value) : []));
+export const lanes = computed(() => {
+  const line = window_.value.value;
+  return line ? boxes(line, (timebarHeight.value || HIGHEST) - STRIP - RULER - 1) : [];
+});
 export const wholeScale = computed(() => (whole.value.value ? new Scale(whole.value.value) : null));
 
 const SMALLEST = 8;

@@ -17,11 +17,28 @@ export function Markdown({ text }: { text: string }) {
 
 function parsed(text: string): Token[] | null {
   try {
-    return new Lexer({ gfm: true, breaks: true }).lex(text);
+    return levelled(new Lexer({ gfm: true, breaks: true }).lex(text));
   } catch {
     return null; // text nested too deep for the parser is shown as it stands
   }
 }
+
+/** Headings of the page are above those of a text, whatever those begin with: the first ones of it are of the level
+ * below, and none is more than one below the heading that it is under. */
+function levelled(tokens: Token[]): Token[] {
+  const above: number[] = [];
+  for (const token of tokens) {
+    if (token.type !== "heading") continue;
+    const { depth } = token as Tokens.Heading;
+    while ((above.at(-1) ?? 0) >= depth) above.pop();
+    above.push(depth);
+    (token as Levelled).level = above.length;
+  }
+  return tokens;
+}
+
+const LEVELS = ["h3", "h4", "h5", "h6"] as const;
+type Levelled = Tokens.Heading & { level?: number };
 
 function block(token: Token, key: number): ComponentChildren {
   switch (token.type) {
@@ -53,10 +70,13 @@ function block(token: Token, key: number): ComponentChildren {
   }
 }
 
-function heading(token: Tokens.Heading, key: number): JSX.Element {
-  const content = inlines(token.tokens);
-  if (token.depth === 1) return <h3 key={key} class="h1">{content}</h3>;
-  return <h4 key={key}>{content}</h4>;
+function heading(token: Levelled, key: number): JSX.Element {
+  const Level = LEVELS[Math.min(token.level ?? 1, LEVELS.length) - 1] ?? "h3";
+  return (
+    <Level key={key} class={token.depth === 1 ? "h1" : ""}>
+      {inlines(token.tokens)}
+    </Level>
+  );
 }
 
 function list(token: Tokens.List, key: number): JSX.Element {

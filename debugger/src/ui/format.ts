@@ -74,3 +74,6 @@ export function line(value: unknown, length = 160): string {
 }
 
 export const plural = (n: number, word: string): string => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+
+/** A number that may not be known, which is not 0. */
+export const told = (n: number | null): string => (n === null ? "–" : count(n));

@@ -56,6 +56,15 @@ class Events(Shape, frozen=True, kw_only=True):
     total: int | None
 
 
+class Aside(Shape, frozen=True, kw_only=True):
+    """`stretches`: first and last seq of each."""
+
+    stretches: list[tuple[int, int]]
+    events: int
+    upto: int
+    progress: float
+
+
 class Place(Shape, frozen=True, kw_only=True):
     seq: int
     name: str

@@ -52,6 +52,13 @@ def _line(type: str, agent: str = "a", /, **data: Any) -> str:
             {"category": "execution_error", "type": "timeout", "message": "30s"},
             "error execution_error/timeout: 30s",
         ),
+        ("message", {"message_id": "m3", "status": "complete"}, "message completes m3"),
+        (
+            "message",
+            {"message_id": "m3", "content": "more", "status": "aborted"},
+            'message of m3 "more" (aborted)',
+        ),
+        ("stream_end", {"total_chunks": 3, "total_tokens": 0}, "stream_end (3 chunks)"),
         ("checkpoint", {"state_hash": "abc123"}, "checkpoint (abc123)"),
         (
             "message",

@@ -200,3 +200,42 @@ def test_a_link_to_itself_is_no_run(folder: Path, lctl: Cli) -> None:
         (folder / f"{name}.lctl.json").symlink_to(f"{target}.lctl.json")
     assert [line.split()[1] for line in lctl("ls").out.splitlines()[1:]] == ["good"]
     assert lctl("stats", "last", "--json").out == lctl("stats", path, "--json").out
+
+
+def _large(folder: Path, name: str, value: object, **style: Any) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.lctl.json").write_text(json.dumps(value, **style))
+
+
+def test_large_documents_of_others_are_not_read(
+    folder: Path, lctl: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list looks at the beginning of a large document that lctl has not written, and says that it did."""
+    filler = ["word " * 1000] * 1000  # 5 MB
+    events = [{"seq": n, "type": "x", "data": filler} for n in (1, 2)]
+    _large(
+        folder, "20260101-000001-mine", {"lctl": "4.0", "chain": {"id": "mine"}, "events": events}, indent=1
+    )
+    _large(folder, "20260101-000002-list", events)
+    _large(folder, "20260101-000003-other", {"rows": filler})
+    record(folder, "ours")
+    read: list[int] = []
+    pread = os.pread
+
+    def counted(fd: int, size: int, offset: int) -> bytes:
+        found = pread(fd, size, offset)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr("os.pread", counted)
+    got = lctl("ls", "--json")
+    assert sum(read) < 1 << 20
+    rows = {
+        row["path"].rpartition("-")[2].partition(".")[0]: row for row in map(json.loads, got.out.splitlines())
+    }
+    assert [rows[name]["events"] for name in ("mine", "list", "other", "ours")] == [None, None, None, 2]
+    assert (rows["mine"]["id"], rows["mine"]["problem"], rows["list"]["problem"]) == ("mine", None, None)
+    assert "not a log, by its beginning (4 MB, not read further)" in rows["other"]["problem"]
+    mine = next(line for line in lctl("ls").out.splitlines() if "mine" in line)
+    assert mine.startswith("?")
+    assert "9 MB in another form than lctl writes: not counted here" in mine

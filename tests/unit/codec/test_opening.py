@@ -231,3 +231,13 @@ def test_nan_and_long_numbers_are_read() -> None:
     log = open_log(b'{"lctl":"4.0","chain":{"id":"x"},"events":[\n' + line)
     assert log.event(1).data == {"a": None, "s": r"\ud800"}
     assert log.problems == []
+
+
+def test_many_problems_in_one_line() -> None:
+    """A large list of somebody else's in one line: each of its events has a problem, and where that is is
+    told without going through the text for each."""
+    count = 40_000
+    raw = orjson.dumps([{"type": "row", "data": {"text": "word " * 20}} for _ in range(count)])
+    log = open_log(raw)
+    assert len(log) == count
+    assert {problem.line for problem in log.problems} == {1}

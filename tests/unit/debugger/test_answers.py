@@ -33,6 +33,7 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ("/api/events", {"from": 3, "limit": 4}),
     ("/api/events", {"from": 9, "limit": 4, "back": "true"}),
     ("/api/events", {"q": "type:tool_call"}),
+    ("/api/aside", {}),
     ("/api/event/4", {}),
     ("/api/event/8", {}),
     ("/api/event/19", {}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -23,6 +24,7 @@ PANELS: list[tuple[str, dict[str, Any]]] = [
     ("/api/timeline", {"by": "time"}),
     ("/api/events", {}),
     ("/api/events", {"back": "true"}),
+    ("/api/aside", {}),
     ("/api/state", {}),
     ("/api/state", {"at": 7}),
     ("/api/facts", {}),
@@ -220,3 +222,15 @@ def test_a_file_that_is_no_log_is_named_as_that(debug: Start, tmp_path: Path) ->
         server.get("/api/runs/spark", keys=["bad.lctl.json", "run.lctl.json"])["sparks"]["bad.lctl.json"]
         == []
     )
+
+
+def test_large_documents_of_others_hold_up_no_list(debug: Start, tmp_path: Path) -> None:
+    """Neither for their totals nor for their curve; they open when they are asked for."""
+    large = tmp_path / "20260101-000001-large.lctl.json"
+    events = [{"seq": 1, "type": "x", "data": {"text": "word " * 1_000_000}}]
+    large.write_text(json.dumps({"lctl": "4.0", "chain": {"id": "large"}, "events": events}, indent=1))
+    server = debug(save(tmp_path / "20260101-000002-run.lctl.json", review()))
+    found = server.get("/api/runs")["runs"]
+    assert [(run["id"], run["events"], run["problem"]) for run in found][1] == ("large", None, "")
+    assert server.get("/api/runs/spark", keys=large.name)["sparks"] == {large.name: []}
+    assert server.get("/api/run", run=large.name)["events"] == 1

@@ -1,0 +1,32 @@
+"""Which events only a rerun needs: a list of what a program did leaves them out until they are asked for."""
+
+from __future__ import annotations
+
+import re
+
+from lctl.debugger.asking import OfRun
+from lctl.debugger.opened import Opened
+from lctl.debugger.shapes.events import Aside
+
+#: An `exchange` stays: it tells of attempts, and of what went wrong on the wire.
+TYPES = ("ambient", "output", "blob")
+#: Stretches that are sent; of a log with more of them nothing is left out.
+_MOST = 50_000
+
+
+def aside(run: Opened, asked: OfRun) -> Aside:
+    """Stretches of such events, as far as the log has been read."""
+    columns = run.columns_now(0.0) if run.is_long else run.columns_now()
+    with columns.lock:
+        chosen = bytearray(256)
+        for code in columns.codes_of(*TYPES):
+            chosen[code] = 1
+        marks = columns.codes.translate(chosen)
+        found = [
+            (columns.seq(stretch.start()), columns.seq(stretch.end() - 1))
+            for stretch in re.finditer(rb"\x01+", marks)
+        ]
+        upto = columns.last
+    if len(found) > _MOST:
+        return Aside(stretches=[], events=0, upto=upto, progress=columns.progress)
+    return Aside(stretches=found, events=marks.count(1), upto=upto, progress=columns.progress)
