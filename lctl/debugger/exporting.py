@@ -24,6 +24,7 @@ from lctl.analysis.recordings import read_run
 from lctl.codec import Log
 from lctl.debugger.failing import Refused
 from lctl.debugger.opened import Opened
+from lctl.debugger.packing import Packing
 from lctl.debugger.shapes.runs import Session
 from lctl.debugger.views import calldiff, calls, conversations, costs, events, flow, messages, state
 from lctl.debugger.views.header import header_of
@@ -84,7 +85,7 @@ def _inline(code: str) -> str:
 
 
 def answers(log: Log) -> dict[str, Any]:
-    """Everything the page may ask of a log."""
+    """Everything the page may ask of a log; messages and requests are in it once (see `packing`)."""
     path = Path(str(log.path)) if log.path not in (None, "-") else Path(log.name)
     run = Opened(path.name, path, Prices(), log)
     run.columns_now(patience=600.0)
@@ -96,6 +97,7 @@ def answers(log: Log) -> dict[str, Any]:
     listed = conversations.conversations(run, conversations.ConversationsAsked(limit=1000))
     called = calls.calls(run, calls.CallsAsked(limit=_CALLS))
     views = {one.step: calls.call_view(run, one.step) for one in called.calls}
+    packing = Packing()
     made: dict[str, Any] = {
         "format": 1,
         "session": Session(
@@ -106,21 +108,26 @@ def answers(log: Log) -> dict[str, Any]:
         "spans": flow.steps(run, flow.StepsAsked(limit=10_000)).spans,
         "seqs": sampled or [0],
         "states": {str(seq): state.state(run, state.StateAsked(at=seq)) for seq in sampled or [0]},
-        "events": dict(_whole(run, seqs)),
+        "events": {seq: packing.event(view) for seq, view in _whole(run, seqs)},
         "flow": flow.flow(run, flow.FlowAsked()),
         "steps": flow.steps(run, flow.StepsAsked()),
         "conversations": listed,
-        "conversation": dict(_paths(run, [one.leaf for one in listed.conversations])),
+        "conversation": {
+            leaf: packing.conversation(view)
+            for leaf, view in _paths(run, [one.leaf for one in listed.conversations])
+        },
         "calls": called,
-        "call": {str(step): view for step, view in views.items()},
+        "call": {str(step): packing.call(view) for step, view in views.items()},
         "costs": costs.costs(run, costs.CostsAsked()),
         "diffs": {
-            f"{view.previous}-{step}": calldiff.call_diff(
-                run, calldiff.CallDiffAsked(left=view.previous, right=step)
+            f"{view.previous}-{step}": packing.diff(
+                calldiff.call_diff(run, calldiff.CallDiffAsked(left=view.previous, right=step))
             )
             for step, view in views.items()
             if view.previous is not None
         },
+        "messages": packing.messages,
+        "copies": packing.copies,
         "cut": len(log) > len(rows),
     }
     plain: dict[str, Any] = msgspec.to_builtins(made, enc_hook=_listed)

@@ -8,7 +8,7 @@ conversation has read what those before it had, and they would be in the page as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -73,33 +73,3 @@ class Packing:
 
 def _fields(view: msgspec.Struct) -> dict[str, Any]:
     return msgspec.structs.asdict(view)
-
-
-def unpacked(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The answers as the server would give them, of those of a page read back as JSON."""
-    messages = data["messages"]
-
-    def at(place: int | None) -> Any:
-        return None if place is None else messages[place]
-
-    def part(one: Any) -> Any:
-        if isinstance(one, list):
-            return {"kind": "same", "left": at(one[0]), "right": at(one[1]), "unified": [], "lost": 0}
-        return {**one, "left": at(one["left"]), "right": at(one["right"])}
-
-    def event(one: dict[str, Any]) -> dict[str, Any]:
-        copy = one["copy"]
-        return {**one, "copy": {"lctl": copy["lctl"], **data["copies"][str(copy["call"])]}} if "call" in copy else one
-
-    return {
-        **data,
-        "conversation": {
-            leaf: {**one, "messages": [*map(at, one["messages"])]} for leaf, one in data["conversation"].items()
-        },
-        "call": {
-            step: {**one, "prompt": [*map(at, one["prompt"])], "answers": [*map(at, one["answers"])]}
-            for step, one in data["call"].items()
-        },
-        "diffs": {key: {**one, "parts": [*map(part, one["parts"])]} for key, one in data["diffs"].items()},
-        "events": {seq: event(one) for seq, one in data["events"].items()},
-    }

@@ -19,7 +19,11 @@ interface Data {
   calls: S.Calls;
   call: Record<string, S.CallAnswer>;
   costs: S.Costs;
-  diffs?: Record<string, S.CallDiff>;
+  diffs: Record<string, S.CallDiff>;
+  /** Those of all conversations, calls and diffs, by their places. */
+  messages: S.Message[];
+  /** By the step of the call. */
+  copies: Record<string, Omit<S.EventAnswer["copy"], "lctl">>;
   /** By the address that a server has them at. */
   images?: Record<string, string>;
   cut: boolean;
@@ -35,8 +39,30 @@ async function unpack(): Promise<Data> {
   const packed = Uint8Array.from(atob((element()?.textContent ?? "").trim()), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const all = (await new Response(stream).json()) as Data;
-  if (all.images && Object.keys(all.images).length) putIn(all.images, [all.conversation, all.call, all.diffs]);
+  if (all.images && Object.keys(all.images).length) putIn(all.images, [all.messages]);
+  spread(all);
   return all;
+}
+
+/** Messages and requests are in the page once, with their places where they stand: as the server says it. */
+function spread(all: Data): void {
+  const at = (places: unknown[]): S.Message[] => places.map((place) => all.messages[place as number]!);
+  const one = (place: unknown): S.Message | null => (place === null ? null : (all.messages[place as number] ?? null));
+  for (const path of Object.values(all.conversation)) path.messages = at(path.messages);
+  for (const call of Object.values(all.call)) {
+    call.prompt = at(call.prompt);
+    call.answers = at(call.answers);
+  }
+  for (const diff of Object.values(all.diffs))
+    diff.parts = diff.parts.map((part) =>
+      Array.isArray(part)
+        ? { kind: "same", left: one(part[0]), right: one(part[1]), unified: [], lost: 0 }
+        : { ...part, left: one(part.left), right: one(part.right) },
+    );
+  for (const event of Object.values(all.events)) {
+    const copy = event.copy as S.EventAnswer["copy"] & { call?: number };
+    if (copy.call !== undefined) event.copy = { lctl: copy.lctl, ...all.copies[copy.call]! };
+  }
 }
 
 /** Images stand where a server would be asked for them. */
@@ -96,7 +122,7 @@ const answers: Record<string, (all: Data, query: Query, rest: string) => unknown
     return { calls, total: calls.length, next: null };
   },
   call: (all, _q, rest) => all.call[rest],
-  "calls/diff": (all, q) => all.diffs?.[`${String(q.left)}-${String(q.right)}`],
+  "calls/diff": (all, q) => all.diffs[`${String(q.left)}-${String(q.right)}`],
   costs: (all) => all.costs,
   trend: () => ({ what: "", series: [] }),
   search: (all, q) => searchRows(all.rows, all.run, String(q.q ?? ""), number(q.width, 1)),

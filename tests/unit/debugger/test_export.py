@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import json
 import random
 import re
 from pathlib import Path
-from typing import Any
 
 import lctl
 from lctl.chain import Chain
@@ -17,16 +15,9 @@ from lctl.codec import open_log
 from lctl.debugger.exporting import answers, page_of
 from tests.unit.conversation.events import lines_run
 from tests.unit.debugger.logs import Writing, review, save
+from tests.unit.debugger.pages import held
 from tests.unit.debugger.test_access import XSS
 from tests.unit.debugger.test_answers import check
-
-
-def held(page: str) -> dict[str, Any]:
-    """What the page has of the log."""
-    packed = re.search(r'<script id="lctl-data" type="application/gzip;base64">([^<]*)</script>', page)
-    assert packed is not None
-    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
-    return found
 
 
 def test_the_file_holds_the_answers_of_the_server(tmp_path: Path) -> None:
