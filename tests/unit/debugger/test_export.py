@@ -8,14 +8,22 @@ import json
 import random
 import re
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 import lctl
+from lctl.analysis.prices import Prices
 from lctl.chain import Chain
 from lctl.codec import open_log
 from lctl.debugger.exporting import answers, page_of
+from lctl.debugger.opened import Opened
+from lctl.debugger.views.calldiff import CallDiffAsked, call_diff
+from lctl.debugger.views.calls import call_view
+from lctl.debugger.views.events import EventAsked, event
 from tests.unit.conversation.events import lines_run
 from tests.unit.debugger.logs import Writing, review, save
-from tests.unit.debugger.pages import held
+from tests.unit.debugger.pages import held, unpacked
 from tests.unit.debugger.test_access import XSS
 from tests.unit.debugger.test_answers import check
 
@@ -33,6 +41,49 @@ def test_the_file_holds_the_answers_of_the_server(tmp_path: Path) -> None:
     assert found["states"]["13"]["fact_count"] == 1
     assert list(found["call"]) == ["4", "10"] and list(found["diffs"]) == ["4-10"]
     assert found["conversation"]["m11"]["total"] == 5
+
+
+def test_what_every_call_has_read_is_there_once(tmp_path: Path) -> None:
+    """Twice as many turns of one conversation make a page about twice as large, though each call reads all
+    that the calls before it have; what the page makes of it is what the server gives."""
+    sizes = []
+    for turns in (20, 40):
+        log, parent = Writing(), None
+        for n in range(turns):
+            asked = log.add(
+                "message", message_id=f"u{n}", parent_id=parent, role="user", content=f"{n} " * 200
+            )
+            call = log.add(
+                "step_start",
+                kind="llm",
+                intent="chat",
+                operation="chat.completions",
+                model="m",
+                prompt=f"u{n}",
+            )
+            parent = f"a{n}"
+            log.add(
+                "message", "planner", call, message_id=parent, parent_id=f"u{n}", role="assistant",
+                content=f"answer {n}", sampled=True,
+            )  # fmt: skip
+            log.add("step_end", "planner", call, outcome="success", message=parent)
+        path = save(tmp_path / f"{turns}.lctl.json", log.events)
+        given = answers(open_log(path))
+        assert len(given["messages"]) < 4 * turns
+        sizes.append(len(json.dumps({**given, "copies": None})))  # of requests there are some MB at most
+        found = unpacked(given)
+        run = Opened(path.name, path, Prices(), open_log(path))
+        check_same(found["call"][str(call)], call_view(run, call))
+        check_same(
+            found["diffs"][f"{call - 4}-{call}"], call_diff(run, CallDiffAsked(left=call - 4, right=call))
+        )
+        for seq in (asked, call, call + 1):
+            check_same(found["events"][str(seq)], event(run, EventAsked(seq=seq)))
+    assert sizes[1] < 2.5 * sizes[0]
+
+
+def check_same(found: Any, given: Any) -> None:
+    assert found == msgspec.to_builtins(given)
 
 
 def test_a_graph_that_was_edited_often_costs_what_the_page_shows(tmp_path: Path) -> None:
