@@ -8,7 +8,7 @@ any (`mcp_messages`).
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from types import ModuleType
 from typing import Any
@@ -65,27 +65,22 @@ def _listened(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[s
 @asynccontextmanager
 async def _taken_up(made: AbstractAsyncContextManager[Any]) -> AsyncIterator[Any]:
     subscription: Any = None
+    async with AsyncExitStack() as stack:
 
-    async def send() -> Any:
-        nonlocal subscription
-        subscription = await made.__aenter__()
-        return subscription.honored.model_dump(by_alias=True, mode="json", exclude_none=True)
+        async def send() -> Any:
+            nonlocal subscription
+            subscription = await stack.enter_async_context(made)
+            return subscription.honored.model_dump(by_alias=True, mode="json", exclude_none=True)
 
-    try:
-        promised = await mcp_reads.read(_LISTEN, {}, dict, send)
-    except BaseException as error:
-        step_aside(error)
-        raise
-    if subscription is None:
-        token = _promised.set(promised)
         try:
-            subscription = await made.__aenter__()
-        finally:
-            _promised.reset(token)
-    try:
-        yield subscription
-    except BaseException as error:
-        if not await made.__aexit__(type(error), error, error.__traceback__):
+            promised = await mcp_reads.read(_LISTEN, {}, dict, send)
+        except BaseException as error:
+            step_aside(error)
             raise
-    else:
-        await made.__aexit__(None, None, None)
+        if subscription is None:
+            token = _promised.set(promised)
+            try:
+                subscription = await stack.enter_async_context(made)
+            finally:
+                _promised.reset(token)
+        yield subscription
