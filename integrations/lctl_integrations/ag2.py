@@ -192,6 +192,7 @@ def _begun(
             shown=_said,
             beside=doings.beside,
             function=_function_of(call_next),
+            mcp=_of_server(call_next),
             wraps=_wrapped,
             rebind=rebind,
         )
@@ -201,16 +202,23 @@ def _begun(
 
 def _function_of(call_next: Any) -> Any:
     """The program's function behind a tool; None where it is not found."""
+    return getattr(getattr(_innermost(call_next), "model", None), "call", None)
+
+
+def _of_server(call_next: Any) -> str | None:
+    """An MCP server's name for the tool, where it is one's."""
+    found = getattr(_innermost(call_next), "_remote_name", None)
+    return found if isinstance(found, str) else None
+
+
+def _innermost(call_next: Any) -> Any:
+    """The tool itself. Middlewares of its own are around it, in functions of ag2's."""
     for _ in range(10):
-        model = getattr(call_next, "model", None)
-        if model is not None:
-            return getattr(model, "call", None)
-        # A middleware of the tool's own is around it, in a function of ag2's.
         names = getattr(getattr(call_next, "__code__", None), "co_freevars", ())
         if "inner" not in names:
-            return None
+            break
         call_next = call_next.__closure__[names.index("inner")].cell_contents
-    return None
+    return call_next
 
 
 def _is_of_agents(source: str, name: str, input: dict[str, Any]) -> bool:

@@ -14,10 +14,14 @@ from lctl.instrument.structure.subagents import around_subagent
 from lctl.session import context, jsonable
 from lctl.session.default import get_session
 from lctl.session.steps import StepScope
+from lctl_integrations import mcp_names
 from lctl_integrations.agent_framework_workflows import executor, run_workflow
 
 _PLACE = "a run of Agent Framework"
 _TOOL = "a tool of Agent Framework"
+
+#: Of a tool of an MCP server: where the framework keeps the server's name for it.
+_REMOTE = "_mcp_remote_name"
 
 #: The model's call that a function is called for.
 _asked: ContextVar[str | None] = ContextVar("lctl_agent_framework_call", default=None)
@@ -165,9 +169,24 @@ def _async_tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Too
 
 
 def _invoked(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """An agent that was given as a tool works in a rerun, too."""
+    """An agent that was given as a tool works in a rerun, too. What a tool of an MCP server gives is made of
+    objects that no tape holds: its client's call is what is recorded."""
+    remote = (getattr(tool, "additional_properties", None) or {}).get(_REMOTE)
+    if isinstance(remote, str):
+        return _passed_on(wrapped, tool, remote, args, kwargs)
     is_agent = getattr(tool.func, "__module__", None) == "agent_framework._agents"
     return (_agent_called if is_agent else _function_called)(wrapped, tool, args, kwargs)
+
+
+async def _passed_on(
+    wrapped: Any, tool: Any, remote: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    with mcp_names.asked(remote, str(tool.name), _asked.get()):
+        try:
+            return await wrapped(*args, **kwargs)
+        except BaseException as error:
+            step_aside(error)
+            raise
 
 
 _function_called = around_tool(_TOOL, _async_tool)

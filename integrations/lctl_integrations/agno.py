@@ -16,7 +16,7 @@ from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import begin_tool
-from lctl_integrations import agno_ids
+from lctl_integrations import agno_ids, mcp_names
 from lctl_integrations.agno_runs import Delegation, continued_run_of, node_of, run_of, workflow_of
 
 _RUNS = ("_run", "_run_stream", "_arun", "_arun_stream")
@@ -109,7 +109,8 @@ def _recorded(call: Any) -> Any:
             run = begin_subagent(Tool(name, given, call_id))
             return None if run is None else Delegation(run)
         beside = changeable(*_contexts(kwargs))
-        return begin_tool(name, given, call_id=call_id, beside=beside, function=entrypoint)
+        mcp = mcp_names.in_closure(entrypoint)
+        return begin_tool(name, given, call_id=call_id, beside=beside, function=entrypoint, mcp=mcp)
 
     made.__dict__["entrypoint"] = wrapping.wrap(entrypoint, begin)
     return made

@@ -80,7 +80,8 @@ def _begun(tool: Any, input: dict[str, Any]) -> wrappedruns.Run | None:
     if type(tool).__name__ in _DELEGATION:
         return _delegated(tool, input, call_id)
     function = getattr(tool, "func", None) or getattr(tool, "_run", None)
-    run = begin_tool(tool.name, input, call_id=call_id, function=function)
+    mcp = getattr(tool, "original_tool_name", None)
+    run = begin_tool(tool.name, input, call_id=call_id, function=function, mcp=mcp)
     if run is not None and run.served is not None:
         _use(tool)
     return run

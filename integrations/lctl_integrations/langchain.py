@@ -19,6 +19,7 @@ from lctl.instrument.structure import Tool, step_aside
 from lctl.session import border, lanes, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolruns import ToolRun, begin_tool
+from lctl_integrations import mcp_names
 from lctl_integrations.langchain_ids import with_ids_of
 from lctl_integrations.langgraph_doings import MANAGER, Doings, dispatched, of_tool
 
@@ -176,9 +177,8 @@ def _begun(
         guard.rehearse(_TOOL)
         name, given, call_id, shown, paused, *_ = _tool(tool, args, kwargs)
         beside = () if doings is None else (doings.done, *doings.context)
-        run = begin_tool(
-            name, given, call_id=call_id, shown=shown, paused=paused, beside=beside, function=function
-        )
+        more: dict[str, Any] = {"function": function, "mcp": mcp_names.in_closure(function)}
+        run = begin_tool(name, given, call_id=call_id, shown=shown, paused=paused, beside=beside, **more)
         if run is not None:
             run.rewritten(args, kwargs)
         return run

@@ -26,7 +26,7 @@ from lctl.session import border
 from lctl.session.default import get_session
 from lctl.session.receiving import Incoming
 from lctl.session.tools import call_tool_async
-from lctl_integrations import mcp_nowhere, mcp_reads, mcp_servers
+from lctl_integrations import mcp_names, mcp_nowhere, mcp_reads, mcp_servers, mcp_subscriptions
 from lctl_integrations.mcp_messages import Exchange, Telling, heard, under_way
 from lctl_integrations.mcp_nowhere import nowhere
 
@@ -51,11 +51,14 @@ class MCP:
 
     name = "mcp"
     supported = ">=1.10,<3"
-    modules = ("mcp.client.session", mcp_servers.MODULE, *_TRANSPORTS)
+    modules = ("mcp.client.session", mcp_servers.MODULE, *mcp_subscriptions.MODULES, *_TRANSPORTS)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == mcp_servers.MODULE:
             mcp_servers.patch(module, patches)
+            return
+        if module.__name__ in mcp_subscriptions.MODULES:
+            mcp_subscriptions.patch(module, patches)
             return
         if module.__name__ == "mcp.client.session":
             patches.wrap(module, "ClientSession.__init__", _made)
@@ -64,6 +67,8 @@ class MCP:
             patches.wrap(module, "ClientSession.send_notification", _notified)
             if hasattr(module.ClientSession, "send_discover"):
                 patches.wrap(module, "ClientSession.send_discover", _discovered)
+            if hasattr(module.ClientSession, "_register_listen_route"):
+                patches.wrap(module, "ClientSession._register_listen_route", mcp_subscriptions.registered)
             return
         for function in _TRANSPORTS[module.__name__]:
             if hasattr(module, function):
@@ -119,9 +124,9 @@ async def _answered(
 
     try:
         if is_tool:
-            answer = await call_tool_async(
-                params["name"], params.get("arguments") or {}, send, shown=_shown, incoming=incoming
-            )
+            name, call_id = mcp_names.of_call(params["name"])
+            said = params.get("arguments") or {}
+            answer = await call_tool_async(name, said, send, call_id=call_id, shown=_shown, incoming=incoming)
         elif settings.full:
             said = {key: value for key, value in params.items() if key != "_meta"}
             answer = await call_tool_async(f"mcp {method}", said, send, shown=_shown, incoming=incoming)
@@ -150,7 +155,10 @@ async def _discovered(wrapped: Any, session: Any, args: tuple[Any, ...], kwargs:
 
 def _shown(answer: Any) -> Any:
     """What the event says: a tool that failed says so in its result."""
-    if getattr(answer, "isError", getattr(answer, "is_error", False)) is not True:
+    failed = getattr(answer, "is_error", None)
+    if failed is None:  # version 1; asking version 2 for that name is warned of where FastMCP is there
+        failed = getattr(answer, "isError", False)
+    if failed is not True:
         return answer
     texts = [text for part in answer.content if isinstance(text := getattr(part, "text", None), str)]
     return Failure("ToolError", "\n".join(texts))

@@ -19,6 +19,7 @@ from lctl.instrument import suppress
 from lctl.session import hooks, lanes
 from lctl.session.receiving import Incoming
 from lctl_integrations import mcp_servers
+from lctl_integrations.mcp_subscriptions import ACKNOWLEDGED
 
 #: Messages between two calls that are kept.
 _EARLY = 1000
@@ -126,7 +127,7 @@ class Listening(_Passing):
     def _note(self, item: Any) -> None:
         message: Any = getattr(item, "message", None)
         said: Any = getattr(message, "root", message)  # version 1 wraps it in a union
-        if message is None or not hasattr(said, "method"):
+        if message is None or not hasattr(said, "method") or said.method == ACKNOWLEDGED:
             return
         content = message.model_dump(by_alias=True, mode="json", exclude_unset=True)
         if self.exchanges and self._of(content).note(content):

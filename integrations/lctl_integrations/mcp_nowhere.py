@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from lctl.instrument import suppress
 from lctl.session import lanes
 from lctl_integrations.mcp_messages import Listening
+from lctl_integrations.mcp_subscriptions import is_answered
 
 Send = Callable[[], Awaitable[Any]]
 
@@ -52,8 +53,11 @@ async def _carry(
     """What is said before the first request is said to nobody."""
     import anyio
 
+    answered: list[Any] = []
     async for message in outgoing:
-        if _is_request(message):
+        if is_answered(message):
+            answered.append(message)
+        elif _is_request(message):
             break
     else:
         return
@@ -61,7 +65,8 @@ async def _carry(
         lanes.enter(_live)  # for good: the task is this connection's own
     async with opened() as streams, anyio.create_task_group() as group:
         group.start_soon(_pass_on, streams[0], incoming)
-        await streams[1].send(message)
+        for said in (message, *answered):
+            await streams[1].send(said)
         await _pass_on(outgoing, streams[1])
 
 

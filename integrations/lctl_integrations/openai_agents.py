@@ -179,8 +179,9 @@ def _tool(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     call_id = getattr(context, "tool_call_id", None)
     beside = changeable(getattr(context, "context", None))  # the program's own
     shown = partial(_shown, call_id=call_id)
-    function, wraps = _function_of(tool), getattr(sys.modules.get("agents.tool"), _RESULT, None)
-    return Tool(tool.name, arguments(given), call_id, shown, beside=beside, function=function, wraps=wraps)
+    more = {"function": _function_of(tool), "wraps": getattr(sys.modules.get("agents.tool"), _RESULT, None)}
+    _server, mcp, *_ = getattr(tool, "_mcp_tool_binding", None) or (None, None)
+    return Tool(tool.name, arguments(given), call_id, shown, beside=beside, mcp=mcp, **more)
 
 
 def _function_of(tool: Any) -> Any:

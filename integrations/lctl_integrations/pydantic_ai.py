@@ -17,11 +17,13 @@ from typing import Any
 
 from lctl.guard import guard, guarded
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.structure import ModelCall, Tool, around_tool, changeable
+from lctl.instrument.structure import ModelCall, Tool, around_tool, changeable, step_aside
 from lctl.session.default import get_session
+from lctl_integrations import mcp_names
 
 _TOOLS = "pydantic_ai.toolsets.function"
 _OUTPUT = "pydantic_ai._output"
+_SERVERS = "pydantic_ai.mcp"
 #: What hands a call on to a toolset; toolsets of the program's own are seen there.
 _PASSING = {
     "pydantic_ai.toolsets.combined": "CombinedToolset",
@@ -37,11 +39,14 @@ class PydanticAI:
 
     name = "pydantic-ai-slim"
     supported = ">=2,<3"
-    modules = ("pydantic_ai.agent", _TOOLS, _OUTPUT, *_PASSING, *_INSIDE)
+    modules = ("pydantic_ai.agent", _TOOLS, _SERVERS, _OUTPUT, *_PASSING, *_INSIDE)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == _TOOLS:
             patches.wrap(module, "FunctionToolset.call_tool", around_tool(_TOOL, _tool))
+        elif module.__name__ == _SERVERS:
+            if hasattr(module, "MCPToolset"):
+                patches.wrap(module, "MCPToolset.call_tool", _passed_on)
         elif module.__name__ == _OUTPUT:
             patches.wrap(module, "execute_output_function", around_tool("a Pydantic AI output", _output))
         elif module.__name__ in _PASSING:
@@ -138,6 +143,22 @@ def _tool(toolset: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool |
     schema = getattr(getattr(given.get("tool"), "call_func", None), "__self__", None)
     function = getattr(schema, "function", None)
     return Tool(str(name), given["tool_args"], call_id, _shown, _paused, _beside(context), function)
+
+
+async def _passed_on(wrapped: Any, toolset: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a tool of an MCP server gives can be more than a tape holds: its client's call is recorded."""
+    made: Tool | None = None
+    with guard(_TOOL):
+        made = _tool(toolset, args, kwargs)
+    tool = args[0] if args else kwargs["name"]
+    try:
+        if made is None:
+            return await wrapped(*args, **kwargs)
+        with mcp_names.asked(tool, made.name, made.call_id):
+            return await wrapped(*args, **kwargs)
+    except BaseException as error:
+        step_aside(error)
+        raise
 
 
 def _output(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool | None:

@@ -194,12 +194,13 @@ def _begun(function: Any, method: Any, given: dict[str, Any]) -> wrappedruns.Run
     _asked.set(None)  # what the function itself calls is another call
     # So is another function that a filter calls.
     call_id = asked[1] if asked is not None and _is_name(asked[0], function) else None
-    name = _remote_name(method) or str(function.fully_qualified_name)
+    mcp = _remote_name(method)
+    name = mcp or str(function.fully_qualified_name)
     input = {key: value for key, value in given.items() if key not in _OWN}
     if _is_within(method):
         return begin_subagent(Tool(name, input, call_id, _shown))
     beside = _arguments(given)
-    return begin_tool(name, input, call_id=call_id, shown=_shown, beside=beside, function=method)
+    return begin_tool(name, input, call_id=call_id, shown=_shown, beside=beside, function=method, mcp=mcp)
 
 
 def _is_name(name: str, function: Any) -> bool:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from random import Random
 
+    from lctl.session.beneath import Beneath
     from lctl.session.wrote import Sink
 
 
@@ -34,6 +35,7 @@ class Lane:
         inside: (first, last) seqs of what is recorded in it, where it is the body of a tool; the lanes it
             starts share the list.
         tool: the tool whose body it is, or is part of; and the `input` of that call.
+        beneath: that call as it is seen a layer below, where it is one of an MCP server's tool.
         is_decorated: `@lctl.tool` reported that call, and no framework.
         wrote: is told what is written to standard output and error in it, where it is a tool's body.
         chance: of what libraries draw in it: the run's seed and the generator, once one has drawn.
@@ -43,6 +45,7 @@ class Lane:
         "_aside",
         "_calls",
         "_children",
+        "beneath",
         "chance",
         "index",
         "input",
@@ -66,6 +69,7 @@ class Lane:
         self.inside: list[tuple[int, int]] | None = None if parent is None else parent.inside
         self.tool: str | None = None if parent is None else parent.tool
         self.input: Mapping[str, Any] | None = None if parent is None else parent.input
+        self.beneath: Beneath | None = None if parent is None else parent.beneath
         self.is_decorated: bool = parent is not None and parent.is_decorated
         self.wrote: Sink | None = None if parent is None else parent.wrote
         self.chance: tuple[str | None, Random] | None = None
@@ -83,6 +87,7 @@ class Lane:
         lane = Lane(path, parent, index)
         lane.is_live = self.is_live
         lane.inside, lane.tool, lane.input, lane.wrote = self.inside, self.tool, self.input, self.wrote
+        lane.beneath = self.beneath
         return lane
 
     def _counting(self) -> Callable[[], int]:
@@ -118,7 +123,7 @@ class Lane:
         such lane, and its going missing moves nothing in this one."""
         lane = Lane(f"{self.path}/t{number}", self)
         lane.inside = []
-        lane.tool, lane.input, lane.is_decorated = tool, input, False
+        lane.tool, lane.input, lane.beneath, lane.is_decorated = tool, input, None, False
         return lane
 
     def number(self, kind: str) -> int:

@@ -21,6 +21,7 @@ class ToolCall(NamedTuple):
         wraps: makes of a result that a fork puts in its place the value that the function would give, where
             that is a framework's wrapping of it; None where it is the result itself.
         agent: its body is an agent, which runs in a rerun, too (see `border.Player.gives_agent`).
+        mcp: of a framework's tool that is one of an MCP server: the server's name for it.
     """
 
     tool: str
@@ -31,6 +32,7 @@ class ToolCall(NamedTuple):
     incoming: Incoming | None = None
     wraps: Callable[[Any], Any] | None = None
     agent: bool = False
+    mcp: str | None = None
 
 
 class Failure(NamedTuple):

@@ -14,6 +14,7 @@ from lctl.errors import RerunStopped
 from lctl.guard import guard
 from lctl.record.recorder import Draft
 from lctl.session import border, context, hooks, jsonable, lanes, toolresults, turns, untouched
+from lctl.session.beneath import Beneath, is_reported
 from lctl.session.comings import Coming
 from lctl.session.default import get_session
 from lctl.session.faithful import Given
@@ -47,6 +48,7 @@ def begin_tool(
     wraps: Callable[[Any], Any] | None = None,
     rebind: Callable[[dict[str, Any]], None] | None = None,
     agent: bool = False,
+    mcp: str | None = None,
 ) -> ToolRun | None:
     """A call of the tool `name` begins, for `wrapping.wrap`. None where it is reported already: a call made
     in the body of another of the same name, with its input, is that call seen a layer below.
@@ -60,13 +62,13 @@ def begin_tool(
         wraps: the way back from what `shown` gives: see `ToolCall`.
         rebind: is told the arguments that a fork puts in place of `input`, before the tool runs with them. If
             there is none, they are put where they are found among those of the wrapped function.
-        agent: see `ToolCall`.
+        agent, mcp: see `ToolCall`.
     """
     plain = jsonable.plain(input)
     if is_reported(name, plain):
         return None
     owner = owner_of(function)
-    call = ToolCall(name, plain, call_id, Given(input.values(), beside), owner, incoming, wraps, agent)
+    call = ToolCall(name, plain, call_id, Given(input.values(), beside), owner, incoming, wraps, agent, mcp)
     return ToolRun(call, shown, paused, rebind)
 
 
@@ -75,14 +77,6 @@ def cannot_rewrite(tool: str, input: dict[str, Any]) -> str:
         f"the arguments of the tool {tool} cannot be changed to {input}: nothing known of "
         f"its call holds them by name. Put in another result: --result 'tool:{tool}=...'"
     )
-
-
-def is_reported(name: str, input: Mapping[str, Any]) -> bool:
-    lane = lanes.current()
-    if lane.tool != name or lane.input is None:
-        return False
-    # A layer below knows what a call left to its defaults.
-    return all(key in input and input[key] == value for key, value in lane.input.items())
 
 
 class ToolRun(Run):
@@ -134,6 +128,8 @@ class ToolRun(Run):
 
     def _body(self, input: Mapping[str, Any]) -> Lane:
         lane = self._outer.body(self._number, self._call.tool, input)
+        if self._call.mcp is not None:
+            lane.beneath = Beneath(self._call.mcp)
         if streams.writers:
             lane.wrote = Body(self._outer.wrote)
         return lane
@@ -279,6 +275,10 @@ class ToolRun(Run):
         """What the event says of how the call ended, and its tape."""
         items, shown = self._items, self._shown
         result = said_of_end(parts, items, shown, self._paused, closed_early=closed_early)
+        beneath = None if self.lane is None else self.lane.beneath
+        if beneath is not None and beneath.failure is not None and "output" in result:
+            del result["output"]
+            result["error"] = beneath.failure._asdict()
         is_shown = items is not None or result.get("output") is parts.get("output")
         tape = toolresults.tape_of(self._call.tool, self._given, parts, items, is_shown)
         tape = tape_of_end(self._call, self._given, tape, self.lane, self._comings, self.gives)

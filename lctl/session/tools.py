@@ -7,13 +7,14 @@ from types import MethodType
 from typing import Any, TypeVar, overload
 
 from lctl.session import jsonable, lanes, wrappedruns, wrapping
+from lctl.session.beneath import is_reported, run_beneath
 from lctl.session.default import is_untold
 from lctl.session.faithful import Given
 from lctl.session.faithful.owners import owner_of
 from lctl.session.receiving import Incoming
 from lctl.session.served import Rewritten
 from lctl.session.toolcalls import ToolCall
-from lctl.session.toolruns import ToolRun, begin_tool, is_reported
+from lctl.session.toolruns import ToolRun, begin_tool
 from lctl.session.wrappedruns import Run, step_aside
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -144,9 +145,11 @@ def _begin(
     incoming: Incoming | None = None,
     rebind: Callable[[dict[str, Any]], None] | None = None,
 ) -> wrappedruns.Begin:
-    return lambda args, kwargs: begin_tool(
-        name, input, call_id=call_id, shown=shown, function=function, incoming=incoming, rebind=rebind
-    )
+    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run | None:
+        more: dict[str, Any] = {"function": function, "incoming": incoming, "rebind": rebind}
+        return begin_tool(name, input, call_id=call_id, shown=shown, **more) or run_beneath(shown)
+
+    return begin
 
 
 class _Arguments:

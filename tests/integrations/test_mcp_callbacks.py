@@ -213,3 +213,44 @@ def test_a_fork_goes_on_with_callbacks(by: str, folder: Path, monkeypatch: pytes
     assert fork.stdout[until:] != ran.stdout[until:]
     assert fork.stdout.count("progress") == 12
     assert fork.stdout.count("sampling") == 4
+
+
+LISTENER = """
+import asyncio, sys
+from mcp import Client, StdioServerParameters
+
+SERVER = '''
+from mcp.server.mcpserver import Context, MCPServer
+server = MCPServer("shop", log_level="ERROR")
+
+@server.tool()
+async def open_shop(name: str, ctx: Context) -> str:
+    server.add_tool(lambda: "sold", name=name)
+    await ctx.notify_tools_changed()
+    return name + " is open"
+
+server.run()
+'''
+
+async def main():
+    async with Client(StdioServerParameters(command=sys.executable, args=["-c", SERVER])) as client:
+        async with client.listen(tools_list_changed=True) as told:
+            print((await client.call_tool("open_shop", {"name": "bakery"})).content[0].text)
+            print(await anext(aiter(told)), [tool.name for tool in (await client.list_tools()).tools])
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("record", ["full", "model"])
+def test_who_listens_is_told_again(tmp_path: Path, record: str) -> None:
+    """The server's word that it has heard the request was waited for in a rerun, which has no server."""
+    pytest.importorskip("mcp.client.subscriptions", reason="mcp 1 has none")
+    (tmp_path / "agent.py").write_text(LISTENER)
+    recorded = lctl(tmp_path, "run", "--record", record, "-o", "run.lctl.json", "agent.py")
+    assert recorded.returncode == 0, recorded.stderr
+    told = "bakery is open\nToolsListChanged() ['open_shop', 'bakery']\n"
+    for _ in range(min(3, RERUNS)):
+        again = lctl(tmp_path, "rerun", "run.lctl.json")
+        assert (again.returncode, again.stdout) == (0, told), again.stderr
+        assert "log equal" in again.stderr

@@ -51,6 +51,8 @@ class Tool(NamedTuple):
             changes what the call changed.
         wraps: the way back from `shown`: makes of a result that a fork puts in place of the recorded one what
             the function would give.
+        mcp: of a tool of an MCP server, the server's name for it: the client's call of it is this one, and
+            the server's word that it failed stands, whatever the framework makes of it.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Tool(NamedTuple):
     beside: tuple[Any, ...] = ()
     function: Any = None
     wraps: Callable[[Any], Any] | None = None
+    mcp: str | None = None
 
     def begin(self, agent: bool = False) -> wrappedruns.Run | None:
         """See `begin_tool`. `agent`: its body is an agent."""
@@ -74,6 +77,7 @@ class Tool(NamedTuple):
             function=self.function,
             wraps=self.wraps,
             agent=agent,
+            mcp=self.mcp,
         )
 
 
