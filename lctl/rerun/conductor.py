@@ -12,9 +12,9 @@ again in a little while.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.cancelling import Cancelling
 from lctl.rerun.handing import Handing
@@ -24,12 +24,17 @@ from lctl.rerun.leaving import let_go, never
 from lctl.rerun.ordering import RESUMED
 from lctl.rerun.pace import Pace
 from lctl.rerun.parties import Awaiting, Blocked, Held, running_loop
+from lctl.rerun.queueing import Line
 from lctl.rerun.score import Score, Violation
 from lctl.rerun.stage import Stage
 from lctl.rerun.timekeeper import Timekeeper
 from lctl.rerun.virtualtime import VirtualTime
 from lctl.rerun.waiting import Key
 from lctl.session import turns
+
+if TYPE_CHECKING:
+    from lctl.rerun.livelanes import LiveLanes
+    from lctl.session.queueorder import Act
 
 #: Deliveries in a row that a coroutine takes without giving its loop a turn.
 _ROW = 50
@@ -240,6 +245,10 @@ class Conductor(Cancelling):
         with self._door:
             place = self._score.place(key)
             return None if place is None else max(0.0, self._score.at(place) - self.pace.now)
+
+    def line(self, acts: Sequence[Act], mark: str, live: LiveLanes, since: float | None) -> Line:
+        """See `Line`."""
+        return Line(self._stage, acts, mark, live, since)
 
     @contextmanager
     def live(self) -> Iterator[None]:

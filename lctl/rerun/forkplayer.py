@@ -52,6 +52,7 @@ class ForkPlayer(TapePlayer):
     ) -> None:
         super().__init__(tape, settings, order, halt)
         self.fork = fork
+        self.turns.until = fork.at
         self.rules = rules
         self.reads = ForkReads(tape, self.settings, self.tally, halt, self.live)
         self._tools = ToolPolicy.parse(settings.tools)

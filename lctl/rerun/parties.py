@@ -65,6 +65,13 @@ class Blocked:
             raise self.error
 
 
+class Queued(Blocked):
+    """A thread that waits for others to do with a queue what they did before it. `until` is when it no longer
+    does, if nothing else happens before; it is let go on earlier where it may be who asks for what is due."""
+
+    __slots__ = ()
+
+
 class Awaiting:
     """A coroutine that waits for a delivery.
 

@@ -12,6 +12,7 @@ from lctl.rerun.counting import Numbers
 from lctl.rerun.echo import EchoStore
 from lctl.rerun.forkplayer import ForkPlayer
 from lctl.rerun.player import TapePlayer
+from lctl.session import queueorder
 from lctl.session.border import Answer, Live, WireRequest
 from lctl.session.default import get_session
 from lctl.session.served import Served
@@ -19,6 +20,7 @@ from lctl.session.served import Served
 if TYPE_CHECKING:
     from lctl.session.lanes import Lane
     from lctl.session.pooljobs import Ended
+    from lctl.session.queueorder import Turns
     from lctl.session.session import LCTLSession
     from lctl.session.toolcalls import ToolCall
 
@@ -115,6 +117,10 @@ class Router:
 
     def seen(self, key: str, of: str, lane: Lane) -> list[int] | None:
         return self._here().reads.seen(key, of, lane)
+
+    def queue(self, lane: Lane, number: int) -> Turns | None:
+        here = self._here()
+        return here.turns.queue(lane, self._number(here, queueorder.KIND, lane, number))
 
     def jobs(self, session: LCTLSession) -> dict[str, Any] | None:
         return self._of(session).reads.jobs()

@@ -11,7 +11,7 @@ from lctl.errors import RerunStopped
 from lctl.rerun.computing import Computing
 from lctl.rerun.idleloop import IdleLoop, follows
 from lctl.rerun.pace import Pace
-from lctl.rerun.parties import Alarm, Awaiting, Blocked, Door, Ending, Held, refuse
+from lctl.rerun.parties import Alarm, Awaiting, Blocked, Door, Ending, Held, Queued, refuse
 from lctl.rerun.quiescence import Threads
 from lctl.rerun.score import Score, Violation
 from lctl.rerun.upcoming import Upcoming
@@ -176,7 +176,10 @@ class Stage:
             at += _SLACK  # the one that is due before it may be asked for after the timer
         elif place is not None and isinstance(timer, IdleLoop) and isinstance(self.waiting[place], Awaiting):
             at -= self.pace.unsaid()  # a limit of its time counts from a moment that was too early
-        if timer is not None and (timer.until or 0.0) <= at:
+        if isinstance(timer, Queued) and (timer.until or 0.0) <= at:
+            if self._is_settled():
+                self._free(timer)
+        elif timer is not None and (timer.until or 0.0) <= at:
             if self._is_time(timer.until or 0.0):
                 self._ring(timer)
         elif place is not None and (not self.pace.realtime or self._is_time(at)):
@@ -233,11 +236,14 @@ class Stage:
             if not self._is_settled():
                 return
             end = self._first_end()
-            if end is None:
-                self.score.pass_over(place)
-            else:
+            if end is not None:
                 self._free_early(end)
                 return
+            queued = self._first_queued()
+            if queued is not None:
+                self._free(queued)
+                return
+            self.score.pass_over(place)
         party = self.waiting.pop(place)
         self.play(place)
         if isinstance(party, Blocked):
@@ -257,6 +263,10 @@ class Stage:
         waiting = sorted(self.waiting.items())
         ends = (party for place, party in waiting if self.score.is_end(place) and isinstance(party, Blocked))
         return next(ends, None)
+
+    def _first_queued(self) -> Queued | None:
+        queued = (party for party in self.blocked.values() if isinstance(party, Queued))
+        return min(queued, key=lambda party: party.until or 0.0, default=None)
 
     def _free_early(self, end: Blocked) -> None:
         assert end.place is not None

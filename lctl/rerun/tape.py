@@ -21,6 +21,7 @@ from lctl.rerun.crossings import inside
 from lctl.rerun.firstpass import FirstPass
 from lctl.rerun.ordering import Delivery, deliveries, in_order
 from lctl.session.border import NAMED, SETTINGS, SHOWN
+from lctl.session.queueorder import Act
 
 if TYPE_CHECKING:
     from lctl.conversation.tree import Tree
@@ -238,6 +239,15 @@ class Tape:
         found = (self.jobs.get("value") or {}).get("counted")
         found = [found] if isinstance(found, str) else found
         return [lane for lane in found if isinstance(lane, str)] if isinstance(found, list) else []
+
+    @cached_property
+    def queues(self) -> dict[tuple[str, int], list[Act]]:
+        """What was done with each queue, by the lane that made it and which of that lane's it is."""
+        rows = (self.jobs.get("value") or {}).get("queues") or ()
+        try:
+            return {(lane, number): [Act(*act) for act in acts] for lane, number, acts in rows}
+        except (TypeError, ValueError):
+            return {}
 
     def _keeps_timers(self) -> bool:
         """Whether a timer of the program's own code that went off would be in the log."""

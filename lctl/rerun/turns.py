@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.rerun.crossings import TIMER
 from lctl.rerun.ordering import END, RESUMED
 from lctl.rerun.resumption import Resumptions
-from lctl.session import lanes
+from lctl.session import lanes, queueorder
 from lctl.session.pooljobs import SOURCE, Ended
 
 if TYPE_CHECKING:
@@ -23,10 +23,14 @@ class Turns:
     """Of one tape: holds who comes before their turn. See `lctl.session.border.Player` for what each means.
 
     A lane that has left the tape is held nowhere.
+
+    Attributes:
+        until: the event at which this run is forked: what is done with queues behind it is held to nothing.
     """
 
     def __init__(self, tape: Tape, order: Order, live: LiveLanes, *, is_fork: bool) -> None:
         self._tape = tape
+        self.until: int | None = None
         self._is_fork = is_fork
         self._order = order
         self._live = live
@@ -89,6 +93,16 @@ class Turns:
         entry = row[0]
         self._order.wait((self._tape.mark + entry.lane, entry.kind, entry.number, 0))
         return Ended(entry.lane, entry.at or 0.0, entry.seq)
+
+    def queue(self, lane: Lane, number: int) -> queueorder.Turns | None:
+        acts = self._tape.queues.get((lane.path, number))
+        if not acts:
+            return None
+        since = None
+        if self.until is not None:
+            since = next((act.ms for act in acts if act.seq >= self.until), None)
+            acts = [act for act in acts if act.seq < self.until]
+        return self._order.line(acts, self._tape.mark, self._live, since)
 
     def _slept(self, lane: Lane, number: int) -> Entry | None:
         row = self._tape.lanes.get((lane.path, "sleep"), ())

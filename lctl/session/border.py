@@ -15,6 +15,7 @@ from lctl.errors import RerunStopped
 if TYPE_CHECKING:
     from lctl.session.lanes import Lane
     from lctl.session.pooljobs import Ended
+    from lctl.session.queueorder import Turns
     from lctl.session.served import Served
     from lctl.session.session import LCTLSession
     from lctl.session.toolcalls import ToolCall
@@ -233,6 +234,10 @@ class Player(Protocol):
 
     def seen(self, key: str, of: str, lane: Lane) -> list[int] | None:
         """What the program saw next of such pool jobs (see `lctl.session.pooljobs.Seen`); None: look."""
+        return None
+
+    def queue(self, lane: Lane, number: int) -> Turns | None:
+        """Of the `number`th queue that the program made in `lane`; None where no order was noted of it."""
         return None
 
     def jobs(self, session: LCTLSession) -> dict[str, Any] | None:

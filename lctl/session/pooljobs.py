@@ -16,7 +16,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ReferenceType, WeakSet, ref
 
-from lctl.session import border, turns
+from lctl.session import border, queueorder, turns
 from lctl.session.lanes import Lane
 from lctl.session.underway import Moment
 
@@ -35,6 +35,8 @@ _AFTER = 0.001
 _MANY = 100_000
 #: And before a session: of a program that nothing is ever recorded of, too.
 _FEW = 10_000
+#: So many queues of a session are followed.
+_QUEUES = 1_000
 #: Where the moments of those begin.
 _LONG_AGO = -1e9
 
@@ -138,7 +140,7 @@ class PoolJobs:
         most: so many ends, and so many looks, are kept.
     """
 
-    __slots__ = ("_ended", "_heard", "_last", "_most", "_now", "_seen", "_seq", "_several")
+    __slots__ = ("_ended", "_heard", "_last", "_most", "_now", "_queues", "_seen", "_seq", "_several")
 
     def __init__(self, now: Callable[[], float], seq: Callable[[], int], most: int = _MANY) -> None:
         self._most = most
@@ -149,6 +151,7 @@ class PoolJobs:
         self._heard: list[Heard] = []
         self._several = False
         self._seen: list[Seen] = []
+        self._queues: list[queueorder.Order] = []
 
     def end(self, job: Job, lane: Lane) -> None:
         """It has ended, and nobody knows yet; in a rerun, when it did.
@@ -208,6 +211,20 @@ class PoolJobs:
         """Begin with what was kept before there was a session."""
         self._ended, self._last, self._heard = earlier._ended, earlier._last, earlier._heard
         self._seen, self._several = earlier._seen, earlier._several
+        self._queues = earlier._queues
+        for order in self._queues:
+            order.told = self._moment
+
+    def queue(self, lane: str, number: int, turns: queueorder.Turns | None) -> queueorder.Order | None:
+        """Of one that the program makes in that lane; None where there are too many of them."""
+        if len(self._queues) >= _QUEUES:
+            return None
+        order = queueorder.Order(lane, number, self._moment, turns)
+        self._queues.append(order)
+        return order
+
+    def _moment(self) -> tuple[float, int]:
+        return self._now(), self._seq()
 
     def see(self, seen: Seen) -> None:
         if len(self._seen) < self._most:
@@ -219,13 +236,16 @@ class PoolJobs:
         if recorded is not None:
             return recorded or None
         kept = self._ended.values() if self._several else ()
-        if not (kept or self._seen or self._heard or turns.counted_from):
+        rows = [row for row in (order.row() for order in self._queues) if row is not None]
+        if not (kept or self._seen or self._heard or rows or turns.counted_from):
             return None
         ended = [list(one) for one in sorted(kept, key=lambda one: (one.seq, one.at))]
         seen = [list(one) for one in sorted(self._seen, key=lambda one: one.lane)]
         value: dict[str, Any] = {"ended": ended, "seen": seen}
         if self._heard:
             value["heard"] = [list(one) for one in self._heard]
+        if rows:
+            value["queues"] = rows
         if turns.counted_from:
             first, *others = turns.counted_from
             value["counted"] = [first, *others] if others else first

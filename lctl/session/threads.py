@@ -20,6 +20,8 @@ from lctl.session import (
     lanes,
     pooljobs,
     processes,
+    queueorder,
+    queues,
     spawning,
     tasks,
     told,
@@ -46,6 +48,7 @@ MODULES = (
     "concurrent.futures.thread",
     greenlets.MODULE,
     "multiprocessing.process",
+    "queue",
     "subprocess",
     "trio",
     "uvloop",
@@ -86,6 +89,7 @@ def after_fork() -> None:
     _lock = threading.Lock()
     lanes.after_fork()
     pooljobs.after_fork()
+    queueorder.after_fork()
     untouched.after_fork()
 
 
@@ -277,6 +281,7 @@ def _reach() -> None:
         ("asyncio.futures", "", "_copy_future_state", _hear),
         *tasks.HOOKS,
         *processes.HOOKS,
+        *queues.HOOKS,
     ]
     for module, place, name, wrapper in wanted:
         loaded = sys.modules.get(module)

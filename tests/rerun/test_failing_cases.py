@@ -124,14 +124,11 @@ def test_tools_at_once_are_the_same_in_a_recording_by_auto_instrument(name: str,
         _same(first._replace(log=log), rerun(log, tmp_path))
 
 
-def test_a_race_for_jobs_is_the_same_or_reported(tmp_path: Path) -> None:
-    """Which thread takes which job nothing orders: never another answer in silence."""
+def test_a_race_for_jobs_is_the_same(tmp_path: Path) -> None:
+    """Which thread takes which job of a queue, and which finds it empty, is on the tape."""
     first = _recorded("shared_queue.py", tmp_path)
     for _ in range(RERUNS):
-        again = rerun(first.log, tmp_path)
-        if again.out != first.out:
-            assert again.code != 0
-            assert "drift" in again.err or "holds no" in again.err or "moved" in again.err
+        _same(first, rerun(first.log, tmp_path))
 
 
 def test_a_race_for_what_threads_read_of_each_other_is_the_same_or_reported(tmp_path: Path) -> None:
