@@ -129,7 +129,8 @@ async def called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[st
     described = _described(tool, args, kwargs)
     if described is None:
         return await wrapped(*args, **kwargs)
-    name, input, call_id, *_, function, wraps = described
+    name, input, call_id = described.name, described.input, described.call_id
+    function, wraps = described.function, described.wraps
     doings = Doings(kwargs.get(getattr(tool, "ctx_param_name", None) or ""))
     asked = dict(kwargs)
 

@@ -140,7 +140,18 @@ class PoolJobs:
         most: so many ends, and so many looks, are kept.
     """
 
-    __slots__ = ("_ended", "_heard", "_last", "_most", "_now", "_queues", "_seen", "_seq", "_several")
+    __slots__ = (
+        "_ended",
+        "_heard",
+        "_last",
+        "_most",
+        "_now",
+        "_queues",
+        "_room",
+        "_seen",
+        "_seq",
+        "_several",
+    )
 
     def __init__(self, now: Callable[[], float], seq: Callable[[], int], most: int = _MANY) -> None:
         self._most = most
@@ -152,6 +163,7 @@ class PoolJobs:
         self._several = False
         self._seen: list[Seen] = []
         self._queues: list[queueorder.Order] = []
+        self._room = [queueorder.ROOM]
 
     def end(self, job: Job, lane: Lane) -> None:
         """It has ended, and nobody knows yet; in a rerun, when it did.
@@ -211,7 +223,7 @@ class PoolJobs:
         """Begin with what was kept before there was a session."""
         self._ended, self._last, self._heard = earlier._ended, earlier._last, earlier._heard
         self._seen, self._several = earlier._seen, earlier._several
-        self._queues = earlier._queues
+        self._queues, self._room = earlier._queues, earlier._room
         for order in self._queues:
             order.told = self._moment
 
@@ -219,7 +231,7 @@ class PoolJobs:
         """Of one that the program makes in that lane; None where there are too many of them."""
         if len(self._queues) >= _QUEUES:
             return None
-        order = queueorder.Order(lane, number, self._moment, turns)
+        order = queueorder.Order(lane, number, self._moment, turns, self._room)
         self._queues.append(order)
         return order
 

@@ -22,8 +22,9 @@ ORDER = "_lctl_order"
 #: Kind under which a lane counts the queues that it makes.
 KIND = "queue"
 GET, PUT, EMPTY, FULL, LOOK = "get", "put", "empty", "full", "look"
-#: So much is kept of one queue; what is done behind that is held to nothing.
+#: So much is kept of one queue, and of all of a session; what is done behind that is held to nothing.
 _MANY = 20_000
+ROOM = 200_000
 #: Installed, or of the standard library: as in a file's path.
 _INSTALLED = ("site-packages", "dist-packages")
 #: Of the standard library: act for whoever called them, or was started by them.
@@ -76,6 +77,7 @@ class Order:
         lane: that made it, as its `number`th.
         told: gives time and seq (see `Act`).
         turns: in a rerun.
+        room: how much more may be kept, of all queues together: its one item.
 
     Attributes:
         is_awaited: who gets or puts waits until that can be done, however long.
@@ -87,6 +89,7 @@ class Order:
         "_is_of_threads",
         "_is_own",
         "_others",
+        "_room",
         "is_awaited",
         "lane",
         "number",
@@ -95,12 +98,18 @@ class Order:
     )
 
     def __init__(
-        self, lane: str, number: int, told: Callable[[], tuple[float, int]], turns: Turns | None
+        self,
+        lane: str,
+        number: int,
+        told: Callable[[], tuple[float, int]],
+        turns: Turns | None,
+        room: list[int],
     ) -> None:
         self.lane = lane
         self.number = number
         self.told = told
         self.turns = turns
+        self._room = room
         self._acts: list[Act] = []
         self._others: list[tuple[int, Act]] = []  # that changed nothing, and how much had been done before
         self._is_of_threads = False  # else of a loop's tasks, whose order is kept
@@ -143,14 +152,18 @@ class Order:
         if what in (GET, PUT):
             if not _here.noted:  # a class that keeps its items in its own way
                 self._keep(lane, what)
-        elif len(self._others) < _MANY:
+        elif len(self._others) < _MANY and self._has_room():
             self._others.append((_here.at, Act(lane.path, what, *self.told())))
         if self.turns is not None:
             self.turns.done(lane, what)
 
     def _keep(self, lane: Lane, what: str) -> None:
-        if len(self._acts) < _MANY:
+        if len(self._acts) < _MANY and self._has_room():
             self._acts.append(Act(lane.path, what, *self.told()))
+
+    def _has_room(self) -> bool:
+        self._room[0] -= 1
+        return self._room[0] >= 0
 
     def row(self) -> list[Any] | None:
         """For the event; None where all that was done could have been seen in no other order."""

@@ -1,0 +1,51 @@
+"""What is noted of the program's own queues: as much as there is room for."""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lctl
+from lctl.session import queueorder
+
+
+def fill(items: queue.Queue[int]) -> None:
+    for n in range(20):
+        items.put(n)
+
+
+@pytest.fixture
+def _recorded() -> Iterator[None]:
+    lctl.auto_instrument()
+    yield
+    lctl.uninstrument()
+
+
+@pytest.mark.usefixtures("_recorded")
+def test_a_session_keeps_no_more_than_it_has_room_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All its queues together, however many there are and however long they are used."""
+    monkeypatch.setattr(queueorder, "ROOM", 50)
+    path = tmp_path / "run.lctl.json"
+    with lctl.LCTLSession(path=path):
+        for _ in range(3):
+            items: queue.Queue[int] = queue.Queue()
+            workers = [threading.Thread(target=fill, args=(items,)) for _ in range(2)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+            assert sorted(items.get() for _ in range(40)) == sorted([*range(20)] * 2)
+    kept = [
+        acts
+        for event in json.loads(path.read_text())["events"]
+        if event["data"].get("source") == "jobs"
+        for _, _, acts in event["data"]["value"].get("queues", ())
+    ]
+    assert kept and sum(map(len, kept)) <= 50
