@@ -235,7 +235,7 @@ def test_a_slow_answer_is_not_taken_for_the_chosen_event_s(demo: Debugger, page:
     expect(state).to_be_visible()
     held: list[Route] = []
     page.route(re.compile("/api/(state|event/|runs)"), lambda route: held.append(route))
-    page.keyboard.press("End")
+    demo.move(page, panel="state", seq=33)  # of which nothing can be there yet
     expect(state).to_have_class(re.compile("late"))
     expect(page.locator(".inspector")).to_have_class(re.compile("late"))
     page.keyboard.press("8")
