@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import os
 import sys
 import threading
 from collections.abc import Callable
@@ -11,8 +10,7 @@ from pathlib import Path
 
 from lctl.errors import RecordingError
 from lctl.guard import guard
-from lctl.notices import tell
-from lctl.session import beginning, border, context, ending, naming, pooljobs, processes, threads, toolresults
+from lctl.session import announcing, beginning, border, context, ending, naming, pooljobs, processes, threads
 from lctl.session.pooljobs import PoolJobs
 from lctl.session.session import LCTLSession
 
@@ -27,7 +25,6 @@ _late = False  # the program had been at work when it began
 _failed = False
 _opening = False
 _ended = False  # closed at exit
-_said = False  # where the log is
 _lock = threading.RLock()
 _registered = False
 _enabled_in: Path | None = None  # the program may go elsewhere before its first event, or its last
@@ -224,41 +221,18 @@ def close() -> None:
         return
     session.close()
     if session.last_seq:
-        _say(ending.Closed.of(session), _run_again())
+        announcing.say(ending.Closed.of(session), announcing.run_again(), _enabled_in)
 
 
 def say_own() -> None:
-    """Say where the log is that the program's own session left, where nothing else was said: as the program
-    of `lctl run` ends, which was asked for one."""
-    if _said or ending.latest is None or not _is_program():
-        return
-    more = ending.closed - 1
-    _say(ending.latest, f"lctl: and {more} before it\n" if more else "")
-
-
-def _say(log: ending.Closed, more: str) -> None:
-    # A child process says nothing: its parent will, and `last` is the parent's run. Not so what the program
-    # of `lctl run` has become by `os.execv`: of its parent nobody is left.
-    global _said
-    if (log.is_child and not _is_program()) or os.environ.get("LCTL_QUIET") == "1":
-        return
-    _said = True
-    what = f"{log.events} event{'' if log.events == 1 else 's'}"
-    path = _shown(log.path) if log.where == str(log.path) else log.where
-    is_last = _is_listed(log.path) or (path == log.where and os.environ.get("LCTL_STORE"))
-    target = "last" if is_last and not log.is_child else path
-    tell(f"lctl: {what} in {path}  (lctl replay {target})\n{more}")
+    """See `announcing.say_own`."""
+    announcing.say_own(_enabled_in)
 
 
 def end() -> None:
     """As at exit, where the process ends without."""
     _close_at_exit()
     ending.close_all()
-
-
-def _is_program() -> bool:
-    """Whether this process is the one that `lctl run` became."""
-    return os.environ.get("LCTL_RUN") == str(os.getpid())
 
 
 def _close_at_exit() -> None:
@@ -274,14 +248,6 @@ def _close_at_exit() -> None:
             exec("raise KeyboardInterrupt")
         except KeyboardInterrupt:
             pass
-
-
-def _run_again() -> str:
-    """A line for the tools whose results could not be kept; nothing where there is none."""
-    names = list(dict.fromkeys(told.partition(": ")[0] for told in toolresults.executed))
-    if not names:
-        return ""
-    return f"lctl: a rerun has to run again: {', '.join(names)}; 'lctl doctor' says why\n"
 
 
 def export(path: str | Path) -> Path:
@@ -304,18 +270,3 @@ def _renew_lock() -> None:
 
 
 processes.renewals += _renew_lock, threads.after_fork
-
-
-def _is_listed(path: Path) -> bool:
-    """Whether `lctl ls` finds it where the program was started."""
-    try:
-        return path.absolute().parent == (_enabled_in or Path.cwd()) / naming.folder()
-    except OSError:
-        return False
-
-
-def _shown(path: Path) -> str:
-    try:
-        return str(path.resolve().relative_to((_enabled_in or Path.cwd()).resolve()))
-    except (ValueError, OSError):
-        return str(path)

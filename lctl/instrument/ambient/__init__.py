@@ -30,6 +30,7 @@ def install() -> None:
         host,
         identifiers,
         inputs,
+        numpychance,
         outputs,
         sleeps,
         timers,
@@ -46,6 +47,7 @@ def install() -> None:
     for part in (
         clocks,
         chance,
+        numpychance,
         identifiers,
         environment,
         host,
@@ -65,12 +67,13 @@ def uninstall() -> None:
     if not _installed:
         return
     _installed = False
-    from lctl.instrument.ambient import chance, host, identifiers, inputs, outputs
+    from lctl.instrument.ambient import chance, host, identifiers, inputs, numpychance, outputs
     from lctl.session import processes
 
     processes.opens = None
     reads.activate(False)
     chance.uninstall()
+    numpychance.uninstall()
     identifiers.uninstall()
     host.uninstall()
     inputs.uninstall()

@@ -77,7 +77,7 @@ def install() -> None:
     _generators.clear()
     _counters.clear()
     _reseeds.clear()
-    _hooks[:] = [on_import("random", _replace_random), on_import("numpy.random", _replace_numpy)]
+    _hooks[:] = [on_import("random", _replace_random)]
     if not _watching and hasattr(os, "register_at_fork"):
         _watching = True
         os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
@@ -270,42 +270,6 @@ def _recorded(
         return reads.read("random", key, frame, lambda: original(self, *args, **kwargs), encode, decode)
 
     return slots.like(method, original)
-
-
-# -- numpy --------------------------------------------------------------------------------------
-
-
-def _replace_numpy(module: ModuleType) -> None:
-    slots.replace_builtin(module, "default_rng", _default_rng)
-    slots.replace_builtin(module, "seed", _numpy_seed)
-    original = module.seed
-
-    def reseed() -> None:
-        original(_words(derived("numpy")))
-
-    reseed()
-
-
-def _words(number: int) -> list[int]:
-    return [(number >> shift) & 0xFFFFFFFF for shift in (0, 32, 64, 96)]
-
-
-def _default_rng(original: Any) -> Callable[..., Any]:
-    def default_rng(_: Any, seed: Any = None) -> Any:
-        if seed is None and reads.active() and (frame := own(_getframe(1))) is not None:
-            seed = given("numpy.random.default_rng", frame)
-        return original(seed)
-
-    return default_rng
-
-
-def _numpy_seed(original: Any) -> Callable[..., Any]:
-    def seed(_: Any, seed: Any = None) -> None:
-        if seed is None and reads.active() and (frame := own(_getframe(1))) is not None:
-            seed = _words(given("numpy.random.seed", frame))
-        original(seed)
-
-    return seed
 
 
 # -- fork() -------------------------------------------------------------------------------------

@@ -1,0 +1,67 @@
+"""The line that says where a log is, as the program ends."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from lctl.notices import tell
+from lctl.session import ending, naming, toolresults
+
+_said = False
+
+
+def say(log: ending.Closed, more: str, begun_in: Path | None) -> None:
+    """Say where a log is, and on lines after it `more`.
+
+    Args:
+        begun_in: the folder the program was started in; it may have gone elsewhere since.
+    """
+    # A child process says nothing: its parent will, and `last` is the parent's run. Not so what the program
+    # of `lctl run` has become by `os.execv`: of its parent nobody is left.
+    global _said
+    if (log.is_child and not is_program()) or os.environ.get("LCTL_QUIET") == "1":
+        return
+    _said = True
+    what = f"{log.events} event{'' if log.events == 1 else 's'}"
+    path = _shown(log.path, begun_in) if log.where == str(log.path) else log.where
+    is_last = _is_listed(log.path, begun_in) or (path == log.where and os.environ.get("LCTL_STORE"))
+    target = "last" if is_last and not log.is_child else path
+    tell(f"lctl: {what} in {path}  (lctl replay {target})\n{more}")
+
+
+def say_own(begun_in: Path | None) -> None:
+    """Say where the log is that the program's own session left, where nothing else was said: as the program
+    of `lctl run` ends, which was asked for one."""
+    if _said or ending.latest is None or not is_program():
+        return
+    more = ending.closed - 1
+    say(ending.latest, f"lctl: and {more} before it\n" if more else "", begun_in)
+
+
+def run_again() -> str:
+    """A line for the tools whose results could not be kept; nothing where there is none."""
+    names = list(dict.fromkeys(told.partition(": ")[0] for told in toolresults.executed))
+    if not names:
+        return ""
+    return f"lctl: a rerun has to run again: {', '.join(names)}; 'lctl doctor' says why\n"
+
+
+def is_program() -> bool:
+    """Whether this process is the one that `lctl run` became."""
+    return os.environ.get("LCTL_RUN") == str(os.getpid())
+
+
+def _is_listed(path: Path, begun_in: Path | None) -> bool:
+    """Whether `lctl ls` finds it where the program was started."""
+    try:
+        return path.absolute().parent == (begun_in or Path.cwd()) / naming.folder()
+    except OSError:
+        return False
+
+
+def _shown(path: Path, begun_in: Path | None) -> str:
+    try:
+        return str(path.resolve().relative_to((begun_in or Path.cwd()).resolve()))
+    except (ValueError, OSError):
+        return str(path)
