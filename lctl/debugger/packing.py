@@ -18,6 +18,7 @@ from lctl.debugger.shapes.events import EventView
 
 #: Characters of all requests together, as Python and as curl, that a page holds.
 _COPIES = 8 << 20
+_TOO_MUCH = "# There is no room for it in an exported page; 'lctl debug' shows it.\n"
 
 
 class Packing:
@@ -25,7 +26,7 @@ class Packing:
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
-        self.copies: dict[str, dict[str, str | None]] = {}
+        self.copies: dict[str, dict[str, str]] = {}
         self._places: dict[int, int] = {}  # by identity: views make each once
         self._left = _COPIES
 
@@ -53,9 +54,10 @@ class Packing:
         if step not in self.copies:
             self._left -= len(copy.python) + len(copy.curl)
             fits = self._left >= 0
-            self.copies[step] = (
-                {"python": copy.python, "curl": copy.curl} if fits else {"python": "", "curl": None}
-            )
+            self.copies[step] = {
+                "python": copy.python if fits else _TOO_MUCH,
+                "curl": copy.curl if fits else _TOO_MUCH,
+            }
         return {**packed, "copy": {"lctl": copy.lctl, "call": call.step}}
 
     def _all(self, messages: Iterable[Message]) -> list[int | None]:

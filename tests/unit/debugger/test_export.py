@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 import lctl
 from lctl.analysis.prices import Prices
 from lctl.chain import Chain
 from lctl.codec import open_log
+from lctl.debugger import packing
 from lctl.debugger.exporting import answers, page_of
 from lctl.debugger.opened import Opened
 from lctl.debugger.views.calldiff import CallDiffAsked, call_diff
@@ -80,6 +82,17 @@ def test_what_every_call_has_read_is_there_once(tmp_path: Path) -> None:
         for seq in (asked, call, call + 1):
             check_same(found["events"][str(seq)], event(run, EventAsked(seq=seq)))
     assert sizes[1] < 2.5 * sizes[0]
+
+
+def test_requests_that_have_no_room_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the page would take a request from, it says who has it; the first ones are there."""
+    path = save(tmp_path / "run.lctl.json", review())
+    whole = unpacked(answers(open_log(path)))["events"]
+    monkeypatch.setattr(packing, "_COPIES", len(str(whole["4"]["copy"])))
+    found = unpacked(answers(open_log(path)))["events"]
+    assert found["4"] == whole["4"]
+    for name in ("python", "curl"):
+        assert "'lctl debug' shows it" in found["10"]["copy"][name] != whole["10"]["copy"][name]
 
 
 def check_same(found: Any, given: Any) -> None:

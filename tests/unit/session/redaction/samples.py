@@ -1,0 +1,46 @@
+"""Secrets of every known form."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import string
+from typing import Any
+
+_chance = random.Random(4)
+
+
+def chars(count: int, alphabet: str = string.ascii_letters + string.digits) -> str:
+    return "".join(_chance.choice(alphabet) for _ in range(count))
+
+
+def _jwt() -> str:
+    def part(value: dict[str, Any]) -> str:
+        return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+    return f"{part({'alg': 'HS256'})}.{part({'sub': '1', 'n': chars(9)})}.{chars(43)}"
+
+
+#: kind -> a secret of that form. Made at run time: none of them is anybody's.
+SECRETS = {
+    "openai": "sk-" + chars(48),
+    "openai-project": "sk-proj-" + chars(60) + "_-" + chars(10),
+    "anthropic": "sk-ant-api03-" + chars(40) + "-" + chars(20) + "AA",
+    "google": "AIza" + chars(35),
+    "aws": "AKIA" + chars(16, string.ascii_uppercase + string.digits),
+    "github": "ghp_" + chars(36),
+    "github-oauth": "gho_" + chars(36),
+    "github-fine": "github_pat_" + chars(22) + "_" + chars(59),
+    "gitlab": "glpat-" + chars(20),
+    "slack": "xoxb-" + chars(12, string.digits) + "-" + chars(24),
+    "stripe": "sk_live_" + chars(24),
+    "stripe-restricted": "rk_live_" + chars(24),
+    "huggingface": "hf_" + chars(34),
+    "tavily": "tvly-" + chars(32),
+    "groq": "gsk_" + chars(52),
+    "jwt": _jwt(),
+    "npm": "npm_" + chars(36),
+    "sendgrid": "SG." + chars(22) + "." + chars(43),
+    "private-key": chars(64) + "\n" + chars(64),
+}
