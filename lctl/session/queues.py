@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from lctl.guard import guard
 from lctl.session import border, lanes
+from lctl.session.lanes import Lane
 from lctl.session.queueorder import EMPTY, FULL, GET, KIND, LOOK, ORDER, PUT, Order, is_programs
+
+_PLACE = "the order of a queue"
+
+
+def _missed(error: Exception) -> None:
+    if guard.policy == "raise":
+        raise error
+    guard.failed(_PLACE, error)
 
 
 def _made(original: Callable[..., None], queue: Any, *args: Any, **options: Any) -> None:
@@ -16,7 +26,8 @@ def _made(original: Callable[..., None], queue: Any, *args: Any, **options: Any)
     lane = lanes.current()
     if lane.tool is not None or lanes.is_aside(lane.path) or not is_programs(sys._getframe(2)):
         return
-    with guard("the order of a queue"):
+    with guard(_PLACE):
+        guard.rehearse(_PLACE)
         from lctl.session import default  # which needs this module
 
         kept = default.pool_jobs()
@@ -28,6 +39,31 @@ def _made(original: Callable[..., None], queue: Any, *args: Any, **options: Any)
             order = kept.queue(lane.path, number, places)
             if order is not None:
                 setattr(queue, ORDER, order)
+
+
+def _begun(order: Order, frame: FrameType) -> Lane | None:
+    try:
+        guard.rehearse(_PLACE)
+        return order.begin(frame)
+    except Exception as error:
+        _missed(error)
+        return None
+
+
+def _ended(order: Order, lane: Lane, came: str | None) -> None:
+    try:
+        guard.rehearse(_PLACE)
+        order.end(lane, came)
+    except Exception as error:
+        _missed(error)
+
+
+def _noted(order: Order, what: str) -> None:
+    try:
+        guard.rehearse(_PLACE)
+        order.note(what)
+    except Exception as error:
+        _missed(error)
 
 
 def _get(original: Callable[..., Any], queue: Any, block: bool = True, timeout: float | None = None) -> Any:
@@ -53,7 +89,7 @@ def _done(
         return original(queue, *items, block, timeout)
     module = sys.modules["queue"]
     began = module.time()  # in a rerun, on virtual time
-    lane = order.begin(sys._getframe(2))
+    lane = _begun(order, sys._getframe(2))
     if lane is None:
         return original(queue, *items, block, timeout)
     if (timeout is not None or not block) and (what == GET or queue.maxsize > 0):
@@ -70,26 +106,26 @@ def _done(
         came = EMPTY if what == GET else FULL
         raise
     finally:
-        order.end(lane, came)
+        _ended(order, lane, came)
 
 
 def _looked(original: Callable[..., Any], queue: Any) -> Any:
     """The program asks how much there is."""
     order: Order | None = queue.__dict__.get(ORDER)
-    lane = None if order is None else order.begin(sys._getframe(1))
+    lane = None if order is None else _begun(order, sys._getframe(1))
     if order is None or lane is None:
         return original(queue)
     try:
         return original(queue)
     finally:
-        order.end(lane, LOOK)
+        _ended(order, lane, LOOK)
 
 
 def _got(original: Callable[..., Any], queue: Any) -> Any:
     item = original(queue)
     order: Order | None = queue.__dict__.get(ORDER)
     if order is not None:
-        order.note(GET)
+        _noted(order, GET)
     return item
 
 
@@ -97,7 +133,7 @@ def _kept(original: Callable[..., Any], queue: Any, item: Any) -> Any:
     original(queue, item)
     order: Order | None = queue.__dict__.get(ORDER)
     if order is not None:
-        order.note(PUT)
+        _noted(order, PUT)
 
 
 def _size(original: Callable[..., int], queue: Any) -> int:

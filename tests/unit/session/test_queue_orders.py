@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import lctl
+from lctl.guard import guard
 from lctl.session import queueorder
 
 
@@ -49,3 +50,28 @@ def test_a_session_keeps_no_more_than_it_has_room_for(
         for _, _, acts in event["data"]["value"].get("queues", ())
     ]
     assert kept and sum(map(len, kept)) <= 50
+
+
+@pytest.mark.usefixtures("_recorded")
+def test_a_failure_of_ours_is_not_the_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it comes: the queue gives and takes as without lctl, and `doctor` counts what was missed."""
+    place = "the order of a queue"
+
+    def fail(at: str) -> None:
+        if at == place:
+            raise RuntimeError("ours")
+
+    monkeypatch.setattr(guard, "policy", "report")
+    monkeypatch.setattr(guard, "failures", {})
+    with lctl.LCTLSession(path=tmp_path / "run.lctl.json"):
+        begun: queue.Queue[int] = queue.Queue(maxsize=2)
+        monkeypatch.setattr(guard, "trial", fail)
+        for items in (begun, queue.Queue[int](maxsize=2)):
+            items.put(1)
+            items.put(2)
+            with pytest.raises(queue.Full):
+                items.put(3, timeout=0.01)
+            assert (items.qsize(), items.get(), items.get_nowait(), items.empty()) == (2, 1, 2, True)
+            with pytest.raises(queue.Empty):
+                items.get_nowait()
+    assert guard.failures[place] > 8
