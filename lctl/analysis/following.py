@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from lctl.analysis.recordings import is_live
+from lctl.analysis.run import is_live
 from lctl.codec.lines import decode
 from lctl.events import Event
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from lctl.analysis.log import tokens_of
 from lctl.analysis.prices import Prices
-from lctl.analysis.recordings import Run
+from lctl.analysis.run import Run
 from lctl.analysis.stats import stats
 from lctl.errors import LctlError
 from lctl.state.model import Tokens

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lctl.analysis.recordings import STOPPED, origin, tree
+from lctl.analysis.run import STOPPED, origin, tree
 from lctl.analysis.wording import count, plain, seconds
 from lctl.cli.listing import Costs, _ago, ending_mark, open_mark, open_note
 from lctl.cli.options import screened

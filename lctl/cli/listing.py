@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lctl.analysis.recordings import FAILED, STOPPED
+from lctl.analysis.run import FAILED, STOPPED
 from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.cli.options import screened
 from lctl.cli.runs import is_live

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from lctl.analysis.merging import merged, parts_of
-from lctl.analysis.recordings import SUFFIX, Run, files, read_run
+from lctl.analysis.recordings import files
+from lctl.analysis.run import SUFFIX, Run
+from lctl.analysis.runends import read_run
 from lctl.codec import Log, open_log
 from lctl.debugger.failing import Refused, no_run
 from lctl.debugger.opened import Opened

@@ -19,8 +19,8 @@ import msgspec
 
 from lctl._version import __version__
 from lctl.analysis.prices import Prices
-from lctl.analysis.recordings import Run as Recorded
-from lctl.analysis.recordings import read_run
+from lctl.analysis.run import Run as Recorded
+from lctl.analysis.runends import read_run
 from lctl.codec import Log
 from lctl.debugger.failing import Refused
 from lctl.debugger.opened import Opened

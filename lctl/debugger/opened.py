@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from lctl.analysis.agentflow import AgentFlow
 from lctl.analysis.prices import Prices
-from lctl.analysis.recordings import is_live
+from lctl.analysis.run import is_live
 from lctl.chain import Chain
 from lctl.codec import Log, open_log
 from lctl.debugger.building import EVERY, LONGEST, Building, What, longest_steps

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from lctl.analysis.prices import Prices
-from lctl.analysis.recordings import Run
+from lctl.analysis.run import Run
 from lctl.analysis.runcosts import LONGEST
 from lctl.analysis.stats import Stats, stats
 from lctl.clock import monotonic

@@ -15,7 +15,7 @@ import msgspec
 
 from lctl.events import Event
 from lctl.trust.contracts import Contract, Shape
-from lctl.trust.ledger import facts_carried, facts_read
+from lctl.trust.saying import facts_carried, facts_read
 
 Data = Mapping[str, Any]
 #: An agent, and the outermost of its steps.

@@ -9,7 +9,6 @@ what it says at a seq depends on the events up to there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from lctl.errors import UsageError
 from lctl.events import Event
@@ -18,17 +17,11 @@ from lctl.trust.gates import Decision
 from lctl.trust.known import Facts, First
 from lctl.trust.numbers import unit
 from lctl.trust.policy import Policy
+from lctl.trust.saying import Data, extra_of, facts_carried, facts_read, tags_of, text_of
 from lctl.trust.standing import Cause, Point, Standing
-
-Data = Mapping[str, Any]
 
 _VERIFIED = ("verified", "confirmed")
 _REFUTED = ("refuted", "rejected", "disproved")
-#: Keys of a fact that the ledger reads; `lane` and `at` are the recorder's own.
-_KNOWN = frozenset(
-    {"id", "text", "confidence", "source", "reason", "tag", "tags", "consensus", "decay_rate", "lane", "at"}
-)
-_CARRIED = ("facts", "critical_facts", "context_facts")
 
 
 class Ledger:
@@ -149,12 +142,12 @@ class Ledger:
     def _made(self, id: str, first: First) -> Standing:
         """A fact of which there is only the event that added it."""
         seq, agent, data = first
-        confidence, source = unit(data.get("confidence")), _text(data.get("source")) or None
+        confidence, source = unit(data.get("confidence")), text_of(data.get("source")) or None
         own = unit(data.get("decay_rate"))
         low = confidence is not None and self.policy.thresholds.decide(confidence) == "block"
         return Standing(
             id,
-            _text(data.get("text")),
+            text_of(data.get("text")),
             source,
             agent,
             agent,
@@ -166,13 +159,13 @@ class Ledger:
             own_rate=own,
             blocked=seq if low else None,
             first=confidence,
-            reason=_text(data.get("reason")),
-            extra=_extra(data),
+            reason=text_of(data.get("reason")),
+            extra=extra_of(data),
         )
 
     def _change(self, fact: Standing, seq: int, agent: str, data: Data) -> None:
         confidence = unit(data.get("confidence"))
-        text, source = _text(data.get("text")), _text(data.get("source")) or None
+        text, source = text_of(data.get("text")), text_of(data.get("source")) or None
         fact.text = text or fact.text
         if source is not None or "decay_rate" in data:
             fact.source = source or fact.source
@@ -180,20 +173,20 @@ class Ledger:
             fact.own_rate = fact.own_rate if own is None else own
             fact.rate = self.policy.rate(fact.id, fact.source, fact.own_rate)
         fact.tags = tags_of(data) or fact.tags
-        if extra := _extra(data):
+        if extra := extra_of(data):
             fact.extra = {**(fact.extra or {}), **extra}
         fact.modified = seq
         if confidence is not None:
             self._restate(fact, agent, confidence, data)
         cause: Cause = "consensus" if isinstance(data.get("consensus"), Mapping) else "modified"
-        self._note(fact, Point(seq, cause, agent, fact.confidence(), reason=_text(data.get("reason"))))
+        self._note(fact, Point(seq, cause, agent, fact.confidence(), reason=text_of(data.get("reason"))))
         if confidence is not None:
             since, fact.blocked = fact.blocked or seq, None
             self._hold(fact, since)
 
     def _restate(self, fact: Standing, agent: str, confidence: float, data: Data) -> None:
         """Somebody says anew how sure it is."""
-        reason = _text(data.get("reason")).lower()
+        reason = text_of(data.get("reason")).lower()
         agreed = isinstance(data.get("consensus"), Mapping)
         other = agent != fact.agent
         before = fact.stated
@@ -215,11 +208,11 @@ class Ledger:
         for id in facts_read(data):
             fact = self.facts.get(id)
             if fact is not None and agent and not fact.holds(agent):
-                self._cross(fact, seq, "read", _text(data.get("from")) or fact.author, agent)
+                self._cross(fact, seq, "read", text_of(data.get("from")) or fact.author, agent)
 
     def _handoff(self, seq: int, agent: str, data: Data) -> None:
-        giver = _text(data.get("from")) or agent
-        to = _text(data.get("to"))
+        giver = text_of(data.get("from")) or agent
+        to = text_of(data.get("to"))
         for id in facts_carried(data):
             fact = self.facts.get(id)
             if fact is not None and to and to != giver and not fact.holds(to):
@@ -237,18 +230,18 @@ class Ledger:
         self._hold(fact, seq)
 
     def _assessed(self, seq: int, agent: str, data: Data) -> None:
-        fact = self.facts.get(_text(data.get("id")))
+        fact = self.facts.get(text_of(data.get("id")))
         held = unit(data.get("confidence"))
         if fact is None or held is None:
             return
         if fact.opinions is None:
             fact.opinions = {}
         fact.opinions[agent] = (held, unit(data.get("reliability")))
-        self._note(fact, Point(seq, "assessed", agent, held, reason=_text(data.get("reason"))))
+        self._note(fact, Point(seq, "assessed", agent, held, reason=text_of(data.get("reason"))))
 
     def _gated(self, seq: int, agent: str, data: Data) -> None:
-        fact = self.facts.get(_text(data.get("id")))
-        decision = _text(data.get("decision"))
+        fact = self.facts.get(text_of(data.get("id")))
+        decision = text_of(data.get("decision"))
         if fact is None:
             return
         confidence = fact.confidence(agent)
@@ -275,43 +268,3 @@ class Ledger:
     def _hold(self, fact: Standing, seq: int) -> None:
         if fact.blocked is None and self.decide(fact) == "block":
             fact.blocked = seq
-
-
-def facts_read(data: Data) -> list[str]:
-    """Ids in a `fact_read`, also as older writers put them."""
-    return _ids(data.get("facts", data.get("ids", data.get("id"))))
-
-
-def facts_carried(data: Data) -> list[str]:
-    """Ids of the facts a `handoff` carries."""
-    found = [id for key in _CARRIED for id in _ids(data.get(key))]
-    return list(dict.fromkeys(found))
-
-
-def tags_of(data: Data) -> tuple[str, ...]:
-    """A fact's `tags`, or its one `tag`."""
-    given = data.get("tags", data.get("tag"))
-    if given is None:
-        return ()
-    return tuple(_ids(given))
-
-
-def _extra(data: Data) -> dict[str, Any] | None:
-    if data.keys() <= _KNOWN:
-        return None
-    return {key: value for key, value in data.items() if key not in _KNOWN}
-
-
-def _ids(given: object) -> list[str]:
-    """Texts of a list, of one text, or of objects with an id."""
-    if given is None or given == "":
-        return []
-    many = (
-        given if isinstance(given, list | tuple) else list(given) if isinstance(given, Mapping) else [given]
-    )
-    found = [one.get("id") if isinstance(one, Mapping) else one for one in many]
-    return [one if isinstance(one, str) else str(one) for one in found if one is not None and one != ""]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else "" if value is None else str(value)

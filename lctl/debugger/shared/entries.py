@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lctl.analysis.recordings import Run
+from lctl.analysis.run import Run
 from lctl.stores.address import Address
 from lctl.stores.contract import ChainStore, Entry
 from lctl.stores.source import log_of

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lctl.analysis.prices import Prices
-from lctl.analysis.recordings import LATELY, Run
+from lctl.analysis.run import LATELY, Run
 from lctl.codec import Log, open_log
 from lctl.debugger.catalogue import Catalogue
 from lctl.debugger.failing import Refused, no_run

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lctl.analysis.recordings import SUFFIX
+from lctl.analysis.run import SUFFIX
 from lctl.debugger.opened import Opened
 from lctl.debugger.serving import Server
 from lctl.debugger.shapes.findings import ForkAsked, ForkPrepared, LiveCall

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import Any
 
 from lctl.analysis.log import number, tokens_of
-from lctl.analysis.recordings import Run as Recorded
-from lctl.analysis.recordings import origin
+from lctl.analysis.run import Run as Recorded
+from lctl.analysis.run import origin
 from lctl.debugger.asking import Question
 from lctl.debugger.checking import Checking
 from lctl.debugger.columns import Columns

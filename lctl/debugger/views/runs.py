@@ -11,8 +11,8 @@ import msgspec
 
 from lctl._version import __version__
 from lctl.analysis.log import tokens_of
-from lctl.analysis.recordings import FAILED, STOPPED, origin, tree
-from lctl.analysis.recordings import Run as Recorded
+from lctl.analysis.run import FAILED, STOPPED, origin, tree
+from lctl.analysis.run import Run as Recorded
 from lctl.analysis.runcosts import needs_events, of_sums
 from lctl.debugger.asking import Question
 from lctl.debugger.catalogue import Catalogue

@@ -7,6 +7,7 @@ user registered, each by its plain module path and without calling it.
 """
 
 from lctl.session.faithful.arguments import Given
-from lctl.session.faithful.coding import Decoder, Encoder, Unfaithful, decode, encode, register
+from lctl.session.faithful.coding import Decoder, Encoder, decode, encode
+from lctl.session.faithful.tables import Unfaithful, register
 
 __all__ = ["Decoder", "Encoder", "Given", "Unfaithful", "decode", "encode", "register"]

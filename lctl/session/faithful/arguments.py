@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from operator import is_
 from typing import Any
 
-from lctl.session.faithful.coding import Decoder, Encoder, Unfaithful
+from lctl.session.faithful.coding import Decoder, Encoder
 from lctl.session.faithful.depths import Depth, Depths
 from lctl.session.faithful.objects import (
     entries_of,
@@ -23,6 +23,7 @@ from lctl.session.faithful.objects import (
     slots_of,
     state_of,
 )
+from lctl.session.faithful.tables import Unfaithful
 
 _ATOMS = frozenset({str, int, float, bool, bytes, complex, type(None)})
 #: Objects of the arguments that are followed; the outermost first.

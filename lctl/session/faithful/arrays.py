@@ -6,7 +6,8 @@ import sys
 from base64 import b64decode, b64encode
 from typing import Any
 
-from lctl.session.faithful.coding import DECODERS, SHAPES, Decoder, Encoder, Note, Unfaithful
+from lctl.session.faithful.coding import Decoder, Encoder
+from lctl.session.faithful.tables import DECODERS, SHAPES, Note, Unfaithful
 
 
 def fill() -> None:

@@ -6,7 +6,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from lctl.session.faithful.coding import Unfaithful
+from lctl.session.faithful.tables import Unfaithful
 
 #: Of the standard library: modules that do something when they are imported.
 _NEVER = frozenset({"antigravity", "this", "idlelib", "turtledemo", "turtle", "test", "lib2to3", "__main__"})

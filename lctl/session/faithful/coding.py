@@ -1,12 +1,25 @@
-"""The two walks, over values and over what stands for them, and the tables they go by."""
+"""The two walks, over values and over what stands for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import orjson
+
+from lctl.session.faithful.tables import (
+    BY_NAME,
+    CUSTOM,
+    DECODERS,
+    ENCODERS,
+    LEAVES,
+    Encode,
+    Note,
+    Unfaithful,
+    fill,
+    shape_of,
+)
 
 if TYPE_CHECKING:
     from lctl.session.faithful.arguments import Given
@@ -15,56 +28,6 @@ _DEPTH = 100
 _INT = 1 << 63
 #: Bytes of JSON that stand for one call's result.
 LIMIT = 16 << 20
-
-Note = Callable[[Any], Any]
-#: Gives what stands for the value, children encoded by the encoder.
-Encode = Callable[["Encoder", Any], dict[str, Any]]
-#: Makes the value again. `note(made)` is called before its children are decoded, where it can be.
-Decode = Callable[["Decoder", dict[str, Any], Note], Any]
-
-
-class Unfaithful(Exception):
-    """A value cannot be given back as it was; the text says which and why."""
-
-
-class Custom(NamedTuple):
-    """How a registered class is written and read."""
-
-    name: str
-    cls: type
-    encode: Callable[[Any], Any]
-    decode: Callable[[Any], Any]
-
-
-#: By exact type; filled by the modules of this package.
-ENCODERS: dict[type, Encode] = {}
-#: For types that are known by their shape: whether it takes the type, how, and whether its values are
-#: leaves: equal ones need not be told apart.
-SHAPES: list[tuple[Callable[[type], bool], Encode, bool]] = []
-LEAVES: set[type] = set()
-#: By the value of `$`.
-DECODERS: dict[str, Decode] = {}
-_custom: dict[type, Custom] = {}
-_by_name: dict[str, Custom] = {}
-_shape_of: dict[type, Encode | None] = {}
-
-
-def register(
-    cls: type, encode: Callable[[Any], Any], decode: Callable[[Any], Any], *, name: str | None = None
-) -> None:
-    """Make instances of exactly `cls` faithful: tools that give them can be served in a rerun.
-
-    Args:
-        encode: gives a value that is faithful itself (JSON, or of any kind known here).
-        decode: makes the instance again of that value. It is called with what a log holds.
-        name: what logs call the class; its module and name when None.
-    """
-    from lctl.session.faithful.classes import name_of
-
-    made = Custom(name or name_of(cls), cls, encode, decode)
-    _custom[cls] = made
-    _by_name[made.name] = made
-    _shape_of.clear()
 
 
 def encode(value: Any) -> Any:
@@ -96,7 +59,7 @@ def encode_parts(
     Raises:
         Unfaithful: some value cannot be written, or would not come back as it was.
     """
-    _fill()
+    fill()
     try:
         first = Encoder(given)
         made = write(first, parts)
@@ -143,7 +106,7 @@ class Encoder:
             return value if -_INT <= value < _INT else {"$": "int", "hex": hex(value)}
         if kind is float:
             return value if isfinite(value) else {"$": "float", "v": repr(value)}
-        known = ENCODERS.get(kind) or _shape(kind)
+        known = ENCODERS.get(kind) or shape_of(kind)
         if known is not None and (kind in LEAVES or (kind is tuple and not value)):
             return known(self, value)
         old = self._given.get(id(value))
@@ -171,7 +134,7 @@ class Encoder:
             return [self.value(item) for item in value]
         if kind is dict:
             return self.mapping(value)
-        custom = _custom.get(kind)
+        custom = CUSTOM.get(kind)
         if custom is not None:
             return {"$": "custom", "class": custom.name, "v": self.value(custom.encode(value))}
         if known is None:
@@ -214,7 +177,7 @@ class Decoder:
     """One walk over what stands for values. `given` are the arguments that results may refer to."""
 
     def __init__(self, given: Given | None = None) -> None:
-        _fill()
+        fill()
         self._given = given.nodes if given is not None else []
         self._known: dict[int, Any] = {}
         self._depth = 0
@@ -247,7 +210,7 @@ class Decoder:
         if tag == "ref" or tag == "given":
             return self._referred(made, tag)
         if tag == "custom":
-            custom = _by_name.get(str(made.get("class")))
+            custom = BY_NAME.get(str(made.get("class")))
             if custom is None:
                 raise Unfaithful(f"a {made.get('class')}, which is not registered here")
             return custom.decode(self.value(made.get("v")))
@@ -299,28 +262,6 @@ def _is_text(value: str) -> bool:
     return True
 
 
-def _shape(kind: type) -> Encode | None:
-    if kind not in _shape_of:
-        found = None
-        for takes, encode, leaf in SHAPES:
-            if takes(kind):
-                found = encode
-                if leaf:
-                    LEAVES.add(kind)
-                break
-        _shape_of[kind] = found
-    return _shape_of[kind]
-
-
 def _article(kind: type) -> str:
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
-
-
-def _fill() -> None:
-    """Read the tables in, when something is coded for the first time."""
-    if not DECODERS:
-        from lctl.session.faithful import arrays, containers, exceptions, objects, sets, standard
-
-        for module in (standard, containers, sets, objects, exceptions, arrays):
-            module.fill()

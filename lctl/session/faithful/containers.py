@@ -6,7 +6,8 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from types import SimpleNamespace
 from typing import Any
 
-from lctl.session.faithful.coding import DECODERS, ENCODERS, Decoder, Encoder, Note, Unfaithful
+from lctl.session.faithful.coding import Decoder, Encoder
+from lctl.session.faithful.tables import DECODERS, ENCODERS, Note, Unfaithful
 
 #: What a defaultdict may make its values with.
 _FACTORIES = {kind.__name__: kind for kind in (list, dict, set, int, float, str, bool, tuple)}

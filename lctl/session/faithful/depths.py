@@ -12,9 +12,10 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from lctl.session.faithful.coding import Decoder, Encoder, Unfaithful
+from lctl.session.faithful.coding import Decoder, Encoder
 from lctl.session.faithful.objects import attributes_of, entries_of, is_programs, remove, set_state
 from lctl.session.faithful.scopes import Scope
+from lctl.session.faithful.tables import Unfaithful
 
 #: Things in all objects that are looked into; the outermost first.
 _LIMIT = 100_000

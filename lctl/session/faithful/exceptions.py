@@ -13,8 +13,9 @@ from typing import Any, NoReturn
 from lctl.errors import RerunStopped
 from lctl.interrupts import let_through
 from lctl.session.faithful.classes import checked_name, find
-from lctl.session.faithful.coding import DECODERS, SHAPES, Decoder, Encoder, Note, Unfaithful
+from lctl.session.faithful.coding import Decoder, Encoder
 from lctl.session.faithful.objects import set_state, state_of
+from lctl.session.faithful.tables import DECODERS, SHAPES, Note, Unfaithful
 from lctl.session.faithful.validation import is_validation, made_of, parts_of
 
 #: What a builtin exception holds that is not for keeping.

@@ -12,7 +12,8 @@ from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 from lctl.session.faithful.classes import checked_name, find
-from lctl.session.faithful.coding import DECODERS, SHAPES, Decoder, Encoder, Note, Unfaithful
+from lctl.session.faithful.coding import Decoder, Encoder
+from lctl.session.faithful.tables import DECODERS, SHAPES, Note, Unfaithful
 
 #: Of a pydantic model beside `__dict__`: of version 2, then of version 1.
 _PRIVATE = "__pydantic_private__"

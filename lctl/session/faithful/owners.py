@@ -21,11 +21,12 @@ from typing import Any
 
 from lctl.interrupts import let_through
 from lctl.session.faithful.arguments import Given
-from lctl.session.faithful.coding import Decoder, Unfaithful, encode_parts
+from lctl.session.faithful.coding import Decoder, encode_parts
 from lctl.session.faithful.depths import Depth, all_written
 from lctl.session.faithful.kinds import added, is_looked_into, is_plain
 from lctl.session.faithful.objects import attributes_of, is_pydantic, is_record, state_of
 from lctl.session.faithful.scopes import ATOMS, BUILTIN, DICTS, ROWS, Scope, scope_of
+from lctl.session.faithful.tables import Unfaithful
 
 #: Things in all that is looked into, and containers and objects among it; the outermost first.
 _THINGS, _NODES = 10_000, 500

@@ -16,7 +16,8 @@ from typing import Any
 
 import orjson
 
-from lctl.session.faithful.coding import DECODERS, ENCODERS, Decoder, Encoder, Note, Unfaithful
+from lctl.session.faithful.coding import Decoder, Encoder
+from lctl.session.faithful.tables import DECODERS, ENCODERS, Note, Unfaithful
 
 _TRIES = 200
 #: Elements of a set, and bytes of its table, up to which an order is looked for.

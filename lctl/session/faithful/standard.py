@@ -7,16 +7,8 @@ from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
 
-from lctl.session.faithful.coding import (
-    DECODERS,
-    ENCODERS,
-    LEAVES,
-    SHAPES,
-    Decoder,
-    Encoder,
-    Note,
-    Unfaithful,
-)
+from lctl.session.faithful.coding import Decoder, Encoder
+from lctl.session.faithful.tables import DECODERS, ENCODERS, LEAVES, SHAPES, Note, Unfaithful
 from lctl.session.redaction.pieces import bytes_of, pieces_of
 
 

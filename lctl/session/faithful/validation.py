@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from lctl.session.faithful.coding import Unfaithful
+from lctl.session.faithful.tables import Unfaithful
 
 _MODULE = "pydantic_core._pydantic_core"
 #: Of an error: what it is made of; the rest of what pydantic lists follows from these.

@@ -1,0 +1,160 @@
+"""One recorded run: what its file says of it, whether it is being written, what it came of."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from lctl.errors import LctlError
+
+if TYPE_CHECKING:
+    from lctl.codec import Log
+
+SUFFIX = ".lctl.json"
+#: Seconds since its last event for which an open run in a store is taken to be going on: a model may
+#: think for minutes.
+LATELY = 600.0
+#: Outcomes of closed runs that failed, and of those that did not get to their end by no failure of theirs.
+FAILED = frozenset({"error", "failed"})
+STOPPED = frozenset({"interrupted", "aborted", "cancelled"})
+
+
+class Run(NamedTuple):
+    """One recorded run.
+
+    Attributes:
+        started: seconds since the epoch, from the file's name, else its modification time.
+        events: how many; None where that cannot be told without reading all: of a large document that lctl
+            has not written.
+        summary: as its writer left it at the end; {} in an open log.
+        open: without its end: being written, or its program ended abruptly.
+        problem: why it could not be read, "" if it could.
+        where: address of a run in a store, whose `path` is then no file.
+        source: opens that one's log.
+        updated: seconds since the epoch of that one's last event.
+    """
+
+    path: Path
+    chain: dict[str, Any]
+    started: float
+    size: int
+    events: int | None
+    summary: dict[str, Any]
+    open: bool
+    problem: str = ""
+    where: str = ""
+    source: Callable[[], Log] | None = None
+    updated: float = 0.0
+
+    @property
+    def live(self) -> bool:
+        """A program is writing it. In a store that cannot be seen: there it is open and has grown lately."""
+        if not self.open:
+            return False
+        return time.time() - self.updated < LATELY if self.where else is_live(self.path)
+
+    @property
+    def place(self) -> str:
+        """Its path, or its address in a store."""
+        return self.where or str(self.path)
+
+    def log(self) -> Log:
+        """Raises LogError."""
+        from lctl.codec import open_log
+
+        return open_log(self.path) if self.source is None else self.source()
+
+    @property
+    def id(self) -> str:
+        return str(self.chain.get("id") or "") or self.path.name.removesuffix(SUFFIX)
+
+    @property
+    def parent(self) -> dict[str, Any]:
+        parent = self.chain.get("parent")
+        return parent if isinstance(parent, dict) else {}
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """How exact a rerun or fork was, as the end of its log says; {} of a recording."""
+        if self.open or not ({"fork", "rerun"} & self.chain.keys()):
+            return {}
+        try:
+            found = (self.log().tail or {}).get("rerun")
+        except LctlError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def is_child(self) -> bool:
+        """It is of a process that the program of another run started; a fork has a parent, too."""
+        return bool(self.parent) and "fork" not in self.chain and not self.parent.get("fork")
+
+
+def origin(run: Run) -> str:
+    """The id of the run it came of; "" for a recording."""
+    again = run.chain.get("rerun")
+    if isinstance(again, dict):
+        return str(again.get("of") or "")
+    return str(run.parent.get("id") or "")
+
+
+def tree(known: list[Run]) -> list[tuple[Run, int]]:
+    """Each run with its depth: newest recording first, under each what came of it, oldest first."""
+    ids = {run.id for run in known}
+    below: dict[str, list[Run]] = {}
+    tops = []
+    for run in known:
+        above = origin(run)
+        if above in ids and above != run.id:
+            below.setdefault(above, []).insert(0, run)
+        else:
+            tops.append(run)
+    placed: list[tuple[Run, int]] = []
+    seen: set[str] = set()
+    waiting = [(run, 0) for run in reversed(tops)]
+    while waiting:
+        run, depth = waiting.pop()
+        if run.place not in seen:
+            seen.add(run.place)
+            placed.append((run, depth))
+            waiting += [(one, depth + 1) for one in reversed(below.pop(run.id, []))]
+    # Runs that are each other's origin have no top.
+    return placed + [(run, 0) for run in known if run.place not in seen]
+
+
+def is_live(path: Path) -> bool:
+    """Whether the process that opened the log for writing still runs. Its lock is not tried: that could
+    make a writer which opens the log at this moment fail."""
+    try:
+        note = orjson.loads((path.parent / f".{path.name}.lock").read_bytes())
+        pid = int(note["pid"])
+        if os.name != "nt":
+            os.kill(pid, 0)
+    except PermissionError:
+        return True  # there is such a process, of another user
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return False
+    return _has_open(pid, path)
+
+
+def _has_open(pid: int, path: Path) -> bool:
+    """Whether the process has the file open, as the holder of its lock has; True where that cannot be seen.
+    A writer that was killed leaves its note, and its number may be another process's by now."""
+    try:
+        log = path.stat()
+        with os.scandir(f"/proc/{pid}/fd") as opened:
+            return any(_is(entry, log) for entry in opened)
+    except OSError:
+        return True
+
+
+def _is(entry: os.DirEntry[str], log: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(entry.stat(), log)
+    except OSError:
+        return False  # closed meanwhile, or no file
