@@ -20,6 +20,7 @@ from lctl.debugger.views import (
     forking,
     header,
     messages,
+    neighbours,
     querying,
     runs,
     searching,
@@ -40,8 +41,8 @@ _SERVER = (
 )
 _RUN = (
     ("/api/timeline", timeline.TimelineAsked, seen.Timeline, timeline.timeline, "The time bar"),
-    ("/api/neighbour", timeline.NeighbourAsked, seen.Neighbour, timeline.neighbour, "The next of a kind"),
-    ("/api/ticks", timeline.TicksAsked, seen.Ticks, timeline.ticks, "Times of events, to play them"),
+    ("/api/neighbour", neighbours.NeighbourAsked, seen.Neighbour, neighbours.neighbour, "The next of a kind"),
+    ("/api/ticks", neighbours.TicksAsked, seen.Ticks, neighbours.ticks, "Times of events, to play them"),
     ("/api/events", events.EventsAsked, seen.Events, events.events, "Events as rows"),
     ("/api/aside", OfRun, seen.Aside, aside.aside, "Events that only a rerun needs"),
     ("/api/event/{seq}", events.EventAsked, seen.EventView, events.event, "One event in full"),
