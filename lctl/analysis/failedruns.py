@@ -8,6 +8,7 @@ import msgspec
 
 from lctl.analysis.failures import Failure, failures, outline
 from lctl.analysis.log import Log
+from lctl.events import Event
 from lctl.trust.cycles import ROUNDS, cycles
 
 
@@ -84,16 +85,18 @@ def _joined(group: FailureGroup | None, failure: Failure, run: str) -> FailureGr
 
 def _circles(log: Log, rounds: int) -> Iterator[Failure]:
     """Cycles nobody recorded an error for."""
-    events = list(log.events())
-    told = {
-        tuple(event.data["context"]["seqs"])
-        for event in events
-        if event.type == "error"
-        and event.data.get("type") == "cycle_detected"
-        and isinstance(event.data.get("context"), dict)
-        and isinstance(event.data["context"].get("seqs"), list)
-    }
-    for cycle in cycles(events, rounds):
+    told: set[tuple[int, ...]] = set()
+
+    def seen() -> Iterator[Event]:
+        for event in log.events():
+            if event.type == "error" and event.data.get("type") == "cycle_detected":
+                context = event.data.get("context")
+                seqs = context.get("seqs") if isinstance(context, dict) else None
+                if isinstance(seqs, list) and all(type(seq) is int for seq in seqs):
+                    told.add(tuple(seqs))
+            yield event
+
+    for cycle in cycles(seen(), rounds):
         if cycle.seqs in told:
             continue
         said = cycle.error()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lctl.analysis.failedruns import failed_runs
 from lctl.analysis.failures import failures
 from tests.unit.analysis.chains import Script
 
@@ -55,3 +56,26 @@ def test_an_error_explains_its_step_where_no_event_names_a_step() -> None:
     script.start("worker")
     script.add("step_end", "worker", outcome="failed")
     assert [(one.source, one.seqs) for one in failures(script.log())] == [("error", (3,)), ("step", (7,))]
+
+
+def test_a_cycle_that_an_error_tells_of_is_told_once() -> None:
+    """Also where another error of that type names events by what can be none."""
+    script = Script()
+    step = script.start("worker")
+    for _ in range(6):
+        script.add("tool_call", "worker", step, tool="read", input={"path": "a"}, output="b")
+        script.add("tool_call", "other", step, tool="look", input={}, output="c")
+    seqs = [2, 4, 6]
+    for context in ({"seqs": seqs}, {"seqs": [[3], {}]}, {"seqs": 3}, None):
+        script.add(
+            "error", "worker", step, category="orchestration_error", type="cycle_detected", message="round",
+            context=context,
+        )  # fmt: skip
+    script.end(step, "worker")
+    told, seen = failed_runs([script.log()])
+    assert (told.source, told.count) == ("error", 4)
+    assert (seen.source, seen.agents, seen.message) == (
+        "cycle",
+        ("other",),
+        "look: the same calls 3 times in a row",
+    )
