@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lctl.analysis import exports
+from lctl.analysis.report import markdown
 from lctl.analysis.transcripts import conversations, openai_messages, transcript_json, transcript_text
 from lctl.codec import open_log
 from lctl.errors import BrokenChain, UsageError
@@ -173,12 +174,26 @@ def test_a_transcript_cannot_drive_the_terminal() -> None:
 
 def test_a_report_has_everything_once() -> None:
     """Summary, tables, facts, failures, conversation; text of the log is no Markdown."""
-    report = exports.markdown(_chat().log("the | chain"))
+    report = markdown(_chat().log("the | chain"))
     assert report.startswith("# the \\| chain\n\n- Duration: 200ms\n")
     for title in ("Agents", "Models", "Tools", "Slowest steps", "Failures", "Facts", "Conversation to m12"):
         assert report.count(f"## {title}\n") == 1
     assert "| F1 | a \\| b | 0.70 |" in report
     assert "| 1 | execution\\_error | timeout | =slow | 15 |" in report
+
+
+def test_a_report_of_a_long_run_is_one_to_read() -> None:
+    """The first rows of each table and the newest conversations, and how to come by the others."""
+    script = Script()
+    for n in range(203):
+        script.add("fact_added", "main", id=f"F{n}", text="so", confidence=0.5)
+    for n in range(3):
+        script.message("user", f"{n}" * 450_000, None)
+    report = markdown(script.log())
+    assert "| F199 | so | 0.50 |\n\n3 more: `lctl confidence`.\n" in report
+    older, second, third = (report.find(f"{n}" * 9) for n in range(3))
+    assert older < 0 < second < third
+    assert "Conversations that ended before these: `lctl branches`, `lctl transcript`.\n\n## Conv" in report
 
 
 @pytest.mark.parametrize("name", sorted(exports.FORMATS))
@@ -204,4 +219,4 @@ def test_a_conversation_that_lacks_a_message_is_an_error_with_its_name() -> None
     assert openai_messages(log, partial=True) == [{"role": "user", "content": "lost"}]
     (only,) = transcript_json(log, partial=True)
     assert only["missing"] == "gone" and len(only["messages"]) == 1
-    assert "there is no message gone" in exports.markdown(log)
+    assert "there is no message gone" in markdown(log)
