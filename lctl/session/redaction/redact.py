@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -162,7 +163,14 @@ class Redactor:
                 return [value[0], self._whole(value[1], said)]  # one header of a list of headers
             if isinstance(value[1], dict) and "$bytes" in value[1]:
                 return [value[0], self._whole_bytes(value[1], said)]
-        return [self.value(item, name if isinstance(item, str | dict) else None) for item in value]
+        made = [self.value(item, name if isinstance(item, str | dict) else None) for item in value]
+        for n, (option, given) in enumerate(pairwise(value), 1):  # of a command line
+            if isinstance(option, str) and isinstance(given, str) and self._is_secret_option(option, given):
+                made[n] = self._whole(given, option.lstrip("-"))
+        return made
+
+    def _is_secret_option(self, option: str, given: str) -> bool:
+        return option[:1] == "-" and given[:1] != "-" and "=" not in option and self._is_secret_name(option)
 
     def _is_secret_name(self, name: str) -> bool:
         from lctl.session.redaction.forms import PLAIN_NAMES, SECRET_ENDINGS, SECRET_NAMES
