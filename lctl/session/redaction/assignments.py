@@ -80,7 +80,9 @@ def _assigns(
     if secret.lower() in ("bearer", "basic"):
         return False  # a scheme; what follows it has been looked at
     if not sign:
-        return secret[0] != "-" and _is_told(text[max(0, start - 64) : start], name, quoted=bool(found["open"]))
+        return secret[0] != "-" and _is_told(
+            text[max(0, start - 64) : start], name, quoted=bool(found["open"])
+        )
     if secret.isalpha() and len(secret) < _TOKEN and normal(name).endswith("token"):
         return False  # of a grammar: `unexpected token: 'else'`
     if found["open"]:
