@@ -153,7 +153,7 @@ _DRESS = r"(?:\*\*|__|\x1b\[[0-9;]*m)*"
 _TYPED = r"\??:[ \t]*[&\w.\[\]]+(?:[ \t]*\|[ \t]*\w+)*[ \t]*="
 #: What comes between such a name and its value, and the value. Quotes may be escaped any number of times.
 VALUE = (
-    rf"(?P<quote>\\*[\"'])?{_DRESS}(?P<sign>\s*(?:{_TYPED}|=>|->|:=|={{1,3}}|:)\s*|\s+){_DRESS}\s*"
+    rf"(?P<quote>\\*[\"'])?{_DRESS}(?P<sign>\s*(?:{_TYPED}|=>|->|:=|={{1,3}}|%3[Dd]|:)\s*|\s+){_DRESS}\s*"
     r"(?:[bBrRfFuU]{1,2}(?=\\*[\"']))?(?P<open>\\*[\"'])?"
     r"(?P<secret>(?(open)[^\"'\\\r\n]+|[^\s\"'\\&;,)}\]]+))"
 )
@@ -173,6 +173,9 @@ FORM_FIELD = (
     r"(?i)form-data;[^\r\n]*?\bname=\"?(?P<name>[^\"\r\n;]{1,64})\"?[^\r\n]*\r?\n(?:[a-z-]+:[^\r\n]*\r?\n)*"
     r"\r?\n(?P<secret>[\s\S]+?)(?=\r?\n--|\Z)"
 )
+
+#: An element of XML with nothing but a word in it.
+ELEMENT = r"<(?P<name>[\w:.-]{1,64})(?:\s[^<>]*)?>(?P<secret>[^<>\s]{4,})(?=</)"
 
 #: Values that stand for a secret without being one.
 NO_SECRET = (

@@ -142,6 +142,8 @@ class Redactor:
             text = forms.form_field.sub(self._field_of_form, text)
         if not is_named:
             return text
+        if "</" in text:
+            text = forms.element.sub(self._element, text)
         text = forms.cookies.sub(self._header_of_cookies, text)
         return self._assignments(text, forms)
 
@@ -238,6 +240,13 @@ class Redactor:
         if not self._is_secret_name(match["name"]):
             return match[0]
         return match[0][: match.start("secret") - match.start()] + self._whole(match["secret"], match["name"])
+
+    def _element(self, match: re.Match[str]) -> str:
+        name, secret = match["name"], match["secret"]
+        is_word = secret.isalpha() and "pass" not in name.lower()  # of a prompt: `<token>hello</token>`
+        if is_word or not self._is_secret_name(name):
+            return match[0]
+        return match[0][: match.start("secret") - match.start()] + self._whole(secret, name)
 
     def _header_of_cookies(self, found: re.Match[str]) -> str:
         forms = self._forms or self._compile()
