@@ -20,6 +20,8 @@ _LATER = 0.3  # seconds
 
 
 def main() -> None:
+    if os.environ.get("LCTL_DISABLED", "").strip().lower() in ("1", "true", "yes", "on"):
+        return
     at = time.time_ns()
     data = sys.stdin.buffer.read().strip()
     hook, raw = _read(data)

@@ -79,12 +79,14 @@ def doctor(
     if module is not None:
         raise click.UsageError("-m goes with --repeat", ctx)
     from lctl.cli import diagnosis
+    from lctl.instrument.settings import is_disabled
 
     report: dict[str, Any] = {
         "lctl": _installation(),
         "libraries": diagnosis.libraries(try_patches=not no_import),
         "unrecorded": diagnosis.unrecorded(),
-        "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith("LCTL_")},
+        "environment": _environment(),
+        "disabled": is_disabled(),
         "folder": _folder(),
         "run": _run(target),
     }
@@ -104,6 +106,14 @@ def _installation() -> dict[str, Any]:
         "executable": sys.executable,
         "platform": platform.platform(),
     }
+
+
+def _environment() -> dict[str, str]:
+    """What steers lctl here; a report is shown to others, so secrets are taken out."""
+    from lctl.session import Redactor
+
+    ours = {name: value for name, value in sorted(os.environ.items()) if name.startswith("LCTL_")}
+    return {name: str(Redactor().value(value, name)) for name, value in ours.items()}
 
 
 def _folder() -> dict[str, Any]:
@@ -139,6 +149,8 @@ def _print(screen: Screen, report: dict[str, Any]) -> None:
     screen.line(f"Python {here['python']}  ", (f"{plain(here['executable'])}, {here['platform']}", "dim"))
     writable: Piece = "" if folder["writable"] else ("  not writable: nothing can be recorded here", "red")
     screen.line(f"Runs in {plain(folder['path'])}: {folder['runs']:,}, {size(folder['free'])} free", writable)
+    if report["disabled"]:
+        screen.line(("Recording is turned off here, by LCTL_DISABLED", "red"))
     for name, value in report["environment"].items():
         screen.line("  ", (f"{plain(name)}={plain(value, 200)}", "dim"))
     _print_libraries(screen, report["libraries"])

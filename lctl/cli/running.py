@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -91,6 +92,7 @@ def run(
     Child processes record runs of their own, linked to this one. Options of 'lctl run' come before
     the program.
     """
+    from lctl.instrument.settings import DISABLED, is_disabled
     from lctl.instrument.wrapat import parsed
     from lctl.run.environment import Recording, environment
     from lctl.run.launch import launch
@@ -99,6 +101,11 @@ def run(
     for tool in tools:
         parsed(tool)
     argv = program(words, module=module, command=bool(ctx.meta["lctl.command"]))
+    if is_disabled():
+        click.echo(
+            f"lctl: this program is not recorded: {DISABLED}={os.environ[DISABLED]} turns that off", err=True
+        )
+        launch(argv, os.environ)
     recording = Recording(
         name=chain,
         path=Path(output).absolute() if output else None,

@@ -52,6 +52,23 @@ def identity(message: dict[str, Any]) -> bytes:
         return os.urandom(16)
 
 
+def marks(message: dict[str, Any]) -> frozenset[bytes] | None:
+    """What a provider has put beside the words, where it tells one answer from another with the same words:
+    annotations and the ids of items. None: there is nothing."""
+    found: set[bytes] = set()
+    parts = message.get("content")
+    for part in (message, *(parts if type(parts) is list else ())):
+        if type(part) is dict:
+            inner = part.get("content")
+            of_text = [one for one in inner if type(one) is dict] if type(inner) is list else ()
+            for one in (part, *of_text):
+                if one.get("annotations"):
+                    found.add(_digest(orjson.dumps(_clean(one["annotations"]), option=_SORTED, default=str)))
+            if part is not message and type(part.get("id")) is str:
+                found.add(part["id"].encode("utf-8", "replace"))
+    return frozenset(found) or None
+
+
 def _only_text(message: dict[str, Any]) -> bool:
     """Whether everything beside role and content counts as absent: the usual answer of an SDK."""
     for key, value in message.items():

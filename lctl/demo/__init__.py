@@ -69,11 +69,13 @@ def run_demo(seed: int = 7, path: str | Path | None = None) -> DemoResult:
     from lctl.clock import system_clock
     from lctl.demo import model
     from lctl.demo.turns import Turns
+    from lctl.instrument import ensure_installed
     from lctl.session.naming import default_path
     from lctl.testing import ModelServer
 
     turns = Turns("code", "settings")
     id = f"demo-{seed}-{os.urandom(3).hex()}"
+    ensure_installed(always=True)
     # A path that is named stays, also where a store gets the run.
     session = LCTLSession(id, path or default_path(id, system_clock))
     with ModelServer(seed, latency=(0.02, 0.08), chunk_delay=0.002) as server:

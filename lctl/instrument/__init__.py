@@ -22,7 +22,8 @@ Record = Literal["model", "full"]
 def auto_instrument(*, record: Record | None = None) -> None:
     """Record every model call of this program, into a session opened at the first event.
 
-    May be called before or after the libraries are imported, and again; it imports none of them.
+    May be called before or after the libraries are imported, and again; it imports none of them. Where the
+    environment has `LCTL_DISABLED=1` it does nothing.
 
     Args:
         record: "model" records model calls; "full" everything that a rerun needs: also every other HTTP
@@ -34,6 +35,10 @@ def auto_instrument(*, record: Record | None = None) -> None:
         from lctl.errors import UsageError
 
         raise UsageError(f"auto_instrument(record={record!r}): record is 'model' or 'full'")
+    from lctl.instrument.settings import is_disabled
+
+    if is_disabled():
+        return
     from lctl.session import default
 
     if record is not None:
@@ -42,12 +47,19 @@ def auto_instrument(*, record: Record | None = None) -> None:
     ensure_installed()
 
 
-def ensure_installed() -> None:
+def ensure_installed(*, always: bool = False) -> None:
     """Put the hooks in place, recording only where a session has been entered. Idempotent.
 
     What `with LCTLSession():` calls; outside any session nothing is recorded unless
     `auto_instrument()` was called.
+
+    Args:
+        always: also where `LCTL_DISABLED` turns recording off: what is asked for needs it.
     """
+    from lctl.instrument.settings import is_disabled
+
+    if not always and is_disabled():
+        return
     from lctl.guard import guard
     from lctl.instrument import writing
     from lctl.instrument.registry import registry

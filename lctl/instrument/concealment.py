@@ -35,9 +35,11 @@ _PLACES = dict.fromkeys(
 )
 #: Texts beside a piece that are none.
 _UNSAID = frozenset({"id", "type", "role", "name", *_PLACES})
+#: The text that a torn event ends in.
+_OPEN = re.compile(rb'": ?"([^"\\]*)\Z')
 _ends_line = methodcaller("endswith", b"\n")
 _EVENT = re.compile(rb"[\s\S]*?(?:\r\n\r\n|\n\n|\r\r|\Z)")
-_DATA = re.compile(rb"^data: ?([^\r\n]*)", re.MULTILINE)
+_DATA = re.compile(rb"(?:^|(?<=\A\xef\xbb\xbf))data: ?([^\r\n]*)", re.MULTILINE)
 
 
 class _Form(Protocol):
@@ -77,8 +79,19 @@ def may_hold_secret(
     if frames:
         held = aws.split_frames(b"".join(chunks))
         return suspicious(redactor, b"\n".join(aws.payload_of(frame) for frame in held))
+    if chunks and not _ends_line(chunks[-1]) and _goes_on_torn(redactor, b"".join(chunks)):
+        return True
     # Outside the answer (an echoed prompt, an error) only the network cuts, in the middle of an event.
     return not all(map(_ends_line, chunks[:-1])) and suspicious(redactor, b"".join(chunks))
+
+
+def _goes_on_torn(redactor: Redactor, body: bytes) -> bool:
+    """Whether a text may hold a secret with what the torn end of a stream says: no answer has that."""
+    whole = body[: body.rfind(b"\n") + 1]
+    more = _OPEN.search(body, len(whole))
+    if more is None:
+        return False
+    return any(suspicious(redactor, said.encode() + more[1]) for _, said in growing_texts(whole))
 
 
 def suspicious(redactor: Redactor, text: bytes) -> bool:
@@ -108,7 +121,8 @@ def conceal(redactor: Redactor, chunks: Sequence[bytes], *, frames: bool = False
 
 
 def conceal_tokens(redactor: Redactor, body: bytes) -> bytes:
-    """A whole answer whose log probabilities spell it out token by token, without secrets."""
+    """A whole answer that says its text in pieces (log probabilities token by token, a list of the chunks of
+    a stream), without secrets."""
     try:
         value = orjson.loads(body)
     except ValueError:
@@ -199,7 +213,7 @@ class _ServerSent:
 
     def clean(self, redactor: Redactor, event: bytes) -> bytes:
         """`[DONE]`, a comment; or torn, when it may be a secret's beginning."""
-        if not event.endswith((b"\n", b"\r")):
+        if not event.endswith((b"\n", b"\r", b"[DONE]")):
             return b""
         text = event.decode("utf-8", "replace")
         clean = redactor.text(text)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.clock import Clock, system_clock
 from lctl.conversation.blobs import take_blobs
-from lctl.conversation.identity import identity
+from lctl.conversation.identity import identity, marks
 from lctl.conversation.node import RESERVED
 from lctl.instrument.codecs.bodies import read_object
 from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
@@ -129,6 +129,8 @@ class Conversations(Continuing):
         messages = request.messages
         matched = 0
         key = b""
+        told: Node | None = None  # the last message that is known to be this one of several with its words
+        keys: list[bytes] = []  # of those after it
         for message in messages:
             key = identity(message)
             child = place.children.get(key)
@@ -136,7 +138,20 @@ class Conversations(Continuing):
                 break
             place = child
             matched += 1
-        parent = place.nodes[0] if len(place.nodes) == 1 else place.best()
+            if told is not None:
+                keys.append(key)
+            if len(place.nodes) > 1 and (said := marks(message)) is not None:
+                one = place.told_by(said)
+                if one is not None:
+                    told, keys = one, []
+        if told is None:
+            parent = place.nodes[0] if len(place.nodes) == 1 else place.best()
+        else:
+            below = self._forest.walk_below(told, keys)
+            parent = below[-1] if below else told
+            if len(below) < len(keys):  # what follows is known below another one of them only
+                matched -= len(keys) - len(below)
+                key = keys[len(below)]
         if matched == len(messages):
             return parent
         fresh = messages[matched:] if matched else messages
@@ -262,6 +277,8 @@ class Conversations(Continuing):
         ):
             data["exact"] = True  # a reader would put it below the last of the tool results
         node = self._forest.add(id, parent, key, role=data["role"], sampled=status is not None)
+        if status is not None:
+            node.marks = marks(message)
         if data["role"] == "tool" and data.get("tool_call_id") is not None:
             node.chains = parent.chains = True
         if home is not None:

@@ -35,6 +35,14 @@ class Place:
                     return node
         return nodes[-1]
 
+    def told_by(self, marks: frozenset[bytes]) -> Node | None:
+        """Of several nodes the one that a message with these marks is, if it is one of them (the latest,
+        where they say the same)."""
+        for node in reversed(self.nodes):
+            if node.marks is not None and not marks.isdisjoint(node.marks):
+                return node
+        return None
+
 
 class Node:
     """One message of the log; `id` is None for the root above all roots.
@@ -42,10 +50,11 @@ class Node:
     Attributes:
         role: of the message.
         home: of a message of a `MessageGraph`: what its graph has recorded.
+        marks: what tells a sampled message from others with the same words (`identity.marks`); None: nothing.
         chains: a tool result, or what has tool results below it: readers chain those (CONVERSATIONS D3).
     """
 
-    __slots__ = ("chains", "home", "id", "parent", "place", "role", "sampled")
+    __slots__ = ("chains", "home", "id", "marks", "parent", "place", "role", "sampled")
 
     def __init__(self, id: str | None, parent: Node | None, place: Place, role: str, sampled: bool) -> None:
         self.id = id
@@ -54,6 +63,7 @@ class Node:
         self.role = role
         self.sampled = sampled
         self.home: Lineage | None = None
+        self.marks: frozenset[bytes] | None = None
         self.chains = False
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from lctl.conversation.identity import identity
+from lctl.conversation.identity import identity, marks
 from lctl.instrument.codecs.model import ModelRequest
 from lctl.instrument.forest import Forest, Node, Place
 from lctl.instrument.spelling import Spelling
@@ -85,6 +85,7 @@ class Learning:
         if above is None and node.role == "system":
             self._led.add(made.place)
         if node.sampled:
+            made.marks = marks(message)
             self._tools.ask(message, self._monotonic_ns(), node.id)
             self._spelling.learn(message)
 
@@ -139,6 +140,7 @@ class Learning:
         if message.get("role") == "tool" and message.get("tool_call_id") is not None:
             node.chains = parent.chains = True
         if node.sampled:
+            node.marks = marks(message)
             self._tools.ask(message, now, id)
 
     def note_blob(self, hash: str) -> bool:

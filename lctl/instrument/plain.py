@@ -80,10 +80,7 @@ class PlainExchange:
         if attempt.upload and sum(map(len, attempt.upload)) <= MOST_KEPT:
             attempt.request |= _sent(b"".join(attempt.upload), self._headers, self._session.redactor)
         redactor = self._session.redactor
-        text = "event-stream" in attempt.headers.get("content-type", "") or aws.is_event_stream(
-            attempt.headers
-        )
-        if text and attempt.chunks and redactor is not None:
+        if redactor is not None and attempt.chunks and _is_events(attempt):
             attempt.conceal(redactor, None)
         elif redactor is not None and attempt.chunks:
             attempt.conceal_bytes(redactor)
@@ -122,6 +119,13 @@ class PlainExchange:
             if recording_of(self._session).conversations.note_blob(blob["hash"]):
                 drafts.insert(0, ("blob", self._agent, blob, self._step))
         return drafts
+
+
+def _is_events(attempt: Attempt) -> bool:
+    """Whether the body is a stream of events, in which a text may come by pieces."""
+    if "event-stream" in attempt.headers.get("content-type", "") or aws.is_event_stream(attempt.headers):
+        return True
+    return attempt.is_stream and b"".join(attempt.body[:2]).startswith(b"{")  # one on each line
 
 
 def _sent(body: bytes, headers: dict[str, str], redactor: Redactor | None) -> dict[str, Any]:

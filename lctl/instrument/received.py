@@ -86,6 +86,8 @@ class Received:
         if self.is_stream:
             return True
         body = self._body or self.body
+        if body and body[0].lstrip()[:1] == b"[":  # Google's chunks, where nobody asked for events
+            return True
         if len(body) == 1:
             return b'"logprob"' in body[0]
         return any(b'"logprob"' in chunk for chunk in body)

@@ -99,7 +99,7 @@ class Block:
         self._lane = lanes.enter(lanes.Lane("0"))
         self._undo = [default.aside(), settings.full]
         settings.full = self._running.tape.full
-        ensure_installed()
+        ensure_installed(always=True)
         return self
 
     def __exit__(

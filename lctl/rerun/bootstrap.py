@@ -131,7 +131,7 @@ def _record(tape: Tape) -> None:
         inputs.recorded = str(program.get("stdin") or "stream")
     provenance.begun = program.get(provenance.BEGUN)
     if provenance.begun:
-        ensure_installed()
+        ensure_installed(always=True)
         default.leave_to_program()
     else:
         auto_instrument(record="full" if tape.full else "model")

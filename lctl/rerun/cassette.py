@@ -136,7 +136,7 @@ class Cassette:
         self._part.unlink(missing_ok=True)
         stack.callback(setattr, settings, "full", settings.full)
         settings.full = True
-        ensure_installed()
+        ensure_installed(always=True)
         self._open(stack)
 
     def _replay(self, stack: ExitStack) -> None:

@@ -113,7 +113,7 @@ def begin(told: str) -> None:
 
     known = orjson.loads(told)
     allow = known["allow"]
-    ensure_installed()
+    ensure_installed(always=True)
     _say_only_why()
     Outsiders(known["cassette"], known["note"], None if allow is None else tuple(allow))._refuse()
 

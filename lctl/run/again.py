@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from lctl.codec import Log
 from lctl.errors import RerunError
 from lctl.instrument.provenance import steers_libraries
+from lctl.instrument.settings import DISABLED
 from lctl.rerun.certificate import Certificate
 from lctl.rerun.results import certificates
 from lctl.rerun.settings import DUMMY_KEY, MAIN, SCRATCH, VARIABLE, Settings
@@ -119,7 +120,8 @@ def _interpreter(known: dict[str, Any], warnings: list[str]) -> str:
 
 
 def _environment(known: dict[str, Any], settings: Settings, outer: Mapping[str, str]) -> dict[str, str]:
-    inner = {key: value for key, value in outer.items() if not key.startswith(("LCTL_RUN", "LCTL_PARENT"))}
+    ours = ("LCTL_RUN", "LCTL_PARENT", DISABLED)
+    inner = {key: value for key, value in outer.items() if not key.startswith(ours)}
     paths = [str(BOOTSTRAP), *filter(None, outer.get("PYTHONPATH", "").split(os.pathsep))]
     inner["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
     inner[MAIN] = "1"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lctl.errors import UsageError
+from lctl.instrument.settings import DISABLED
 
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
 
@@ -54,7 +55,7 @@ def environment(recording: Recording, outer: Mapping[str, str] = os.environ) -> 
     """
     if recording.path is not None and recording.path.exists():
         raise UsageError(f"{recording.path}: exists already; choose another --output, or remove it first")
-    inner = {key: value for key, value in outer.items() if not key.startswith("LCTL_RUN")}
+    inner = {key: value for key, value in outer.items() if not key.startswith(("LCTL_RUN", DISABLED))}
     paths = [str(BOOTSTRAP), *filter(None, outer.get("PYTHONPATH", "").split(os.pathsep))]
     inner["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
     inner[RUN] = str(os.getpid())

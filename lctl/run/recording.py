@@ -31,11 +31,12 @@ def begin() -> None:
         outsiders.begin(of_test)
         return
     from lctl.instrument import auto_instrument
+    from lctl.instrument.settings import is_disabled
     from lctl.run.environment import RUN, recording_here
     from lctl.session import default, opening
 
     recording = recording_here()
-    if recording is None:
+    if recording is None or is_disabled():  # a process that the program starts with recording turned off
         return
     opening.together = True
 

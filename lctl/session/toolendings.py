@@ -52,9 +52,9 @@ def _say_output(said: dict[str, Any], output: Any, shown: Callable[[Any], Any] |
     if shown is not None:
         with guard("what a tool's result says"):  # the result itself is there all the same
             output = shown(output)
-    if isinstance(output, Failure):
+    if type(output) is Failure:  # not `isinstance`, which asks the value as well (see `jsonable`)
         said["error"] = output._asdict()
-    elif isinstance(output, Pause):
+    elif type(output) is Pause:
         said["paused"] = output.waits
     else:
         said["output"] = output

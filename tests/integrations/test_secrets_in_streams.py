@@ -11,7 +11,7 @@ import httpx2
 import openai
 import pytest
 
-from lctl.instrument import ensure_installed, uninstrument
+from lctl.instrument import auto_instrument, ensure_installed, uninstrument
 from lctl.instrument.bodies import rebuild_chunks
 from lctl.session import LCTLSession
 from lctl.testing import ModelServer
@@ -140,3 +140,83 @@ def test_a_key_in_log_probabilities(tmp_path: Path) -> None:
     assert spelt == recorded["message"]["content"]
     assert spelt.startswith("Your key: [redacted:openai:")
     assert str(list(KEY[8:13].encode())) not in path.read_text().replace(",", ", ")
+
+
+def streamed(
+    path: Path, url: str, kind: str, chunks: list[bytes], *, cut: bool = False, full: bool = False
+) -> str:
+    """The log of one answer that comes in these chunks."""
+
+    def arriving() -> Any:
+        yield from chunks
+        if cut:
+            raise httpx2.ReadError("closed")
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, headers={"content-type": kind}, content=arriving())
+
+    body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Hi"}], "contents": []}
+    auto_instrument(record="full" if full else "model")
+    try:
+        with LCTLSession("c", path), httpx2.Client(transport=httpx2.MockTransport(answer)) as http:
+            try:
+                with http.stream("POST", url, json=body) as response:
+                    response.read()
+            except httpx2.ReadError:
+                assert cut
+    finally:
+        uninstrument()
+    return path.read_text()
+
+
+def spelt_in(log: str) -> str:
+    """Every text of the exchange's body, one behind the other."""
+    [exchange] = [e["data"] for e in json.loads(log)["events"] if e["type"] == "exchange"]
+    if "body" in exchange:
+        return "".join(leaves(json.loads("".join(exchange["body"]))))
+    lines = b"".join(chunk for _, chunk in rebuild_chunks(exchange)).decode().splitlines()
+    return "".join(
+        text for line in lines if "{" in line for text in leaves(json.loads(line[line.index("{") :]))
+    )
+
+
+def chat_chunk(text: str) -> bytes:
+    return json.dumps({"id": "c", "choices": [{"index": 0, "delta": {"content": text}}]}).encode()
+
+
+CHAT, GOOGLE = "http://model/v1/chat/completions", "http://google/v1beta/models/m:streamGenerateContent"
+
+
+def test_a_key_that_begins_in_the_first_event_after_a_byte_order_mark(tmp_path: Path) -> None:
+    chunks = [b"data: %b\n\n" % chat_chunk(piece) for piece in pieces(TEXT[10:])]
+    log = streamed(tmp_path / "a.lctl.json", CHAT, "text/event-stream", [b"\xef\xbb\xbf", *chunks])
+    assert spelt_in(log).startswith("[redacted:openai:")
+    assert "keep it." in spelt_in(log)
+
+
+def test_a_key_in_googles_list_of_chunks(tmp_path: Path) -> None:
+    """Which comes where nobody asked for server-sent events."""
+    chunks = [
+        b"[,"[bool(n) : bool(n) + 1]
+        + json.dumps({"candidates": [{"content": {"role": "model", "parts": [{"text": piece}]}}]}).encode()
+        for n, piece in enumerate(pieces(TEXT))
+    ]
+    log = streamed(tmp_path / "a.lctl.json", GOOGLE, "application/json", [*chunks, b"\n]"])
+    assert spelt_in(log).startswith("Your key: [redacted:openai:")
+    assert spelt_in(log).endswith("keep it.")
+
+
+def test_a_key_whose_end_is_in_a_torn_event(tmp_path: Path) -> None:
+    """Of what the answer says so far nothing is a key yet."""
+    first, torn = chat_chunk(f"Your key: {KEY[:18]}"), chat_chunk(KEY[18:])
+    chunks = [b"data: %b\n\n" % first, b"data: " + torn[: torn.index(b'"}')]]
+    log = streamed(tmp_path / "a.lctl.json", CHAT, "text/event-stream", chunks, cut=True)
+    assert "Your key: " in log
+    assert KEY[18:] not in log
+
+
+def test_a_key_in_lines_of_json_that_are_no_answer_of_a_model(tmp_path: Path) -> None:
+    lines = [json.dumps({"text": piece}).encode() + b"\n" for piece in pieces(TEXT)]
+    log = streamed(tmp_path / "a.lctl.json", "http://other/lines", "application/x-ndjson", lines, full=True)
+    assert spelt_in(log).startswith("Your key: [redacted:openai:")
+    assert spelt_in(log).endswith("keep it.")

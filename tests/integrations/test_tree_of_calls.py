@@ -272,3 +272,51 @@ def test_streams_and_streams_that_were_left(server: ModelServer, log: Path, lctl
     assert [node.status for node in root.children] == ["aborted", "complete"]
     assert "one two three four".startswith(root.children[0].text)
     assert "✗ " in drawn(lctl, log) and "aborted" in drawn(lctl, log)
+
+
+def test_answers_with_the_same_words_are_told_apart_by_their_annotations(place: Path, log: Path) -> None:
+    """A program goes on with the one that its prompt shows; with the latest, where it says nothing."""
+    import httpx2
+
+    def cites(url: str) -> Messages:
+        return [
+            {
+                "type": "url_citation",
+                "url_citation": {"url": url, "title": "t", "start_index": 0, "end_index": 3},
+            }
+        ]
+
+    urls = iter(["http://a", "http://b", "", "", "", ""])
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        url = next(urls)
+        said = {
+            "role": "assistant",
+            "content": "Paris." if url else "Yes.",
+            "annotations": cites(url) if url else [],
+        }
+        choice = {"index": 0, "finish_reason": "stop", "message": said}
+        whole = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+        return httpx2.Response(200, json=whole)
+
+    http = httpx2.Client(transport=httpx2.MockTransport(answer))
+    client = closing(openai.OpenAI(api_key="test", base_url="http://model/v1", http_client=http))
+    with LCTLSession(path=log):
+        first, second = (ask(client, [user("Capital?")]) for _ in range(2))
+        for said in (second, first, {"role": "assistant", "content": "Paris."}):
+            sure = [user("Capital?"), said, user("Sure?")]
+            ask(client, [*sure, ask(client, sure), user("Fine.")] if said is first else sure)
+    tree = Chain.load(log).tree
+    by_url = {
+        node.message["annotations"][0]["url_citation"]["url"]: node
+        for node in tree
+        if node.message.get("annotations")
+    }
+    below = {
+        url: [words(tree, leaf)[1:] for leaf in tree.leaves if node in tree.path(leaf.id)]
+        for url, node in by_url.items()
+    }
+    assert below == {
+        "http://a": [["Paris.", "Sure?", "Yes.", "Fine.", "Yes."], ["Paris.", "Sure?", "Yes."]],
+        "http://b": [["Paris.", "Sure?", "Yes."]],
+    }

@@ -215,7 +215,7 @@ class _Choice:
         for key, pieces in self.pieces.items():
             message[key] = "".join(pieces)
         if self.calls:
-            message["tool_calls"] = [call.whole() for call in self.calls]
+            message["tool_calls"] = [call.whole() for call in _in_order(self.calls)]
         if self.function is not None:
             message["function_call"] = self.function.inner()
         if self.audio is not None:
@@ -223,6 +223,13 @@ class _Choice:
         for key, value in self.other.items():
             message.setdefault(key, value)
         return message
+
+
+def _in_order(calls: list[_Call]) -> list[_Call]:
+    """By the index that the server gives them, as SDKs do; as they came where it counts only some."""
+    if any(type(call.index) is not int for call in calls):
+        return calls
+    return sorted(calls, key=lambda call: call.index)
 
 
 class _Call:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _SEPARATORS = str.maketrans("", "", "-_. ")
 _MARK = "[redacted:"
+#: Letters that a token has at least, if it has nothing else.
+_TOKEN = 10
+_LOGIN = re.compile(r"\blogin\s+\S+\s+\Z").search
 
 
 def normal(name: str) -> str:
@@ -76,15 +79,30 @@ def _assigns(
         return False
     if secret.lower() in ("bearer", "basic"):
         return False  # a scheme; what follows it has been looked at
-    if found["open"]:
-        return bool(sign)
     if not sign:
-        return name.startswith("--")
+        return secret[0] != "-" and _is_told(
+            text[max(0, start - 64) : start], name, quoted=bool(found["open"])
+        )
+    if secret.isalpha() and len(secret) < _TOKEN and normal(name).endswith("token"):
+        return False  # of a grammar: `unexpected token: 'else'`
+    if found["open"]:
+        return any(map(str.isalnum, secret))
     if secret[0] in "([{<$" or "(" in secret or "[" in secret:
         return False  # code: `token = make()`, `password=settings["x"]`
-    if sign == "=":
+    if sign[-1] == "=":
         # In code, too: `api_key=api_key`, `token=self.token`.
         return not (
             secret.isidentifier() and (normal(secret).endswith(normal(named[0])) or "_" in secret)
         ) and ("." not in secret or not all(part.isidentifier() for part in secret.split(".")))
     return len(secret) >= 4 and (not secret.isalpha() or "pass" in name.lower() or len(secret) >= 16)
+
+
+def _is_told(before: str, name: str, *, quoted: bool) -> bool:
+    """Whether a value behind a name is its own though nothing stands between them: in options, in SQL, in
+    what sets variables of the environment, in a `.netrc`."""
+    return (
+        name.startswith("--")
+        or (quoted and name == "PASSWORD")
+        or before.endswith(("ENV ", "setx "))
+        or (name == "password" and _LOGIN(before) is not None)
+    )

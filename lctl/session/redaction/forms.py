@@ -25,32 +25,76 @@ _AUTHORIZATION = (
     r"[a-z][a-z0-9-]*\s+(?=[a-z._~+/=:-]*[0-9])(?=[a-z0-9._~+/=:-]{16}))"
     r"(?P<secret>[a-z0-9._~+/=:-]{6,})"
 )
+# What ends in a letter and yet begins a word: escapes of text that was written again (a newline is `\n`
+# there), of URLs (`%3D`), and the colours of terminals.
+ESCAPES = (r"\\[nrtfb]", r"\\x[0-9A-Fa-f]{2}", r"\\u[0-9A-Fa-f]{4}", r"%[0-9A-Fa-f]{2}", r"[0-9\[]m")
+
+
+def _word(beginning: str) -> str:
+    """`beginning` (of one length) where a word begins. Its letters stand first: so it is found faster."""
+    escaped = "|".join(f"(?<={escape}{beginning})" for escape in ESCAPES)
+    return f"{beginning}(?:(?<![A-Za-z0-9]{beginning})|{escaped})"
+
+
+_BEARER = r"\s+(?P<secret>(?=[A-Za-z._~+/=-]*[0-9]|[A-Za-z0-9._~+/=-]{20})[A-Za-z0-9._~+/=-]{6,})"
+# A class of scikit-learn's pages or of a style sheet, such as `sk-estimator-doc-link`.
+_NO_NAME = r"(?!(?:[a-z]{1,12}[-_]+)+[a-z]{1,12}(?![A-Za-z0-9_-]))"
+#: Keys of services that are told by how they begin: beginning, and what follows it.
+_SERVICES = (
+    ("lsv2_", r"[a-z]{2}_[A-Za-z0-9_]{12,}"),
+    ("nvapi-", r"[A-Za-z0-9_-]{15,}"),
+    ("tgp_", r"v1_[A-Za-z0-9_-]{16,}"),
+    ("e2b_", r"[a-f0-9]{20,}"),
+    ("fc-", r"[a-f0-9]{24,}"),
+    ("jina_", r"[A-Za-z0-9]{20,}"),
+    ("pcsk_", r"[A-Za-z0-9_]{20,}"),
+    ("csk-", r"[a-z0-9]{20,}"),
+    ("fw_", r"[A-Za-z0-9]{20,}"),
+    ("sk_", r"[a-f0-9]{32,}"),
+    ("do[opr]_", r"v1_[a-f0-9]{20,}"),
+    ("shp[acps][ats]_", r"[a-f0-9]{20,}"),
+    ("sbp_", r"[a-f0-9]{20,}"),
+    ("lin_", r"(?:api|oauth)_[A-Za-z0-9]{16,}"),
+    ("ntn_", r"[A-Za-z0-9]{20,}"),
+    ("secret_", r"[A-Za-z0-9]{32,}"),
+    ("fig[dou]_", r"[A-Za-z0-9_-]{20,}"),
+    ("sntry[su]_", r"[A-Za-z0-9_]{16,}[A-Za-z0-9_=+/-]*"),
+    ("dckr_", r"[po]at_[A-Za-z0-9_-]{16,}"),
+    ("glsa_", r"[A-Za-z0-9]{20,}_[a-f0-9]{8}"),
+    ("pylf_", r"v[0-9]_[a-z]{2}_[A-Za-z0-9]{16,}"),
+    ("NRAK-", r"[A-Z0-9]{20,}"),
+    ("PMAK-", r"[a-f0-9]{20,}-[a-f0-9]{20,}"),
+    ("ATATT3", r"[A-Za-z0-9_=-]{20,}"),
+    ("AGE-SECRET-KEY-", r"1[A-Z0-9]{20,}"),
+)
 #: (kind, pattern). The whole match is the secret, or its group `secret` where there is one. Each, but
 #: for those in `WITHOUT_RUN`, has a run of 20 letters, digits, `-` and `_`: `Suspicion` counts on that.
 FORMATS: tuple[tuple[str, str], ...] = (
-    ("anthropic", r"(?<![A-Za-z0-9])sk-ant-[A-Za-z0-9_-]{13,}"),
-    ("openrouter", r"(?<![A-Za-z0-9])sk-or-[A-Za-z0-9_-]{14,}"),
-    ("openai", r"(?<![A-Za-z0-9])sk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{17,}"),
-    ("stripe", r"(?<![A-Za-z0-9])(?:[sr]k_(?:live|test)_[A-Za-z0-9]{12,}|whsec_[A-Za-z0-9]{14,})"),
-    (
-        "google",
-        r"(?<![A-Za-z0-9])(?:AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})",
-    ),
-    ("aws", r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    ("github", r"(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,})"),
-    ("gitlab", r"(?<![A-Za-z0-9])gl(?:pat|dt|rt|ptt)-[A-Za-z0-9_-]{16,}"),
-    ("slack", r"(?<![A-Za-z0-9])xox[abeoprs]-[A-Za-z0-9-]{15,}"),
+    ("anthropic", _word("sk-ant-") + r"[A-Za-z0-9_-]{13,}"),
+    ("openrouter", _word("sk-or-") + r"[A-Za-z0-9_-]{14,}"),
+    ("openai", _word("sk-") + _NO_NAME + r"(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{17,}"),
+    ("stripe", rf"{_word('[sr]k_')}(?:live|test)_[A-Za-z0-9]{{12,}}|{_word('whsec_')}[A-Za-z0-9]{{14,}}"),
+    ("google", _word("AIza") + r"[A-Za-z0-9_-]{30,}"),
+    ("google", rf"(?:{_word('ya29[.]')}|{_word('GOCSPX-')})[A-Za-z0-9_-]{{20,}}"),
+    ("aws", _word("A[KS]IA") + r"[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    ("github", rf"{_word('gh[pousr]_')}[A-Za-z0-9]{{16,}}|{_word('github_pat_')}[A-Za-z0-9_]{{16,}}"),
+    ("gitlab", rf"(?:{_word('glpat-')}|{_word('gl[dr]t-')}|{_word('glptt-')})[A-Za-z0-9_-]{{16,}}"),
+    ("slack", rf"(?:{_word('xox[abeoprs]-')}|{_word('xapp-')})[A-Za-z0-9-]{{15,}}"),
     ("slack", r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,}"),
-    ("huggingface", r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{17,}"),
-    ("tavily", r"(?<![A-Za-z0-9])tvly-[A-Za-z0-9-]{16,}"),
-    ("groq", r"(?<![A-Za-z0-9])gsk_[A-Za-z0-9]{16,}"),
-    ("xai", r"(?<![A-Za-z0-9])xai-[A-Za-z0-9]{20,}"),
-    ("perplexity", r"(?<![A-Za-z0-9])pplx-[A-Za-z0-9]{20,}"),
-    ("replicate", r"(?<![A-Za-z0-9])r8_[A-Za-z0-9]{20,}"),
-    ("npm", r"(?<![A-Za-z0-9])npm_[A-Za-z0-9]{20,}"),
-    ("pypi", r"(?<![A-Za-z0-9])pypi-[A-Za-z0-9_-]{20,}"),
-    ("sendgrid", r"(?<![A-Za-z0-9])SG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}"),
-    ("jwt", r"(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{17,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?"),
+    ("huggingface", _word("hf_") + r"[A-Za-z0-9]{17,}"),
+    ("tavily", _word("tvly-") + r"[A-Za-z0-9-]{16,}"),
+    ("groq", _word("gsk_") + r"[A-Za-z0-9]{16,}"),
+    ("xai", _word("xai-") + r"[A-Za-z0-9]{20,}"),
+    ("perplexity", _word("pplx-") + r"[A-Za-z0-9]{20,}"),
+    ("replicate", _word("r8_") + r"[A-Za-z0-9]{20,}"),
+    ("npm", _word("npm_") + r"[A-Za-z0-9]{20,}"),
+    ("pypi", _word("pypi-") + r"[A-Za-z0-9_-]{20,}"),
+    ("sendgrid", _word("SG[.]") + r"[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}"),
+    ("jwt", _word("eyJ") + r"[A-Za-z0-9_-]{17,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?"),
+    ("service", "|".join(_word(beginning) + rest for beginning, rest in _SERVICES)),
+    ("telegram", r"(?<=[0-9]:)AA[A-Za-z0-9_-]{30,}"),
+    # What begins with `sk-`, in base64
+    ("encoded", r"(?<![A-Za-z0-9+/_-])c2st[A-Za-z0-9_-]{16,}[A-Za-z0-9+/_-]*={0,2}"),
     ("signature", r"(?i)[?&](?:sig|x-amz-signature|x-amz-security-token)=(?P<secret>[^\s&\"'\\]{20,})"),
     (
         "private-key",
@@ -58,12 +102,9 @@ FORMATS: tuple[tuple[str, str], ...] = (
     ),
     ("url-password", _URL_PASSWORD),
     ("authorization", _AUTHORIZATION),
-    (
-        "bearer",
-        r"(?i)\bBearer\s+(?P<secret>(?=[A-Za-z._~+/=-]*[0-9]|[A-Za-z0-9._~+/=-]{20})[A-Za-z0-9._~+/=-]{6,})",
-    ),
+    ("bearer", rf"(?i){_word('Bearer')}{_BEARER}"),
     # "basic" is a word too: only what decodes to `user:password` is taken
-    ("basic", r"(?i)\bBasic\s+(?P<secret>[A-Za-z0-9+/]{6,}={0,2})"),
+    ("basic", rf"(?i){_word('Basic')}\s+(?P<secret>[A-Za-z0-9+/]{{6,}}={{0,2}})"),
 )
 
 #: Kinds that need no such run, and what is in each of them, in lower case.
@@ -78,8 +119,9 @@ WITHOUT_RUN = {
 }
 
 _SECRET = """
-apikey xapikey xgoogapikey authorization proxyauthorization xauthorization password passwd passphrase
-passcode secret secrets clientsecret secretkey accesskey secretaccesskey accountkey sharedaccesskey
+apikey apikeys xapikey xgoogapikey authorization proxyauthorization xauthorization password passwords passwd
+passphrase passcode secret secrets clientsecret secretstring secretkey accesskey secretaccesskey accountkey
+sharedaccesskey
 accesstoken refreshtoken idtoken sessiontoken securitytoken token privatekey signingkey encryptionkey
 masterkey sshkey cookie cookies setcookie subscriptionkey ocpapimsubscriptionkey
 """
@@ -105,9 +147,14 @@ NAME = (
     r"(?:pass(?:word|wd|phrase|code)|(?<![A-Za-z])pwd|secret|token|authorization|cookie|(?:api|access|account|"
     r"private|secret|signing|encryption|subscription|master|ssh)[_. -]?key)"
 )
+# What decorates a name or a value: Markdown, and the colours of terminals.
+_DRESS = r"(?:\*\*|__|\x1b\[[0-9;]*m)*"
+# A type between a name and its value: `password: str = "..."`, `key: &str = "..."`, `key?: string = "..."`.
+_TYPED = r"\??:[ \t]*[&\w.\[\]]+(?:[ \t]*\|[ \t]*\w+)*[ \t]*="
 #: What comes between such a name and its value, and the value. Quotes may be escaped any number of times.
 VALUE = (
-    r"(?P<quote>\\*[\"'])?(?P<sign>\s*(?:=>|[=:])\s*|\s+)(?P<open>\\*[\"'])?"
+    rf"(?P<quote>\\*[\"'])?{_DRESS}(?P<sign>\s*(?:{_TYPED}|=>|->|:=|={{1,3}}|%3[Dd]|:)\s*|\s+){_DRESS}\s*"
+    r"(?:[bBrRfFuU]{1,2}(?=\\*[\"']))?(?P<open>\\*[\"'])?"
     r"(?P<secret>(?(open)[^\"'\\\r\n]+|[^\s\"'\\&;,)}\]]+))"
 )
 #: The header of cookies in a text. A value ends at its `;`, the last one also at a space.
@@ -127,10 +174,14 @@ FORM_FIELD = (
     r"\r?\n(?P<secret>[\s\S]+?)(?=\r?\n--|\Z)"
 )
 
+#: An element of XML with nothing but a word in it.
+ELEMENT = r"<(?P<name>[\w:.-]{1,64})(?:\s[^<>]*)?>(?P<secret>[^<>\s]{4,})(?=</)"
+
 #: Values that stand for a secret without being one.
 NO_SECRET = (
     r"(?i)\s*(?:|\*+|x+|\.+|none|null|nil|true|false|undefined|str|string|bytes|int|bool|optional.*|secretstr|"
-    r"required|missing|invalid|expired|redacted|hidden|masked|<.*|\$.*|\{.*|%.*|your[-_ ].*)[.!?]?\s*"
+    r"required|missing|invalid|expired|redacted|hidden|masked|<.*|\$.*|\{.*|%.*|(?:sk-)?(?:your|my)[-_ ].*|"
+    r"[\w-]{0,12}(?:\.{3}|\u2026))[.!?]?\s*"
 )
 #: What this module leaves in a secret's place.
 PLACEHOLDER = r"\[redacted:[a-z-]+:[0-9a-f]{4}\]"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -141,6 +142,8 @@ class Redactor:
             text = forms.form_field.sub(self._field_of_form, text)
         if not is_named:
             return text
+        if "</" in text:
+            text = forms.element.sub(self._element, text)
         text = forms.cookies.sub(self._header_of_cookies, text)
         return self._assignments(text, forms)
 
@@ -162,7 +165,14 @@ class Redactor:
                 return [value[0], self._whole(value[1], said)]  # one header of a list of headers
             if isinstance(value[1], dict) and "$bytes" in value[1]:
                 return [value[0], self._whole_bytes(value[1], said)]
-        return [self.value(item, name if isinstance(item, str | dict) else None) for item in value]
+        made = [self.value(item, name if isinstance(item, str | dict) else None) for item in value]
+        for n, (option, given) in enumerate(pairwise(value), 1):  # of a command line
+            if isinstance(option, str) and isinstance(given, str) and self._is_secret_option(option, given):
+                made[n] = self._whole(given, option.lstrip("-"))
+        return made
+
+    def _is_secret_option(self, option: str, given: str) -> bool:
+        return option[:1] == "-" and given[:1] != "-" and "=" not in option and self._is_secret_name(option)
 
     def _is_secret_name(self, name: str) -> bool:
         from lctl.session.redaction.forms import PLAIN_NAMES, SECRET_ENDINGS, SECRET_NAMES
@@ -230,6 +240,13 @@ class Redactor:
         if not self._is_secret_name(match["name"]):
             return match[0]
         return match[0][: match.start("secret") - match.start()] + self._whole(match["secret"], match["name"])
+
+    def _element(self, match: re.Match[str]) -> str:
+        name, secret = match["name"], match["secret"]
+        is_word = secret.isalpha() and "pass" not in name.lower()  # of a prompt: `<token>hello</token>`
+        if is_word or not self._is_secret_name(name):
+            return match[0]
+        return match[0][: match.start("secret") - match.start()] + self._whole(secret, name)
 
     def _header_of_cookies(self, found: re.Match[str]) -> str:
         forms = self._forms or self._compile()

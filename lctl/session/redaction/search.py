@@ -50,6 +50,7 @@ class Forms:
         self.cookies = re.compile(forms.COOKIES)
         self.cookie = re.compile(forms.COOKIE)
         self.form_field = re.compile(forms.FORM_FIELD)
+        self.element = re.compile(forms.ELEMENT)
         self.no_secret = re.compile(forms.NO_SECRET)
         self.placeholder = re.compile(forms.PLACEHOLDER)
         self.formats: Sequence[Form] = [(kind, re.compile(form)) for kind, form in forms.FORMATS]

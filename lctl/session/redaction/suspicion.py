@@ -15,7 +15,7 @@ from lctl.session.variables import watched
 
 #: Makes the shape of a line: all its digits alike. Which they are matters only to what `_DIGITS` lists.
 SHAPE = bytes(48 if 48 <= n < 58 else n for n in range(256))
-_DIGITS = "r0_", "ya00.", '"sha000:'
+_DIGITS = "r0_", "ya00.", "lsv0_", "e0b_", "c0st", "atatt0", '"sha000:'
 _SHAPED = str.maketrans("123456789", "000000000")
 #: Shapes that are remembered, at most.
 _SHAPES = 1024
@@ -52,15 +52,18 @@ _REACH = len(RUN)
 # What the keys that are one run begin with, and how much of the run follows at least. The letter before is
 # looked at first: nearly every word, and a line of hyphens, stops there.
 _UNDERSCORE = re.compile(
-    r"_(?<=[pousrbfkm8c]_)(?=[0-9a-z_]{14})(?:(?<=gh[pousr]_)|(?<=github_)pat_|(?<=hf_)|(?<=gsk_)|(?<=npm_)|"
-    r"(?<=r8_)|(?<=whsec_)|(?<=[sr]k_)(?:live|test)_)"
+    r"_(?<=[pousrbfkm8c2wtand]_)(?=[0-9a-z_-]{14})(?:(?<=gh[pousr]_)|(?<=github_)pat_|(?<=hf_)|(?<=gsk_)|(?<=npm_)|"
+    r"(?<=r8_)|(?<=whsec_)|(?<=[sr]k_)(?:live|test)_|(?<=lsv2_)|(?<=tgp_)v1_|(?<=e2b_)|(?<=jina_)|(?<=pcsk_)|"
+    r"(?<=fw_)|(?<=sk_)[0-9a-f]{14}|(?<=do[opr]_)v1_|(?<=shp(?:at|ca|pa|ss)_)|(?<=sbp_)|(?<=lin_)(?:api|oauth)_|"
+    r"(?<=ntn_)|(?<=fig[dou]_)|(?<=sntry[su]_)|(?<=dckr_)[po]at_|(?<=glsa_)|(?<=pylf_)v[0-9]_)"
 ).search
 _HYPHEN = re.compile(
-    r"-(?<=[abeikoprstxy]-)(?=[0-9a-z_-]{15})(?:(?<=sk-)|(?<=gl[dr]t-)|(?<=glpat-)|(?<=glptt-)|(?<=xox[abeoprs]-)|"
-    r"(?<=tvly-)|(?<=xai-)|(?<=pplx-)|(?<=pypi-)|(?<=gocspx-))"
+    r"-(?<=[abceikoprstxy]-)(?=[0-9a-z_-]{15})(?:(?<=sk-)|(?<=gl[dr]t-)|(?<=glpat-)|(?<=glptt-)|(?<=xox[abeoprs]-)|"
+    r"(?<=tvly-)|(?<=xai-)|(?<=pplx-)|(?<=pypi-)|(?<=gocspx-)|(?<=xapp-)|(?<=nvapi-)|(?<=fc-)|(?<=csk-)|"
+    r"(?<=nrak-)|(?<=pmak-))"
 ).search
 _SENDGRID, _JWT = re.compile(rb"G\.(?<=SG\.)").search, re.compile(rb"J(?<=eyJ)").search
-_CLOUDS = re.compile(rb"A(?:Iza|KIA|SIA)").search
+_CLOUDS = re.compile(rb"A(?:Iza|KIA|SIA|TATT3|A(?<=[0-9]:AA))").search
 _YA29 = re.compile(r"9\.(?<=ya29\.)").search
 _A, _G, _J = b"AGJ"  # `in` finds a number in bytes five times as fast as bytes of one
 
@@ -233,6 +236,7 @@ def _introduced(line: bytes, lowered: str) -> bool:
         (_A in line and _CLOUDS(line) is not None)
         or (_J in line and _JWT(line) is not None)
         or (_G in line and _SENDGRID(line) is not None)
+        or b"c2st" in line
         or ("9" in lowered and _YA29(lowered) is not None)
         or ("-" in lowered and "-----begin" in lowered)
         or _BASIC(lowered) is not None

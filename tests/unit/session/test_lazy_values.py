@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -166,3 +167,27 @@ def test_a_dict_of_the_programs_own_says_what_it_holds(tmp_path: Path) -> None:
         compare(Guarded(a=1))
     [call] = _events(tmp_path / "run.lctl.json", "tool_call")
     assert call["data"]["input"]["value"] == {"a": 1}
+
+
+def test_a_result_that_cannot_say_its_class(tmp_path: Path) -> None:
+    """What a dead weak reference, or a lazy value whose loading fails, gives when it is asked for that."""
+
+    class Thing:
+        pass
+
+    class Unloaded:
+        def __getattribute__(self, name: str) -> Any:
+            raise RuntimeError("not loaded")
+
+    @lctl.tool
+    def fetch(value: Any) -> Any:
+        return value
+
+    thing = Thing()
+    dead = weakref.proxy(thing)
+    del thing
+    with lctl.LCTLSession("c", tmp_path / "a.lctl.json") as session:
+        for value in (Unloaded(), dead):
+            assert fetch(value) is value
+        assert session.lost == 0
+    assert [event.type for event in lctl.load(tmp_path / "a.lctl.json").events] == ["tool_call"] * 2

@@ -95,6 +95,26 @@ class TestStreams:
             {"name": "g", "arguments": "{}"},
         ]
 
+    def test_calls_that_come_in_another_order(self) -> None:
+        """A server may begin with any of them; the order is that of the index."""
+        pieces = [(2, "c", "{"), (0, "a", "{"), (1, "b", "{}"), (0, None, "}"), (2, None, "}")]
+        answer = read(
+            sse(
+                *(
+                    delta(
+                        tool_calls=[{"index": index, "id": id, "function": {"name": id, "arguments": text}}]
+                    )
+                    for index, id, text in pieces
+                )
+            )
+        )
+        calls = answer.messages[0]["tool_calls"]
+        assert [(call["id"], call["function"]["arguments"]) for call in calls] == [
+            ("a", "{}"),
+            ("b", "{}"),
+            ("c", "{}"),
+        ]
+
     def test_parallel_calls_under_one_index(self) -> None:
         """Another id and a name: another call, whatever its index."""
 

@@ -122,12 +122,66 @@ def test_values_under_secret_names(session: LCTLSession, events: Events, name: s
         ("password: correcthorse", "correcthorse"),
         ("AWS_SECRET_ACCESS_KEY={secret}", chars(40)),
         ("https://x.blob.core.windows.net/c?sv=1&sig={secret}", chars(43)),
+        ("**Password:** correcthorse1", "correcthorse1"),
+        ("**API Key**: `{secret}`", "k" + chars(12)),
+        ("\x1b[1mpassword\x1b[0m: correcthorse", "correcthorse"),
+        ("password -> correcthorse1", "correcthorse1"),
+        ('password: str = "correcthorse"', "correcthorse"),
+        ('let api_key: &str = "{secret}";', "k" + chars(12)),
+        ('apiKey := "correcthorse"', "correcthorse"),
+        ("client(password=b'correcthorse')", "correcthorse"),
+        ('if password == "correcthorse":', "correcthorse"),
+        ("CREATE USER bob WITH PASSWORD 'correcthorse'", "correcthorse"),
+        ("<server><username>bob</username><password>correcthorse</password></server>", "correcthorse"),
+        ("https://e.com/?to=https%3A%2F%2Fother.com%2F%3Fapi_key%3D{secret}", "k" + chars(12)),
+        ("ENV API_KEY {secret}", "k" + chars(12)),
+        ("machine example.com login bob password correcthorse", "correcthorse"),
+        ("telegram.org/bot{secret}/getMe", "123456789:AA" + chars(33)),
     ],
 )
 def test_secrets_in_text(session: LCTLSession, text: str, secret: str) -> None:
     """Headers, URLs, connection strings, command lines."""
     assert session.emit("t", {"value": text.replace("{secret}", secret)})
     assert secret not in session.path.read_text()
+
+
+#: What may stand right before a word, and ends in a letter or a digit.
+ESCAPES = {
+    "newline": "key:\\n",
+    "tab": "\\t",
+    "again": "\\\\n",
+    "equals": "%3D",
+    "ampersand": "\\u0026",
+    "colour": "\x1b[32m",
+}
+
+
+@pytest.mark.parametrize("before", ESCAPES.values(), ids=ESCAPES)
+@pytest.mark.parametrize("kind", sorted(SECRETS.keys() - {"private-key", "base64"}))
+def test_secrets_behind_an_escape(session: LCTLSession, kind: str, before: str) -> None:
+    """In text that holds JSON, an address in an address, or what a terminal shows."""
+    assert session.emit("t", {"value": f'Result: {{"content": "{before}{SECRETS[kind]}"}} was given'})
+    assert session.emit("t", {"value": f"Result: {before}Bearer {SECRETS[kind]}"})
+    assert SECRETS[kind][-12:] not in session.path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (
+            {"cmd": ["deploy", "--api-key", "{secret}", "--region", "eu"]},
+            ["deploy", "--api-key", "--region", "eu"],
+        ),
+        ({"passwords": ["{secret}"], "n": ["a"]}, ["passwords", "a"]),
+        ({"SecretString": "{secret}", "Name": "db"}, ["SecretString", "db"]),
+    ],
+)
+def test_secrets_in_values(session: LCTLSession, value: Any, kept: list[str]) -> None:
+    """Words of a command line, several under one name, what AWS keeps."""
+    session.emit("t", json.loads(json.dumps(value).replace("{secret}", "hunter2-hunter3")))
+    content = session.path.read_text()
+    assert "hunter2" not in content
+    assert all(f'"{word}"' in content for word in kept)
 
 
 KEPT: list[Any] = [
@@ -154,6 +208,12 @@ KEPT: list[Any] = [
     "risk-assessment-of-the-security-review and task-1234567890-abcdefghij",
     "sk-learn and sk-image are libraries; author: someone; authorized: yes",
     "See the docs on ?token= for more, or https://e.com/list?page=2&api_key= and what follows it",
+    "<token>hello</token> and <secret>butler</secret> or <password>...</password>",
+    "SyntaxError: unexpected token: ';' or token: 'else'; token=NUMBER expected, token == EOF",
+    "class='sk-toggleable__label-arrow' class='sk-estimator-doc-link' id='sk-container-id-1'",
+    "OPENAI_API_KEY=sk-... or api_key=your-api-key; password: *****; --token -v",
+    "password: str = None; token: Token = get_token(); api_key: str = settings.api_key",
+    {"tokens": ["a", "b"], "cmd": ["sort", "--key", "name", "-k", "2"], "secret_name": "db"},
     {"model": "gpt-4o", "text": "The token bucket: it refills. Secret: none. Password: required."},
 ]
 
