@@ -225,6 +225,10 @@ def test_profiles_of_ones_own() -> None:
     assert profile("poet", capabilities=["verse"]) == {"type": "poet", "capabilities": ["verse"]}
     with pytest.raises(UsageError, match="no agent type 'poet'"):
         profile("poet")
+    with pytest.raises(UsageError, match="capabilities of an agent profile are a list of names, not 'verse'"):
+        profile("poet", capabilities="verse")
+    with pytest.raises(UsageError, match="reliability_score is a number from 0 to 1, not 92"):
+        profile("reviewer", reliability_score=92)
     with pytest.raises(UsageError, match=r"agent_types\.x"):
         agent_types({"agent_types": {"x": {"tools": []}}})
 
