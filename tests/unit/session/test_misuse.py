@@ -10,6 +10,7 @@ import pytest
 
 import lctl
 from lctl.errors import UsageError
+from lctl.facts.querying import query
 from tests.golden import logs
 
 
@@ -48,6 +49,21 @@ CASES: dict[str, tuple[Callable[[Any], object], str]] = {
     "a pattern": (
         lambda t: lctl.Redactor(extra_patterns=["("]),
         "extra_patterns: '(' is no regular expression",
+    ),
+    "engine": (lambda t: lctl.ReplayEngine("x"), "ReplayEngine('x'): it takes a chain"),
+    "what-if at": (lambda t: lctl.what_if(t.chain, at="2", set={"data.x": 1}), "at='2': it is the number of"),
+    "what-if drop": (lambda t: lctl.what_if(t.chain, drop=["2"]), "drop='2': it is the number of"),
+    "what-if insert": (lambda t: lctl.what_if(t.chain, at=2, insert=["x"]), "not 'x'"),
+    "a query of a path": (lambda t: query("run.json", "SELECT 1"), "such as lctl.load(PATH)"),
+    "a query at": (lambda t: query(t.chain, "SELECT * FROM facts", at="2"), "at='2': it takes the number"),
+    "a store at": (lambda t: lctl.facts.open_store(t.chain.log.path, at="2"), "at='2': it takes the number"),
+    "redact": (
+        lambda t: lctl.LCTLSession(path=t.folder / "x", redact=["ACME"]),
+        "redact=['ACME']: it is True, False or an lctl.Redactor",
+    ),
+    "header": (
+        lambda t: lctl.LCTLSession(path=t.folder / "x", header="ann"),
+        "header='ann': it is a mapping",
     ),
     "a name": (lambda t: lctl.Redactor(extra_keys="x-tenant"), "extra_keys='x-tenant': it is a list"),
 }
