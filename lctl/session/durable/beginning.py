@@ -79,7 +79,7 @@ def start_data(
     if trigger is not None:
         data["trigger"] = _trigger(trigger)
     if model is not None:
-        data["model"] = _model(model)
+        data["model"] = model_data(model)
     data |= tools_data(tools)
     data |= {key: value for key, value in extra.items() if value is not None}
     if state is not None:
@@ -101,7 +101,12 @@ def _trigger(trigger: Any) -> Any:
     return {"type": kind, "id": id}
 
 
-def _model(model: Any) -> dict[str, Any]:
+def model_data(model: Any) -> dict[str, Any]:
+    """`model` of a session's start.
+
+    Raises:
+        UsageError: it is neither an id nor a mapping.
+    """
     if isinstance(model, str):
         return {"id": model}
     if isinstance(model, Mapping):

@@ -11,6 +11,7 @@ from lctl.clock import system_clock, system_ids
 from lctl.errors import UsageError
 from lctl.record.recorder import Draft
 from lctl.session import naming, opening
+from lctl.session.durable.beginning import model_data
 from lctl.session.durable.cut import Cut, find_cut
 from lctl.session.durable.ids import new_id
 from lctl.session.durable.tooling import tools_data
@@ -44,6 +45,10 @@ def fork(
 ) -> R:
     if repair not in ("error", "truncate", "synthesize"):
         raise UsageError(f"repair={repair!r}: it is one of error, truncate, synthesize")
+    if system_patch is not None and not isinstance(system_patch, str) and not callable(system_patch):
+        raise UsageError(f"system_patch={system_patch!r:.80}: it is a text, or a function of the old one")
+    if at is not None and seq is not None:
+        raise UsageError(f"at={at!r} and seq={seq!r}: a fork begins at one place; leave one of the two out")
     cut = find_cut(source, at, seq, repair)
     view = source.at(cut.seq)
     place, chain = _place(source, view, cut, path)
@@ -66,7 +71,7 @@ def fork(
         },
     }
     if model is not None:
-        data["model"] = {"id": model} if isinstance(model, str) else dict(model)
+        data["model"] = model_data(model)
     for key, value in (("state", view.state), ("state_version", view.state_version)):
         if value is not None:
             data[key] = value
@@ -179,7 +184,7 @@ def _patch(view: Reading, cut: Cut, data: dict[str, Any], patch: SystemPatch) ->
         return None
     first = view.node(1)
     seeds = view.seed_messages
-    old = str(seeds[0].get("content") or "") if seeds and seeds[0].get("role") == "system" else None
+    old = first.text if seeds and first is not None and first.role in ("system", "developer") else None
     new = patch if isinstance(patch, str) else patch(old or "")
     if new == old:
         return None

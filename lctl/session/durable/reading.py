@@ -163,13 +163,12 @@ class Reading(Hydrated):
             redact: what takes out secrets that the log itself may hold.
 
         Raises:
-            UsageError: the file exists.
+            UsageError: the file exists, or `redact` is nothing that takes secrets out.
             RecordingError: it cannot be written.
         """
         from lctl.session.durable import bundles
 
-        redactor = redact if isinstance(redact, Redactor) else Redactor() if redact else None
-        return bundles.export(self, path, redactor)
+        return bundles.export(self, path, opening.redactor(redact))
 
     @classmethod
     def load_bundle(cls, bundle: str | os.PathLike[str], path: str | os.PathLike[str] | None = None) -> Self:

@@ -206,8 +206,10 @@ class Session(Ending):
                 its `context`, `details` of a tool's result, `call`, `status`, ...
 
         Raises:
-            UsageError: the session has ended, or another message has that number.
+            UsageError: the session has ended, another message has that number, or what is given is none.
         """
+        if number is not None and (not isinstance(number, int) or number < 1):
+            raise UsageError(f"number={number!r}: messages are numbered from 1, seeds included")
         with self.writing:
             self.check_running()
             new, done = fresh(self, [{**message_data(one), **data} for one in messages], number)

@@ -22,6 +22,7 @@ class Things:
         self.graph.append({"role": "user", "content": "Hello"})
         self.engine = lctl.ReplayEngine(self.chain)
         self.folder = folder
+        self.durable = lctl.Session.start(log=self.session, session_id="S", seed_messages=["hi"])
 
     def start(self, **given: Any) -> None:
         lctl.Session.start(log=self.session, **given)
@@ -46,6 +47,14 @@ CASES: dict[str, tuple[Callable[[Any], object], str]] = {
     "trigger": (lambda t: t.start(trigger=5), "trigger=5: it is ('email', 'msg-17'), or a type alone"),
     "model": (lambda t: t.start(model=5), "model=5: it is an id, or {'id': ..., 'context_window': ...}"),
     "tools": (lambda t: t.start(tools=5), "tools=5: it is a list of names, definitions or functions"),
+    "number": (lambda t: t.durable.record("x", number=0), "number=0: messages are numbered from 1"),
+    "no message": (lambda t: t.durable.record(None), "None is no message"),
+    "two messages": (lambda t: t.durable.record([{"role": "user"}]), "give each by itself"),
+    "end": (lambda t: t.durable.end("done"), "status='done': a session is completed or failed in the end"),
+    "fork's model": (lambda t: t.durable.fork(model=5), "model=5: it is an id"),
+    "fork's system": (lambda t: t.durable.fork(system_patch=5), "system_patch=5: it is a text"),
+    "fork's place": (lambda t: t.durable.fork(1, seq=2), "at=1 and seq=2: a fork begins at one place"),
+    "bundle": (lambda t: t.durable.export(t.folder / "b", redact=[]), "redact=[]: it is True, False or"),
     "a pattern": (
         lambda t: lctl.Redactor(extra_patterns=["("]),
         "extra_patterns: '(' is no regular expression",
