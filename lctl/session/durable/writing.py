@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from lctl.conversation.sdkobjects import no_message, own_copy
 from lctl.errors import UsageError
 from lctl.interrupts import let_cause_through
 from lctl.session import border, jsonable
@@ -34,11 +35,10 @@ def message_data(given: Any) -> dict[str, Any]:
     """
     if isinstance(given, str):
         return {"role": "user", "content": given}
-    if given is None or isinstance(given, bool | int | float):
-        raise UsageError(f"{given!r} is no message: it is a dict, an object of an SDK, or a user's words")
-    made = jsonable.plain(given)
-    if isinstance(made, list) and any(isinstance(one, dict) and "role" in one for one in made):
-        raise UsageError("a list of messages is no message: give each by itself, as in record(*messages)")
+    why = no_message(given)
+    if why is not None:
+        raise UsageError(why)
+    made = jsonable.plain(own_copy(given))
     if not isinstance(made, dict):
         return {"role": "user", "content": made}
     if not isinstance(given, Mapping):  # an SDK's object has a field for everything there might be

@@ -286,7 +286,7 @@ def test_s14_a_system_prompt_of_another_form(tmp_path: Path, first: dict[str, An
     """The patch is given its words, and what says the same changes nothing."""
     with Session.start(log=tmp_path / "p.lctl.json", seed_messages=[first, "hi"]) as s:
         for patch, expected in ((lambda old: f"{old} In verse.", "Be brief. In verse."), ("Be brief.", None)):
-            f = s.fork(system_patch=patch)  # type: ignore[arg-type]
+            f = s.fork(system_patch=patch)
             assert f.context[0] == (first if expected is None else {**first, "content": expected})
             f.log.close()
 

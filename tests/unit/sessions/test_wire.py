@@ -127,3 +127,49 @@ def test_s6_what_a_program_notes_of_an_answer_is_kept(client: Any, tmp_path: Pat
         answer = client.chat.completions.create(model="m", messages=s.context).choices[0].message
         s.record(answer, details={"type": "asked"})
     assert lctl.Session.hydrate(tmp_path / "w.lctl.json").messages[0]["details"] == {"type": "asked"}
+
+
+def test_s10_an_answer_of_anthropic_is_one_message(tmp_path: Path) -> None:
+    """Recorded as the SDK gives it: the session's context is what the API takes (no `id`, no `usage`), and is
+    recognized as what the call gave."""
+    anthropic = pytest.importorskip("anthropic")
+    tools = [{"name": "count", "input_schema": {"type": "object"}}]
+    with (
+        ModelServer() as server,
+        closing(anthropic.Anthropic(base_url=server.anthropic_url, api_key="x")) as client,
+        lctl.Session.start(log=tmp_path / "w.lctl.json", session_id="S", seed_messages=SEEDS[1:]) as s,
+    ):
+        server.reply("Let me count.", tool_calls=[ToolCall("count", {"fruit": "apples"})])
+        server.reply("Twelve.")
+        options: dict[str, Any] = {"model": "claude-sonnet-4-6", "max_tokens": 99, "tools": tools}
+        answer = client.messages.create(messages=s.context, **options)
+        s.record(answer, sampled=True)
+        result = {"type": "tool_result", "tool_use_id": answer.content[1].id, "content": "12"}
+        s.record({"role": "user", "content": [result]})
+        s.record(client.messages.create(messages=s.context, **options), sampled=True)
+        context = s.context
+    assert [set(message) for message in context] == [{"role", "content"}] * 4
+    assert [set(part) for part in context[1]["content"]] == [
+        {"type", "text"},
+        {"type", "id", "name", "input"},
+    ]
+    tree = lctl.load(tmp_path / "w.lctl.json").tree
+    assert (len(tree), len(tree.leaves)) == (4, 1)
+    [row] = samples(tree)
+    assert row.weights == [0, 1, 0, 1]
+
+
+def test_a_response_is_no_message(tmp_path: Path) -> None:
+    """What an SDK gives as a whole: said, with what to take of it, by all that take messages."""
+    with ModelServer() as server, lctl.LCTLSession(path=tmp_path / "w.lctl.json") as log:
+        client = closing(openai.OpenAI(base_url=server.openai_url, api_key="x"))
+        whole = client.chat.completions.create(model="m", messages=SEEDS)
+        with pytest.raises(TypeError, match=r"a ChatCompletion is no message, .* give .choices\[0\].message"):
+            lctl.MessageGraph(log).append(whole)
+        with pytest.raises(lctl.LctlError, match=r"a Choice is no message, .* give \.message of it"):
+            lctl.Session.start(log=log).record(whole.choices[0])
+        view = log.tree.view("talk")
+        with pytest.raises(lctl.LctlError, match=r"a Response is no message, .* give \.output of it"):
+            view.send(client.responses.create(model="m", input="x"))
+        view.send(whole.choices[0].message)
+        assert view.nodes[-1].role == "assistant"
