@@ -55,7 +55,8 @@ def spare(path: Path, *read: str | os.PathLike[str]) -> Path:
     Raises:
         UsageError: it is one of these under whatever name, or a database.
     """
-    names = [name for one in map(os.fspath, read) for name in (one, one.removesuffix("+"))]
+    given = [os.fspath(one) for one in read]
+    names = [*given, *(one.removesuffix("+") for one in given)]
     if any(_is_same(path, name) for name in names):
         raise UsageError(f"{path}: is what is read here, and would be lost; write to another file")
     if path.is_file() and path.stat().st_size and _beginning(path) == _DATABASE:

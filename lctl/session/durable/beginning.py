@@ -16,7 +16,7 @@ from lctl.session.conversing import Follower
 from lctl.session.default import get_session
 from lctl.session.durable.ids import new_id
 from lctl.session.durable.tooling import tools_data
-from lctl.session.durable.writing import as_stored, message_data, recorded_as, same_message
+from lctl.session.durable.writing import as_stored, messages_data, recorded_as, same_message
 from lctl.session.session import LCTLSession
 
 Log = LCTLSession | str | os.PathLike[str] | None
@@ -135,7 +135,7 @@ def begin(
         RecordingError: its beginning could not be recorded.
     """
     id = data["session_id"]
-    messages = [message_data(seed) for seed in seeds]
+    messages = messages_data(seeds)
     with follower.writing_of(id):
         sessions = follower.sessions
         if id in sessions and sessions[id].start_data:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from lctl.conversation.dangling import unanswered
+from lctl.conversation.items import ungroup
 from lctl.conversation.node import Node
 from lctl.conversation.nodestore import LogNodes, NodeStore
 from lctl.conversation.tree import Tree
@@ -13,7 +14,7 @@ from lctl.errors import RecordingError, UsageError
 from lctl.record.recorder import Draft
 from lctl.session.conversing import follower_of
 from lctl.session.durable.ids import new_id
-from lctl.session.durable.writing import Redelivery, as_stored, message_data, recorded_as, same_message
+from lctl.session.durable.writing import Redelivery, as_stored, messages_data, recorded_as, same_message
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
@@ -219,7 +220,7 @@ class ReplyTurn:
             BrokenChain: a message on the way to the root is missing. With strict=False, what there is.
             LogError: one cannot be read.
         """
-        return self._chains.store.transcript(self.tail.id, strict=strict)
+        return ungroup(self._chains.store.transcript(self.tail.id, strict=strict))
 
     def record(self, *messages: Any, **data: Any) -> Node:
         """Record what the agent says and does; in the log when this returns. The turn's last message then.
@@ -228,8 +229,8 @@ class ReplyTurn:
             RecordingError: it could not be recorded.
         """
         with follower_of(self._log).writing:
-            for message in messages:
-                given = {**message_data(message), **data}
+            for message in messages_data(messages):
+                given = {**message, **data}
                 if self._redelivery.take({k: v for k, v in given.items() if k not in _HIDDEN}) is None:
                     self._append(given)
         return self.tail

@@ -173,3 +173,65 @@ def test_a_response_is_no_message(tmp_path: Path) -> None:
             view.send(client.responses.create(model="m", input="x"))
         view.send(whole.choices[0].message)
         assert view.nodes[-1].role == "assistant"
+
+
+def test_s10_an_answer_of_the_responses_api_is_one_message(tmp_path: Path) -> None:
+    """Its items form one message; the context has all of them as items again, as the API takes them."""
+    tools = [{"type": "function", "name": "count", "parameters": {"type": "object"}}]
+    with (
+        ModelServer() as server,
+        closing(openai.OpenAI(base_url=server.openai_url, api_key="x")) as client,
+        lctl.Session.start(log=tmp_path / "w.lctl.json", session_id="S", seed_messages=SEEDS[1:]) as s,
+    ):
+        server.reply("Let me count.", reasoning="hm", tool_calls=[ToolCall("count", {"fruit": "apples"})])
+        server.reply("Twelve.")
+        answer = client.responses.create(model="m", input=s.context, tools=tools)
+        assert s.record(*answer.output, sampled=True) == 2
+        assert [call["name"] for call in s.pending.calls] == ["count"]
+        (call,) = [item for item in answer.output if item.type == "function_call"]
+        fork = s.fork(at=2, repair="synthesize")
+        assert fork.context[:-1] == s.context
+        assert (fork.context[-1]["type"], fork.context[-1]["call_id"]) == (
+            "function_call_output",
+            call.call_id,
+        )
+        fork.log.close()
+        output = {
+            "type": "function_call_output",
+            "call_id": call.call_id,
+            "output": "12",
+            "status": "completed",
+        }
+        s.record(output)
+        sent = s.context
+        assert (
+            s.record(*client.responses.create(model="m", input=sent, tools=tools).output, sampled=True) == 4
+        )
+        live = s.context
+    assert [item.get("type") for item in sent] == [
+        *(None, "reasoning", "message", "function_call", "function_call_output"),
+    ]
+    assert sent[1:4] == [item.model_dump(exclude_unset=True) for item in answer.output] and sent[4] == output
+    tree = lctl.load(tmp_path / "w.lctl.json").tree
+    assert [node.role for node in tree] == ["user", "assistant", "tool", "assistant"] and len(
+        tree.leaves
+    ) == 1
+    [row] = samples(tree)
+    assert row.weights == [0, 1, 0, 1]
+    again = lctl.Session.hydrate(tmp_path / "w.lctl.json")
+    assert again.context == live and again.prompt(4) == sent
+
+
+def test_s13_a_fork_has_the_message_that_its_call_recorded_first(client: Any, tmp_path: Path) -> None:
+    """An answer is in the log before it is the session's: a fork at it ends after that, outside of steps too."""
+    with lctl.Session.start(log=tmp_path / "w.lctl.json", session_id="S", seed_messages=SEEDS) as s:
+        answer = client.chat.completions.create(model="m", messages=s.context).choices[0].message
+        s.record(answer, sampled=True)
+        s.record({"role": "tool", "tool_call_id": answer.tool_calls[0].id, "content": "12"})
+        answer = client.chat.completions.create(model="m", messages=s.context).choices[0].message
+        s.record(answer, sampled=True)
+        for source in (s, lctl.Session.hydrate(s.log)):
+            for at in range(2, 6):
+                fork = source.fork(at=at, repair="synthesize")
+                assert fork.context[:at] == s.context[:at] and fork.high_water == at + (at == 3)
+                fork.log.close()
