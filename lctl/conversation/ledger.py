@@ -109,8 +109,10 @@ class Ledger:
         return self.high[n - 1] if n else 0
 
     def since(self, number: int) -> int:
-        """The event that made message `number` the session's own; 0 of one that is not. A message that a model
-        call had recorded itself is in the log before that."""
+        """The event that made message `number` the session's own; 0 of one that is not.
+
+        What a model call had recorded itself is in the log before that.
+        """
         return next((seq for seq, own in zip(self.seqs, self.numbers, strict=False) if own == number), 0)
 
     def latest(self, seqs: list[int], seq: int) -> int:
