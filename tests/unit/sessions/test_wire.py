@@ -223,7 +223,7 @@ def test_s10_an_answer_of_the_responses_api_is_one_message(tmp_path: Path) -> No
 
 
 def test_s13_a_fork_has_the_message_that_its_call_recorded_first(client: Any, tmp_path: Path) -> None:
-    """An answer is in the log before it is the session's: a fork at it ends after that, without a step too."""
+    """An answer is in the log before it is the session's: a fork at it ends after that."""
     with lctl.Session.start(log=tmp_path / "w.lctl.json", session_id="S", seed_messages=SEEDS) as s:
         answer = client.chat.completions.create(model="m", messages=s.context).choices[0].message
         s.record(answer, sampled=True)
