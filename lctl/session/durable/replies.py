@@ -14,7 +14,14 @@ from lctl.errors import RecordingError, UsageError
 from lctl.record.recorder import Draft
 from lctl.session.conversing import follower_of
 from lctl.session.durable.ids import new_id
-from lctl.session.durable.writing import Redelivery, as_stored, messages_data, recorded_as, same_message
+from lctl.session.durable.writing import (
+    Redelivery,
+    as_stored,
+    captured,
+    messages_data,
+    recorded_as,
+    same_message,
+)
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
@@ -238,6 +245,12 @@ class ReplyTurn:
     def _append(self, message: dict[str, Any]) -> None:
         nodes = self.nodes
         id = f"{self._first}/{len(nodes)}"
+        following = [node for node in nodes[-1].children if "turn_id" not in node.data]
+        there = captured(self._log, following, message)
+        if there is not None:
+            if not self._log.alias(id, there.id):
+                raise RecordingError(f"{self._log.path}: message {id} could not be recorded")
+            return
         placed = {"message_id": id, "parent_id": nodes[-1].id, "conversation_id": self.conversation}
         if not self._log.emit("message", {**placed, "turn_id": self.id, **message}):
             raise RecordingError(f"{self._log.path}: message {id} could not be recorded")

@@ -235,3 +235,35 @@ def test_s13_a_fork_has_the_message_that_its_call_recorded_first(client: Any, tm
                 fork = source.fork(at=at, repair="synthesize")
                 assert fork.context[:at] == s.context[:at] and fork.high_water == at + (at == 3)
                 fork.log.close()
+
+
+def test_r12_an_answer_in_a_reply_chain_is_one_message(client: Any, tmp_path: Path) -> None:
+    """The turn is the same as without capture; taken up again, nothing is there twice."""
+
+    def work(log: lctl.LCTLSession) -> list[Any]:
+        turn = log.conversations.reply(to=None, text="How many?", message_id="in1")
+        if not turn.done:
+            answer = client.chat.completions.create(model="m", messages=turn.transcript()).choices[0].message
+            turn.record(answer, sampled=True)
+            turn.record({"role": "tool", "tool_call_id": answer.tool_calls[0].id, "content": "12"})
+            turn.record(
+                client.chat.completions.create(model="m", messages=turn.transcript()).choices[0].message
+            )
+            turn.alias("out1")
+        more = log.conversations.reply(to="out1", text="Sure?", message_id="in2")
+        if not more.done:
+            more.record(
+                client.chat.completions.create(model="m", messages=more.transcript()).choices[0].message
+            )
+        return [(one.done, [node.role for node in one.nodes], one.depth) for one in (turn, more)]
+
+    with lctl.LCTLSession(path=tmp_path / "w.lctl.json") as log:
+        found = work(log)
+    assert found == [(True, ["user", "assistant", "tool", "assistant"], 3), (True, ["user", "assistant"], 5)]
+    with lctl.LCTLSession(path=tmp_path / "w.lctl.json") as log:
+        assert work(log) == found
+    tree = lctl.load(tmp_path / "w.lctl.json").tree
+    assert (len(tree), len(tree.leaves), tree.diagnostics) == (6, 1, [])
+    assert [node.id for node in tree.turn("in1")] == [node.id for node in tree][:4]
+    [row] = samples(tree)
+    assert row.weights == [0, 1, 0, 1, 0, 1]
