@@ -304,6 +304,6 @@ def _recorded(node: Node) -> dict[str, Any]:
     """A message as it was recorded."""
     data = node.data
     said = {key: value for key, value in data.items() if key not in PLACE_KEYS}
-    if "wire" in said:  # the message's own values of such keys
+    if isinstance(said.get("wire"), Mapping):  # the message's own values of such keys
         said |= said.pop("wire")
     return restored(node.tree.forest, said) if node.tree.forest.blobs else said

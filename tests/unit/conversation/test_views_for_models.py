@@ -71,6 +71,8 @@ def test_v11_items_of_the_responses_api() -> None:
     log.events[-1]["data"]["type"] = "function_call_output"
     result = {"type": "function_call_output", "call_id": "c1", "output": "x"}
     assert log.tree.view().messages()[1:] == [*asks, result]
+    empty = chain("u1").say("a1", "u1", content=[]).tree.view().messages()
+    assert [message["role"] for message in empty] == ["user", "assistant"]
 
 
 def test_v11_results_of_what_is_left_out_are_left_out() -> None:
