@@ -27,9 +27,14 @@ class ReplayEngine:
 
     engine = ReplayEngine(Chain.load("run.lctl.json"))
     engine.replay_to(10).facts
+
+    Raises:
+        UsageError: it is no chain.
     """
 
     def __init__(self, chain: Chain) -> None:
+        if not hasattr(chain, "log"):
+            raise UsageError(f"ReplayEngine({chain!r:.80}): it takes a chain, such as Chain.load(PATH)")
         self.chain = chain
 
     def replay_to(self, seq: int) -> State:

@@ -28,6 +28,7 @@ from lctl.state.reducer import fold
 from lctl.trust.deriving import rederive
 from lctl.trust.gates import THRESHOLDS, Thresholds, gate
 from lctl.trust.policy import policy_of
+from lctl.values import index_number
 
 Sets = Mapping[str, Any] | Iterable[str | Edit]
 
@@ -172,6 +173,11 @@ def what_if(
     log = chain.log if isinstance(chain, Chain) else open_log(chain) if not isinstance(chain, Log) else chain
     events = list(log.events())
     drops = [drop] if isinstance(drop, int) else list(drop)
+    for name, seq in (("at", at), *(("drop", one) for one in drops)):
+        if seq is not None and index_number(seq) is None:
+            raise UsageError(
+                f"{name}={seq!r:.80}: it is the number of an event, such as {events[-1].seq if events else 1}"
+            )
     inserted: list[Any] = [insert] if isinstance(insert, Mapping) else list(insert)
     changes = [(at, edit) for edit in edits_of(set)]
     if not (changes or drops or inserted):
@@ -194,6 +200,8 @@ def edits_of(given: Sets) -> list[Edit]:
 
 
 def _insertion(raw: Mapping[str, Any], at: int | None, events: Sequence[Event]) -> Insertion:
+    if not isinstance(raw, Mapping):
+        raise UsageError(f'an inserted event is {{"type": ..., "data": ...}}, not {raw!r:.80}')
     after = raw.get("after", at)
     if not isinstance(after, int) or isinstance(after, bool):
         raise UsageError('an inserted event needs a place: give `at`, or "after" in the event')

@@ -51,13 +51,14 @@ def confidence(
     from lctl.analysis.confidence import lines
     from lctl.cli.target import opened
 
-    found = _only(found_in(opened(target), at), facts)
+    log = opened(target)
+    found = _only(found_in(log, at), facts)
     code = DIFFERENCE if strict and found.blocked else OK
     if screen.json:
         screen.json_value(_document(found))
         return code
     if output is not None:
-        _write(screen, found, output)
+        _write(screen, found, output, log.name)
         return code
     if plot:
         from lctl.analysis.confidenceplot import terminal_plot
@@ -112,14 +113,16 @@ def _causes(screen: Screen, way: Way) -> None:
     screen.table([Column(right=True), Column(right=True), Column(), Column(flexible=True)], rows, indent=2)
 
 
-def _write(screen: Screen, found: Confidence, output: str) -> None:
+def _write(screen: Screen, found: Confidence, output: str, read: str) -> None:
     from lctl.analysis.confidenceplot import svg_plot
     from lctl.cli.target import output as writable
+    from lctl.codec.wholefile import writing
 
     if output == "-":
         screen.document(svg_plot(found))
         return
-    writable(output).write_text(svg_plot(found), encoding="utf-8")
+    with writing(writable(output, read)) as file:
+        file.write(svg_plot(found).encode())
     screen.line(f"Wrote {plain(output)}")
 
 

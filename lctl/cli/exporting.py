@@ -111,15 +111,15 @@ def export(
         elif name == "parquet":
             telling.parquet(log, output)
         else:
-            path = None if output is None else writable(output)
+            path = None if output is None else writable(output, log.name)
             telling.write(path, telling.otlp(log, name, not no_content))
         return
     if name in TRAINING:
-        _training(log, name, to_seq, None if output is None else writable(output))
+        _training(log, name, to_seq, None if output is None else writable(output, log.name))
         return
     text = _exported(log if to_seq is None else _cut(log, to_seq), name, partial)
     if output is not None:
-        _write(writable(output), text)
+        _write(writable(output, log.name), text)
     else:
         Screen().document(text, json=name in _JSON)
 

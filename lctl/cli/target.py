@@ -153,15 +153,20 @@ def _path_of(target: str) -> str:
     return parse(target).place
 
 
-def output(name: str) -> Path:
+def output(name: str, *read: str) -> Path:
     """The path of a file to be written, which replaces one that is there.
+
+    Args:
+        read: names of what it is made of.
 
     Raises:
         LogLocked: a running program records into it.
+        UsageError: it is a folder, or one of those that are read.
     """
     from lctl.cli.runs import is_live
+    from lctl.codec.wholefile import spare
 
-    path = Path(name)
+    path = spare(Path(name), *read)
     if path.is_dir():
         raise UsageError(f"{path}: is a folder; give a file")
     if is_live(path):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from lctl.errors import LogError
+from lctl.errors import LogError, UsageError
 
 #: Characters of a name that the name of its unfinished file has: with more it may be too long.
 _NAME = 60
@@ -46,6 +46,42 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
         raise LogError(f"{path}: cannot be written ({(error.strerror or str(error)).lower()})") from None
 
 
+def spare(path: Path, *read: str | os.PathLike[str]) -> Path:
+    """The path, where writing it costs nothing that is recorded.
+
+    Args:
+        read: names of what the new file is made of; "+" behind one is a run with all that it started.
+
+    Raises:
+        UsageError: it is one of these under whatever name, or a database.
+    """
+    given = [os.fspath(one) for one in read]
+    names = [*given, *(one.removesuffix("+") for one in given)]
+    if any(_is_same(path, name) for name in names):
+        raise UsageError(f"{path}: is what is read here, and would be lost; write to another file")
+    if path.is_file() and path.stat().st_size and _beginning(path) == _DATABASE:
+        raise UsageError(f"{path}: is a database, and would be lost; write to another file")
+    return path
+
+
+_DATABASE = b"SQLite format 3\0"
+
+
+def _is_same(path: Path, name: str) -> bool:
+    try:
+        return path.samefile(name)
+    except (OSError, ValueError):  # one of them is no file
+        return False
+
+
+def _beginning(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_DATABASE))
+    except OSError:  # it will be said by who writes
+        return b""
+
+
 def _put(part: Path, target: Path, there: os.stat_result | None) -> None:
     if there is None or there.st_nlink == 1:
         part.replace(target)
@@ -54,4 +90,4 @@ def _put(part: Path, target: Path, there: os.stat_result | None) -> None:
         shutil.copyfileobj(made, file)
 
 
-__all__ = ["writing"]
+__all__ = ["spare", "writing"]

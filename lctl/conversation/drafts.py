@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lctl.conversation.node import Node
+from lctl.conversation.sdkobjects import no_message, own_copy
 from lctl.errors import RecordingError, UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +19,15 @@ _KEPT = ("name", "tool_call_id")
 def message(
     tree: Tree, conversation: str, id: str, parent: str | None, content: Any, **fields: Any
 ) -> dict[str, Any]:
-    """The data of a message below `parent`; `content` may be a whole message."""
+    """The data of a message below `parent`; `content` may be a whole message, an SDK's too.
+
+    Raises:
+        UsageError: it is none, and nothing that one says.
+    """
+    why = None if content is None else no_message(content)
+    if why is not None:
+        raise UsageError(why)
+    content = own_copy(content)
     said = dict(content) if isinstance(content, Mapping) and "role" in content else {"content": content}
     data = {"message_id": id, "parent_id": parent, **fields, **said}
     if conversation != "main":

@@ -11,6 +11,7 @@ import orjson
 from lctl.codec.lines import encode_value
 from lctl.conversation.begun import Begun
 from lctl.conversation.dangling import unanswered
+from lctl.conversation.items import ungroup
 from lctl.conversation.measures import Totals
 from lctl.conversation.node import Node
 from lctl.conversation.restoring import restored
@@ -120,7 +121,7 @@ class Hydrated(Begun):
             way = set(self.tree.way(later[-1].number, strict=False))
             later = [node for node in later if node.number in way and node.status == "complete"]
         found = self.seed_messages[: max(to, 0)] + [_recorded(node) for node in later]
-        return [{key: value for key, value in one.items() if key not in _NOTES} for one in found]
+        return ungroup([{key: value for key, value in one.items() if key not in _NOTES} for one in found])
 
     def prompt_hash(self, number: int | None = None) -> str:
         """Hash of `prompt(number)`, for comparing a call with what it was."""
@@ -150,6 +151,13 @@ class Hydrated(Begun):
             if step <= seq < end <= self.seq and self._ledger.high_at(end) <= number:
                 return end
         return 0
+
+    def taken_at(self, number: int) -> int:
+        """The event since which message `number` is this session's and whole; 0 of one it does not have."""
+        node = self.node(number)
+        return (
+            0 if node is None else max(self._ledger.since(number), node.tree.forest.finished_at(node.number))
+        )
 
     def node(self, number: int) -> Node | None:
         """The message of that number; None where there is none."""
@@ -294,5 +302,8 @@ _NOTES = frozenset({"is_new", "details", "timestamp"})
 
 def _recorded(node: Node) -> dict[str, Any]:
     """A message as it was recorded."""
-    said = {key: value for key, value in node.data.items() if key not in PLACE_KEYS}
+    data = node.data
+    said = {key: value for key, value in data.items() if key not in PLACE_KEYS}
+    if isinstance(said.get("wire"), Mapping):  # the message's own values of such keys
+        said |= said.pop("wire")
     return restored(node.tree.forest, said) if node.tree.forest.blobs else said

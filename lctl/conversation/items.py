@@ -99,8 +99,12 @@ def ungroup(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if message.get("role") == "tool" and isinstance(kind, str) and kind.endswith("_output"):
             rest = {key: message[key] for key in message if key not in ("role", "tool_call_id", "content")}
             items.append({**rest, "call_id": message.get("tool_call_id"), "output": content})
-        elif message.get("role") == "assistant" and isinstance(content, list) and all(map(is_item, content)):
+        elif isinstance(content, list) and content and _is_of_items(message):
             items += content
         else:
             items.append(message)
     return items
+
+
+def _is_of_items(message: dict[str, Any]) -> bool:
+    return message.get("role") == "assistant" and all(map(is_item, message["content"]))

@@ -108,6 +108,13 @@ class Ledger:
         n = bisect_right(self.high_seqs, seq)
         return self.high[n - 1] if n else 0
 
+    def since(self, number: int) -> int:
+        """The event that made message `number` the session's own; 0 of one that is not.
+
+        What a model call had recorded itself is in the log before that.
+        """
+        return next((seq for seq, own in zip(self.seqs, self.numbers, strict=False) if own == number), 0)
+
     def latest(self, seqs: list[int], seq: int) -> int:
         """The last of `seqs` that is not after `seq`; 0 where there is none."""
         n = bisect_right(seqs, seq)

@@ -15,7 +15,7 @@ from lctl.conversation.tree import Tree
 from lctl.errors import UsageError
 from lctl.events import Event
 from lctl.state.model import Diagnostic
-from lctl.values import mapping
+from lctl.values import index_number, mapping
 
 
 class Lineage(NamedTuple):
@@ -71,10 +71,17 @@ class Sessions(Folding):
         return newest if self._seq is None else min(self._seq, newest)
 
     def at(self, seq: int) -> Sessions:
-        """The same sessions after event `seq`; copies nothing."""
+        """The same sessions after event `seq`; copies nothing.
+
+        Raises:
+            UsageError: `seq` is no number.
+        """
+        number = index_number(seq)
+        if number is None:
+            raise UsageError(f"at({seq!r}): it takes the number of an event, such as {self.seq}")
         made = Sessions.__new__(Sessions)
         made.__dict__.update(self.__dict__)
-        made._seq = seq
+        made._seq = number
         return made
 
     def __getitem__(self, id: str) -> Hydrated:

@@ -169,9 +169,18 @@ class Tree:
         return [found for found in self._forest.diagnostics if found.seq <= self.seq]
 
     def turn(self, id: str) -> list[Node]:
-        """The messages of one turn, in order of seq."""
-        numbers = self._forest.turns.get(id, ())
-        return [Node(self, n) for n in numbers if self._forest.seqs[n] <= self.seq]
+        """The messages of one turn, in order of seq: those that name it, and those that a model call had
+        recorded by itself, which an alias (`TURN/1`, `TURN/2`, ...) says are of it."""
+        forest, seq = self._forest, self.seq
+        numbers = [n for n in forest.turns.get(id, ()) if forest.seqs[n] <= seq]
+        if numbers and forest.aliases:
+            place = 1
+            while (number := forest.find(f"{id}/{place}", seq)) >= 0:
+                place += 1
+                if number not in numbers:
+                    numbers.append(number)
+            numbers.sort()
+        return [Node(self, n) for n in numbers]
 
     # -- paths -------------------------------------------------------------------------------
 

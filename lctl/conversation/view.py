@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 
 from lctl.conversation import drafts
 from lctl.conversation.following import Follow, Following, Kind, Listener, Turn
+from lctl.conversation.items import ungroup
 from lctl.conversation.node import Node
 from lctl.conversation.repair import Repair, complete
 from lctl.conversation.route import Change
@@ -111,7 +112,7 @@ class View(Writing):
 
     def messages(self, include_partial: bool = False, repair: Repair | None = None) -> list[dict[str, Any]]:
         """The whole path as a model may read it, whatever page is shown: finished messages, each tool call
-        with its result right after it. They are the caller's own.
+        with its result right after it; of the Responses API its items. They are the caller's own.
 
         Args:
             include_partial: also messages that are streamed, were aborted or failed.
@@ -126,7 +127,7 @@ class View(Writing):
         with self._open() as route:
             number, tree = route.leaf, self._tree.at(self._tree.seq)
         nodes = [Node(tree, n) for n in tree.way(number)] if number >= 0 else []
-        return complete(nodes, repair, include_partial)
+        return ungroup(complete(nodes, repair, include_partial))
 
     def siblings(self, id: str) -> Siblings:
         """The alternatives at the place of a message, itself among them."""

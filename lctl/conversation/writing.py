@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from lctl.conversation.watch import Watch
 
 
+#: How a streamed message may end.
+_ENDS = ("complete", "aborted", "error")
+
+
 class Writing:
     """The part of a `View` that writes, through the tree's writer."""
 
@@ -104,8 +108,10 @@ class Writing:
         (complete, aborted, error). Of a message that is complete `content` is an edit; the id of the message.
 
         Raises:
-            As `send`; also if a complete message is given a chunk or a status.
+            As `send`; also if a complete message is given a chunk or a status, or there is no such status.
         """
+        if status is not None and status not in _ENDS:
+            raise UsageError(f"status={status!r}: a streamed message is {', '.join(_ENDS)} in the end")
         node = self._node(id)
         agent = fields.pop("agent", None)
         if node.status != "streaming":

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Protocol
 
+from lctl.errors import UsageError
 from lctl.events import Event
 from lctl.facts.logtables import TABLES, fill
 from lctl.facts.relevance import Embed
@@ -15,6 +16,7 @@ from lctl.facts.store import FactStore
 from lctl.state.collection import paused
 from lctl.trust.ledger import Ledger
 from lctl.trust.policy import policy_of
+from lctl.values import index_number
 
 
 class Events(Protocol):
@@ -37,7 +39,12 @@ class Loaded(Protocol):
 
 
 def ledger_of(log: Events | Loaded, at: int | None = None) -> Ledger:
-    """The facts of a log, as they stood after event `at`, under the policy of its header."""
+    """The facts of a log, as they stood after event `at`, under the policy of its header.
+
+    Raises:
+        UsageError: it is no log, or `at` is no number.
+    """
+    _check(log, at)
     header: Any = getattr(log, "log", log)
     ledger = Ledger(policy_of(header.chain, getattr(header, "extra", None)))
     with paused():
@@ -68,7 +75,9 @@ def query(
 
     Raises:
         QueryError: it is no query, would do more than read, or takes too long.
+        UsageError: it is no log, or `at` is no number.
     """
+    _check(log, at)
     with paused():
         wanted = names(for_facts(sql))
         ledger = ledger_of(log, at) if "facts" in wanted else Ledger()
@@ -79,6 +88,13 @@ def query(
             else:
                 store.sandbox.define(table, TABLES[table])
         return store.ask(sql, agent=agent, limit=limit)[0]
+
+
+def _check(log: Events | Loaded, at: int | None) -> None:
+    if not hasattr(log, "events"):
+        raise UsageError(f"{log!r:.80}: it takes a log or a chain, such as lctl.load(PATH)")
+    if at is not None and index_number(at) is None:
+        raise UsageError(f"at={at!r}: it takes the number of an event")
 
 
 def _up_to(log: Events | Loaded, at: int | None) -> Iterable[Event]:

@@ -20,7 +20,8 @@ Embed = Callable[[list[str]], Sequence[Sequence[float]]]
 _K1, _B = 1.2, 0.75
 #: Between texts that are searched in one go.
 _BETWEEN = "\0"
-_WORD = re.compile(r"\w+")
+#: As FTS5 takes them apart: `user_id` is two.
+_WORD = re.compile(r"[^\W_]+")
 
 
 def scores(words: str, texts: Sequence[str]) -> dict[int, float]:

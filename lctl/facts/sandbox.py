@@ -185,6 +185,10 @@ class Sandbox:
             return QueryError(
                 f"the query took longer than {self.seconds:g} s; ask for less, or join on fewer rows"
             )
+        if "number of bindings" in text:
+            return QueryError(
+                "a query has no parameters; write the value into it: 'text', with each ' doubled"
+            )
         if "one statement at a time" in text:
             return QueryError("one query at a time: there is a second statement behind the first")
         if "pattern too complex" in text:

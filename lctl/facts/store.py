@@ -57,7 +57,7 @@ class FactStore:
         seconds: float = SECONDS,
     ) -> None:
         self.url = url
-        self.embed = embed
+        self._embed = embed
         self._ledger = ledger
         self._catch_up, self._asker, self._on_read = catch_up, asker, on_read
         self._lock = RLock()
@@ -74,6 +74,17 @@ class FactStore:
         self._scores: dict[str, dict[int, float]] = {}
         self._vectors: dict[str, list[float]] = {}
         self._trouble: QueryError | None = None
+
+    @property
+    def embed(self) -> Embed | None:
+        """Texts to vectors, for `relevance()`; None: by words."""
+        return self._embed
+
+    @embed.setter
+    def embed(self, function: Embed | None) -> None:
+        with self._lock:
+            self._embed = function
+            self._vectors = {}  # another function's vectors are of another space
 
     def query(self, sql: str, *, agent: str | None = None, limit: int = ROWS) -> list[dict[str, Any]]:
         """The rows of a SELECT over `facts`; `SELECT * WHERE ...` means facts too. The read is recorded.
@@ -96,6 +107,8 @@ class FactStore:
         """The answer, and the ids of the facts read as far as the query shows them; records nothing."""
         if not isinstance(sql, str):
             raise QueryError(f"a query is text, not {type(sql).__name__}")
+        if not isinstance(limit, int) or limit < 0:
+            raise QueryError(f"limit={limit!r}: how many rows there may be, such as {ROWS}")
         with self._lock:
             self._scores.clear()
             self._trouble = None
@@ -163,6 +176,8 @@ class FactStore:
 
     def _relevance(self, words: object, row: object) -> float:
         """Called by SQLite for a row; the first call for some words works out all of them."""
+        if words is None:
+            return 0.0
         found = self._scores.get(str(words))
         if found is None:
             try:

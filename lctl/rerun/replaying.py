@@ -118,13 +118,17 @@ def replay(
         source: the session with the recordings, where its log is not beside the fork's.
 
     Raises:
-        UsageError: an option that there is not, or the source cannot be found.
+        UsageError: it is no session, an option that there is not, or the source cannot be found.
         RerunError: another replay is running in this process.
     """
     if tools not in get_args(Tools) or matching not in get_args(Matching):
         raise UsageError(
             f"tools={tools!r}, matching={matching!r}: tools is one of {', '.join(get_args(Tools))}, "
             f"matching of {', '.join(get_args(Matching))}"
+        )
+    if not isinstance(session, Session):
+        raise UsageError(
+            f"replay({session!r:.80}): it takes a session, such as Session.hydrate(PATH).fork(at=4)"
         )
     if not _one_at_a_time.acquire(blocking=False):
         raise RerunError("another replay is running in this process; one at a time")

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lctl.clock import Clock, IdSource, urandom
+from lctl.errors import UsageError
 from lctl.record.journal import Durability, JournalStore
 from lctl.record.store import RecordingStore
 from lctl.session import jsonable, naming, processes
+from lctl.session.redaction.redact import Redactor
 
 if TYPE_CHECKING:
     from lctl.stores.address import Address
@@ -44,6 +46,35 @@ def destination(given: str | Address | None) -> Address | None:
     from lctl.stores.opening import configured
 
     return configured(given)
+
+
+def redactor(given: bool | Redactor | None) -> Redactor | None:
+    """What takes secrets out; None where they are to be recorded.
+
+    Raises:
+        UsageError: it is something else: patterns, perhaps, that would be passed over.
+    """
+    if given is False:
+        return None
+    if given is None or given is True:
+        return Redactor()
+    if isinstance(given, Redactor):
+        return given
+    raise UsageError(
+        f"redact={given!r:.80}: it is True, False or an lctl.Redactor, which takes names and patterns"
+    )
+
+
+def header(given: Mapping[str, Any] | None, redactor: Redactor | None) -> dict[str, Any]:
+    """What a program says in its log's header, without secrets.
+
+    Raises:
+        UsageError: it is no mapping.
+    """
+    if given is not None and not isinstance(given, Mapping):
+        raise UsageError(f'header={given!r:.80}: it is a mapping, such as {{"user": "ann"}}')
+    plain = dict(jsonable.plain(dict(given or {})))
+    return plain if redactor is None else dict(redactor.value(plain))
 
 
 def chain(

@@ -100,7 +100,7 @@ class LCTLSession(Trusting, Stepping, Verbs, Keeping):
             store: where the events go: `file:FOLDER`, `memory:`, `sqlite:///FILE`, `postgresql://...`;
                 LCTL_STORE when None. A chain it has under `chain_id`, or that follows `#`, is gone on with.
             durability: what is safe when a recording call returns; see `JournalStore`.
-            redact: False records secrets as they are; a `Redactor` says what else is one.
+            redact: False, and nothing else, records secrets as they are; a `Redactor` says what else is one.
             max_string: characters of one string that are kept (its head and its tail).
             agent: of events outside any step.
             confidence: how facts are treated: decay_rate, sources, facts, thresholds, tolerance (see
@@ -108,7 +108,7 @@ class LCTLSession(Trusting, Stepping, Verbs, Keeping):
             header: more of what the log's header says; a `parent` in place of the one the environment names.
 
         Raises:
-            UsageError: `confidence` has what it cannot have.
+            UsageError: `confidence`, `redact` or `header` is what it cannot be.
             LogLocked: another session is writing this log.
             LctlError: the log cannot be opened, and why.
         """
@@ -116,12 +116,13 @@ class LCTLSession(Trusting, Stepping, Verbs, Keeping):
         if self._to is not None and self._to.chain:
             chain_id, self._to = chain_id or self._to.chain, self._to.at("")
         self._durability: Durability = durability
-        self._redactor = redact if isinstance(redact, Redactor) else Redactor() if redact else None
+        self._redactor = opening.redactor(redact)
         self._max_string = max_string
         if self._redactor is not None:
             guard.clean = self._redactor.text
         self._clock, self._ids = clock, ids
-        chain = opening.chain(chain_id, ids, {**(header or {}), **hooks.header(self._redactor)}, confidence)
+        said = {**opening.header(header, self._redactor), **hooks.header(self._redactor)}
+        chain = opening.chain(chain_id, ids, said, confidence)
         self._store = opening.store(chain, path, durability, clock, adopt=chain_id is None, to=self._to)
         self.agent = agent
         self.lost = 0

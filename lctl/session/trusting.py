@@ -127,18 +127,18 @@ class Trusting(Contracting):
             text: of the fact, from now on.
 
         Raises:
-            UsageError: there is no such fact, or nobody said how sure they are.
+            UsageError: there is no such fact, nobody said how sure they are, or one of `assessments` is none
+                (then nothing is recorded).
         """
+        from lctl.trust.consensus import read_assessment
         from lctl.trust.deriving import consensus_data
 
-        for one in assessments:
-            named = (
-                one
-                if isinstance(one, Mapping)
-                else {name: getattr(one, name) for name in one.__struct_fields__}
-            )
+        said = [(read_assessment(one), one) for one in assessments]
+        for read, one in said:
+            # A mapping that does not say it leaves it to the agent's profile.
+            weighed = not isinstance(one, Mapping) or one.get("reliability") is not None
             self.assess(
-                fact_id, named["confidence"], agent=named["agent"], reliability=named.get("reliability")
+                fact_id, read.confidence, agent=read.agent, reliability=read.reliability if weighed else None
             )
         found: Consensus | None = None
 
@@ -186,7 +186,7 @@ class Trusting(Contracting):
         self,
         model: str | None = None,
         reason: str | None = None,
-        alternatives: Iterable[str] = (),
+        alternatives: Iterable[str] | str = (),
         confidence: float | None = None,
         *,
         role: str | None = None,
@@ -210,7 +210,7 @@ class Trusting(Contracting):
         given = {"reason": reason, "confidence": confidence, "role": role, "decision": decision}
         made = {name: value for name, value in given.items() if value is not None}
         who = agent or self._place()[0]
-        others = list(alternatives)
+        others = [alternatives] if isinstance(alternatives, str) else list(alternatives)
 
         def make(ledger: Ledger) -> dict[str, Any]:
             return {**routing_data(ledger, who, model, others, fact, by_gate), **made, **data}

@@ -88,6 +88,10 @@ class DeliveredJournal(JournalStore):
             self.flush()
             return self.ending().events_end
 
+    def is_all(self, position: int) -> bool:
+        """Whether no event stands after a position."""
+        return max(position, self._begin) >= self.events_end()
+
     def bounds(self) -> tuple[int, int]:
         """First and last seq."""
         with self.lock:

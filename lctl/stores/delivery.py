@@ -191,7 +191,7 @@ class Delivery:
         if not self._swept:
             self._swept = True
             outbox.deliver_all(self._store)
-        if self._tail is not None and self._position >= journal.events_end():
+        if self._tail is not None and journal.is_all(self._position):
             # Where another has gone on with it, the end is that one's.
             if self._store.entry(self.stored_as).last_seq == journal.bounds()[1]:
                 self._store.finish(self.stored_as, self._tail)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import orjson
 
 from lctl._version import __version__
-from lctl.codec.wholefile import writing
+from lctl.codec.wholefile import spare, writing
 from lctl.conversation.restoring import names_in
 from lctl.errors import UsageError
 from lctl.training import constraints, pages
@@ -62,7 +62,7 @@ def export_training(
         to_seq: what was in the log after that event.
 
     Raises:
-        UsageError: there is no such format.
+        UsageError: there is no such format; an option has no such value; `path` is one of the logs.
         LogError: a log cannot be read, or the file cannot be written.
     """
     export = Export(
@@ -79,7 +79,7 @@ def export_training(
         max_len=max_len,
         allow_length=allow_length,
     )
-    target = Path(path)
+    target = spare(Path(path), *export.names)
     write_whole(target, export.pieces())
     made = export.manifest(target.name)
     text = packed(made, orjson.OPT_INDENT_2)
@@ -118,6 +118,11 @@ class Export:
         self._warned: Counter[str] = Counter()
         self._kinds: Counter[str] = Counter()
         self._said = {"to_seq": to_seq, "pairs": pairs, "continuation": continuation or None, **options}
+
+    @property
+    def names(self) -> list[str]:
+        """What its logs are called: the path of one that was read from a file."""
+        return [one.name for one in self._opened]
 
     def pieces(self) -> Iterator[bytes]:
         """The file's bytes: a row a line, or a page in pieces."""

@@ -9,6 +9,7 @@ from lctl.conversation.calls import finish_reason
 from lctl.conversation.node import message_of
 from lctl.conversation.restoring import copied
 from lctl.conversation.tree import Tree
+from lctl.errors import UsageError
 from lctl.training.planning import Paths, Plan
 from lctl.training.rewards import Rewards
 from lctl.training.sample import Sample
@@ -47,7 +48,12 @@ def samples(
         chain: id of the chain, for the ids of rows.
         inherited: messages up to this seq are another chain's, which this one was forked from; they are
             context here.
+
+    Raises:
+        UsageError: it is no tree, or an option has no such value.
     """
+    if not isinstance(tree, Tree):
+        raise UsageError(f"samples({tree!r:.80}): it takes a tree, such as lctl.load(PATH).tree")
     plan = Plan(
         tree,
         paths=paths,

@@ -16,6 +16,8 @@ import msgspec
 from lctl.events import Event
 from lctl.trust.contracts import Contract, Shape
 from lctl.trust.saying import facts_carried, facts_read
+from lctl.trust.schemas import ABSENT
+from lctl.trust.schemas import breaches as schema_breaches
 
 Data = Mapping[str, Any]
 #: An agent, and the outermost of its steps.
@@ -42,7 +44,7 @@ class Violation(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        if self.value is None:
+        if self.value is None and (not self.field or self.expected == ABSENT):
             return f"{self.item}: {self.field or 'it'} is missing"
         named = f"{self.field} {_short(self.value)}" if self.field else _short(self.value)
         return f"{self.item}: {named}, expected {self.expected}"
@@ -240,7 +242,7 @@ def breaches(shape: Shape, item: Any) -> list[tuple[str, Any, str]]:
     found: list[tuple[str, Any, str]] = []
     for field in shape.required_fields:
         if fields.get(field) is None:
-            found.append((field, None, "a value"))
+            found.append((field, None, ABSENT))
     for field, bound in shape.minimums.items():
         if (value := fields.get(field)) is not None and not (_is_number(value) and value >= bound):
             found.append((field, value, f"at least {bound:g}"))
@@ -251,8 +253,6 @@ def breaches(shape: Shape, item: Any) -> list[tuple[str, Any, str]]:
         if (value := fields.get(field)) is not None and value not in allowed:
             found.append((field, value, "one of " + ", ".join(map(str, allowed))))
     if shape.schema is not None:
-        from lctl.trust.schemas import breaches as schema_breaches
-
         found += schema_breaches(shape.schema, item)
     return found
 

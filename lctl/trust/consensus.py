@@ -71,7 +71,7 @@ def consensus(assessments: Iterable[Assessment | dict[str, Any]], tolerance: flo
     """
     by_agent: dict[str, Assessment] = {}
     for one in assessments:
-        made = _read(msgspec.structs.asdict(one) if isinstance(one, Assessment) else one)
+        made = read_assessment(one)
         by_agent[made.agent] = made
     if not by_agent:
         raise UsageError("a consensus needs at least one assessment")
@@ -104,10 +104,18 @@ def _levels(held: list[float], weights: list[float], tolerance: float) -> tuple[
     return min(1.0, fsum(near) / whole), min(1.0, fsum(apart) / whole)
 
 
-def _read(given: Any) -> Assessment:
+def read_assessment(given: Any) -> Assessment:
+    """An assessment, or a mapping that is one.
+
+    Raises:
+        UsageError: it is not {agent, confidence, reliability}.
+    """
+    if isinstance(given, Assessment):
+        given = msgspec.structs.asdict(given)
     if not isinstance(given, Mapping):
         raise UsageError(f"an assessment is {{agent, confidence, reliability}}, not {given!r:.80}")
-    confidence, reliability = unit(given.get("confidence")), unit(given.get("reliability", 1.0))
+    weight = given.get("reliability")
+    confidence, reliability = unit(given.get("confidence")), 1.0 if weight is None else unit(weight)
     agent = given.get("agent")
     if not isinstance(agent, str) or confidence is None or reliability is None:
         raise UsageError(

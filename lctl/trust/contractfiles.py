@@ -55,6 +55,8 @@ def _each(given: Given) -> Iterable[Contract]:
                 raise UsageError(f"{path}: there is no contract file (.yaml, .yml, .json) in it")
             return [one for file in files for one in _file(file)]
         return _file(path)
+    if not isinstance(given, Iterable) or isinstance(given, bytes):
+        raise UsageError(f"contracts are files, folders, documents or Contracts, not {given!r:.80}")
     return [one for part in given for one in _each(part)]
 
 
@@ -97,7 +99,7 @@ def _program(path: Path) -> list[Contract]:
 
     try:
         names = runpy.run_path(str(path))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if isinstance(error, SyntaxError):
             line, column = error.lineno or 1, error.offset or 1
         else:

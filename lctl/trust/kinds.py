@@ -141,6 +141,9 @@ UNKNOWN = Kind("execution_error", "request_failed", False, "inspect_error")
 #: table above these are whole names: a program's own `ToolTimeoutPolicy` is no timeout.
 OF_PROGRAMS = {
     "TimeoutError": _TIMEOUT,
+    "TimeoutExpired": _TIMEOUT,  # subprocess
+    "TimeoutException": _TIMEOUT,  # Selenium
+    "DeadlineExceeded": _TIMEOUT,  # gRPC of Google's clients
     "MemoryError": _MEMORY,
     "GraphRecursionError": _DEPTH,  # LangGraph; a RecursionError, so before it
     "RecursionError": _RECURSION,

@@ -64,6 +64,8 @@ def read_policy(given: Mapping[str, Any] | Policy | None) -> Policy:
     """
     if given is None or isinstance(given, Policy):
         return given or Policy()
+    if not isinstance(given, Mapping):
+        raise UsageError(f'confidence: settings such as {{"decay_rate": 0.9}}, not {given!r:.80}')
     return _read(given, strict=True)
 
 

@@ -13,6 +13,7 @@ import msgspec
 from lctl.errors import UsageError
 from lctl.events import Event
 from lctl.trust.ledger import Ledger
+from lctl.trust.numbers import unit
 from lctl.trust.policy import Policy
 from lctl.values import text
 
@@ -104,7 +105,7 @@ def agent_types(document: Mapping[str, Any]) -> dict[str, AgentType]:
     Raises:
         UsageError: the block is not {name: {capabilities, typical_tools, outputs}}.
     """
-    block = document.get("agent_types", document)
+    block = document.get("agent_types", document) if isinstance(document, Mapping) else None
     if not isinstance(block, Mapping):
         raise UsageError("agent_types: expected a name for each type")
     known = dict(AGENT_TYPES)
@@ -124,8 +125,14 @@ def profile(type: str, *, types: Mapping[str, AgentType] | None = None, **given:
     """An `agent_profile` for a step: the type's capabilities, and what is given.
 
     Raises:
-        UsageError: there is no such type, and no capabilities are given.
+        UsageError: there is no such type, and no capabilities are given; or what is given cannot be read.
     """
+    for name in ("capabilities", "typical_tools", "outputs"):
+        if isinstance(given.get(name), str):
+            raise UsageError(f"{name} of an agent profile are a list of names, not {given[name]!r:.80}")
+    reliability = given.get("reliability_score")
+    if reliability is not None and unit(reliability) is None:
+        raise UsageError(f"reliability_score is a number from 0 to 1, not {reliability!r:.80}")
     known = (types or AGENT_TYPES).get(type)
     if known is None:
         if "capabilities" not in given:

@@ -112,12 +112,16 @@ def add_rule(
         words: a regular expression found in the failure's text (case does not matter).
 
     Raises:
-        UsageError: no condition is given, or `words` is no regular expression.
+        UsageError: no condition is given, or one that nothing can fulfil.
     """
     from lctl.errors import UsageError
 
     if exception is None and status is None and words is None:
         raise UsageError("a rule of the taxonomy needs an exception, a status or words")
+    if not (exception is None or isinstance(exception, str | type)):
+        raise UsageError(f"exception={exception!r:.80}: it is one class, or the name of one; a rule for each")
+    if not (status is None or isinstance(status, int)):
+        raise UsageError(f"status={status!r:.80}: it is a number, such as 429")
     try:
         pattern = None if words is None else re.compile(words, re.IGNORECASE)
     except re.error as error:

@@ -16,7 +16,7 @@ from lctl.session.conversing import Follower
 from lctl.session.default import get_session
 from lctl.session.durable.ids import new_id
 from lctl.session.durable.tooling import tools_data
-from lctl.session.durable.writing import as_stored, message_data, recorded_as, same_message
+from lctl.session.durable.writing import as_stored, messages_data, recorded_as, same_message
 from lctl.session.session import LCTLSession
 
 Log = LCTLSession | str | os.PathLike[str] | None
@@ -79,7 +79,7 @@ def start_data(
     if trigger is not None:
         data["trigger"] = _trigger(trigger)
     if model is not None:
-        data["model"] = _model(model)
+        data["model"] = model_data(model)
     data |= tools_data(tools)
     data |= {key: value for key, value in extra.items() if value is not None}
     if state is not None:
@@ -101,7 +101,12 @@ def _trigger(trigger: Any) -> Any:
     return {"type": kind, "id": id}
 
 
-def _model(model: Any) -> dict[str, Any]:
+def model_data(model: Any) -> dict[str, Any]:
+    """`model` of a session's start.
+
+    Raises:
+        UsageError: it is neither an id nor a mapping.
+    """
     if isinstance(model, str):
         return {"id": model}
     if isinstance(model, Mapping):
@@ -130,7 +135,7 @@ def begin(
         RecordingError: its beginning could not be recorded.
     """
     id = data["session_id"]
-    messages = [message_data(seed) for seed in seeds]
+    messages = messages_data(seeds)
     with follower.writing_of(id):
         sessions = follower.sessions
         if id in sessions and sessions[id].start_data:

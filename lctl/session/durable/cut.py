@@ -88,7 +88,7 @@ def _end_of(source: Reading, number: int) -> int:
     node = source.node(number)
     if node is None:
         return source.start_seq + (source.seed_count if number else 0)
-    seq = max(source.start_seq, node.tree.forest.finished_at(node.number))
+    seq = max(source.start_seq, source.taken_at(number))
     return max(seq, source.step_end_after(seq, number))
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from lctl.conversation.ledger import RUNNING
+from lctl.errors import UsageError
 from lctl.session.durable.reading import Reading
 from lctl.session.steps import error_data
 
 if TYPE_CHECKING:
     from lctl.session.durable.ownstate import OwnState
     from lctl.session.session import LCTLSession
+
+
+Status = Literal["completed", "failed"]
 
 
 class Ending(Reading):
@@ -34,9 +38,15 @@ class Ending(Reading):
         @property
         def writing(self) -> Any: ...
 
-    def end(self, status: Literal["completed", "failed"] = "completed", error: Any = None) -> None:
+    def end(self, status: Status = "completed", error: Any = None) -> None:
         """Record the session's end; a second one is not recorded. A failed session may be started again, and
-        then goes on."""
+        then goes on.
+
+        Raises:
+            UsageError: there is no such status, or the session was read from a log.
+        """
+        if status not in get_args(Status):
+            raise UsageError(f"status={status!r}: a session is {' or '.join(get_args(Status))} in the end")
         with self.writing:
             if self.status != RUNNING:
                 return

@@ -11,12 +11,14 @@ from lctl.clock import system_clock, system_ids
 from lctl.errors import UsageError
 from lctl.record.recorder import Draft
 from lctl.session import naming, opening
+from lctl.session.durable.beginning import model_data
 from lctl.session.durable.cut import Cut, find_cut
 from lctl.session.durable.ids import new_id
 from lctl.session.durable.tooling import tools_data
 from lctl.session.durable.writing import recorded_as
 from lctl.session.session import LCTLSession
 from lctl.stores.source import StoredEvents
+from lctl.values import items
 
 if TYPE_CHECKING:
     from lctl.session.durable.reading import Reading, Repair, SystemPatch
@@ -44,6 +46,10 @@ def fork(
 ) -> R:
     if repair not in ("error", "truncate", "synthesize"):
         raise UsageError(f"repair={repair!r}: it is one of error, truncate, synthesize")
+    if system_patch is not None and not isinstance(system_patch, str) and not callable(system_patch):
+        raise UsageError(f"system_patch={system_patch!r:.80}: it is a text, or a function of the old one")
+    if at is not None and seq is not None:
+        raise UsageError(f"at={at!r} and seq={seq!r}: a fork begins at one place; leave one of the two out")
     cut = find_cut(source, at, seq, repair)
     view = source.at(cut.seq)
     place, chain = _place(source, view, cut, path)
@@ -66,7 +72,7 @@ def fork(
         },
     }
     if model is not None:
-        data["model"] = {"id": model} if isinstance(model, str) else dict(model)
+        data["model"] = model_data(model)
     for key, value in (("state", view.state), ("state_version", view.state_version)):
         if value is not None:
             data[key] = value
@@ -179,7 +185,7 @@ def _patch(view: Reading, cut: Cut, data: dict[str, Any], patch: SystemPatch) ->
         return None
     first = view.node(1)
     seeds = view.seed_messages
-    old = str(seeds[0].get("content") or "") if seeds and seeds[0].get("role") == "system" else None
+    old = first.text if seeds and first is not None and first.role in ("system", "developer") else None
     new = patch if isinstance(patch, str) else patch(old or "")
     if new == old:
         return None
@@ -212,24 +218,24 @@ def _drafts(log: LCTLSession, data: dict[str, Any], patched: dict[str, Any] | No
 
 def _made_up(view: Reading, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Results of tool calls, in the dialect the calls were made in."""
-    tip = view.tip
-    chat = [call for call in calls if tip is None or not _is_part(view, call["id"])]
-    parts = [
-        {"type": "tool_result", "tool_use_id": call["id"], "content": NOT_RUN, "is_error": True}
-        for call in calls
-        if call not in chat
-    ]
-    made = [{"role": "tool", "tool_call_id": call["id"], "content": NOT_RUN} for call in chat]
+    made: list[dict[str, Any]] = []
+    parts: list[dict[str, Any]] = []
+    for id in (call["id"] for call in calls):
+        kind = _kind(view, id)
+        if kind == "tool_use":
+            parts.append({"type": "tool_result", "tool_use_id": id, "content": NOT_RUN, "is_error": True})
+        elif kind == "function_call":
+            made.append({"type": "function_call_output", "call_id": id, "output": NOT_RUN})
+        else:
+            made.append({"role": "tool", "tool_call_id": id, "content": NOT_RUN})
     return made + ([{"role": "user", "content": parts}] if parts else [])
 
 
-def _is_part(view: Reading, call_id: Any) -> bool:
-    """Whether a tool was called by a part of a message's content (Anthropic) and not beside it."""
+def _kind(view: Reading, call_id: Any) -> str | None:
+    """The type of the part of a message that called a tool: "tool_use" of Anthropic, "function_call" of the
+    Responses API; None where the call stands beside the content."""
     for node in reversed(view.nodes):
-        content = node.data.get("content")
-        if isinstance(content, list) and any(
-            isinstance(part, Mapping) and part.get("type") == "tool_use" and part.get("id") == call_id
-            for part in content
-        ):
-            return True
-    return False
+        for part in items(node.data.get("content")):
+            if isinstance(part, Mapping) and call_id in (part.get("id"), part.get("call_id")):
+                return str(part.get("type"))
+    return None

@@ -13,11 +13,13 @@ from lctl.conversation.hydrated import Hydrated
 from lctl.conversation.ledger import Ledger
 from lctl.conversation.sessions import Sessions
 from lctl.elsewhere import is_elsewhere
+from lctl.errors import UsageError
 from lctl.session import opening
 from lctl.session.conversing import follower_of
 from lctl.session.found import recorded_here
 from lctl.session.redaction.redact import Redactor
 from lctl.session.session import LCTLSession
+from lctl.values import index_number
 
 if TYPE_CHECKING:
     from lctl.chain import Chain
@@ -78,7 +80,7 @@ class Reading(Hydrated):
 
         Raises:
             LogError: the log cannot be read, or the store has no such session.
-            UsageError: it has no such session.
+            UsageError: it has no such session, or `at` is no number.
         """
         if isinstance(source, LCTLSession):
             found = follower_of(source).sessions.find(session_id)
@@ -93,7 +95,13 @@ class Reading(Hydrated):
         return cls(chain.sessions, ledger, at, chain=chain)
 
     def at(self, seq: int | None) -> Self:
-        """The same session after event `seq`, for reading."""
+        """The same session after event `seq`, for reading.
+
+        Raises:
+            UsageError: `seq` is no number.
+        """
+        if seq is not None and index_number(seq) is None:
+            raise UsageError(f"at({seq!r}): it takes the number of an event, such as {self.seq}")
         return type(self)(self._sessions, self._ledger, seq, recording=self.recording, chain=self.chain)
 
     @property
@@ -155,13 +163,12 @@ class Reading(Hydrated):
             redact: what takes out secrets that the log itself may hold.
 
         Raises:
-            UsageError: the file exists.
+            UsageError: the file exists, or `redact` is nothing that takes secrets out.
             RecordingError: it cannot be written.
         """
         from lctl.session.durable import bundles
 
-        redactor = redact if isinstance(redact, Redactor) else Redactor() if redact else None
-        return bundles.export(self, path, redactor)
+        return bundles.export(self, path, opening.redactor(redact))
 
     @classmethod
     def load_bundle(cls, bundle: str | os.PathLike[str], path: str | os.PathLike[str] | None = None) -> Self:

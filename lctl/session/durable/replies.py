@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from lctl.conversation.dangling import unanswered
+from lctl.conversation.items import ungroup
 from lctl.conversation.node import Node
 from lctl.conversation.nodestore import LogNodes, NodeStore
 from lctl.conversation.tree import Tree
 from lctl.conversation.turns import parse_depth, render_depth, tail_of, turn_of
-from lctl.errors import RecordingError
+from lctl.errors import RecordingError, UsageError
 from lctl.record.recorder import Draft
 from lctl.session.conversing import follower_of
 from lctl.session.durable.ids import new_id
-from lctl.session.durable.writing import Redelivery, message_data, recorded_as
+from lctl.session.durable.writing import (
+    Redelivery,
+    as_stored,
+    captured,
+    messages_data,
+    recorded_as,
+    same_message,
+)
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
@@ -46,9 +54,9 @@ class ReplyChains:
     def reply(
         self,
         *,
-        to: str | None,
+        to: str | int | None,
         text: Any,
-        message_id: str | None = None,
+        message_id: str | int | None = None,
         role: str = "user",
         reply_policy: ReplyPolicy | None = None,
         **data: Any,
@@ -63,16 +71,25 @@ class ReplyChains:
 
         Raises:
             RecordingError: it could not be recorded.
+            UsageError: there is one of that id that says something else, or no such policy.
         """
+        policy = reply_policy or self.reply_policy
+        if policy not in get_args(ReplyPolicy):
+            raise UsageError(f"reply_policy={policy!r}: it is one of {', '.join(get_args(ReplyPolicy))}")
+        to = None if to is None else str(to)  # messengers have numbers, too
+        message_id = None if message_id is None else str(message_id)
         with self._follower.writing:
             tree = self._log.tree
             if message_id is None or message_id not in tree:
-                policy = reply_policy or self.reply_policy
                 parent = self._parent(tree, to, policy) if to is not None else None
                 message_id = self._record(to, text, message_id, role, parent, data)
+            else:
+                self._compare(tree[message_id], message_id, text)
             return ReplyTurn(self._log, self, message_id)
 
-    def send(self, text: Any, *, message_id: str | None = None, role: str = "user", **data: Any) -> ReplyTurn:
+    def send(
+        self, text: Any, *, message_id: str | int | None = None, role: str = "user", **data: Any
+    ) -> ReplyTurn:
         """A message that replies to none: it begins a conversation.
 
         Raises:
@@ -80,13 +97,13 @@ class ReplyChains:
         """
         return self.reply(to=None, text=text, message_id=message_id, role=role, **data)
 
-    def turn(self, message_id: str) -> ReplyTurn:
+    def turn(self, message_id: str | int) -> ReplyTurn:
         """The turn a message is part of, to go on with it.
 
         Raises:
             KeyError: there is no such message.
         """
-        return ReplyTurn(self._log, self, message_id)
+        return ReplyTurn(self._log, self, str(message_id))
 
     def _parent(self, tree: Tree, to: str, policy: ReplyPolicy) -> Node | None:
         if to not in tree:
@@ -94,6 +111,17 @@ class ReplyChains:
         if policy == "own" and tree[to].id == to and tree[to].role != "assistant":
             return None  # an alias is the name of what the agent has sent
         return tail_of(tree, to)
+
+    def _compare(self, there: Node, id: str, text: Any) -> None:
+        """A message that is delivered again says what it said: one that was edited is another."""
+        if there.id != id or there.role == "assistant":  # an alias, or what the agent has sent
+            return
+        said = {"content": parse_depth(text)[1]}
+        if not same_message({"content": there.message.get("content")}, as_stored(self._log, said)):
+            raise UsageError(
+                f"message {id} is there and says something else; record an edit as a version of it, by "
+                "session.tree.view().edit, or under an id of its own"
+            )
 
     def _record(
         self, to: str | None, text: Any, id: str | None, role: str, parent: Node | None, data: dict[str, Any]
@@ -199,7 +227,7 @@ class ReplyTurn:
             BrokenChain: a message on the way to the root is missing. With strict=False, what there is.
             LogError: one cannot be read.
         """
-        return self._chains.store.transcript(self.tail.id, strict=strict)
+        return ungroup(self._chains.store.transcript(self.tail.id, strict=strict))
 
     def record(self, *messages: Any, **data: Any) -> Node:
         """Record what the agent says and does; in the log when this returns. The turn's last message then.
@@ -208,8 +236,8 @@ class ReplyTurn:
             RecordingError: it could not be recorded.
         """
         with follower_of(self._log).writing:
-            for message in messages:
-                given = {**message_data(message), **data}
+            for message in messages_data(messages):
+                given = {**message, **data}
                 if self._redelivery.take({k: v for k, v in given.items() if k not in _HIDDEN}) is None:
                     self._append(given)
         return self.tail
@@ -217,13 +245,19 @@ class ReplyTurn:
     def _append(self, message: dict[str, Any]) -> None:
         nodes = self.nodes
         id = f"{self._first}/{len(nodes)}"
+        following = [node for node in nodes[-1].children if "turn_id" not in node.data]
+        there = captured(self._log, following, message)
+        if there is not None:
+            if not self._log.alias(id, there.id):
+                raise RecordingError(f"{self._log.path}: message {id} could not be recorded")
+            return
         placed = {"message_id": id, "parent_id": nodes[-1].id, "conversation_id": self.conversation}
         if not self._log.emit("message", {**placed, "turn_id": self.id, **message}):
             raise RecordingError(f"{self._log.path}: message {id} could not be recorded")
 
-    def alias(self, outbound: str) -> int:
+    def alias(self, outbound: str | int) -> int:
         """The agent's answer was sent under this id: replies to it are replies to this turn."""
-        return self._log.alias(outbound, self._first)
+        return self._log.alias(str(outbound), self._first)
 
     def render(self, text: Any) -> Any:
         """A text to be sent, with the conversation's depth in front: `[depth:N] `."""

@@ -17,7 +17,7 @@ from lctl.session.durable.ids import new_id
 from lctl.session.durable.numbering import drafts, fresh
 from lctl.session.durable.ownstate import OwnState, Reduce
 from lctl.session.durable.turn import Left, Turn
-from lctl.session.durable.writing import message_data
+from lctl.session.durable.writing import messages_data
 from lctl.session.session import LCTLSession
 from lctl.session.tools import call_tool
 
@@ -206,11 +206,13 @@ class Session(Ending):
                 its `context`, `details` of a tool's result, `call`, `status`, ...
 
         Raises:
-            UsageError: the session has ended, or another message has that number.
+            UsageError: the session has ended, another message has that number, or what is given is none.
         """
+        if number is not None and (not isinstance(number, int) or number < 1):
+            raise UsageError(f"number={number!r}: messages are numbered from 1, seeds included")
         with self.writing:
             self.check_running()
-            new, done = fresh(self, [{**message_data(one), **data} for one in messages], number)
+            new, done = fresh(self, [{**one, **data} for one in messages_data(messages)], number)
             if not new:
                 return done
             first = self.high_water + 1 if number is None else max(number, self.high_water + 1)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from lctl.conversation.identity import identity
+from lctl.conversation.items import group, is_item
+from lctl.conversation.sdkobjects import no_message, own_copy
+from lctl.errors import UsageError
 from lctl.interrupts import let_cause_through
 from lctl.session import border, jsonable
 from lctl.session.found import recorded_here, stored_data
@@ -25,20 +29,41 @@ _OURS = frozenset(
 )
 
 
-def message_data(given: Any) -> dict[str, Any]:
-    """A message of any shape as the keys of its event: a dict, an SDK's object, or a user's words."""
+def messages_data(given: Iterable[Any]) -> list[dict[str, Any]]:
+    """Messages of any shape as the keys of their events: dicts, SDKs' objects, a user's words. Items of the
+    Responses API are the messages that they form.
+
+    Raises:
+        UsageError: one is none of these: a list of messages, perhaps.
+    """
+    made = [_plain(one) for one in given]
+    return [_placed(one) for one in (group(made)[0] if any(map(is_item, made)) else made)]
+
+
+def _plain(given: Any) -> dict[str, Any]:
     if isinstance(given, str):
         return {"role": "user", "content": given}
-    made = jsonable.plain(given)
+    why = no_message(given)
+    if why is not None:
+        raise UsageError(why)
+    made = jsonable.plain(own_copy(given))
     if not isinstance(made, dict):
         return {"role": "user", "content": made}
-    if not isinstance(given, Mapping):  # an SDK's object has a field for everything there might be
-        made = {key: value for key, value in made.items() if value is not None or key == "content"}
-    taken = _OURS & made.keys()
-    if not taken:
+    if made.get("type") == "message" and "stop_reason" in made:  # Anthropic's, as a dict
+        return {"role": made.get("role"), "content": made.get("content")}
+    if isinstance(given, Mapping):
         return made
-    theirs = {key: made[key] for key in made if key in taken}
-    return {key: value for key, value in made.items() if key not in taken} | {"wire": theirs}
+    # An SDK's object has a field for everything there might be.
+    return {key: value for key, value in made.items() if value is not None or key == "content"}
+
+
+def _placed(message: dict[str, Any]) -> dict[str, Any]:
+    """With its own keys that an event has for itself out of the way."""
+    ours = _OURS | {"status"} if is_item(message) else _OURS
+    theirs = {key: message[key] for key in message if key in ours}
+    if not theirs:
+        return message
+    return {key: value for key, value in message.items() if key not in theirs} | {"wire": theirs}
 
 
 def as_stored(log: LCTLSession, data: dict[str, Any]) -> dict[str, Any]:
@@ -95,7 +120,7 @@ def captured(log: LCTLSession, following: list[Node], message: Mapping[str, Any]
 
 def _is(node: Node, stored: dict[str, Any]) -> bool:
     if node.sampled:
-        return _spoken(node.message) == _spoken(stored)
+        return _spoken(node.message) == _spoken(stored) or identity(node.message) == identity(stored)
     return same_message(node.message, stored)
 
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.conversation.items import ungroup
 from lctl.conversation.restoring import sendable
+from lctl.conversation.sdkobjects import own_copy
 from lctl.errors import UsageError
 from lctl.session.messagegraph.breaks import Breaks
 from lctl.session.messagegraph.lineage import Lineage
-from lctl.session.messagegraph.message import copied, key_of
+from lctl.session.messagegraph.message import key_of
 from lctl.session.messagegraph.route import Route
 from lctl.state.messages import tool_calls_of
 
@@ -48,7 +49,7 @@ class Branching:
         made: MessageGraph = kind.__new__(kind)
         made._begin(self.session, self._fields, self._root_fields)
         made.graphs, made.lineage, made._lead = self.graphs, self.lineage, lead
-        list.extend(made, [made.made(copied(item), at) for at, item in enumerate(items)])
+        list.extend(made, [made.made(own_copy(item), at) for at, item in enumerate(items)])
         made.route, made.keys, made._behind = route, keys, False
         made._breaks = self._breaks.copy()
         if made.graphs is not None:
@@ -105,7 +106,7 @@ class Branching:
         if apart:
             made._lead = messages.pop(0)
         items = ungroup(messages)
-        list.extend(made, [made.made(copied(item), at) for at, item in enumerate(items)])
+        list.extend(made, [made.made(own_copy(item), at) for at, item in enumerate(items)])
         made.route, made.keys, made._behind = loading.route_of(node), loading.keys_of(node), False
         loading.load(node, made.lineage, made._breaks)
         made.unfollow()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from weakref import ref
 
 from lctl.conversation.items import group, is_item
+from lctl.errors import UsageError
 from lctl.guard import guard
 from lctl.record.recorder import Draft
 from lctl.session.messagegraph.appending import append_message
@@ -43,6 +44,9 @@ class MessageGraph(Branching, Reading, Calling, Listing):
             appended (`lctl.get_session()`). While there is none it is a list and nothing more.
         conversation: id of its messages' conversation in the log.
         messages: what it begins with.
+
+    Raises:
+        UsageError: `session` is none: messages, perhaps.
     """
 
     def __init__(
@@ -51,6 +55,13 @@ class MessageGraph(Branching, Reading, Calling, Listing):
         conversation: str | None = None,
         messages: Iterable[Any] = (),
     ) -> None:
+        from lctl.session import session as sessions
+
+        if session is not None and not isinstance(session, sessions.LCTLSession):
+            raise UsageError(
+                f"MessageGraph({session!r:.80}): what comes first is the session that records; "
+                "messages are given as messages=[...]"
+            )
         super().__init__()
         self._begin(session, {} if conversation is None else {"conversation_id": conversation}, {})
         if messages:

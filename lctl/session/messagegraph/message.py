@@ -9,40 +9,14 @@ from weakref import ref
 import orjson
 
 from lctl.conversation.identity import identity
+from lctl.conversation.sdkobjects import SCALARS, no_message, own_copy
 from lctl.session import jsonable
 
 if TYPE_CHECKING:
     from lctl.session.messagegraph.graph import MessageGraph
 
 T = TypeVar("T")
-_SCALARS = frozenset({str, int, float, bool, type(None)})
-_DEPTH = 64
 _MISSING: Any = object()
-
-
-def copied(value: Any, depth: int = 0) -> Any:
-    """`value` with containers of its own, so that nobody else changes it. SDK objects become what their SDK
-    would send; what is neither (a file, a path) stays what it is."""
-    if type(value) in _SCALARS or depth > _DEPTH:
-        return value
-    if type(value) is dict and _SCALARS.issuperset(map(type, value.values())):
-        return value.copy()
-    if isinstance(value, dict):
-        return {key: copied(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [copied(item, depth + 1) for item in value]
-    if hasattr(value, "model_dump") and not isinstance(value, type):
-        return dumped(value)
-    return value
-
-
-def dumped(value: Any) -> Any:
-    """A pydantic object as the openai and anthropic clients send it."""
-    left_out = getattr(value, "__api_exclude__", None)
-    made = value.model_dump(exclude=left_out, exclude_unset=True, mode="json", warnings=False)
-    if isinstance(made, dict) and made.get("type") == "message" and "stop_reason" in made:
-        return {"role": made.get("role"), "content": made.get("content")}  # a whole Anthropic answer
-    return made
 
 
 def as_dict(value: Any) -> dict[str, Any]:
@@ -53,7 +27,10 @@ def as_dict(value: Any) -> dict[str, Any]:
     """
     if not isinstance(value, dict) and isinstance(value, Mapping):
         value = dict(value)
-    made = copied(value)
+    why = None if isinstance(value, dict | str) else no_message(value)
+    if why is not None and hasattr(value, "model_dump"):
+        raise TypeError(why)
+    made = own_copy(value)
     if not isinstance(made, dict):
         raise TypeError(
             f"a message is a dict, or an object with model_dump(), not {type(value).__name__}: {value!r:.80}"
@@ -91,7 +68,7 @@ class Message(dict[str, Any]):
     def refresh(self) -> bool:
         """Look at what it says now; whether that is something else to a model."""
         self.seal = None
-        if not _SCALARS.issuperset(map(type, self.values())):
+        if not SCALARS.issuperset(map(type, self.values())):
             self.seal = self._sealed()
         before = getattr(self, "key", None)
         self.key = identity(self) if self.seal is None else key_of(self)
@@ -117,7 +94,7 @@ class Message(dict[str, Any]):
     # -- what changes a dict -----------------------------------------------------------------
 
     def __setitem__(self, key: str, value: Any) -> None:
-        dict.__setitem__(self, key, copied(value))
+        dict.__setitem__(self, key, own_copy(value))
         self._changed()
 
     def __delitem__(self, key: str) -> None:
@@ -125,7 +102,7 @@ class Message(dict[str, Any]):
         self._changed()
 
     def update(self, *others: Any, **values: Any) -> None:
-        dict.update(self, copied(dict(*others, **values)))
+        dict.update(self, own_copy(dict(*others, **values)))
         self._changed()
 
     def __ior__(self, other: Any) -> Message:  # type: ignore[override,misc]
@@ -154,7 +131,7 @@ class Message(dict[str, Any]):
     # -- copies are plain ----------------------------------------------------------------------
 
     def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
-        made: dict[str, Any] = copied(dict(self))
+        made: dict[str, Any] = own_copy(dict(self))
         return made
 
     def __copy__(self) -> dict[str, Any]:

@@ -57,6 +57,38 @@ def test_it_is_an_error(lctl: Cli, run: Path, place: Path, words: str, said: str
     assert not (place / "-").exists()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "export a -o LOG",
+        "export LOG -f openai -o sub/../LOG",
+        "export LOG+ -f html -o LOG",
+        "export a -f otlp -o link.json",
+        "confidence a -o LOG",
+        "what-if a --at 2 --set data.confidence=0.3 -o link.json",
+        "import LOG --from openai -o LOG",
+    ],
+)
+def test_what_is_read_is_not_written_over(lctl: Cli, place: Path, words: str) -> None:
+    """Under whatever name: the recording would be lost."""
+    log = logs.written(place / "run.lctl.json", logs.security_review(), "a")
+    (place / "sub").mkdir()
+    (place / "link.json").symlink_to(log)
+    if words.startswith("import"):
+        log.write_text('[{"role": "user", "content": "hello"}]')
+    before = log.read_bytes()
+    got = lctl(*words.replace("LOG", log.name).replace(" a ", f" {log.name} ").split())
+    assert (got.code, got.out, log.read_bytes()) == (2, "", before)
+    assert "is what is read here, and would be lost; write to another file" in got.err
+
+
+def test_a_store_is_not_written_over(lctl: Cli, run: Path, place: Path) -> None:
+    assert lctl("push", "a", "--store", "sqlite:///runs.db").code == 0
+    got = lctl("export", "sqlite:///runs.db#a", "-f", "csv", "-o", "runs.db")
+    assert (got.code, got.out) == (2, "") and "runs.db: is a database" in got.err
+    assert lctl("stats", "sqlite:///runs.db#a").code == 0
+
+
 def test_what_is_asked_for_by_name_is_done(lctl: Cli, run: Path) -> None:
     """The same run twice, the category of a failure that is not there, the content left out of spans."""
     assert lctl("diff", "a", "a").code == 0

@@ -58,6 +58,23 @@ def test_v11_calls_and_results_as_parts() -> None:
     assert [(m["role"], len(m["content"])) for m in alone[1:]] == [("assistant", 2), ("user", 2)]
 
 
+def test_v11_items_of_the_responses_api() -> None:
+    """As the API takes them, one after the other; so is a result that is made up."""
+    asks: list[dict[str, Any]] = [
+        {"type": "reasoning", "id": "rs1", "summary": []},
+        {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"},
+    ]
+    log = chain("u1").say("a1", "u1", content=asks)
+    made = log.tree.view().messages(repair="synthesize")
+    assert made[1:3] == asks and made[3]["type"] == "function_call_output" and made[3]["call_id"] == "c1"
+    log.say("t1", "a1", role="tool", tool_call_id="c1", content="x")
+    log.events[-1]["data"]["type"] = "function_call_output"
+    result = {"type": "function_call_output", "call_id": "c1", "output": "x"}
+    assert log.tree.view().messages()[1:] == [*asks, result]
+    empty = chain("u1").say("a1", "u1", content=[]).tree.view().messages()
+    assert [message["role"] for message in empty] == ["user", "assistant"]
+
+
 def test_v11_results_of_what_is_left_out_are_left_out() -> None:
     log = chain("u1").say("a1", "u1", tool_calls=CALLS, status="aborted").say("t1", "a1", tool_call_id="c1")
     view = log.say("u2", "t1").tree.view()

@@ -261,3 +261,13 @@ def test_v10_through_a_session_and_read_again(tmp_path: Path) -> None:
     read = lctl.load(path).tree
     assert ids(read.view().nodes) == shown == [first, answer]
     assert ids(read.view(name="other").nodes)[-1] == six
+
+
+def test_v10_a_stream_ends_in_one_of_three_ways() -> None:
+    desk = Desk(chain("u1", "a1"))
+    view = desk.tree.view()
+    id = view.regenerate("a1")
+    with pytest.raises(UsageError, match="status='done': a streamed message is complete, aborted, error"):
+        view.update(id, status="done")
+    assert view.update(id, chunk="x", status="aborted") == id
+    assert desk.tree[id].status == "aborted"

@@ -136,6 +136,8 @@ def test_relevance() -> None:
     assert ids(found, "SELECT id FROM facts WHERE relevance('facade') > 0.5") == ["R"]
     assert ids(found, "SELECT id FROM facts WHERE relevance('façade') > 0.5") == ["R"]
     assert ids(found, "SELECT id FROM facts WHERE relevance('absent') > 0") == []
+    assert ids(found, "SELECT id FROM facts WHERE relevance('rare_facade') > 0.9") == ["R"]
+    assert ids(chain(added("F1", 0.5, text="None")), "SELECT relevance(NULL) FROM facts") == [0.0]
     assert all(0 <= value <= 1 for value in said.values())
 
 
@@ -155,6 +157,15 @@ def test_relevance_by_embeddings(known: Chain) -> None:
             query(known, "SELECT id FROM facts WHERE relevance('where') > 0.5", embed=wrong)  # type: ignore[arg-type]
 
 
+def test_another_function_for_embeddings_is_asked_anew(known: Chain) -> None:
+    store = store_of(known)
+    store.embed = lambda texts: [[1.0, 0.0] for _ in texts]
+    assert len(store.query("SELECT id FROM facts WHERE relevance('where') > 0.5")) == 3
+    store.embed = lambda texts: [[0.0, 1.0, float("line" in text or text == "where")] for text in texts]
+    found = store.query("SELECT id FROM facts WHERE relevance('where') > 0.9")
+    assert [row["id"] for row in found] == ["F1"]
+
+
 @pytest.mark.parametrize(
     ("sql", "text", "position"),
     [
@@ -169,6 +180,7 @@ def test_relevance_by_embeddings(known: Chain) -> None:
         ("SELECT relevance('') FROM facts", "there is no word in it", None),
         ("SELECT relevance() FROM facts", "column 8: wrong number of arguments", 7),
         ("SELECT relevance(1, 2, 3) FROM facts", "column 8: wrong number of arguments", 7),
+        ("SELECT * FROM facts WHERE id = ?", "a query has no parameters; write the value into it", None),
         ("", "there is no query", None),
         ("-- nothing", "there is no query", None),
     ],

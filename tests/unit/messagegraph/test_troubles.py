@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lctl.errors import UsageError
 from lctl.session import LCTLSession
 from lctl.session.messagegraph.graph import MessageGraph
 from tests.unit.messagegraph.calling import assistant, call, events, system, told, user
@@ -39,6 +40,12 @@ def test_a_copy_of_the_graph_is_a_branch(session: LCTLSession) -> None:
     other.append(user("two"))
     assert [event["parent_id"] for event in told(session)] == [None, "m1", "m1"]
     assert graph == [user("u"), user("one")] and other == [user("u"), user("two")]
+
+
+def test_messages_where_the_session_belongs() -> None:
+    """Taken for a session they would be lost: the graph would be empty, and record nothing."""
+    with pytest.raises(UsageError, match=r"messages are given as messages=\[...\]"):
+        MessageGraph([user("u")])  # type: ignore[arg-type]
 
 
 def test_two_graphs_that_say_the_same_are_two(session: LCTLSession) -> None:

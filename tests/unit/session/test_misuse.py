@@ -10,6 +10,7 @@ import pytest
 
 import lctl
 from lctl.errors import UsageError
+from lctl.facts.querying import query
 from tests.golden import logs
 
 
@@ -21,6 +22,7 @@ class Things:
         self.graph.append({"role": "user", "content": "Hello"})
         self.engine = lctl.ReplayEngine(self.chain)
         self.folder = folder
+        self.durable = lctl.Session.start(log=self.session, session_id="S", seed_messages=["hi"])
 
     def start(self, **given: Any) -> None:
         lctl.Session.start(log=self.session, **given)
@@ -32,6 +34,10 @@ def things(tmp_path: Path) -> Iterator[Things]:
     yield made
     made.session.close()
 
+
+#: What no call here takes, and no type checker lets through.
+TEXT: Any = "2"
+ACME: Any = ["ACME"]
 
 CASES: dict[str, tuple[Callable[[Any], object], str]] = {
     "resume": (lambda t: t.graph.resume("x"), "resume('x'): it takes a message of a tree"),
@@ -45,9 +51,35 @@ CASES: dict[str, tuple[Callable[[Any], object], str]] = {
     "trigger": (lambda t: t.start(trigger=5), "trigger=5: it is ('email', 'msg-17'), or a type alone"),
     "model": (lambda t: t.start(model=5), "model=5: it is an id, or {'id': ..., 'context_window': ...}"),
     "tools": (lambda t: t.start(tools=5), "tools=5: it is a list of names, definitions or functions"),
+    "number": (lambda t: t.durable.record("x", number=0), "number=0: messages are numbered from 1"),
+    "no message": (lambda t: t.durable.record(None), "None is no message"),
+    "two messages": (lambda t: t.durable.record([{"role": "user"}]), "give each by itself"),
+    "end": (lambda t: t.durable.end("done"), "status='done': a session is completed or failed in the end"),
+    "fork's model": (lambda t: t.durable.fork(model=5), "model=5: it is an id"),
+    "fork's system": (lambda t: t.durable.fork(system_patch=5), "system_patch=5: it is a text"),
+    "fork's place": (lambda t: t.durable.fork(1, seq=2), "at=1 and seq=2: a fork begins at one place"),
+    "bundle": (lambda t: t.durable.export(t.folder / "b", redact=[]), "redact=[]: it is True, False or"),
     "a pattern": (
         lambda t: lctl.Redactor(extra_patterns=["("]),
         "extra_patterns: '(' is no regular expression",
+    ),
+    "engine": (lambda t: lctl.ReplayEngine(TEXT), "ReplayEngine('2'): it takes a chain"),
+    "what-if at": (
+        lambda t: lctl.what_if(t.chain, at=TEXT, set={"data.x": 1}),
+        "at='2': it is the number of",
+    ),
+    "what-if drop": (lambda t: lctl.what_if(t.chain, drop=[TEXT]), "drop='2': it is the number of"),
+    "what-if insert": (lambda t: lctl.what_if(t.chain, at=2, insert=[TEXT]), "not '2'"),
+    "a query of a path": (lambda t: query(TEXT, "SELECT 1"), "such as lctl.load(PATH)"),
+    "a query at": (lambda t: query(t.chain, "SELECT * FROM facts", at=TEXT), "at='2': it takes the number"),
+    "a store at": (lambda t: lctl.facts.open_store(t.chain.log.path, at=TEXT), "at='2': it takes the number"),
+    "redact": (
+        lambda t: lctl.LCTLSession(path=t.folder / "x", redact=ACME),
+        "redact=['ACME']: it is True, False or an lctl.Redactor",
+    ),
+    "header": (
+        lambda t: lctl.LCTLSession(path=t.folder / "x", header=TEXT),
+        "header='2': it is a mapping",
     ),
     "a name": (lambda t: lctl.Redactor(extra_keys="x-tenant"), "extra_keys='x-tenant': it is a list"),
 }

@@ -275,6 +275,22 @@ def test_s14_a_patch_that_says_the_same_changes_nothing(fork: Forked) -> None:
     assert f.start_data["seed_messages"] == [{"message_id": "S/1"}, {"message_id": "S/2"}]
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"role": "developer", "content": "Be brief."},
+        {"role": "system", "content": [{"type": "text", "text": "Be "}, {"type": "text", "text": "brief."}]},
+    ],
+)
+def test_s14_a_system_prompt_of_another_form(tmp_path: Path, first: dict[str, Any]) -> None:
+    """The patch is given its words, and what says the same changes nothing."""
+    with Session.start(log=tmp_path / "p.lctl.json", seed_messages=[first, "hi"]) as s:
+        for patch, expected in ((lambda old: f"{old} In verse.", "Be brief. In verse."), ("Be brief.", None)):
+            f = s.fork(system_patch=patch)
+            assert f.context[0] == (first if expected is None else {**first, "content": expected})
+            f.log.close()
+
+
 def test_s14_a_fork_right_after_a_patched_seed_and_a_patch_without_a_system_prompt(tmp_path: Path) -> None:
     with Session.start(log=tmp_path / "p.lctl.json", seed_messages=SEEDS[:1]) as s:
         f = s.fork(at=1, system_patch="Other.")

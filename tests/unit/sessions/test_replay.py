@@ -243,6 +243,8 @@ def test_s15_an_agent_that_fails_or_is_a_coroutine(source: Session) -> None:
 def test_s15_what_there_is_not(world: World, source: Session) -> None:
     with pytest.raises(UsageError, match="tools is one of recorded, live, dry-run"):
         replay(source, world.agent(PLAN), tools="nope")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"replay\('run.lctl.json'\): it takes a session"):
+        replay("run.lctl.json", world.agent(PLAN))  # type: ignore[arg-type]
 
     def nested(s: Session) -> None:
         replay(source, world.agent(PLAN))

@@ -10,7 +10,7 @@ import pytest
 import lctl
 from lctl.conversation.nodestore import LogNodes, NodeStore, StoredNode
 from lctl.conversation.turns import tail_of, turn_of
-from lctl.errors import BrokenChain, LogError, RecordingError
+from lctl.errors import BrokenChain, LogError, RecordingError, UsageError
 from lctl.session import LCTLSession
 from tests.unit.conversation.events import chain, ids
 from tests.unit.sessions.dying import die
@@ -269,6 +269,32 @@ def test_r13_the_same_message_again_is_the_same_turn(log: LCTLSession) -> None:
     again = log.conversations.reply(to="elsewhere", text="x", message_id="in1")
     assert again.id == first.id and log.last_seq == count
     assert repr(again) == "<ReplyTurn in1, depth 1>"
+
+
+def test_r13_an_edited_message_is_no_redelivery(log: LCTLSession) -> None:
+    """Passed over, the agent would answer what was said before the edit. What the log holds of a secret is
+    the same message, and so is the agent's own answer that comes back."""
+    secret = "my key is sk-ant-api03-" + "abcdefgh" * 12
+    turn = log.conversations.send(secret, message_id="in1")
+    turn.record(HI)
+    turn.alias("out1")
+    for id, text in (("in1", secret), ("in1", f"[depth:0] {secret}"), ("out1", "Hi")):
+        assert log.conversations.send(text, message_id=id).id == "in1"
+    with pytest.raises(UsageError, match="message in1 is there and says something else"):
+        log.conversations.send("another", message_id="in1")
+    assert len(turn.nodes) == 2
+
+
+def test_r13_messengers_whose_ids_are_numbers(log: LCTLSession) -> None:
+    log.conversations.send("first", message_id=17).alias(18)
+    again = log.conversations.reply(to=18, text="more", message_id=19)
+    assert words(again.transcript()) == ["You are Lal.", "first", "more"]
+    assert log.conversations.turn(19).id == again.id == "19"
+
+
+def test_r13_a_policy_that_there_is_not(log: LCTLSession) -> None:
+    with pytest.raises(UsageError, match="reply_policy='mine': it is one of known, own"):
+        log.conversations.reply(to="x", text="y", reply_policy="mine")  # type: ignore[arg-type]
 
 
 def test_r13_a_reply_to_a_message_that_was_not_finished(log: LCTLSession) -> None:

@@ -266,6 +266,11 @@ def test_s10_sessions_that_are_not_there(path: Path) -> None:
         Session.hydrate(path, at=0)
     with pytest.raises(UsageError, match="can only be read"):
         Session.hydrate(path).record("x")
+    at: Any = "2"
+    with pytest.raises(UsageError, match=r"at\('2'\): it takes the number of an event, such as 2"):
+        Session.hydrate(path).at(at)
+    with pytest.raises(UsageError, match=r"at\('2'\): it takes"):
+        Session.hydrate(path, at=at)
 
 
 def test_s3_many_threads_record_into_one_session(path: Path) -> None:

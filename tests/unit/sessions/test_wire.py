@@ -127,3 +127,143 @@ def test_s6_what_a_program_notes_of_an_answer_is_kept(client: Any, tmp_path: Pat
         answer = client.chat.completions.create(model="m", messages=s.context).choices[0].message
         s.record(answer, details={"type": "asked"})
     assert lctl.Session.hydrate(tmp_path / "w.lctl.json").messages[0]["details"] == {"type": "asked"}
+
+
+def test_s10_an_answer_of_anthropic_is_one_message(tmp_path: Path) -> None:
+    """Recorded as the SDK gives it: the session's context is what the API takes (no `id`, no `usage`), and is
+    recognized as what the call gave."""
+    anthropic = pytest.importorskip("anthropic")
+    tools = [{"name": "count", "input_schema": {"type": "object"}}]
+    with (
+        ModelServer() as server,
+        closing(anthropic.Anthropic(base_url=server.anthropic_url, api_key="x")) as client,
+        lctl.Session.start(log=tmp_path / "w.lctl.json", session_id="S", seed_messages=SEEDS[1:]) as s,
+    ):
+        server.reply("Let me count.", tool_calls=[ToolCall("count", {"fruit": "apples"})])
+        server.reply("Twelve.")
+        options: dict[str, Any] = {"model": "claude-sonnet-4-6", "max_tokens": 99, "tools": tools}
+        answer = client.messages.create(messages=s.context, **options)
+        s.record(answer, sampled=True)
+        result = {"type": "tool_result", "tool_use_id": answer.content[1].id, "content": "12"}
+        s.record({"role": "user", "content": [result]})
+        s.record(client.messages.create(messages=s.context, **options), sampled=True)
+        context = s.context
+    assert [set(message) for message in context] == [{"role", "content"}] * 4
+    assert [set(part) for part in context[1]["content"]] == [
+        {"type", "text"},
+        {"type", "id", "name", "input"},
+    ]
+    tree = lctl.load(tmp_path / "w.lctl.json").tree
+    assert (len(tree), len(tree.leaves)) == (4, 1)
+    [row] = samples(tree)
+    assert row.weights == [0, 1, 0, 1]
+
+
+def test_a_response_is_no_message(tmp_path: Path) -> None:
+    """What an SDK gives as a whole: said, with what to take of it, by all that take messages."""
+    with ModelServer() as server, lctl.LCTLSession(path=tmp_path / "w.lctl.json") as log:
+        client = closing(openai.OpenAI(base_url=server.openai_url, api_key="x"))
+        whole = client.chat.completions.create(model="m", messages=SEEDS)
+        with pytest.raises(TypeError, match=r"a ChatCompletion is no message, .* give .choices\[0\].message"):
+            lctl.MessageGraph(log).append(whole)
+        with pytest.raises(lctl.LctlError, match=r"a Choice is no message, .* give \.message of it"):
+            lctl.Session.start(log=log).record(whole.choices[0])
+        view = log.tree.view("talk")
+        with pytest.raises(lctl.LctlError, match=r"a Response is no message, .* give \.output of it"):
+            view.send(client.responses.create(model="m", input="x"))
+        view.send(whole.choices[0].message)
+        assert view.nodes[-1].role == "assistant"
+
+
+def test_s10_an_answer_of_the_responses_api_is_one_message(tmp_path: Path) -> None:
+    """Its items form one message; the context has all of them as items again, as the API takes them."""
+    tools = [{"type": "function", "name": "count", "parameters": {"type": "object"}}]
+    with (
+        ModelServer() as server,
+        closing(openai.OpenAI(base_url=server.openai_url, api_key="x")) as client,
+        lctl.Session.start(log=tmp_path / "w.lctl.json", session_id="S", seed_messages=SEEDS[1:]) as s,
+    ):
+        server.reply("Let me count.", reasoning="hm", tool_calls=[ToolCall("count", {"fruit": "apples"})])
+        server.reply("Twelve.")
+        answer = client.responses.create(model="m", input=s.context, tools=tools)
+        assert s.record(*answer.output, sampled=True) == 2
+        assert [call["name"] for call in s.pending.calls] == ["count"]
+        (call,) = [item for item in answer.output if item.type == "function_call"]
+        fork = s.fork(at=2, repair="synthesize")
+        assert fork.context[:-1] == s.context
+        assert (fork.context[-1]["type"], fork.context[-1]["call_id"]) == (
+            "function_call_output",
+            call.call_id,
+        )
+        fork.log.close()
+        output = {
+            "type": "function_call_output",
+            "call_id": call.call_id,
+            "output": "12",
+            "status": "completed",
+        }
+        s.record(output)
+        sent = s.context
+        assert (
+            s.record(*client.responses.create(model="m", input=sent, tools=tools).output, sampled=True) == 4
+        )
+        live = s.context
+    assert [item.get("type") for item in sent] == [
+        *(None, "reasoning", "message", "function_call", "function_call_output"),
+    ]
+    assert sent[1:4] == [item.model_dump(exclude_unset=True) for item in answer.output] and sent[4] == output
+    tree = lctl.load(tmp_path / "w.lctl.json").tree
+    assert [node.role for node in tree] == ["user", "assistant", "tool", "assistant"] and len(
+        tree.leaves
+    ) == 1
+    [row] = samples(tree)
+    assert row.weights == [0, 1, 0, 1]
+    again = lctl.Session.hydrate(tmp_path / "w.lctl.json")
+    assert again.context == live and again.prompt(4) == sent
+
+
+def test_s13_a_fork_has_the_message_that_its_call_recorded_first(client: Any, tmp_path: Path) -> None:
+    """An answer is in the log before it is the session's: a fork at it ends after that."""
+    with lctl.Session.start(log=tmp_path / "w.lctl.json", session_id="S", seed_messages=SEEDS) as s:
+        answer = client.chat.completions.create(model="m", messages=s.context).choices[0].message
+        s.record(answer, sampled=True)
+        s.record({"role": "tool", "tool_call_id": answer.tool_calls[0].id, "content": "12"})
+        answer = client.chat.completions.create(model="m", messages=s.context).choices[0].message
+        s.record(answer, sampled=True)
+        for source in (s, lctl.Session.hydrate(s.log)):
+            for at in range(2, 6):
+                fork = source.fork(at=at, repair="synthesize")
+                assert fork.context[:at] == s.context[:at] and fork.high_water == at + (at == 3)
+                fork.log.close()
+
+
+def test_r12_an_answer_in_a_reply_chain_is_one_message(client: Any, tmp_path: Path) -> None:
+    """The turn is the same as without capture; taken up again, nothing is there twice."""
+
+    def work(log: lctl.LCTLSession) -> list[Any]:
+        turn = log.conversations.reply(to=None, text="How many?", message_id="in1")
+        if not turn.done:
+            answer = client.chat.completions.create(model="m", messages=turn.transcript()).choices[0].message
+            turn.record(answer, sampled=True)
+            turn.record({"role": "tool", "tool_call_id": answer.tool_calls[0].id, "content": "12"})
+            turn.record(
+                client.chat.completions.create(model="m", messages=turn.transcript()).choices[0].message
+            )
+            turn.alias("out1")
+        more = log.conversations.reply(to="out1", text="Sure?", message_id="in2")
+        if not more.done:
+            more.record(
+                client.chat.completions.create(model="m", messages=more.transcript()).choices[0].message
+            )
+        return [(one.done, [node.role for node in one.nodes], one.depth) for one in (turn, more)]
+
+    with lctl.LCTLSession(path=tmp_path / "w.lctl.json") as log:
+        found = work(log)
+    assert found == [(True, ["user", "assistant", "tool", "assistant"], 3), (True, ["user", "assistant"], 5)]
+    with lctl.LCTLSession(path=tmp_path / "w.lctl.json") as log:
+        assert work(log) == found
+    tree = lctl.load(tmp_path / "w.lctl.json").tree
+    assert (len(tree), len(tree.leaves), tree.diagnostics) == (6, 1, [])
+    assert [node.id for node in tree.turn("in1")] == [node.id for node in tree][:4]
+    [row] = samples(tree)
+    assert row.weights == [0, 1, 0, 1, 0, 1]

@@ -67,6 +67,16 @@ def test_a_session_ends_in_its_store(place: str, folder: Path) -> None:
     assert session.store.where == f"{place}#{session.chain_id}"
 
 
+def test_a_session_in_which_nothing_happened_ends_at_once(place: str, folder: Path) -> None:
+    """Begun, or gone on with: it is in the store, and nothing waits for it."""
+    began = time.monotonic()
+    for _ in range(2):
+        LCTLSession("empty", store=place).close()
+    assert time.monotonic() - began < 5
+    log = open_log(f"{place}#empty")
+    assert (len(log), log.open, left(folder), guard.failures) == (0, False, [], {})
+
+
 def test_the_environment_names_the_store(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """LCTL_STORE; what the program says goes before it."""
     monkeypatch.setenv("LCTL_STORE", place)

@@ -203,6 +203,16 @@ def test_g16_a_running_session(tmp_path: Path) -> None:
     assert row["calls"][0]["usage"] == {"input": 3, "output": 1}
 
 
+def test_g16_no_log_is_written_over(tmp_path: Path) -> None:
+    log = written(fixtures.compaction(), tmp_path / "run.lctl.json")
+    (tmp_path / "link").symlink_to(log)
+    before = log.read_bytes()
+    for target in (log, tmp_path / "link"):
+        with pytest.raises(UsageError, match="is what is read here, and would be lost"):
+            lctl.export_training([log], target)
+    assert log.read_bytes() == before and not list(tmp_path.glob("*manifest*"))
+
+
 def test_g16_to_seq(tmp_path: Path) -> None:
     """What an export gives up to a seq is what a log that ends there gives."""
     talk = fixtures.compaction()

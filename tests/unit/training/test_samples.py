@@ -415,6 +415,8 @@ def test_g13_an_empty_log() -> None:
 def test_g13_options_are_checked() -> None:
     with pytest.raises(UsageError, match="shared is 'first' or 'every', not 'last'"):
         start().rows(shared="last")
+    with pytest.raises(UsageError, match=r"samples\('run.lctl.json'\): it takes a tree"):
+        samples("run.lctl.json")  # type: ignore[arg-type]
 
 
 def test_g13_ids_name_the_chain() -> None:

@@ -108,9 +108,10 @@ def test_the_policy_stands_in_the_header() -> None:
         ({"sources": 1}, "maps names to rates"),
         ({"thresholds": {"low": 1}}, "thresholds are proceed"),
         ({"thresholds": {"proceed": 0.1}}, "go down"),
+        (0.9, 'settings such as {"decay_rate": 0.9}, not 0.9'),
     ],
 )
-def test_a_wrong_policy_is_refused(given_: dict[str, object], text: str) -> None:
+def test_a_wrong_policy_is_refused(given_: Any, text: str) -> None:
     """With the key and the value."""
     with pytest.raises(UsageError, match=text):
         read_policy(given_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def test_other_items(tmp_path: Path) -> None:
         ("step_end", "worker", {"output": [2, 0, "x"]}),
     )
     assert found == [
-        "2 worker input: {'job': 1}, expected 'task' is a required property",
+        "2 worker input: task is missing",
         "1 worker handoff from boss: reason is missing",
         "3 worker message m1: role 'system', expected one of user",
         "6 worker output: 1 0, expected minimum 1",
@@ -191,6 +192,47 @@ def test_all_that_is_wrong_is_said(place: Path, lctl: Cli) -> None:
     assert "there is no contract file" in lctl("validate", "log.lctl.json", "--contracts", "empty").err
 
 
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"$ref": "#/$defs/nowhere"}, "$ref '#/$defs/nowhere' is not in the schema, and nothing is fetched"),
+        (
+            {"properties": {"id": {"$ref": "http://127.0.0.1:9/x.json"}}},
+            "$ref 'http://127.0.0.1:9/x.json' is not",
+        ),
+        ({"$ref": "#"}, "a $ref of it leads round in a circle"),
+    ],
+)
+def test_a_schema_that_names_what_it_lacks(schema: dict[str, Any], said: str) -> None:
+    """Refused when it is read: otherwise nothing of the run would be judged any more."""
+    with pytest.raises(UsageError, match=re.escape(f"a.outputs[0].schema: {said}")):
+        contracts_of({"a": {"outputs": [{"type": "fact", "schema": schema}]}})
+
+
+def test_what_breaks_a_schema() -> None:
+    """A field that lacks, one that is null, and one that is of no use; references within a schema hold."""
+    schema = {
+        "$defs": {"level": {"enum": ["low", "high"]}},
+        "required": ["severity", "line"],
+        "properties": {"severity": {"$ref": "#/$defs/level"}, "line": {"type": "integer"}},
+    }
+    contract = {"a": {"outputs": [{"type": "handoff", "schema": schema}]}}
+    assert violations(
+        contract, ("handoff", "a", {"to": "b"}), ("handoff", "a", {"severity": "x", "line": None})
+    ) == [
+        "1 a handoff to b: severity is missing",
+        "1 a handoff to b: line is missing",
+        "2 a handoff to : line None, expected type integer",
+        "2 a handoff to : severity 'x', expected one of low, high",
+    ]
+
+
+@pytest.mark.parametrize("given", [None, 5])
+def test_what_is_no_contract(given: Any) -> None:
+    with pytest.raises(UsageError, match="contracts are files, folders, documents or Contracts, not"):
+        read_contracts(given)
+
+
 def test_python_contracts(tmp_path: Path) -> None:
     """A Python file sets `contracts`; it runs when named itself, not when it lies in a folder."""
     path = tmp_path / "mine.py"
@@ -206,6 +248,9 @@ def test_python_contracts(tmp_path: Path) -> None:
         read_contracts(tmp_path)
     path.write_text("x = 1\ny = 1 / 0\n")
     with pytest.raises(ContractError, match=r"mine\.py:2:\d+: ZeroDivisionError"):
+        read_contracts(path)
+    path.write_text("import sys\nsys.exit(0)\n")
+    with pytest.raises(ContractError, match=r"mine\.py:2:\d+: SystemExit"):
         read_contracts(path)
     path.write_text("contracts = (\n")
     with pytest.raises(ContractError, match=r"mine\.py:1:\d+: SyntaxError"):

@@ -115,6 +115,15 @@ def test_consensus_becomes_the_confidence(session: LCTLSession) -> None:
         session.consensus("F9")
 
 
+@pytest.mark.parametrize("wrong", [{"agent": "e"}, {"agent": "e", "confidence": 2}, {"confidence": 0.5}, 0.5])
+def test_a_consensus_of_what_is_no_assessment(session: LCTLSession, wrong: Any) -> None:
+    """Said as such, and none of those beside it is recorded."""
+    session.add_fact("F1", "text", 0.85, agent="a")
+    with pytest.raises(UsageError, match=r"an assessment is \{agent, confidence, reliability\}"):
+        session.consensus("F1", [{"agent": "b", "confidence": 0.9}, wrong])
+    assert data(session, "assessment") == []
+
+
 def test_routing(session: LCTLSession) -> None:
     """By hand, or by a fact's gate; a decision that is not named takes the next more careful model."""
     by_gate = {"proceed": "mini", "verify": "opus"}
@@ -127,6 +136,8 @@ def test_routing(session: LCTLSession) -> None:
         "decision": "route_to_opus", "model": "opus", "alternatives_considered": ["mini"],
         "reason": "gate of F2: warn", "fact": "F2", "by_gate": by_gate, "role": "execution",
     }  # fmt: skip
+    session.route_model("opus", alternatives="gpt-4")
+    assert data(session, "model_routing")[-1]["alternatives_considered"] == ["gpt-4"]
     for wrong in ({}, {"by_gate": by_gate}, {"fact": "F1", "by_gate": {"maybe": "x"}}):
         with pytest.raises(UsageError, match="route_model"):
             session.route_model(**wrong)

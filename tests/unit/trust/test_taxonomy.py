@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,7 @@ class MyToolTimeoutPolicy(Exception):
         (ConnectionResetError(), "execution_error/connection_lost"),
         (ConnectionRefusedError(), "execution_error/connection_failed"),
         (httpx.ReadTimeout("x"), "execution_error/timeout"),
+        (subprocess.TimeoutExpired("make", 5), "execution_error/timeout"),
         (sdk_error(openai, "RateLimitError", 429, {}), "execution_error/rate_limited"),
         (
             sdk_error(openai, "RateLimitError", 429, {"error": {"code": "insufficient_quota"}}),
@@ -127,6 +129,9 @@ def test_rules_of_a_program(rules: list[Any], tmp_path: Path) -> None:
         add_rule(quota)
     with pytest.raises(UsageError, match="no regular expression"):
         add_rule(quota, words="(")
+    for wrong in ({"exception": (ValueError, KeyError)}, {"status": "429"}):
+        with pytest.raises(UsageError, match="it is"):
+            add_rule(quota, **wrong)
 
 
 class Hostile(Exception):
@@ -225,6 +230,10 @@ def test_profiles_of_ones_own() -> None:
     assert profile("poet", capabilities=["verse"]) == {"type": "poet", "capabilities": ["verse"]}
     with pytest.raises(UsageError, match="no agent type 'poet'"):
         profile("poet")
+    with pytest.raises(UsageError, match="capabilities of an agent profile are a list of names, not 'verse'"):
+        profile("poet", capabilities="verse")
+    with pytest.raises(UsageError, match="reliability_score is a number from 0 to 1, not 92"):
+        profile("reviewer", reliability_score=92)
     with pytest.raises(UsageError, match=r"agent_types\.x"):
         agent_types({"agent_types": {"x": {"tools": []}}})
 

@@ -298,6 +298,24 @@ def test_redaction_is_configurable(folder: Path) -> None:
     assert data["internal_token"] == "kept" and data["text2"] == secret
 
 
+def test_a_header_holds_no_secret(folder: Path) -> None:
+    """What a program says in its log's header; it may, where it says so."""
+    secret = SECRETS["openai"]
+    header = {"user": "ann", "token": "abc", "note": [f"with {secret}"]}
+    LCTLSession("c", "kept.lctl.json", header=header).close()
+    text = (folder / "kept.lctl.json").read_text()
+    assert secret not in text and '"user":"ann"' in text and '"token":"[redacted' in text
+    LCTLSession("c", "off.lctl.json", header=header, redact=False).close()
+    assert secret in (folder / "off.lctl.json").read_text()
+
+
+def test_only_false_lets_secrets_in(folder: Path) -> None:
+    """None is what an option has that nobody has set."""
+    with LCTLSession("c", "none.lctl.json", redact=None) as session:  # type: ignore[arg-type]
+        session.emit("t", {"text": SECRETS["openai"]})
+    assert SECRETS["openai"] not in (folder / "none.lctl.json").read_text()
+
+
 def test_errors_and_exports_hold_no_secret(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
