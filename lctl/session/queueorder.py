@@ -204,6 +204,11 @@ def is_programs(frame: FrameType | None) -> bool:
     return True  # a thread whose function is the queue's own
 
 
+def is_made_by_program(frame: FrameType) -> bool:
+    """Whether the program's own code, and nothing that acts for it (an executor), makes a queue here."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] not in _BETWEEN and is_programs(frame)
+
+
 def _is_own(file: str, name: str) -> bool:
     top = name.partition(".")[0]
     if top == "lctl" or (top in sys.stdlib_module_names and top != "__main__"):
