@@ -22,6 +22,7 @@ from lctl.session import (
     processes,
     queueorder,
     queues,
+    semaphores,
     simplequeues,
     spawning,
     tasks,
@@ -227,6 +228,7 @@ def _reach() -> None:
         *tasks.HOOKS,
         *processes.HOOKS,
         *queues.HOOKS,
+        *semaphores.HOOKS,
         *threadpools.HOOKS,
     ]
     for module, place, name, wrapper in wanted:

@@ -1,4 +1,4 @@
-"""Threads that race at a queue of the program's own: who was first is so again."""
+"""Threads that race at a queue or semaphore of the program's own: who was first is so again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.rerun.harness import LCTL, PROGRAMS, Result, record, rerun, run
 pytestmark = pytest.mark.slow
 
 PROGRAM = "queue_workers.py"
-PROGRAMS_OF_THREADS = (PROGRAM, "pool_and_simple_queue.py")
+PROGRAMS_OF_THREADS = (PROGRAM, "pool_and_simple_queue.py", "semaphore_workers.py")
 
 
 def queues_of(result: Result) -> list[list[list[Any]]]:

@@ -136,3 +136,48 @@ def test_who_is_interrupted_in_a_put_may_put_there_again() -> None:
         sys.settrace(before)
     assert not again
     assert sorted([items.get(), items.get()]) == [1, 2]
+
+
+@pytest.mark.usefixtures("_recorded")
+def test_who_gets_a_semaphore_is_noted_of_the_programs_own(tmp_path: Path) -> None:
+    path = tmp_path / "run.lctl.json"
+    with lctl.LCTLSession(path=path), ThreadPoolExecutor(2) as pool:
+        limit = threading.BoundedSemaphore(1)
+
+        def work() -> None:
+            with limit:
+                assert not limit.acquire(blocking=False)
+                assert not limit.acquire(timeout=0.01)
+
+        for done in [pool.submit(work) for _ in range(2)]:
+            done.result()
+        assert limit.acquire()
+        limit.release()
+        with pytest.raises(ValueError, match="released too many times"):
+            limit.release()
+    (told,) = (
+        event["data"]["value"]["queues"]
+        for event in json.loads(path.read_text())["events"]
+        if event["data"].get("source") == "jobs"
+    )
+    ((lane, number, acts),) = told
+    assert (lane, number) == ("0", 1)
+    assert [what for _, what, _, _ in acts] == ["get", "empty", "empty"] * 2 + ["get"]
+
+
+@pytest.mark.usefixtures("_recorded")
+def test_a_failure_of_ours_is_no_semaphores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(at: str) -> None:
+        if at == "the order of a queue":
+            raise RuntimeError("ours")
+
+    monkeypatch.setattr(guard, "policy", "report")
+    monkeypatch.setattr(guard, "failures", {})
+    with lctl.LCTLSession(path=tmp_path / "run.lctl.json"):
+        begun = threading.Semaphore()
+        monkeypatch.setattr(guard, "trial", fail)
+        for one in (begun, threading.Semaphore()):
+            with one:
+                assert not one.acquire(timeout=0.01)
+            assert one.acquire(False)
+    assert guard.failures["the order of a queue"] > 3
