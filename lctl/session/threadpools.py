@@ -82,6 +82,12 @@ def _made(original: Callable[..., None], result: Any, pool: Any, *args: Any, **o
             setattr(result, _CALL, _Call(spawning.child(), type(result) is module.ApplyResult))
 
 
+def _placed(task: tuple[Any, ...], cache: Any) -> tuple[Any, ...]:
+    job, number, function, *arguments = task
+    call: _Call | None = getattr(cache.get(job), _CALL, None)
+    return task if call is None else (job, number, call.place(number, function), *arguments)
+
+
 def _handle_tasks(
     original: Callable[..., None],
     tasks: Any,
@@ -94,10 +100,8 @@ def _handle_tasks(
 
     def put_placed(task: Any) -> None:
         with guard(_PLACE):
-            call: _Call | None = None if task is None else getattr(cache.get(task[0]), _CALL, None)
-            if call is not None:
-                job, number, function, *arguments = task
-                task = (job, number, call.place(number, function), *arguments)
+            if task is not None:  # which ends a worker
+                task = _placed(task, cache)
         put(task)
 
     original(tasks, put_placed, outqueue, pool, cache)
