@@ -66,7 +66,7 @@ def transcript_text(log: Log, leaf: str | None = None, *, partial: bool = False)
 
 
 def transcripts(log: Log) -> Iterator[tuple[str, str, str]]:
-    """(id of the last message, text, the message that is missing or "") of every conversation, newest first."""
+    """(id of the last message, text, the message that is missing or ""), of the newest conversation first."""
     tree = _tree(log)
     for leaf in reversed(tree.leaves):
         missing = ""

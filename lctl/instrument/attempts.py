@@ -112,13 +112,27 @@ class Attempt(Received):
     # -- told by the transport -------------------------------------------------------------
 
     def answered(
-        self, status: int, headers: Iterable[tuple[Any, Any]], head: tuple[int, int | None] | None = None
+        self,
+        status: int,
+        headers: Iterable[tuple[Any, Any]],
+        reason: str | None = None,
+        head: tuple[int, int | None] | None = None,
     ) -> None:
-        """Status and headers came. `headers` are (name, value) pairs, text or bytes; `head` is given where
-        they came before now."""
+        """Status and headers came.
+
+        Args:
+            headers: (name, value) pairs, text or bytes.
+            reason: that was sent with the status.
+            head: when they came, where that was before now.
+        """
         self.status = status
         try:
-            self.headers = kept = all_headers(headers) if settings.full else kept_headers(headers)
+            if settings.full:
+                self.headers, self.spelled = all_headers(headers)
+                self.reason = reason
+            else:
+                self.headers = kept_headers(headers)
+            kept = self.headers
             kind = kept.get("content-type", "")
             if kind != "application/json":
                 self.is_stream = is_stream(kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Any
 
 #: Headers that an SDK, a person asking the provider, or a rerun reads. Nothing else is kept, so no
@@ -73,16 +74,21 @@ _IDLE_HEADERS = frozenset(
 )
 
 
-def all_headers(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
-    """Every header a program may read, names in lower case; one sent several times is a list.
+def all_headers(pairs: Iterable[tuple[Any, Any]]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Every header a program may read, names in lower case; one sent several times is a list. And of names
+    that have other letters, how they were sent.
 
     Cookies and the like are taken out with the other secrets, when the event is written.
     """
     kept: dict[str, Any] = {}
+    spelled: dict[str, str] = {}
     for name, value in pairs:
-        known = (name.decode("latin-1") if isinstance(name, bytes) else str(name)).lower()
+        sent = name.decode("latin-1") if isinstance(name, bytes) else str(name)
+        known = sent.lower()
         if known in _IDLE_HEADERS:
             continue
+        if sent != known:
+            spelled.setdefault(known, sent)
         text = value.decode("latin-1") if isinstance(value, bytes) else str(value)
         if known not in kept:
             kept[known] = text
@@ -90,7 +96,15 @@ def all_headers(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
             kept[known].append(text)
         else:
             kept[known] = [kept[known], text]
-    return kept
+    return kept, spelled
+
+
+def phrase(status: int) -> str:
+    """The reason that goes with a status; "" for one nobody knows."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
 
 
 def _remember(name: Any) -> str | None:

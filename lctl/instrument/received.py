@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from lctl.instrument import bodies, encodings, settings
 from lctl.instrument.codecs import aws
+from lctl.instrument.headers import phrase
 from lctl.interrupts import let_through
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ class Received:
 
     Attributes:
         url: as it may be recorded.
+        reason: that was sent with the status; and `spelled`: names of headers as they were, where they have
+            other letters than small ones. Kept where all that a program reads is.
         chunks: (monotonic ns, raw bytes) as they passed; transports append to it themselves.
         error: what the transport raised, before or in the middle of the body.
         is_stream: the body is a stream of events, whose chunks and times are kept; known when answered.
@@ -38,6 +42,8 @@ class Received:
 
     # Defaults stand on the class: making an attempt then sets what differs, and no more.
     status: int | None = None
+    reason: str | None = None
+    spelled: Mapping[str, str] = MappingProxyType({})
     error: BaseException | None = None
     closed_early = False
     left = False
@@ -122,7 +128,11 @@ class Received:
         if self.status is not None:
             body = self._body or self.body
             data["status"] = self.status
+            if self.reason is not None and self.reason != phrase(self.status):
+                data["reason"] = self.reason
             data["headers"] = self.headers
+            if self.spelled:
+                data["names"] = [self.spelled[name] for name in self.headers if name in self.spelled]
             if self.is_stream:
                 times = [(at - self.started_ns) // 1000 / 1000 for at, _ in self.chunks]
                 data.update(bodies.store_chunks(times, body))

@@ -46,7 +46,9 @@ class Exchange(Payload, frozen=True):
         attempt: 1, 2, ... within its step.
         http: the client library: httpx, httpx2, requests, aiohttp, ...
         status: HTTP status, absent when no response came.
+        reason: that was sent with the status, where it is not the usual one.
         headers: the response headers an SDK reads; never a secret.
+        names: of `headers`, those that were not sent in lower case, as they were.
         body: the response's text, {"base64": ...} or {"blob": hash}; or a list of texts and references
             {"$content": message id, "at"?: path, "as"?: encoding} to values of a message that are not
             stored twice: joined, they are the exact bytes.
@@ -81,7 +83,9 @@ class Exchange(Payload, frozen=True):
     http: str | None = None
     request: Request | None = None
     status: Count | None = None
+    reason: str | None = None
     headers: dict[str, Any] | None = None
+    names: list[str] | None = None
     body: str | dict[str, Any] | list[Any] | None = None
     around: list[str] | None = None
     chunks: list[Any] | None = None

@@ -32,6 +32,8 @@ def served_answer(tape: Tape, order: Order, entry: Entry, data: Mapping[str, Any
         match=None,
     )
     answer.encoding = data.get("encoded")
+    answer.reason = data.get("reason")
+    answer.names = data.get("names") or ()
     answer.closed_early = bool(data.get("closed_early"))
     return answer
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lctl.rerun.ordering import END, ENDED, START
@@ -23,6 +23,8 @@ class RecordedAnswer:
         match: drift or moved, for the log of the rerun; None where exact.
         body: of the request it answers, where that is not the program's own: a fork's edits changed it.
         encoding: the content-encoding that the program undid itself.
+        reason: that came with the status, where it was not the usual one.
+        names: of headers, as they were sent; those absent in small letters.
         closed_early: the program left the body before its end.
         timed: it was recorded when the request was made.
         streamed: each chunk was a delivery of its own.
@@ -46,6 +48,8 @@ class RecordedAnswer:
         "headers",
         "lingering",
         "match",
+        "names",
+        "reason",
         "status",
         "streamed",
         "timed",
@@ -82,6 +86,8 @@ class RecordedAnswer:
         self.timed = timed
         self.endless = endless
         self.encoding: str | None = None
+        self.reason: str | None = None
+        self.names: Sequence[str] = ()
         self.closed_early = False
         self.lingering = lingering
         self.match = match

@@ -219,7 +219,11 @@ def _put_before_wakes(moments: list[_Moment]) -> set[int]:
 def _put_before_calls(moments: list[_Moment]) -> set[int]:
     """When the head of a stream came is not in older logs: it is taken to come with the first piece. Where
     its lane made another call before that, the head had come before: litellm asks Ollama for the model upon
-    the first head of all, and never again. The seqs of such streams."""
+    the first head of all, and never again. The seqs of such streams.
+
+    Nor is it in any log of other bodies, whose event is written at their end: where the program asked for
+    something else first, or never read them, it had the head before that.
+    """
     heads: set[int] = set()
     calls: dict[str, list[float]] = {}
     for one in moments:
@@ -227,15 +231,18 @@ def _put_before_calls(moments: list[_Moment]) -> set[int]:
             insort(calls.setdefault(one.entry.lane, []), one.at)
     for one in moments:
         entry = one.entry
-        if one.part != 0 or not entry.times or entry.head is not None or entry.at is None:
+        if one.part != 0 or entry.at is None or is_aside(entry.lane):
             continue
-        if is_aside(entry.lane):
+        if entry.head is not None if entry.times else entry.kind != "exchange" or entry.turn is not None:
             continue
         there = calls[entry.lane]
         after = bisect_right(there, entry.at)
         if after < len(there) and there[after] < one.at:
             one.at = there[after] - _AFTER
-            heads.add(entry.seq)
+            if entry.times:
+                heads.add(entry.seq)
+            else:
+                one.seq = None
     return heads
 
 

@@ -83,6 +83,12 @@ class Line:
             self._stage.block(party)
         self._stage.stand(party)
 
+    def due(self, lane: Lane) -> str | None:
+        """What it did here; None where it did nothing more, or is held to nothing."""
+        with self._stage.door:
+            left = None if lane in self._live else self._left.get(lane.path)
+            return self._acts[left[0]].what if left else None
+
     def done(self, lane: Lane, what: str) -> None:
         """`lane` has done that."""
         with self._stage.door:

@@ -1,7 +1,7 @@
 """Which session, step and agent the running code belongs to.
 
 One context variable holds a `Frame`. It is copied into tasks by asyncio and into threads and executors
-by `threads.carry`, so events recorded anywhere find the step they belong to.
+by `carrying.carry`, so events recorded anywhere find the step they belong to.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class Job:
     """One that is under way, in whatever session.
 
     Args:
-        loop: whether an event loop runs where it is handed in, which is to hear of its end.
+        loop: whether an event loop, or a thread of its pool, is to hear of its end.
 
     Attributes:
         alone: no other one was under way meanwhile.

@@ -1,4 +1,5 @@
-"""In which order threads act on the program's own queues (`queue.Queue` and those derived from it).
+"""In which order threads act on the program's own queues (`queue.Queue` and those derived from it), and
+semaphores (`lctl.session.semaphores`).
 
 Which of several workers gets which item, and whose item is put first, is a race that nothing else on the tape
 decides. So of each queue that the program's own code makes, what threads do with it is noted, in the order of
@@ -46,6 +47,10 @@ class Turns(Protocol):
 
     def wait(self, lane: Lane) -> None:
         """Return when it is the turn of what this lane does next."""
+        ...
+
+    def due(self, lane: Lane) -> str | None:
+        """What it did then; None where nobody knows."""
         ...
 
     def done(self, lane: Lane, what: str) -> None: ...
@@ -133,6 +138,10 @@ class Order:
         _here.order, _here.noted, _here.at = self, False, len(self._acts)
         return lane
 
+    def due(self, lane: Lane) -> str | None:
+        """In a rerun, what `lane` did where it is now; None where that is not known."""
+        return None if self.turns is None else self.turns.due(lane)
+
     def note(self, what: str) -> None:
         """With the queue's lock held."""
         if _here.order is self and not _here.noted:
@@ -202,6 +211,11 @@ def is_programs(frame: FrameType | None) -> bool:
             return known
         frame = frame.f_back
     return True  # a thread whose function is the queue's own
+
+
+def is_made_by_program(frame: FrameType) -> bool:
+    """Whether the program's own code, and nothing that acts for it (an executor), makes a queue here."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] not in _BETWEEN and is_programs(frame)
 
 
 def _is_own(file: str, name: str) -> bool:

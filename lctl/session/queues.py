@@ -23,8 +23,14 @@ def _missed(error: Exception) -> None:
 
 def _made(original: Callable[..., None], queue: Any, *args: Any, **options: Any) -> None:
     original(queue, *args, **options)
+    if is_programs(sys._getframe(2)):
+        follow(queue)
+
+
+def follow(queue: Any) -> None:
+    """Keep from now on in which order things are done with what the program has made here."""
     lane = lanes.current()
-    if lane.tool is not None or lanes.is_aside(lane.path) or not is_programs(sys._getframe(2)):
+    if lane.tool is not None or lanes.is_aside(lane.path):
         return
     with guard(_PLACE):
         guard.rehearse(_PLACE)
@@ -41,7 +47,7 @@ def _made(original: Callable[..., None], queue: Any, *args: Any, **options: Any)
                 setattr(queue, ORDER, order)
 
 
-def _begun(order: Order, frame: FrameType) -> Lane | None:
+def begun(order: Order, frame: FrameType) -> Lane | None:
     try:
         guard.rehearse(_PLACE)
         return order.begin(frame)
@@ -50,7 +56,7 @@ def _begun(order: Order, frame: FrameType) -> Lane | None:
         return None
 
 
-def _ended(order: Order, lane: Lane, came: str | None) -> None:
+def ended(order: Order, lane: Lane, came: str | None) -> None:
     try:
         guard.rehearse(_PLACE)
         order.end(lane, came)
@@ -89,7 +95,7 @@ def _done(
         return original(queue, *items, block, timeout)
     module = sys.modules["queue"]
     began = module.time()  # in a rerun, on virtual time
-    lane = _begun(order, sys._getframe(2))
+    lane = begun(order, sys._getframe(2))
     if lane is None:
         return original(queue, *items, block, timeout)
     if (timeout is not None or not block) and (what == GET or queue.maxsize > 0):
@@ -106,19 +112,19 @@ def _done(
         came = EMPTY if what == GET else FULL
         raise
     finally:
-        _ended(order, lane, came)
+        ended(order, lane, came)
 
 
 def _looked(original: Callable[..., Any], queue: Any) -> Any:
     """The program asks how much there is."""
     order: Order | None = queue.__dict__.get(ORDER)
-    lane = None if order is None else _begun(order, sys._getframe(1))
+    lane = None if order is None else begun(order, sys._getframe(1))
     if order is None or lane is None:
         return original(queue)
     try:
         return original(queue)
     finally:
-        _ended(order, lane, LOOK)
+        ended(order, lane, LOOK)
 
 
 def _got(original: Callable[..., Any], queue: Any) -> Any:

@@ -22,13 +22,16 @@ from lctl.session import (
     processes,
     queueorder,
     queues,
+    semaphores,
+    simplequeues,
     spawning,
     tasks,
+    threadpools,
     told,
     turns,
     untouched,
 )
-from lctl.session.lanes import Lane
+from lctl.session.carrying import begun, carry
 from lctl.session.wrappedruns import step_aside
 
 _users = 0
@@ -47,6 +50,7 @@ MODULES = (
     "concurrent.futures.process",
     "concurrent.futures.thread",
     greenlets.MODULE,
+    threadpools.MODULE,
     "multiprocessing.process",
     "queue",
     "subprocess",
@@ -93,57 +97,10 @@ def after_fork() -> None:
     untouched.after_fork()
 
 
-def carry(
-    function: Callable[..., Any], lane: Lane | None = None, job: pooljobs.Job | None = None
-) -> Callable[..., Any]:
-    """`function`, running in the step that is current now and in `lane` (the current one if None).
-
-    Args:
-        job: it is this one, whose end is to be told.
-    """
-    frame = context.current()
-    call = told.current.get()
-    there = lanes.current() if lane is None else lane
-
-    def carried(*args: Any, **kwargs: Any) -> Any:
-        token = context.enter(frame)
-        was = told.current.set(call)
-        place = lanes.enter(there)
-        before = lanes.own(there)
-        if turns.active:
-            turns.job(there)
-        try:
-            return function(*args, **kwargs)
-        except BaseException as error:
-            step_aside(error)
-            raise
-        finally:
-            try:
-                if job is not None:
-                    _end(job, there)
-            finally:
-                lanes.own(before)
-                lanes.leave(place)
-                told.current.reset(was)
-                context.leave(token)
-
-    return carried
-
-
 def reach() -> None:
     """Wrap what the program has imported since (importing it here costs 10 to 50 ms)."""
     with _lock:
         _reach()
-
-
-def _end(job: pooljobs.Job, lane: Lane) -> None:
-    from lctl.session import default  # which needs this module
-
-    kept = default.pool_jobs()
-    if kept is None:
-        pooljobs.forget(job)
-    else:
-        kept.end(job, lane)
 
 
 def _hear(original: Callable[[Any, Any], None], source: Any, dest: Any) -> None:
@@ -235,7 +192,7 @@ def _submit(original: Callable[..., Any], pool: Any, function: Any, /, *args: An
     # Without a step too: the worker thread may carry the one of whoever started it.
     lane = spawning.child()
     turns.submitted(lane)
-    job = _begun(lane)
+    job = begun(lane)
     future = original(pool, carry(function, lane, job), *args, **kwargs)
     if lane.index:
         setattr(future, turns.LANE, lane)
@@ -244,22 +201,11 @@ def _submit(original: Callable[..., Any], pool: Any, function: Any, /, *args: An
     return future
 
 
-def _begun(lane: Lane) -> pooljobs.Job | None:
-    """What a job counts as; None where its end tells nothing: of a library's own, or a tool's, which has
-    events."""
-    if not lane.index or lane.tool is not None:
-        return None
-    loop = turns.running() is not None
-    if loop and turns.is_first():
-        turns.counted_from.append(lane.path)
-    return pooljobs.begin(loop)
-
-
 def _in_worker(original: Callable[..., Any], func: Any, *args: Any, **kwargs: Any) -> Any:
     """A job of one of anyio's threads, whose queue is no executor's."""
     lane = spawning.child()
     turns.submitted(lane)
-    job = _begun(lane)
+    job = begun(lane)
     carried = carry(func, lane, job)
 
     def run(*given: Any, **options: Any) -> Any:
@@ -282,6 +228,8 @@ def _reach() -> None:
         *tasks.HOOKS,
         *processes.HOOKS,
         *queues.HOOKS,
+        *semaphores.HOOKS,
+        *threadpools.HOOKS,
     ]
     for module, place, name, wrapper in wanted:
         loaded = sys.modules.get(module)
@@ -290,8 +238,19 @@ def _reach() -> None:
             continue
         if all(owner is not known or name != done for known, done, *_ in _undo):
             _replace(owner, name, wrapper)
+    _reach_simple_queues()
     greenlets.reach()
     tasks.learn()
+
+
+def _reach_simple_queues() -> None:
+    loaded: Any = sys.modules.get("queue")
+    if loaded is None or any(owner is loaded for owner, *_ in _undo):
+        return
+    active = [True]
+    plain, ours = loaded.SimpleQueue, simplequeues.replacement(loaded, active)
+    loaded.SimpleQueue = ours
+    _undo.append((loaded, simplequeues.NAME, plain, ours, active))
 
 
 def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:

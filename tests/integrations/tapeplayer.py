@@ -39,6 +39,7 @@ class TapeAnswer:
         self.status: int | None = data.get("status")
         self.headers: Mapping[str, Any] = data.get("headers", {})
         self.encoding = data.get("encoded")
+        self.reason, self.names = data.get("reason"), data.get("names", ())
         self.closed_early = bool(data.get("closed_early"))
         error = data.get("error")
         self.cancelled = error is not None and error["type"] in ("CancelledError", "GeneratorExit")

@@ -9,6 +9,7 @@ import os
 import random
 import sys
 import threading
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from lctl.testing import ModelServer
@@ -21,7 +22,9 @@ class Plain(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         seen.append(self.path)
-        if self.path == "/bytes":
+        if self.path == "/heads":
+            self._send(429, b"{}", "application/json", "Slow down", {"X-Mixed-CASE": "1", "ETag": '"2"'})
+        elif self.path == "/bytes":
             self._send(200, os.urandom(5000), "application/octet-stream")
         elif self.path == "/random":
             self._send(200, json.dumps({"n": random.random()}).encode(), "application/json")
@@ -33,8 +36,17 @@ class Plain(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["content-length"]))
         self._send(200, body[:-1] + b', "r": %f}' % random.random(), "application/json")
 
-    def _send(self, status: int, body: bytes, kind: str) -> None:
-        self.send_response(status)
+    def _send(
+        self,
+        status: int,
+        body: bytes,
+        kind: str,
+        reason: str | None = None,
+        also: Mapping[str, str] | None = None,
+    ) -> None:
+        self.send_response(status, reason)
+        for name, value in (also or {}).items():
+            self.send_header(name, value)
         self.send_header("content-type", kind)
         self.send_header("x-random", str(random.random()))
         self.send_header("content-length", str(len(body)))

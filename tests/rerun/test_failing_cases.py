@@ -22,6 +22,7 @@ ALONE = [
     "errors_429_400.py",
     "embeddings_binary.py",
     "plain_http.py",
+    "heads_of_answers.py",
     "hash_seed.py",
     "secrets_around.py",
     "temporary_files.py",

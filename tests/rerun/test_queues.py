@@ -1,4 +1,4 @@
-"""Threads that race at a queue of the program's own: who was first is so again."""
+"""Threads that race at a queue or semaphore of the program's own: who was first is so again."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tests.rerun.harness import LCTL, PROGRAMS, Result, record, rerun, run
 pytestmark = pytest.mark.slow
 
 PROGRAM = "queue_workers.py"
+PROGRAMS_OF_THREADS = (PROGRAM, "pool_and_simple_queue.py", "semaphore_workers.py")
 
 
 def queues_of(result: Result) -> list[list[list[Any]]]:
@@ -24,18 +25,22 @@ def queues_of(result: Result) -> list[list[list[Any]]]:
 
 @pytest.mark.parametrize(("recorded", "now"), [("0,.15", ".15,0"), (".15,0", "0,.15"), (".1,0", "0,0")])
 @pytest.mark.parametrize("one_line", [False, True])
-def test_the_same_are_first_at_a_queue(recorded: str, now: str, one_line: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", PROGRAMS_OF_THREADS)
+def test_the_same_are_first_at_a_queue(
+    recorded: str, now: str, one_line: bool, program: str, tmp_path: Path
+) -> None:
     with ModelServer(seed=1) as server:
         environ = {**server.environ, "WAIT": recorded}
         if one_line:
             environ["AUTO"] = "1"
-            first = run([sys.executable, str(PROGRAMS / PROGRAM)], tmp_path, environ, tmp_path)
+            first = run([sys.executable, str(PROGRAMS / program)], tmp_path, environ, tmp_path)
             (log,) = (tmp_path / "logs").glob("*.lctl.json")
             first = first._replace(log=log)
         else:
-            first = record(PROGRAM, tmp_path, environ)
+            first = record(program, tmp_path, environ)
     assert first.code == 0, first.err
-    assert ("'something'" in first.out) == (recorded[0] == "0")
+    if program == PROGRAM:
+        assert ("'something'" in first.out) == (recorded[0] == "0")
     # Whose log has what the environment says hears of no other.
     again = rerun(first.log, tmp_path, environ={"WAIT": now, "AUTO": "1"} if one_line else None)
     assert again.code == 0, again.err

@@ -11,11 +11,11 @@ The served exchange is recorded as a live one is: by an attempt that the transpo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lctl.guard import guard
 from lctl.instrument import codecs, traffic, wire
+from lctl.instrument.headers import phrase
 from lctl.instrument.suppress import REPORTED, silenced
 from lctl.session import border, lanes
 from lctl.session.default import running
@@ -145,12 +145,10 @@ def begin(passage: Passage, http: str, headers: Any, body: bytes | None) -> Atte
     return attempt
 
 
-def phrase(status: int) -> str:
-    """The reason that goes with a status; "" for one nobody knows."""
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""
+def reason_of(answer: Answer) -> str:
+    """What came with the status."""
+    recorded: str | None = getattr(answer, "reason", None)
+    return phrase(answer.status or 0) if recorded is None else recorded
 
 
 def encoding_of(answer: Answer) -> str | None:
@@ -170,12 +168,13 @@ def encoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     yield make.flush()
 
 
-def pairs(headers: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The recorded response headers, one pair for each time they were sent."""
+def pairs(answer: Answer) -> list[tuple[str, str]]:
+    """The recorded response headers as they were sent, one pair for each time."""
+    spelled = {name.lower(): name for name in getattr(answer, "names", ())}
     made = []
-    for name, value in headers.items():
+    for name, value in answer.headers.items():
         values = value if isinstance(value, list) else [value]
-        made += [(name, str(one)) for one in values]
+        made += [(spelled.get(name, name), str(one)) for one in values]
     return made
 
 

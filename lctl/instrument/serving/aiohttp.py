@@ -10,7 +10,7 @@ import asyncio
 import sys
 from typing import Any
 
-from lctl.instrument.serving import as_sent, pairs, phrase
+from lctl.instrument.serving import as_sent, pairs, reason_of
 from lctl.instrument.serving.errors import revive
 from lctl.session.border import Answer
 
@@ -46,7 +46,7 @@ class Served:
         in its own time, read or not.
         """
         head, framed = _head(self._answer, self._request.method)
-        self._chunked = framed or b"\r\ntransfer-encoding:" in head
+        self._chunked = framed or b"\r\ntransfer-encoding:" in head.lower()
         came = self._loop.create_future()
         self._feeder = self._loop.create_task(self._feed(head, came))
         try:
@@ -157,10 +157,10 @@ class Served:
 
 def _head(answer: Answer, method: str) -> tuple[bytes, bool]:
     status = answer.status or 0
-    lines = [f"HTTP/1.1 {status} {phrase(status)}"]
+    lines = [f"HTTP/1.1 {status} {reason_of(answer)}"]
     framed = status not in (204, 304) and method != "HEAD"
-    for name, value in pairs(answer.headers):
-        if name in ("content-length", "transfer-encoding"):
+    for name, value in pairs(answer):
+        if name.lower() in ("content-length", "transfer-encoding"):
             framed = False
         lines.append(f"{name}: {value}".replace("\r", " ").replace("\n", " "))
     if framed:

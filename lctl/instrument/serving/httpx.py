@@ -12,7 +12,7 @@ from contextlib import AbstractAsyncContextManager
 from types import ModuleType
 from typing import Any
 
-from lctl.instrument.serving import as_sent, pairs
+from lctl.instrument.serving import as_sent, pairs, reason_of
 from lctl.instrument.serving.errors import revive
 from lctl.session.border import Answer
 
@@ -60,9 +60,13 @@ class Players:
             raise self.error(answer, request)
         return self._response(
             answer.status,
-            headers=[(as_sent(name), as_sent(value)) for name, value in pairs(answer.headers)],
+            headers=[(as_sent(name), as_sent(value)) for name, value in pairs(answer)],
             stream=(self._async_stream if asynchronous else self._stream)(self, answer, request, lock),
-            extensions={"http_version": b"HTTP/1.1", "network_stream": _Network()},
+            extensions={
+                "http_version": b"HTTP/1.1",
+                "network_stream": _Network(),
+                "reason_phrase": reason_of(answer).encode("ascii", "ignore"),
+            },
         )
 
     def error(self, answer: Answer, request: Any) -> BaseException:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from lctl.instrument.serving import pairs, phrase
+from lctl.instrument.serving import pairs, reason_of
 from lctl.instrument.serving.errors import revive
 from lctl.session.border import Answer
 
@@ -43,8 +43,8 @@ def _head(answer: Answer) -> dict[str, Any]:
     status = answer.status or 0
     return {
         "status": status,
-        "reason": phrase(status),
-        "headers": pairs(answer.headers),
+        "reason": reason_of(answer),
+        "headers": pairs(answer),
         "http_version": "HTTP/1.1",
     }
 

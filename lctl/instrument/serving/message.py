@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from http.client import HTTPResponse
 from typing import Any
 
-from lctl.instrument.serving import encoded, encoding_of, pairs, phrase
+from lctl.instrument.serving import encoded, encoding_of, pairs, reason_of
 from lctl.session.border import Answer, RecordedError
 
 Revive = Callable[[], BaseException]
@@ -35,7 +35,7 @@ class Socket:
         answer = self._answer
         head, self.framed = _head(answer)
         yield head
-        chunked = (self.framed and _short_of(answer) is None) or b"\r\ntransfer-encoding:" in head
+        chunked = (self.framed and _short_of(answer) is None) or b"\r\ntransfer-encoding:" in head.lower()
         encoding = encoding_of(answer)
         for piece in encoded(answer.chunks(), encoding) if encoding else answer.chunks():
             if piece:
@@ -97,10 +97,10 @@ def _short_of(answer: Answer) -> int | None:
 def _head(answer: Answer) -> tuple[bytes, bool]:
     """Status line and headers; and whether the body is framed though they do not say so."""
     status = answer.status or 0
-    lines = [f"HTTP/1.1 {status} {phrase(status)}"]
+    lines = [f"HTTP/1.1 {status} {reason_of(answer)}"]
     framed = status not in (204, 304)
-    for name, value in pairs(answer.headers):
-        if name in ("content-length", "transfer-encoding"):
+    for name, value in pairs(answer):
+        if name.lower() in ("content-length", "transfer-encoding"):
             framed = False
         lines.append(f"{name}: {value}".replace("\r", " ").replace("\n", " "))
     encoding = encoding_of(answer)

@@ -228,7 +228,9 @@ class _Tees:
     @never_raises("a response")
     def _received(self, attempt: Attempt, response: Any, decompresses: bool, protocol: Any) -> None:
         came = self.arrivals.take(protocol)
-        attempt.answered(response.status, response.raw_headers, came[0] if came else None)
+        attempt.answered(
+            response.status, response.raw_headers, response.reason, head=came[0] if came else None
+        )
         content = response.content
         attempt.raw = not decompresses
         if decompresses:

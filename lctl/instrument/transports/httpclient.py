@@ -180,7 +180,7 @@ class _Seam:
     @never_raises("a response")
     def _received(self, attempt: Attempt, response: Any) -> None:
         attempt.raw = True
-        attempt.answered(response.status, response.getheaders())
+        attempt.answered(response.status, response.getheaders(), response.reason)
         if is_read(response):
             attempt.end()
         else:

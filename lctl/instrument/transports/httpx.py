@@ -202,7 +202,7 @@ class _Tees:
 
     def _received(self, attempt: Attempt, response: Any, stream_class: Any, tee_class: Any) -> None:
         try:
-            attempt.answered(response.status_code, response.headers.raw)
+            attempt.answered(response.status_code, response.headers.raw, response.reason_phrase)
             if hasattr(response, "_content"):  # made with its content, by a mock transport: never iterated
                 inner = getattr(response.stream, "_stream", None)
                 raw = getattr(inner, "_stream", None)

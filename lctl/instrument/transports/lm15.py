@@ -125,7 +125,7 @@ def _with_body(request: Any, body: bytes | None) -> Any:
 
 @never_raises("a response")
 def _followed(response: Any, attempt: Attempt, tee: Callable[..., Any], released: Callable[..., Any]) -> None:
-    attempt.answered(response.status, response.headers)
+    attempt.answered(response.status, response.headers, response.reason)
     attempt.headers.pop("content-encoding", None)  # the engine has undone it
     attempt.closes = tee is _tee  # an asynchronous release waits for the pool: the program goes on before
     response._chunks = tee(response._chunks, attempt)

@@ -179,7 +179,7 @@ class _Tees:
 
     @never_raises("a response")
     def _received(self, attempt: Attempt, response: Any) -> None:
-        attempt.answered(response.status, response.headers.items())
+        attempt.answered(response.status, response.headers.items(), response.reason)
         if getattr(response, "_body", None) is not None:  # preload_content: read, and decoded, already
             attempt.headers.pop("content-encoding", None)
             attempt.chunks.append((monotonic_ns(), response._body))

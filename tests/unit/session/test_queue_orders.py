@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import queue
+import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
 import lctl
 from lctl.guard import guard
 from lctl.session import queueorder
+
+PLAIN = queue.SimpleQueue
 
 
 def fill(items: queue.Queue[int]) -> None:
@@ -75,3 +81,103 @@ def test_a_failure_of_ours_is_not_the_programs(tmp_path: Path, monkeypatch: pyte
             with pytest.raises(queue.Empty):
                 items.get_nowait()
     assert guard.failures[place] > 8
+
+
+@pytest.mark.usefixtures("_recorded")
+def test_a_simple_queue_of_the_programs_is_one_for_everybody() -> None:
+    class Named(queue.SimpleQueue[int]):
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+    with ThreadPoolExecutor(1) as pool:
+        inner: Any = pool._work_queue
+        assert type(inner) is PLAIN, "libraries have Python's own"
+        assert pool.submit(int, "3").result() == 3
+    for items in (queue.SimpleQueue[int](), Named("x")):
+        assert isinstance(items, PLAIN) and isinstance(items, queue.SimpleQueue)
+        items.put(1)
+        items.put_nowait(2)
+        assert (items.qsize(), items.get(), items.get_nowait(), items.empty()) == (2, 1, 2, True)
+        with pytest.raises(queue.Empty):
+            items.get(timeout=0.01)
+    assert isinstance(inner, queue.SimpleQueue) and issubclass(PLAIN, queue.SimpleQueue)
+    assert not isinstance(inner, Named)
+
+
+def test_simple_queues_are_pythons_own_afterwards() -> None:
+    lctl.auto_instrument()
+    ours, begun = queue.SimpleQueue, queue.SimpleQueue[int]()
+    lctl.uninstrument()
+    begun.put(1)
+    assert begun.get() == 1
+    assert queue.SimpleQueue is PLAIN
+    assert type(ours()) is PLAIN, "where the program has kept the name"
+
+
+@pytest.mark.usefixtures("_recorded")
+def test_who_is_interrupted_in_a_put_may_put_there_again() -> None:
+    """What Python says of `SimpleQueue`: a finalizer, or a signal, may come at any line."""
+    items: queue.SimpleQueue[int] = queue.SimpleQueue()
+    again = True
+
+    def interrupt(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal again
+        inside = frame.f_code.co_filename == queue.__file__ and frame.f_code.co_name == "_put"
+        if event == "line" and again and inside:
+            again = False
+            items.put(2)
+        return interrupt
+
+    before = sys.gettrace()
+    sys.settrace(interrupt)
+    try:
+        items.put(1)
+    finally:
+        sys.settrace(before)
+    assert not again
+    assert sorted([items.get(), items.get()]) == [1, 2]
+
+
+@pytest.mark.usefixtures("_recorded")
+def test_who_gets_a_semaphore_is_noted_of_the_programs_own(tmp_path: Path) -> None:
+    path = tmp_path / "run.lctl.json"
+    with lctl.LCTLSession(path=path), ThreadPoolExecutor(2) as pool:
+        limit = threading.BoundedSemaphore(1)
+
+        def work() -> None:
+            with limit:
+                assert not limit.acquire(blocking=False)
+                assert not limit.acquire(timeout=0.01)
+
+        for done in [pool.submit(work) for _ in range(2)]:
+            done.result()
+        assert limit.acquire()
+        limit.release()
+        with pytest.raises(ValueError, match="released too many times"):
+            limit.release()
+    (told,) = (
+        event["data"]["value"]["queues"]
+        for event in json.loads(path.read_text())["events"]
+        if event["data"].get("source") == "jobs"
+    )
+    ((lane, number, acts),) = told
+    assert (lane, number) == ("0", 1)
+    assert [what for _, what, _, _ in acts] == ["get", "empty", "empty"] * 2 + ["get"]
+
+
+@pytest.mark.usefixtures("_recorded")
+def test_a_failure_of_ours_is_no_semaphores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(at: str) -> None:
+        if at == "the order of a queue":
+            raise RuntimeError("ours")
+
+    monkeypatch.setattr(guard, "policy", "report")
+    monkeypatch.setattr(guard, "failures", {})
+    with lctl.LCTLSession(path=tmp_path / "run.lctl.json"):
+        begun = threading.Semaphore()
+        monkeypatch.setattr(guard, "trial", fail)
+        for one in (begun, threading.Semaphore()):
+            with one:
+                assert not one.acquire(timeout=0.01)
+            assert one.acquire(False)
+    assert guard.failures["the order of a queue"] > 3
