@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import lctl
@@ -22,16 +22,16 @@ class Program:
 
     def __init__(self, asks: Any) -> None:
         self.client = asks
-        self.between: Iterator[str] | None = None
+        self.between: Generator[str, None, None] | None = None
 
-    def ask(self) -> Iterator[str]:
+    def ask(self) -> Generator[str, None, None]:
         asked = {"model": "gpt-4.1", "messages": MESSAGES, "stream": True}
         with lctl.traced_step("between", "pass on"), self.client.chat.completions.create(**asked) as pieces:
             for piece in pieces:
                 yield piece.choices[0].delta.content
 
     @lctl.traced("agent", "tell")
-    def tell(self) -> Iterator[str]:
+    def tell(self) -> Generator[str, None, None]:
         self.between = self.ask()
         yield from iter(self.between.__next__, None)
 
@@ -62,7 +62,7 @@ def test_it_ends_with_its_session_where_the_call_does(server: Any, make: Any, lo
 
 def test_a_step_that_is_left_without_a_call_ends_at_once(log: Any) -> None:
     @lctl.traced("agent", "count")
-    def count() -> Iterator[int]:
+    def count() -> Generator[int, None, None]:
         yield from range(3)
 
     counted = count()
