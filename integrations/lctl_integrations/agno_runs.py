@@ -81,6 +81,8 @@ def _ended(last: Any) -> Mapping[str, Any]:
     if outcome is None:
         return {}
     made: dict[str, Any] = {"outcome": outcome}
+    if outcome == "error":
+        made |= _said(getattr(last, "content", None))
     if outcome == "paused":
         steps = getattr(last, "step_requirements", None) or ()
         made["interrupts"] = [
@@ -122,7 +124,14 @@ def _node_ended(last: Any) -> Mapping[str, Any]:
     """The output of a node is its last item. One that failed and may be skipped raises nothing."""
     if type(last).__name__ != "StepOutput":
         return {}
-    return {"outcome": "paused" if last.is_paused else "success" if last.success else "error"}
+    if last.is_paused or last.success:
+        return {"outcome": "paused" if last.is_paused else "success"}
+    return {"outcome": "error", **_said(last.error or last.content)}
+
+
+def _said(why: Any) -> dict[str, Any]:
+    """What a run or step that failed gave, in place of an exception: why, where it had not answered yet."""
+    return {"output": jsonable.plain(why)} if why is not None else {}
 
 
 class Delegation(wrappedruns.Run):

@@ -31,6 +31,8 @@ _NO_INPUT = {"input": ""}
 #: By run: what stopped it, or one inside it, for a human; and to whom one inside it gave the work.
 _waiting: dict[UUID, list[Any]] = {}
 _handed: dict[UUID, set[str]] = {}
+#: The runs that are streamed.
+_streamed: set[UUID] = set()
 
 
 class LCTLCallbackHandler(BaseCallbackHandler):
@@ -81,6 +83,8 @@ class LCTLCallbackHandler(BaseCallbackHandler):
         node = meta.get("langgraph_node")
         agent = meta.get("lc_agent_name")
         data: dict[str, Any] = {}
+        if inputs == _NO_INPUT:
+            _streamed.add(run_id)
         if parent_run_id is None or not runs.knows(parent_run_id):
             kind = "agent" if agent is not None else "chain"
             if values.is_command(inputs):
@@ -114,10 +118,14 @@ class LCTLCallbackHandler(BaseCallbackHandler):
     ) -> None:
         waits = _waiting.pop(run_id, []) or values.interrupts_in(outputs)
         _handed.pop(run_id, None)
+        is_left = run_id in _streamed and runs.goes_on(run_id)  # LangChain tells of that as of any end
+        _streamed.discard(run_id)
         if runs.is_skipped(run_id):
             if waits and parent_run_id is not None:
                 _waiting.setdefault(parent_run_id, []).extend(waits)
             runs.end(run_id)
+        elif is_left:
+            runs.end(run_id, GeneratorExit())
         elif runs.knows(run_id):
             for command in values.commands_in(outputs):
                 for name in values.destinations(command):
@@ -130,6 +138,7 @@ class LCTLCallbackHandler(BaseCallbackHandler):
         self, error: BaseException, *, run_id: UUID, parent_run_id: UUID | None = None, **more: Any
     ) -> None:
         _waiting.pop(run_id, None)
+        _streamed.discard(run_id)
         handed = _handed.pop(run_id, set())
         if not runs.knows(run_id):
             return
@@ -318,5 +327,5 @@ def locate() -> None:
 def forget() -> None:
     runs.locate(None)
     runs.clear()
-    for open_ones in (_calls, _waiting, _handed):
+    for open_ones in (_calls, _waiting, _handed, _streamed):
         open_ones.clear()

@@ -139,6 +139,8 @@ class Call(Concluding):
         finally:
             if not stored:
                 self.step = None  # nothing may refer to what is not in the log
+        if self.step is not None:
+            self.session.leaving.calls[self.step] = frame
 
     def _start_drafts(self, first: int) -> list[Draft]:
         self._planned = first

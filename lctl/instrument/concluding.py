@@ -94,6 +94,8 @@ class Concluding:
                 raise
             guard.failed("the answer of a model call", failure)
             self._write_bare_end(attempt, error)
+        if self.step is not None:
+            session.call_ended(self.step, late=attempt is not None and attempt.left)
         if attempt is not None and attempt.is_stream:
             attempt.settled()
         if attempt is not None and attempt.closes and attempt is not self._held:

@@ -30,6 +30,7 @@ from lctl.session.context import Frame
 from lctl.session.forked import ClosedRecorder, UnopenedRecorder
 from lctl.session.keeping import Keeping
 from lctl.session.lanes import Lane
+from lctl.session.leaving import Leaving
 from lctl.session.llm import Prompts
 from lctl.session.pooljobs import PoolJobs
 from lctl.session.redaction.redact import Redactor
@@ -154,6 +155,7 @@ class LCTLSession(Trusting, Stepping, Verbs, Keeping):
         """What is of this process: before the first event, and again in a forked child."""
         self._root = Frame(self, None, self.agent, None)
         self.under_way = UnderWay(self._clock)
+        self.leaving = Leaving(self._frames)
         self.returns = Returns(self.under_way)
         self.pool_jobs = PoolJobs(self.under_way.now, lambda: self.last_seq)
         self._prompts = Prompts()

@@ -9,7 +9,8 @@ from lctl.clock import Clock
 from lctl.session import context
 from lctl.session.context import Frame
 from lctl.session.jsonable import name_text
-from lctl.session.steps import StepScope, mark_of, outcome_of, was_reported
+from lctl.session.leaving import Leaving
+from lctl.session.steps import StepScope, mark_of, outcome_of, was_left, was_reported
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession
@@ -25,6 +26,7 @@ class Stepping:
     _clock: Clock
     _root: Frame
     _frames: dict[int, Frame]  # open steps by seq
+    leaving: Leaving
     made_up: set[str]
     _forked: bool
     _watch: Any
@@ -129,7 +131,15 @@ class Stepping:
         return frame
 
     def finish_step(self, frame: Frame, error: BaseException | None, result: dict[str, Any]) -> int:
-        """Record the step_end of `frame`, if it is still open."""
+        """Record the step_end of `frame`, if it is still open. Of a step that is left, that is done when
+        what goes on inside has ended."""
+        if (
+            error is not None
+            and frame.step in self._frames
+            and was_left(error)
+            and self._waits(frame, error, result)
+        ):
+            return 0
         if self._frames.pop(frame.step or 0, None) is None:
             frame.open = False
             return 0
@@ -153,9 +163,38 @@ class Stepping:
             # To the nearest microsecond; `round` of a float takes fifteen times as long.
             data["duration_ms"] = (self._clock.monotonic_ns() - frame.started_ns + 500) // 1000 / 1000
         seq = self._record("step_end", frame.agent, data, frame.step)
+        self._end_left(frame.step or 0)
         if self._watch is not None and self._is_watched():
             self._look(quiet=error is not None)
         return seq
+
+    def _waits(self, frame: Frame, error: BaseException, result: dict[str, Any]) -> bool:
+        """Whether the end of a step that was left waits for what is open inside."""
+        if frame.step not in self._frames:
+            return False
+        current = _raw()
+        if current is not None and current is not frame:
+            self._leave(current, frame, error)
+        if not self.leaving.waits(frame, error, result, self._clock.monotonic_ns()):
+            return False
+        if current is frame:
+            _set_current(frame.parent)
+        return True
+
+    def call_ended(self, step: int, *, late: bool = False) -> None:
+        """The model call of that step has ended, and with it what was left meanwhile.
+
+        Args:
+            late: it was written long after it ended.
+        """
+        self.leaving.calls.pop(step, None)
+        self._end_left(step, late)
+
+    def _end_left(self, step: int, late: bool = False) -> None:
+        for frame, error, result, _, ended_ns in self.leaving.ended(step):
+            if late:
+                result = {"duration_ms": (ended_ns - frame.started_ns + 500) // 1000 / 1000, **result}
+            self.finish_step(frame, error, result)
 
     def _leave(self, current: Frame, outer: Frame, error: BaseException) -> None:
         """`error` has left `outer`, and with it the steps inside that the running code is in: it came as they

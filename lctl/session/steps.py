@@ -87,6 +87,11 @@ def outcome_of(error: BaseException | None) -> str:
     return "aborted" if isinstance(error, _EXITS) or type(error).__name__ == "GreenletExit" else "error"
 
 
+def was_left(error: BaseException) -> bool:
+    """Whether a step that `error` left was closed or cancelled: what it began may not know of that yet."""
+    return isinstance(error, GeneratorExit) or outcome_of(error) == "cancelled"
+
+
 def error_data(
     error: BaseException, category: str = "execution_error", type_: str | None = None
 ) -> dict[str, Any]:

@@ -55,3 +55,16 @@ def _line(type: str, agent: str, data: dict[str, Any]) -> str:
     known = " (id)" if data.get("call_id") else ""
     derived = " (from messages)" if data.get("derived") else ""
     return f"tool {agent}: {data['tool']}{json.dumps(data['input'], sort_keys=True)}{known}{derived} = {gave}"
+
+
+def unnested(events: list[dict[str, Any]]) -> list[str]:
+    """The steps that end after the one around them, or not at all."""
+    starts = {event["seq"]: event for event in events if event["type"] == "step_start"}
+    ends = {event["step"]: event["seq"] for event in events if event["type"] == "step_end"}
+    never = max(ends.values(), default=0) + 1
+    found = []
+    for seq, start in starts.items():
+        around = start.get("step")
+        if seq not in ends or ends[seq] > ends.get(around, never):
+            found.append(f"{seq} {start['data'].get('kind')} {start['agent']} in {around}")
+    return found

@@ -104,6 +104,11 @@ class Runs:
         frame = self._frames.pop(key, None)
         return 0 if frame is None else frame.session.finish_step(frame, error, result)
 
+    def goes_on(self, key: Hashable) -> bool:
+        """Whether a step or a model call inside that of run `key` has not ended."""
+        frame = self._frames.get(key)
+        return frame is not None and bool(frame.session.leaving.inside(frame))
+
     def skip(self, key: Hashable, parent: Hashable) -> None:
         """Run `key` is no step: what happens in it happens in that of `parent`."""
         frame = self.frame(parent)
