@@ -281,6 +281,11 @@ def test_what_a_call_used_is_not_nothing_where_the_log_does_not_say_it(opened: O
         expect(figure).to_contain_text("–")
         expect(figure).to_contain_text("not recorded")
         expect(page.locator(".figures > div", has_text="cost").first).not_to_contain_text("0")
+        cells = page.locator(".table tr", has_text="gpt-4.1-mini").get_by_role("cell").all_inner_texts()
+        assert cells.count("–") >= 2, cells
+    running.show(page, panel="flow", seq=2)
+    expect(page.locator(".node")).to_contain_text("1 call")
+    expect(page.locator(".node")).not_to_contain_text("tok")
 
 
 def test_the_steps_around_a_deep_event_and_a_clock_that_was_set_back(opened: Open) -> None:

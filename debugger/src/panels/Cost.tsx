@@ -7,7 +7,7 @@ import { seq } from "../store/route";
 import { goTo, run } from "../store/run";
 import { useAgain, WorkingOut } from "../ui/Again";
 import { Chart } from "../ui/Chart";
-import { cost, count, duration, percent, short } from "../ui/format";
+import { cost, count, duration, percent, short, used } from "../ui/format";
 import { Waiting } from "../ui/Waiting";
 import "./cost.css";
 
@@ -148,6 +148,8 @@ function Waste({ costs }: { costs: Costs }) {
   );
 }
 
+const shortly = (n: number | null): string => (n === null ? "–" : short(n));
+
 function Uses({ title, kind, uses, all }: { title: string; kind: string; uses: Use[]; all: Costs }) {
   if (!uses.length) return null;
   const most = Math.max(1e-9, ...uses.map((use) => use.wall_ms));
@@ -185,8 +187,8 @@ function Uses({ title, kind, uses, all }: { title: string; kind: string; uses: U
               <td class="r">{count(use.calls)}</td>
               <td class={`r ${use.errors ? "bad" : "dim"}`}>{count(use.errors)}</td>
               <td class={`r ${use.retries ? "" : "dim"}`}>{timed ? count(use.retries) : "…"}</td>
-              {tokens ? <td class="r">{short(use.tokens.input)}</td> : null}
-              {tokens ? <td class="r">{short(use.tokens.output)}</td> : null}
+              {tokens ? <td class="r">{shortly(used(use.tokens.input, use.tokens))}</td> : null}
+              {tokens ? <td class="r">{shortly(used(use.tokens.output, use.tokens))}</td> : null}
               {money ? <td class="r">{cost(use.cost)}</td> : null}
               <td class="r">{timed ? duration(use.p50_ms) : "…"}</td>
               <td class="r">{timed ? duration(use.p95_ms) : "…"}</td>

@@ -7,7 +7,7 @@ import { useFollow } from "../store/follow";
 import { late, state } from "../store/now";
 import { seq, setWords, word } from "../store/route";
 import { clamp, firstSeq, goTo, lastSeq, run } from "../store/run";
-import { cost, count, duration, line, short } from "../ui/format";
+import { cost, count, duration, line, short, told, used } from "../ui/format";
 import { Unhurried } from "../ui/Unhurried";
 import { Waiting } from "../ui/Waiting";
 import { Facts } from "./Facts";
@@ -262,9 +262,9 @@ interface Used {
   changed: boolean;
 }
 
-/** A row of what was used. Tools have no tokens. */
+/** A row of what was used. Tools have no tokens, and not every call tells how many it used. */
 function Use({ glyph, of: one, children }: { glyph: string; of: Used; children: ComponentChildren }) {
-  const tokens = (n: number | undefined) => <td class={n === undefined ? "r dim" : "r"}>{n === undefined ? "–" : count(n)}</td>;
+  const tokens = (n: number | null) => <td class={n === null ? "r dim" : "r"}>{told(n)}</td>;
   return (
     <tr class={one.changed ? "changed" : ""}>
       <td>
@@ -275,8 +275,8 @@ function Use({ glyph, of: one, children }: { glyph: string; of: Used; children: 
       </td>
       <td class="r">{count(one.calls)}</td>
       <td class={`r ${one.errors ? "bad" : "dim"}`}>{count(one.errors)}</td>
-      {tokens(one.tokens?.input)}
-      {tokens(one.tokens?.output)}
+      {tokens(used(one.tokens?.input, one.tokens))}
+      {tokens(used(one.tokens?.output, one.tokens))}
       <td class="r">{duration(one.wall_ms)}</td>
     </tr>
   );
