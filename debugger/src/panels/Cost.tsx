@@ -148,6 +148,9 @@ function Waste({ costs }: { costs: Costs }) {
   );
 }
 
+/** Rows of a table. */
+const MOST = 100;
+
 const shortly = (n: number | null): string => (n === null ? "–" : short(n));
 
 function Uses({ title, kind, uses, all }: { title: string; kind: string; uses: Use[]; all: Costs }) {
@@ -176,9 +179,9 @@ function Uses({ title, kind, uses, all }: { title: string; kind: string; uses: U
           </tr>
         </thead>
         <tbody>
-          {uses.slice(0, 100).map((use) => (
+          {uses.slice(0, MOST).map((use) => (
             <tr key={use.name}>
-              <td>
+              <td class="name" title={use.name}>
                 <span class={`row k-${kind}`}>
                   <span class="glyph" />
                   <span class={kind === "step" ? "" : "mono"}>{use.name || "no agent"}</span>
@@ -202,6 +205,7 @@ function Uses({ title, kind, uses, all }: { title: string; kind: string; uses: U
           ))}
         </tbody>
       </table>
+      {uses.length > MOST ? <p class="dim">{count(uses.length - MOST)} more.</p> : null}
     </section>
   );
 }

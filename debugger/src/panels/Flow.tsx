@@ -175,7 +175,7 @@ function NodeView({ node, x, y }: { node: FlowNode; x: number; y: number }) {
     >
       <rect width={WIDE} height={TALL} rx={8} />
       <text x={14} y={24} class="name">
-        {line(node.agent || "no agent", 24)}
+        {line(node.agent || "no agent", node.errors ? 19 : 24)}
       </text>
       <text x={14} y={43} class="small">
         {doings(node)}

@@ -85,7 +85,7 @@ def test_what_every_call_has_read_is_there_once(tmp_path: Path) -> None:
 
 
 def test_requests_that_have_no_room_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the page would take a request from, it says who has it; the last ones are there, and the page says
+    """Where the page would take a request from, it says who has it; the last are there, and the page says
     that others are not."""
     path = save(tmp_path / "run.lctl.json", review())
     whole = unpacked(answers(open_log(path)))["events"]
