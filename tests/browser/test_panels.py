@@ -228,6 +228,13 @@ def test_what_if_shows_what_follows_and_runs_nothing(demo: Debugger, page: Page,
     expect(row).to_contain_text("0.00")
     expect(page.get_by_role("region", name="The same on the command line")).to_contain_text("lctl what-if")
     assert demo_log.read_bytes() == before
+    said = seqs(demo_log, "tool_call")[0]
+    demo.show(page, panel="fork", seq=said)
+    editor = page.get_by_label(f"Data of event {said}")
+    editor.fill(json.dumps({**json.loads(editor.input_value()), "output": "other"}))
+    hint = page.get_by_text("only a fork tells, below")
+    expect(hint).to_be_visible()
+    assert hint.evaluate("text => text.scrollWidth - text.clientWidth") <= 1
 
 
 def test_run_from_here_prepares_the_command(demo: Debugger, page: Page, demo_log: Path) -> None:

@@ -129,7 +129,7 @@ function wish(key: string, at: number, text: string, start: string, sets: string
 function Consequences({ found }: { found: WhatIf }) {
   return (
     <>
-      <p class="num soft">
+      <p class="soft">
         {found.total === 0 ? "Nothing that is derived would be different: what a model or a program would have made of it only a fork tells, below." : `${plural(found.total, "difference")} in the state at the end, of ${count(found.events)} events.`}
       </p>
       {found.confidence.length ? (
