@@ -73,7 +73,7 @@ function Figures({ costs }: { costs: Costs }) {
         <div>
           <dt>first words</dt>
           <dd>
-            {duration(costs.first_chunk_p50_ms)} <small>{costs.first_chunk_p50_ms != null ? "half of the streams" : ""}</small>
+            {duration(costs.first_chunk_p50_ms)} <small>{costs.first_chunk_p50_ms != null ? "median of the streams" : ""}</small>
           </dd>
         </div>
       </dl>
