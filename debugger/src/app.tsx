@@ -21,7 +21,7 @@ import { followSeq } from "./store/now";
 import { inspectorOpen, inspectorWidth, listOpen, listWidth } from "./store/prefs";
 import { isStatic } from "./api/static";
 import { keepAddress, openPanel, panel, type Panel } from "./store/route";
-import { arrive, isEmpty, problem, run, session } from "./store/run";
+import { arrive, followWish, isEmpty, problem, run, session } from "./store/run";
 import { TimeBar } from "./timebar/TimeBar";
 import { followWindow } from "./timebar/window";
 import { Splitter } from "./ui/Splitter";
@@ -45,7 +45,7 @@ export function App() {
     return () => stops.forEach((stop) => stop());
   }, []);
   useEffect(() => {
-    const stops = [followSeq(), followWindow(), followRun(), followAside()];
+    const stops = [followSeq(), followWindow(), followRun(), followAside(), followWish()];
     return () => stops.forEach((stop) => stop());
   }, []);
   const title = run.value?.id;

@@ -75,8 +75,8 @@ def _parallelize(found: Survey, flow: Flow, prices: Prices, wall: float) -> Iter
             "parallelize",
             f"Run {names} at once: one waited for the other and nothing in the log shows it had to.",
             (
-                f"steps {', '.join(str(step.seq) for step in run)} ran one after the other: "
-                + ", ".join(seconds(step.wall_ms) for step in run),
+                f"steps {_listed([str(step.seq) for step in run])} ran one after the other: "
+                + _listed([seconds(step.wall_ms) for step in run]),
                 "no output, fact, message or hand-off of an earlier one appears in the input of a later one",
             ),
             tuple(step.seq for step in run),
@@ -295,6 +295,15 @@ def _growing_context(found: Survey, flow: Flow, prices: Prices, wall: float) -> 
 
 def _many(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+#: So many of a list are written out.
+_LISTED = 20
+
+
+def _listed(words: Sequence[str]) -> str:
+    rest = len(words) - _LISTED
+    return ", ".join(words) if rest <= 0 else f"{', '.join(words[:_LISTED])} and {rest:,} more"
 
 
 def _names(run: Sequence[StepSpan]) -> str:

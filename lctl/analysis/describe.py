@@ -202,6 +202,17 @@ def _ambient(data: Data) -> str:
     return f" {plain(name, 40)}".rstrip()
 
 
+def _output(data: Data) -> str:
+    """What a program printed, by its beginning."""
+    size, words = number(data.get("size")), text(data.get("text"))
+    who = "libraries" if text(data.get("by")) == "libraries" else ""
+    return (
+        f" {plain(text(data.get('stream')), 20)}".rstrip()
+        + (f" {quoted(words, _WORDS)}" if words.strip() else "")
+        + _paren(who, "" if size is None else _counted(size, "byte"))
+    )
+
+
 def _named(*keys: str) -> Callable[[Data], str]:
     def said(data: Data) -> str:
         return "".join(f" {plain(text(data.get(key)), 40)}" for key in keys if text(data.get(key)))
@@ -303,6 +314,6 @@ _SUMMARIES: dict[str, Callable[[Data], str]] = {
     "gate": _gate,
     "exchange": _exchange,
     "ambient": _ambient,
-    "output": _named("stream"),
+    "output": _output,
     "blob": _blob,
 }

@@ -1,8 +1,6 @@
 """What came from what: whether a step used anything an earlier one produced, as far as the log shows it.
 
-Evidence of use is a fact the earlier added and the later names or read, a hand-off between their agents,
-the earlier's answer in the later's conversation, or its words in the later's input. Absence of all of
-these is what `independent_runs` means by independent.
+What counts as use is in `evidence`. Absence of all of it is what `independent_runs` means by independent.
 """
 
 from __future__ import annotations
@@ -10,16 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lctl.analysis.log import Log, raw_events, text
+from lctl.analysis.evidence import Made, Words, handed
+from lctl.analysis.log import Log, raw_events
 from lctl.analysis.spans import StepSpan, ToolSpan
 from lctl.analysis.survey import Survey
-from lctl.analysis.wording import compact
 
-#: Words this long of an output, found in an input, are no coincidence.
-_QUOTE = 24
-#: Of each output this many beginnings of quotes are looked for, of each input this much is looked at.
-_QUOTES = 8
-_LOOK = 200_000
 #: Clocks of two events differ by this much without meaning anything.
 _JITTER_MS = 0.5
 
@@ -30,6 +23,7 @@ class Flow:
     def __init__(self, log: Log, found: Survey) -> None:
         self._log = log
         self._found = found
+        self._handed = handed(found)
 
     def independent_runs(self) -> Iterator[list[StepSpan]]:
         """Siblings that ran one after the other, two or more in a row, none using what another made."""
@@ -39,12 +33,15 @@ class Flow:
         words = self._words({step.seq for row in rows for step in row})
         for row in rows:
             run: list[StepSpan] = []
+            made = Made(self._handed)
             for step in row:
-                if any(self._uses(step, earlier, words) for earlier in run):
+                if made.is_used_by(step, words[step.seq]):
                     if len(run) > 1:
                         yield run
                     run = []
+                    made = Made(self._handed)
                 run.append(step)
+                made.take(step, words[step.seq])
             if len(run) > 1:
                 yield run
 
@@ -111,10 +108,10 @@ class Flow:
                 latest = max(latest, step.end)
             yield current
 
-    def _words(self, steps: set[int]) -> dict[int, _Words]:
+    def _words(self, steps: set[int]) -> dict[int, Words]:
         """What went into and came out of these steps, of everything in their subtrees."""
         found = self._found
-        words = {step: _Words() for step in steps}
+        words = {step: Words() for step in steps}
         within: dict[int, tuple[int, ...]] = {}
         for seq, span in found.steps.items():
             above = within.get(span.parent, ()) if span.parent is not None else ()
@@ -133,7 +130,7 @@ class Flow:
             self._add_prompts(seq, words)
         return words
 
-    def _add_prompts(self, seq: int, words: Mapping[int, _Words]) -> None:
+    def _add_prompts(self, seq: int, words: Mapping[int, Words]) -> None:
         """A model call's prompt stands before its step; its messages are its input all the same."""
         messages = self._found.messages
         span = self._found.steps[seq]
@@ -144,101 +141,6 @@ class Flow:
             if not message.sampled and depth < 8:
                 words[seq].read(self._log.event(message.seq).data)
             id, depth = message.parent, depth + 1
-
-    def _uses(self, later: StepSpan, earlier: StepSpan, words: Mapping[int, _Words]) -> bool:
-        mine, made = words[later.seq], words[earlier.seq]
-        if made.failed and (later.agent, later.kind, later.intent) == (
-            earlier.agent,
-            earlier.kind,
-            earlier.intent,
-        ):
-            return True  # trying again
-        if (
-            later.agent == earlier.agent
-            and later.kind == earlier.kind
-            and not later.is_model_call
-            and later.parent is None
-        ):
-            return True  # one agent's turns at the top: its memory between them is not in the log
-        if (made.answers & mine.conversation) - {""} or made.facts & mine.facts_read:
-            return True
-        for seq, sender, receiver in self._found.handoffs:
-            if receiver == later.agent and sender == earlier.agent and seq < later.seq:
-                return True
-        read = mine.input_text()
-        return any(_names(fact, read) for fact in made.facts) or any(quote in read for quote in made.quotes())
-
-
-class _Words:
-    """Of one step: texts in and out, facts made and read, messages answered and seen."""
-
-    def __init__(self) -> None:
-        self.facts: set[str] = set()
-        self.facts_read: set[str] = set()
-        self.answers: set[str] = set()
-        self.conversation: set[str] = set()
-        self.failed = False
-        self._in: list[str] = []
-        self._out: list[str] = []
-
-    def take(self, type: object, data: dict[str, Any]) -> None:
-        if type == "step_start":
-            self._in += [text(data.get("input_summary")), text(data.get("intent"))]
-            self.conversation.add(text(data.get("prompt")))
-            if "input" in data:
-                self.read(data["input"])
-        elif type == "step_end":
-            self._out.append(text(data.get("output_summary")))
-            self.failed = self.failed or text(data.get("outcome")) in ("error", "failed", "cancelled")
-            if "output" in data:
-                self._out.append(compact(data["output"]))
-        elif type == "message":
-            if data.get("sampled") is True:
-                self.answers.add(text(data.get("message_id")))
-                self._out.append(compact(data.get("content")))
-            else:
-                self.conversation |= {text(data.get("message_id")), text(data.get("parent_id"))}
-                self.read(data)
-        elif type == "tool_call":
-            self.read(data.get("input"))
-            self._out.append(compact(data.get("output")))
-        elif type in ("fact_added", "fact_modified"):
-            self.facts.add(str(data.get("id")))
-            self._out.append(text(data.get("text")))
-        elif type == "fact_read":
-            read = data.get("facts", data.get("ids", data.get("id")))
-            self.facts_read.update(map(str, read) if isinstance(read, list) else [str(read)])
-
-    def read(self, value: object) -> None:
-        self._in.append(value if isinstance(value, str) else compact(value))
-
-    def input_text(self) -> str:
-        return "\n".join(self._in)[:_LOOK]
-
-    def quotes(self) -> Iterator[str]:
-        """Stretches of what came out, from places spread over each text."""
-        for said in self._out:
-            said = said.strip('"')
-            if len(said) < _QUOTE:
-                if len(said) >= 12:
-                    yield said
-                continue
-            room = len(said) - _QUOTE
-            for n in range(_QUOTES):
-                at = room * n // (_QUOTES - 1)
-                yield said[at : at + _QUOTE]
-
-
-def _names(fact: str, read: str) -> bool:
-    """The input names the fact as a word of its own."""
-    at = read.find(fact)
-    while at >= 0:
-        before = read[at - 1] if at else " "
-        after = read[at + len(fact)] if at + len(fact) < len(read) else " "
-        if not (before.isalnum() or after.isalnum()):
-            return True
-        at = read.find(fact, at + 1)
-    return False
 
 
 def _call_ids(data: dict[str, Any]) -> Iterator[str]:

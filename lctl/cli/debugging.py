@@ -66,7 +66,7 @@ def debug(
         sys.stderr.write(f"lctl: listening on {host}: whoever has the link can read the logs\n")
     sys.stderr.write("lctl: Ctrl-C ends the debugger\n")
     if not no_browser:
-        _browse(url)
+        _browse(link(app, host, where, server.runs.default, at, once=True))
     serve(app, listening)
 
 

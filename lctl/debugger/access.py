@@ -63,10 +63,18 @@ class Access:
         self, inner: Application, *, port: int, hosts: tuple[str, ...] = (), token: str | None = None
     ) -> None:
         self.token = token or secrets.token_urlsafe(24)
+        self._once: list[str] = []
         self._inner = inner
         self._cookie = f"lctl-{port}"
         names = {*_LOCAL, *(f"[{host}]" if ":" in host else host.lower() for host in hosts)}
         self._hosts = {f"{name}:{port}" for name in names} | ({*names} if port == 80 else set())
+
+    def once(self) -> str:
+        """A token that opens a link, once. A browser is started with its link, and what programs are started
+        with is read by every user of the machine."""
+        made = secrets.token_urlsafe(24)
+        self._once.append(made)
+        return made
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -119,14 +127,20 @@ class Access:
         return any(self._same(one) for one in given)
 
     def _same(self, token: str) -> bool:
-        return hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode())
+        return _equal(token, self.token)
+
+    def _spent(self, token: str) -> bool:
+        """Whether it was one of `once`, which it then is no longer."""
+        found = next((one for one in self._once if _equal(token, one)), None)
+        if found is not None:
+            self._once.remove(found)
+        return found is not None
 
     async def _enter(self, send: Send, scope: Scope, token: str) -> None:
         """The link with the token becomes a cookie and a link without."""
-        if not self._same(token):
-            await answer(
-                send, 401, Refused("unauthorized", "this link is of another launch; use the newest one")
-            )
+        if not self._same(token) and not self._spent(token):
+            said = "this link was used, or is of another launch; open the one that 'lctl debug' printed"
+            await answer(send, 401, Refused("unauthorized", said))
             return
         rest = [
             pair
@@ -148,6 +162,10 @@ class Access:
             }
         )
         await send({"type": "http.response.body", "body": b""})
+
+
+def _equal(given: str, token: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
 
 
 async def answer(send: Send, status: int, refused: Refused) -> None:

@@ -21,12 +21,16 @@ from lctl._version import __version__
 from lctl.analysis.prices import Prices
 from lctl.analysis.run import Run as Recorded
 from lctl.analysis.runends import read_run
+from lctl.analysis.wording import plural
 from lctl.codec import Log
 from lctl.debugger.failing import Refused
 from lctl.debugger.opened import Opened
 from lctl.debugger.packing import Packing
-from lctl.debugger.shapes.runs import Session
+from lctl.debugger.shapes.common import Row
+from lctl.debugger.shapes.events import EventView
+from lctl.debugger.shapes.runs import RunHeader, Session
 from lctl.debugger.views import calldiff, calls, conversations, costs, events, flow, messages, state
+from lctl.debugger.views.aside import TYPES
 from lctl.debugger.views.header import header_of
 from lctl.debugger.views.rows import events_from, row
 from lctl.errors import LctlError
@@ -35,6 +39,7 @@ STATIC = Path(__file__).parent / "static"
 _STATES = 2000
 _ROWS = 50_000
 _BYTES = 48 << 20  # of events in full
+_ON_THE_WIRE = frozenset({"exchange", *TYPES})
 _LEAVES = 200
 _CALLS = 500
 _POLICY = (
@@ -98,17 +103,19 @@ def answers(log: Log) -> dict[str, Any]:
     called = calls.calls(run, calls.CallsAsked(limit=_CALLS))
     views = {one.step: calls.call_view(run, one.step) for one in called.calls}
     packing = Packing()
+    whole = {seq: packing.event(view) for seq, view in _whole(run, rows)}
+    header = _header(run, rows, len(whole), packing.left_out)
     made: dict[str, Any] = {
         "format": 1,
         "session": Session(
             version=__version__, allow_run=False, run=run.key, folder=None, platform="", static=True
         ),
-        "run": header_of(run, _recorded(run), []),
+        "run": header,
         "rows": rows,
         "spans": flow.steps(run, flow.StepsAsked(limit=10_000)).spans,
         "seqs": sampled or [0],
         "states": {str(seq): state.state(run, state.StateAsked(at=seq)) for seq in sampled or [0]},
-        "events": {seq: packing.event(view) for seq, view in _whole(run, seqs)},
+        "events": whole,
         "flow": flow.flow(run, flow.FlowAsked()),
         "steps": flow.steps(run, flow.StepsAsked()),
         "conversations": listed,
@@ -142,15 +149,37 @@ def _some(run: Opened) -> Iterator[tuple[Any, int]]:
         yield one
 
 
-def _whole(run: Opened, seqs: list[int]) -> Iterator[tuple[str, Any]]:
-    """Events in full, as many as fit."""
-    size = 0
-    for seq in seqs:
-        view = events.event(run, events.EventAsked(seq=seq))
-        size += len(view.raw)
-        if size > _BYTES:
-            return
-        yield str(seq), view
+def _whole(run: Opened, rows: list[Row]) -> Iterator[tuple[str, EventView]]:
+    """Events in full, as many as fit: what the program did first, then what was on the wire; small before
+    large."""
+    left, fit = _BYTES, set()
+    for one in sorted(rows, key=lambda one: (one.type in _ON_THE_WIRE, one.size)):
+        left -= min(one.size, events.WHOLE)
+        if left < 0:
+            break
+        fit.add(one.seq)
+    for one in rows:
+        if one.seq in fit:
+            yield str(one.seq), events.event(run, events.EventAsked(seq=one.seq))
+
+
+def _header(run: Opened, rows: list[Row], whole: int, left_out: int) -> RunHeader:
+    """As far as the page holds the log, and what it says of the rest."""
+    header = header_of(run, _recorded(run), [])
+    notes = []
+    if len(run.log) > len(rows):
+        notes.append(f"this page holds the first {len(rows):,} of {len(run.log):,} events")
+    if whole < len(rows):
+        notes.append(f"{plural(len(rows) - whole, 'large event')} without what was said in them")
+    if left_out:
+        notes.append(f"{plural(left_out, 'early call')} without the request as Python and curl")
+    if not notes:
+        return header
+    last = rows[-1].seq
+    notes[-1] += ": 'lctl debug' shows all"
+    return msgspec.structs.replace(
+        header, notes=[*header.notes, *notes], last_seq=last, end_seq=min(last, header.end_seq)
+    )
 
 
 def _paths(run: Opened, leaves: list[str]) -> Iterator[tuple[str, Any]]:

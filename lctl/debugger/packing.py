@@ -8,6 +8,7 @@ conversation has read what those before it had, and they would be in the page as
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -27,8 +28,10 @@ class Packing:
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self.copies: dict[str, dict[str, str]] = {}
+        self.left_out = 0  # requests that there is no room for
         self._places: dict[int, int] = {}  # by identity: views make each once
-        self._left = _COPIES
+        self._kept: deque[str] = deque()  # steps in order, whose requests are in `copies`
+        self._size = 0
 
     def conversation(self, view: Conversation) -> dict[str, Any]:
         return {**_fields(view), "messages": self._all(view.messages)}
@@ -46,19 +49,25 @@ class Packing:
         return {**_fields(view), "parts": parts}
 
     def event(self, view: EventView) -> dict[str, Any]:
-        """One that belongs to a call takes its request from `copies`, if that has room for it."""
+        """One that belongs to a call takes its request from `copies`, which has room for the newest."""
         packed, copy, call = _fields(view), view.copy, view.call
         if call is None or copy.curl is None:
             return packed
         step = str(call.step)
         if step not in self.copies:
-            self._left -= len(copy.python) + len(copy.curl)
-            fits = self._left >= 0
-            self.copies[step] = {
-                "python": copy.python if fits else _TOO_MUCH,
-                "curl": copy.curl if fits else _TOO_MUCH,
-            }
+            self._size += len(copy.python) + len(copy.curl)
+            self.copies[step] = {"python": copy.python, "curl": copy.curl}
+            self._kept.append(step)
+            while self._size > _COPIES:
+                self._leave_out(self._kept.popleft())
         return {**packed, "copy": {"lctl": copy.lctl, "call": call.step}}
+
+    def _leave_out(self, step: str) -> None:
+        """An early one: the last are next to what went wrong, and hold most of what others asked."""
+        left = self.copies[step]
+        self._size -= len(left["python"]) + len(left["curl"])
+        self.copies[step] = {"python": _TOO_MUCH, "curl": _TOO_MUCH}
+        self.left_out += 1
 
     def _all(self, messages: Iterable[Message]) -> list[int | None]:
         return [self._place(one) for one in messages]

@@ -159,9 +159,11 @@ def give_back() -> None:
         pass  # another C library
 
 
-def link(app: Access, host: str, port: int, run: str | None, at: int | None = None) -> str:
-    """Where the page is, with the token of this launch."""
+def link(
+    app: Access, host: str, port: int, run: str | None, at: int | None = None, *, once: bool = False
+) -> str:
+    """Where the page is, with the token of this launch, or with one that is good `once`."""
     name = "127.0.0.1" if host in ("0.0.0.0", "::", "") else f"[{host}]" if ":" in host else host
     place = {key: value for key, value in (("run", run), ("seq", at)) if value is not None}
     fragment = f"#{urlencode(place)}" if place else ""
-    return f"http://{name}:{port}/?token={app.token}{fragment}"
+    return f"http://{name}:{port}/?token={app.once() if once else app.token}{fragment}"

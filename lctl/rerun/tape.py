@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from lctl.codec import Log, open_log
+from lctl.codec.lines import decode
 from lctl.errors import RerunError
 from lctl.instrument import traffic
 from lctl.instrument.bodies import rebuild_body, rebuild_chunks
@@ -130,7 +131,10 @@ class Tape:
 
     def _data(self, seq: int) -> dict[str, Any]:
         line = self._kept.get(seq) or next(self.log.lines(seq, seq + 1), b'{"data":{}}')
-        data: dict[str, Any] = orjson.loads(line)["data"]
+        try:
+            data: dict[str, Any] = orjson.loads(line)["data"]
+        except ValueError:  # as others write JSON: lone surrogates, NaN
+            data = decode(line)["data"]
         return data
 
     def message(self, id: str) -> dict[str, Any] | None:

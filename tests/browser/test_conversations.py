@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import base64
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("playwright", reason="needs playwright: pip install 'lctl[browser]'")
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.debugger import settled
+from tests.browser.debugger import Watched, debugger, settled
 from tests.browser.logs import Open, document, event, png, said
 
 pytestmark = pytest.mark.browser
@@ -178,3 +179,19 @@ def test_what_a_call_read_begins_at_its_beginning(opened: Open) -> None:
     expect(page.get_by_text("It read 30 messages")).to_be_in_viewport()
     page.get_by_role("button", name="Close").click()
     in_sight(page, 32)
+
+
+def test_the_chosen_conversation_is_in_sight_in_its_list(browser: Browser, tmp_path: Path) -> None:
+    """However many there are before it, and however low the list."""
+    log = tmp_path / "many.lctl.json"
+    log.write_text(document(*(said(n, f"m{n}", None, "user", f"talk {n}") for n in range(1, 60))))
+    with debugger(log) as running:
+        seen = Watched(browser, running.place, width=1024)
+        page = seen.page
+        page.goto(running.link)
+        chosen = page.locator(".panel-aside .item[aria-current=true]")
+        for seq in (59, 30, 1):
+            running.move(page, panel="conversation", seq=seq)
+            expect(chosen).to_contain_text(f"talk {seq}")
+            expect(chosen).to_be_in_viewport(ratio=0.9)
+        seen.close()

@@ -146,3 +146,36 @@ def test_a_fork_is_confirmed_run_and_compared(browser: Browser, folder: Path, de
         seen.close()
     for made in folder.glob("*fork*"):
         made.unlink()
+
+
+FAILING = """
+import lctl
+
+@lctl.tool
+def look(n: int) -> int:
+    return n
+
+with lctl.LCTLSession(path={path!r}):
+    for n in range(3):
+        look(n)
+    print("the end " * 40)
+    raise SystemExit("failed: " + "why " * 200)
+"""
+
+
+def test_a_fork_that_fails_is_compared_all_the_same(browser: Browser, tmp_path: Path) -> None:
+    """Its output is in sight, and no wider than its place."""
+    program, log = tmp_path / "failing.py", tmp_path / "failing.lctl.json"
+    program.write_text(FAILING.format(path=str(log)))
+    subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True)
+    with debugger(log, "--allow-run") as running:
+        seen = Watched(browser, running.place)
+        page = seen.page
+        page.goto(running.link)
+        running.show(page, panel="fork", seq=2)
+        page.get_by_role("button", name="Run from here").click()
+        page.get_by_role("button", name="Yes, run it").click()
+        expect(page.locator(".running .tag.error")).to_have_text("ended with 1", timeout=120_000)
+        expect(page.get_by_role("log")).to_be_in_viewport()
+        expect(page.locator(".running").get_by_role("button", name="Compare")).to_be_in_viewport(ratio=1)
+        seen.close()

@@ -281,6 +281,11 @@ def test_what_a_call_used_is_not_nothing_where_the_log_does_not_say_it(opened: O
         expect(figure).to_contain_text("–")
         expect(figure).to_contain_text("not recorded")
         expect(page.locator(".figures > div", has_text="cost").first).not_to_contain_text("0")
+        cells = page.locator(".table tr", has_text="gpt-4.1-mini").get_by_role("cell").all_inner_texts()
+        assert cells.count("–") >= 2, cells
+    running.show(page, panel="flow", seq=2)
+    expect(page.locator(".node")).to_contain_text("1 call")
+    expect(page.locator(".node")).not_to_contain_text("tok")
 
 
 def test_the_steps_around_a_deep_event_and_a_clock_that_was_set_back(opened: Open) -> None:
@@ -317,3 +322,34 @@ def test_a_large_document_of_others_is_not_called_well_ended(browser: Browser, t
         row.click()
         expect(seen.page).to_have_title("large · lctl debug")
         seen.close()
+
+
+def test_thousands_of_agents_are_no_page_of_thousands_of_rows(opened: Open) -> None:
+    """The busiest of them, and what the event changed; long names take no more room than there is."""
+    agents = [f"agent {n:04d} {'x' * 300}" for n in range(400)]
+    events = [
+        event(n, "error", agent, category="execution_error", message="x") for n, agent in enumerate(agents, 1)
+    ]
+    running, page = opened(document(*({**one, "timestamp": "2026-01-15T10:30:00Z"} for one in events)))
+    for panel in ("state", "cost"):
+        running.show(page, panel=panel, seq=400)
+        expect(page.locator(".panel .table .name")).to_have_count(100)
+        expect(page.locator("#panel")).to_contain_text("300 more")
+        settled(page)
+        view = page.locator("#panel .scroll")
+        assert view.evaluate("view => view.scrollWidth - view.clientWidth") <= 1
+    running.show(page, panel="state", seq=400)
+    expect(page.locator(".table tr.changed .name")).to_contain_text("agent 0399")
+
+
+def test_a_type_of_the_log_s_own_stays_in_its_row(opened: Open) -> None:
+    """Long, of several lines, with letters that turn what follows or reach above it."""
+    kinds = ["a" * 300, "two words\nin lines " * 5, "turned \u202e round", "high " + "e" + "\u0301" * 40]
+    running, page = opened(document(*(event(n, kind, text="x") for n, kind in enumerate(kinds, 1))))
+    running.show(page, seq=1, panel="state")
+    rows = page.locator(".vlist.events .event")
+    expect(rows).to_have_count(len(kinds))
+    for n in range(len(kinds)):
+        assert rows.nth(n).evaluate("row => row.clientHeight") <= 24
+        assert rows.nth(n).locator(".type").evaluate("type => type.clientHeight") <= 24
+        expect(rows.nth(n).locator(".text")).to_be_in_viewport(ratio=1)

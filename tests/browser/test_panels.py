@@ -187,6 +187,33 @@ def test_two_runs_stand_side_by_side(demo: Debugger, page: Page, demo_log: Path,
     expect(bar).to_contain_text(f"1 / {total}")
 
 
+def test_a_difference_leads_to_its_event_and_back(
+    demo: Debugger, page: Page, demo_log: Path, other_log: Path
+) -> None:
+    """In either run, in its conversation. What is compared stays what it was: a run is never compared with
+    itself."""
+    for side, log in (("right", other_log), ("left", demo_log)):
+        demo.show(page, panel="compare", right=other_log.name)
+        bar = page.locator(".compare-bar")
+        expect(bar).to_contain_text("1 / ")
+        told = bar.inner_text()
+        link = page.locator(".difference").get_by_role("button", name=f"{side} #")
+        seq = int(link.inner_text().partition("#")[2])
+        link.click()
+        expect(page).to_have_title(re.compile("demo-8" if log == other_log else "demo-7"))
+        expect(page.get_by_role("tab", name="Conversation", exact=True)).to_have_attribute(
+            "aria-selected", "true"
+        )
+        expect_chosen(page, seq)
+        page.go_back()
+        expect(bar).to_contain_text("1 / ")
+        assert bar.inner_text() == told
+    demo.show(page, panel="compare", right=demo_log.name)
+    expect(page.get_by_role("combobox", name="Right run")).to_have_value("")
+    choice = page.get_by_role("combobox", name="Right run").get_by_role("option", name=re.compile("demo-8"))
+    expect(choice).to_have_text(re.compile(r" · (ok|error) · "))
+
+
 def test_what_if_shows_what_follows_and_runs_nothing(demo: Debugger, page: Page, demo_log: Path) -> None:
     before = demo_log.read_bytes()
     at = seqs(demo_log, "fact_modified")[0]
@@ -201,6 +228,13 @@ def test_what_if_shows_what_follows_and_runs_nothing(demo: Debugger, page: Page,
     expect(row).to_contain_text("0.00")
     expect(page.get_by_role("region", name="The same on the command line")).to_contain_text("lctl what-if")
     assert demo_log.read_bytes() == before
+    said = seqs(demo_log, "tool_call")[0]
+    demo.show(page, panel="fork", seq=said)
+    editor = page.get_by_label(f"Data of event {said}")
+    editor.fill(json.dumps({**json.loads(editor.input_value()), "output": "other"}))
+    hint = page.get_by_text("only a fork tells, below")
+    expect(hint).to_be_visible()
+    assert hint.evaluate("text => text.scrollWidth - text.clientWidth") <= 1
 
 
 def test_run_from_here_prepares_the_command(demo: Debugger, page: Page, demo_log: Path) -> None:

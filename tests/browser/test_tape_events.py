@@ -67,6 +67,14 @@ def test_the_list_leaves_out_what_only_a_rerun_needs(opened: Open) -> None:
     expect_chosen(page, 7)
 
 
+def test_a_run_opens_at_what_its_program_did_last(opened: Open) -> None:
+    """Not at what a rerun is told behind it; that is there, with its text."""
+    running, page = opened(LOG)
+    expect_chosen(page, 41)
+    running.show(page, seq=42)
+    expect(page.locator(".vlist.events [aria-selected=true]")).to_contain_text('stdout "done" (4 bytes)')
+
+
 def test_headings_of_a_text_skip_no_level(opened: Open) -> None:
     """Whatever level it begins with."""
     text = "### Deep\n\none\n\n##### Deeper\n\n# Top\n\n## Below"

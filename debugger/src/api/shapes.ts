@@ -171,6 +171,7 @@ export interface RunInfo {
   size: number;
   first_seq: number;
   last_seq: number;
+  end_seq: number;
   events: number;
   first_timestamp: string | null;
   last_timestamp: string | null;

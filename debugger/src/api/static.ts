@@ -85,7 +85,7 @@ export async function staticAnswer(path: string, query: Query): Promise<unknown>
   const all = await data;
   const [, , name = "", rest = ""] = path.split("/");
   const answer = answers[name === "event" || name === "call" ? name : path.slice(5)]?.(all, query, rest);
-  if (answer === undefined) throw new Error("this is not in the exported page");
+  if (answer === undefined) throw new Error("This is not in the exported page; 'lctl debug' shows it.");
   return answer;
 }
 

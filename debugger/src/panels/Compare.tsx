@@ -4,19 +4,27 @@ import { useEffect } from "preact/hooks";
 import { api } from "../api/client";
 import type { Compare as Answer, CompareRows, Difference, Row, RunRow, Side } from "../api/shapes";
 import { useFollow } from "../store/follow";
-import { setWords, word } from "../store/route";
+import { openPanel, setWords, word } from "../store/route";
 import { openRun, run } from "../store/run";
-import { cost, count, duration, short } from "../ui/format";
+import { ago, cost, count, duration, short } from "../ui/format";
 import { kindOf, rest } from "../ui/kinds";
 import { Unified } from "../ui/Unified";
 import { VirtualList } from "../ui/VirtualList";
 import { Lineage } from "./Lineage";
 import "./compare.css";
 
+/** An event of one of the two, where it was: Back leads to the comparison again. */
+type Open = (key: string, seq: number) => void;
+
+const opening =
+  (left: string, right: string): Open =>
+  (key, seq) =>
+    void openRun(key, seq, { left, right }).then(() => openPanel("conversation"));
+
 export function Compare() {
   const about = run.value;
   const left = word("left") ?? about?.key ?? null;
-  const right = word("right");
+  const right = word("right") === left ? null : word("right"); // the other one was opened since
   const answer = useFollow<Answer>(
     () => (left && right ? { key: `${left} ${right}`, ask: (signal) => api.compare(left, right, 0, 1000, signal) } : null),
     [left, right],
@@ -32,7 +40,7 @@ export function Compare() {
         <div class="scroll">
           <section class="section">
             <h2>Runs this one is related to</h2>
-            <Lineage chosen={left} onChoose={(key) => key !== left && setWords({ right: key })} />
+            <Lineage chosen={left} onChoose={(key) => key !== left && setWords({ left, right: key })} />
           </section>
         </div>
       )}
@@ -51,8 +59,7 @@ function Choice({ left, right }: { left: string; right: string | null }) {
       {value && !runs.value.some((one) => one.key === value) ? <option value={value}>{value}</option> : null}
       {runs.value.map((one) => (
         <option key={one.key} value={one.key}>
-          {one.id}
-          {one.kind === "recording" ? "" : ` (${one.kind})`}
+          {[one.id, one.kind === "recording" ? "" : one.kind, one.status, ago(one.started)].filter(Boolean).join(" · ")}
         </option>
       ))}
     </select>
@@ -71,6 +78,7 @@ function Choice({ left, right }: { left: string; right: string | null }) {
 function Compared({ answer, left, right }: { answer: Answer; left: string; right: string }) {
   const at = Number(word("diff") ?? 0);
   const difference = answer.differences[at] ?? null;
+  const open = opening(left, right);
   const go = (n: number) => setWords({ diff: String(Math.max(0, Math.min(answer.differences.length - 1, n))) });
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
@@ -108,8 +116,8 @@ function Compared({ answer, left, right }: { answer: Answer; left: string; right
           </>
         ) : null}
       </div>
-      {difference ? <DifferenceView difference={difference} left={left} right={right} /> : null}
-      <Rows left={left} right={right} difference={difference?.n ?? null} />
+      {difference ? <DifferenceView difference={difference} left={left} right={right} open={open} /> : null}
+      <Rows left={left} right={right} difference={difference?.n ?? null} open={open} />
     </>
   );
 }
@@ -123,7 +131,7 @@ function Sides({ answer }: { answer: Answer }) {
         <dt>{name}</dt>
         <dd>
           {b == null ? "–" : shown(b)}
-          <small>{by ? `${by > 0 ? "+" : "−"}${shown(Math.abs(by))} from ${shown(a ?? 0)}` : "the same"}</small>
+          <small>{by ? `${by > 0 ? "+" : "−"}${shown(Math.abs(by))} from ${shown(a ?? 0)}` : a != null && b != null ? "the same" : a != null ? `from ${shown(a)}` : ""}</small>
         </dd>
       </div>
     );
@@ -141,7 +149,7 @@ function Sides({ answer }: { answer: Answer }) {
   );
 }
 
-function DifferenceView({ difference, left, right }: { difference: Difference; left: string; right: string }) {
+function DifferenceView({ difference, left, right, open }: { difference: Difference; left: string; right: string; open: Open }) {
   return (
     <section class="difference" aria-label={`Difference ${difference.n + 1}`} aria-live="polite">
       <p class="row">
@@ -149,12 +157,12 @@ function DifferenceView({ difference, left, right }: { difference: Difference; l
         <b class="ellipsis">{difference.title}</b>
         <span class="grow" />
         {difference.left ? (
-          <button type="button" class="link num" onClick={() => void openRun(left, difference.left?.seq ?? 1)}>
+          <button type="button" class="link num" title="Go to it, in its run" onClick={() => open(left, difference.left?.seq ?? 1)}>
             left #{difference.left.seq}
           </button>
         ) : null}
         {difference.right ? (
-          <button type="button" class="link num" onClick={() => void openRun(right, difference.right?.seq ?? 1)}>
+          <button type="button" class="link num" title="Go to it, in its run" onClick={() => open(right, difference.right?.seq ?? 1)}>
             right #{difference.right.seq}
           </button>
         ) : null}
@@ -173,7 +181,7 @@ const text = (value: unknown): string => (value === null || value === undefined 
 
 const PAGE = 200;
 
-function Rows({ left, right, difference }: { left: string; right: string; difference: number | null }) {
+function Rows({ left, right, difference, open }: { left: string; right: string; difference: number | null; open: Open }) {
   const pages = useSignal(new Map<number, CompareRows["rows"]>());
   const total = useSignal(0);
   const asked = useSignal<number | null>(null);
@@ -222,8 +230,8 @@ function Rows({ left, right, difference }: { left: string; right: string; differ
         if (!row) return <div class="pair waiting" />;
         return (
           <div class={`pair ${row.kind}`} aria-current={difference !== null && row.difference === difference} role="listitem">
-            <Cell row={row.left} onOpen={(seq) => void openRun(left, seq)} />
-            <Cell row={row.right} onOpen={(seq) => void openRun(right, seq)} />
+            <Cell row={row.left} onOpen={(seq) => open(left, seq)} />
+            <Cell row={row.right} onOpen={(seq) => open(right, seq)} />
           </div>
         );
       }}

@@ -1,5 +1,5 @@
 /** What was said: the conversation as it stood at the chosen event, or exactly what one call read. */
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { api } from "../api/client";
 import type { Branch, Call, Conversation as Answer, ConversationRow, Conversations } from "../api/shapes";
 import { useFollow, useGrowing } from "../store/follow";
@@ -11,7 +11,7 @@ import { Icon } from "../ui/Icon";
 import { CallDiffView } from "./CallDiff";
 import { CallView } from "./CallView";
 import { MessageView } from "./Message";
-import { useShown } from "./shown";
+import { useInList, useShown } from "./shown";
 import { Waiting } from "../ui/Waiting";
 import "./conversation.css";
 
@@ -88,12 +88,15 @@ function ConversationList() {
 
 /** `counted`: the calls are. */
 function ConversationItem({ row, chosen, counted }: { row: ConversationRow; chosen: boolean; counted: boolean }) {
+  const place = useRef<HTMLButtonElement>(null);
+  useInList(place, chosen);
   return (
     <li>
       <button
         type="button"
         class={`item ${row.parent ? "nested" : ""}`}
         aria-current={chosen}
+        ref={place}
         onClick={() => setWords({ leaf: row.leaf, call: null, with: null })}
       >
         <span class="row">
@@ -102,11 +105,9 @@ function ConversationItem({ row, chosen, counted }: { row: ConversationRow; chos
           <span class="num dim">#{row.first}</span>
         </span>
         <span class="clip soft">{row.title || row.id}</span>
-        <span class="row dim num">
-          <span class="ellipsis">
-            {plural(row.messages, "message")}
-            {counted ? ` · ${plural(row.calls, "call")}` : ""}
-          </span>
+        <span class="row wrap dim num">
+          <span>{plural(row.messages, "message")}</span>
+          {counted ? <span>{plural(row.calls, "call")}</span> : null}
           {row.branches > 1 ? (
             <span class="tag">
               <Icon name="branch" /> {row.branches}
@@ -144,9 +145,7 @@ function CallItem({ call, before }: { call: Call; before: Call[] }) {
   const chosen = word("call") === String(call.step);
   const other = word("with") === String(call.step);
   const place = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    if (chosen) place.current?.scrollIntoView({ block: "nearest" });
-  }, [chosen]);
+  useInList(place, chosen);
   const choose = (event: MouseEvent) => {
     const open = word("call");
     if ((event.shiftKey || event.ctrlKey || event.metaKey) && open && open !== String(call.step)) {
@@ -252,10 +251,10 @@ function Branches({ branches, total, leaf }: { branches: Branch[]; total: number
           type="button"
           class="button ghost"
           aria-pressed={branch.leaf === leaf}
-          title={branch.summary}
+          title={`${branch.summary}\n${plural(branch.messages, "message")}`}
           onClick={() => setWords({ leaf: branch.leaf, before: null })}
         >
-          {branch.main ? "main" : line(branch.summary, 28) || branch.leaf} <span class="dim num">{branch.messages}</span>
+          {branch.main ? "main" : line(branch.summary, 28) || branch.leaf} <span class="dim num">#{branch.last}</span>
         </button>
       ))}
       {total > 12 ? <span class="dim">{count(total - 12)} more</span> : null}

@@ -7,7 +7,7 @@ import { seq } from "../store/route";
 import { goTo, run } from "../store/run";
 import { useAgain, WorkingOut } from "../ui/Again";
 import { Chart } from "../ui/Chart";
-import { cost, count, duration, percent, short } from "../ui/format";
+import { cost, count, duration, percent, short, used } from "../ui/format";
 import { Waiting } from "../ui/Waiting";
 import "./cost.css";
 
@@ -73,7 +73,7 @@ function Figures({ costs }: { costs: Costs }) {
         <div>
           <dt>first words</dt>
           <dd>
-            {duration(costs.first_chunk_p50_ms)} <small>{costs.first_chunk_p50_ms != null ? "half of the streams" : ""}</small>
+            {duration(costs.first_chunk_p50_ms)} <small>{costs.first_chunk_p50_ms != null ? "median of the streams" : ""}</small>
           </dd>
         </div>
       </dl>
@@ -148,6 +148,11 @@ function Waste({ costs }: { costs: Costs }) {
   );
 }
 
+/** Rows of a table. */
+const MOST = 100;
+
+const shortly = (n: number | null): string => (n === null ? "–" : short(n));
+
 function Uses({ title, kind, uses, all }: { title: string; kind: string; uses: Use[]; all: Costs }) {
   if (!uses.length) return null;
   const most = Math.max(1e-9, ...uses.map((use) => use.wall_ms));
@@ -174,9 +179,9 @@ function Uses({ title, kind, uses, all }: { title: string; kind: string; uses: U
           </tr>
         </thead>
         <tbody>
-          {uses.slice(0, 100).map((use) => (
+          {uses.slice(0, MOST).map((use) => (
             <tr key={use.name}>
-              <td>
+              <td class="name" title={use.name}>
                 <span class={`row k-${kind}`}>
                   <span class="glyph" />
                   <span class={kind === "step" ? "" : "mono"}>{use.name || "no agent"}</span>
@@ -185,8 +190,8 @@ function Uses({ title, kind, uses, all }: { title: string; kind: string; uses: U
               <td class="r">{count(use.calls)}</td>
               <td class={`r ${use.errors ? "bad" : "dim"}`}>{count(use.errors)}</td>
               <td class={`r ${use.retries ? "" : "dim"}`}>{timed ? count(use.retries) : "…"}</td>
-              {tokens ? <td class="r">{short(use.tokens.input)}</td> : null}
-              {tokens ? <td class="r">{short(use.tokens.output)}</td> : null}
+              {tokens ? <td class="r">{shortly(used(use.tokens.input, use.tokens))}</td> : null}
+              {tokens ? <td class="r">{shortly(used(use.tokens.output, use.tokens))}</td> : null}
               {money ? <td class="r">{cost(use.cost)}</td> : null}
               <td class="r">{timed ? duration(use.p50_ms) : "…"}</td>
               <td class="r">{timed ? duration(use.p95_ms) : "…"}</td>
@@ -200,6 +205,7 @@ function Uses({ title, kind, uses, all }: { title: string; kind: string; uses: U
           ))}
         </tbody>
       </table>
+      {uses.length > MOST ? <p class="dim">{count(uses.length - MOST)} more.</p> : null}
     </section>
   );
 }

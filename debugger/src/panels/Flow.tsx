@@ -151,6 +151,16 @@ function curve(points: { x: number; y: number }[]): string {
   return path;
 }
 
+/** What an agent did, without what it did none of. */
+const doings = (node: FlowNode): string => {
+  const parts: [number, string][] = [
+    [node.llm_calls, node.llm_calls === 1 ? "call" : "calls"],
+    [node.tool_calls, node.tool_calls === 1 ? "tool" : "tools"],
+    [node.tokens.input + node.tokens.output, "tok"],
+  ];
+  return parts.filter(([n]) => n).map(([n, word]) => `${short(n)} ${word}`).join(" · ") || "no calls";
+};
+
 function NodeView({ node, x, y }: { node: FlowNode; x: number; y: number }) {
   const go = () => goTo(node.last);
   const tools = node.tools.length ? node.tools.join(", ") : "";
@@ -165,10 +175,10 @@ function NodeView({ node, x, y }: { node: FlowNode; x: number; y: number }) {
     >
       <rect width={WIDE} height={TALL} rx={8} />
       <text x={14} y={24} class="name">
-        {line(node.agent || "no agent", 24)}
+        {line(node.agent || "no agent", node.errors ? 19 : 24)}
       </text>
       <text x={14} y={43} class="small">
-        {short(node.llm_calls)} {node.llm_calls === 1 ? "call" : "calls"} · {short(node.tool_calls)} {node.tool_calls === 1 ? "tool" : "tools"} · {short(node.tokens.input + node.tokens.output)} tok
+        {doings(node)}
       </text>
       <text x={14} y={61} class="small dim">
         {line(tools || node.models.join(", "), 22)}

@@ -9,6 +9,7 @@ import { confidence, count, plural } from "../ui/format";
 import { Code } from "../ui/Code";
 import { RunFork } from "./RunFork";
 import { Changes } from "./State";
+import { Waiting } from "../ui/Waiting";
 import "./fork.css";
 
 export function Fork() {
@@ -103,7 +104,7 @@ function Editor({ at, data, cut }: { at: number; data: Record<string, unknown>; 
             <h3 class="heading">What follows</h3>
             {problem.value ? <p class="notice error">{problem.value}</p> : null}
             {!changed ? <p class="dim">Change the event to see what would have been different.</p> : null}
-            {found.value && changed ? <Consequences found={found.value} /> : null}
+            {found.value && changed ? <Consequences found={found.value} /> : changed && !problem.value ? <Waiting /> : null}
           </div>
         </div>
       </section>
@@ -128,8 +129,8 @@ function wish(key: string, at: number, text: string, start: string, sets: string
 function Consequences({ found }: { found: WhatIf }) {
   return (
     <>
-      <p class="num soft">
-        {found.total === 0 ? "Nothing that is derived would be different." : `${plural(found.total, "difference")} in the state at the end, of ${count(found.events)} events.`}
+      <p class="soft">
+        {found.total === 0 ? "Nothing that is derived would be different: what a model or a program would have made of it only a fork tells, below." : `${plural(found.total, "difference")} in the state at the end, of ${count(found.events)} events.`}
       </p>
       {found.confidence.length ? (
         <table class="table">

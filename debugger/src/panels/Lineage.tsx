@@ -13,7 +13,7 @@ export function Lineage({ chosen, onChoose }: { chosen: string; onChoose: (key: 
   if (runs.length < 2) return <p class="dim">There is no other run in this folder. A fork of this one would stand here.</p>;
   return (
     <>
-      {family.length > 1 ? null : <p class="dim">This run has no forks or reruns yet. All runs of the folder:</p>}
+      {family.length > 1 ? null : <p class="dim">This run has no forks or reruns yet. Choose one of the folder to compare it with:</p>}
       <ul class="lineage">
         {shown.map((row) => (
           <li key={row.key} style={{ paddingLeft: `${Math.min(row.depth, 10) * 22}px` }}>

@@ -126,6 +126,13 @@ function Running({ plan, confirm, again }: { plan: ForkPlan; confirm: string; ag
     else await again();
   };
   const running = output.value !== null && ended.value === null;
+  const log = useRef<HTMLPreElement>(null);
+  useEffect(() => {
+    if (log.current) log.current.scrollTop = log.current.scrollHeight; // the end is what is new
+  }, [output.value]);
+  useEffect(() => {
+    log.current?.scrollIntoView({ block: "nearest" });
+  }, [running, output.value === null]);
   return (
     <div class="running">
       <div class="row">
@@ -150,7 +157,7 @@ function Running({ plan, confirm, again }: { plan: ForkPlan; confirm: string; ag
           </button>
         ) : null}
         {ended.value ? (
-          <span class={ended.value.code === 0 ? "tag good" : "tag error"}>{ended.value.text || `ended with ${ended.value.code}`}</span>
+          <span class={ended.value.code === 0 ? "tag good" : "tag error"}>{ended.value.code === 0 ? "done" : `ended with ${ended.value.code}`}</span>
         ) : null}
         {ended.value?.run ? (
           <button type="button" class="button" onClick={() => openPanel("compare", { left: ended.value?.left ?? null, right: ended.value?.run ?? null, diff: null })}>
@@ -159,7 +166,7 @@ function Running({ plan, confirm, again }: { plan: ForkPlan; confirm: string; ag
         ) : null}
       </div>
       {output.value !== null ? (
-        <pre class="code terminal" role="log" aria-label="Output of the fork">
+        <pre class="code terminal" role="log" aria-label="Output of the fork" ref={log}>
           {output.value || "…"}
         </pre>
       ) : null}

@@ -7,7 +7,7 @@ import { useFollow } from "../store/follow";
 import { late, state } from "../store/now";
 import { seq, setWords, word } from "../store/route";
 import { clamp, firstSeq, goTo, lastSeq, run } from "../store/run";
-import { cost, count, duration, line, short } from "../ui/format";
+import { cost, count, duration, line, short, told, used } from "../ui/format";
 import { Unhurried } from "../ui/Unhurried";
 import { Waiting } from "../ui/Waiting";
 import { Facts } from "./Facts";
@@ -217,6 +217,7 @@ function OpenSteps({ now }: { now: StateAnswer }) {
 
 function Uses({ now }: { now: StateAnswer }) {
   if (!now.agents.length && !now.models.length && !now.tools.length) return null;
+  const left = [now.agents, now.models, now.tools].reduce((sum, uses) => sum + Math.max(0, uses.length - MOST), 0);
   return (
     <section class="section below" aria-label="Agents, models and tools">
       <h2>Agents, models, tools</h2>
@@ -232,29 +233,40 @@ function Uses({ now }: { now: StateAnswer }) {
           </tr>
         </thead>
         <tbody>
-          {now.agents.map((one) => (
+          {some(now.agents).map((one) => (
             <Use key={`a ${one.name}`} glyph="k-step" of={one}>
-              {one.name || "no agent"}
+              <span>{one.name || "no agent"}</span>
               {one.running ? <i class="pulse" title="has open steps" /> : null}
             </Use>
           ))}
-          {now.models.map((one) => (
+          {some(now.models).map((one) => (
             <Use key={`m ${one.name}`} glyph="k-model" of={one}>
               <span class="mono">{one.name}</span>
             </Use>
           ))}
-          {now.tools.map((one) => (
+          {some(now.tools).map((one) => (
             <Use key={`t ${one.name}`} glyph="k-tool" of={one}>
               <span class="mono">{one.name}</span>
             </Use>
           ))}
         </tbody>
       </table>
+      {left ? <p class="dim">{count(left)} more, less busy: a search for agent: or tool: finds what they did.</p> : null}
     </section>
   );
 }
 
+/** So many of each kind: those that were busiest, and what this event changed. */
+const MOST = 100;
+
+function some<T extends Used>(uses: T[]): T[] {
+  if (uses.length <= MOST) return uses;
+  const busy = new Set([...uses].sort((a, b) => Number(b.changed) - Number(a.changed) || b.errors - a.errors || b.wall_ms - a.wall_ms).slice(0, MOST));
+  return uses.filter((one) => busy.has(one));
+}
+
 interface Used {
+  name: string;
   calls: number;
   errors: number;
   tokens?: { input: number; output: number };
@@ -262,12 +274,12 @@ interface Used {
   changed: boolean;
 }
 
-/** A row of what was used. Tools have no tokens. */
+/** A row of what was used. Tools have no tokens, and not every call tells how many it used. */
 function Use({ glyph, of: one, children }: { glyph: string; of: Used; children: ComponentChildren }) {
-  const tokens = (n: number | undefined) => <td class={n === undefined ? "r dim" : "r"}>{n === undefined ? "–" : count(n)}</td>;
+  const tokens = (n: number | null) => <td class={n === null ? "r dim" : "r"}>{told(n)}</td>;
   return (
     <tr class={one.changed ? "changed" : ""}>
-      <td>
+      <td class="name" title={one.name}>
         <span class="row">
           <span class={`glyph ${glyph}`} />
           {children}
@@ -275,8 +287,8 @@ function Use({ glyph, of: one, children }: { glyph: string; of: Used; children: 
       </td>
       <td class="r">{count(one.calls)}</td>
       <td class={`r ${one.errors ? "bad" : "dim"}`}>{count(one.errors)}</td>
-      {tokens(one.tokens?.input)}
-      {tokens(one.tokens?.output)}
+      {tokens(used(one.tokens?.input, one.tokens))}
+      {tokens(used(one.tokens?.output, one.tokens))}
       <td class="r">{duration(one.wall_ms)}</td>
     </tr>
   );

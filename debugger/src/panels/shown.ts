@@ -31,14 +31,22 @@ export function useShown(thread: { current: HTMLElement | null }, id: string | u
   }, [id, moment]);
 }
 
+/** Keeps what is chosen in a list in sight. The list alone is scrolled: in a narrow window it is in a page that scrolls too. */
+export function useInList(item: { current: HTMLElement | null }, chosen: boolean): void {
+  useLayoutEffect(() => {
+    const list = item.current?.closest<HTMLElement>(".items");
+    if (chosen && list && item.current) bring(list, item.current, 0);
+  }, [chosen]);
+}
+
 /** Pixels that are left between a message and the edge it was brought to. */
 const SPACE = 14;
 
 /** Scrolls as little as is needed; of a message that is higher than the view the beginning is what counts. */
-function bring(view: HTMLElement, message: HTMLElement): void {
+function bring(view: HTMLElement, message: HTMLElement, space = SPACE): void {
   const [outer, inner] = [view.getBoundingClientRect(), message.getBoundingClientRect()];
-  if (inner.height > outer.height || inner.top < outer.top) view.scrollTop += inner.top - outer.top - SPACE;
-  else if (inner.bottom > outer.bottom) view.scrollTop += inner.bottom - outer.bottom + SPACE;
+  if (inner.height > outer.height || inner.top < outer.top) view.scrollTop += inner.top - outer.top - space;
+  else if (inner.bottom > outer.bottom) view.scrollTop += inner.bottom - outer.bottom + space;
 }
 
 function overlap(view: HTMLElement, message: HTMLElement): boolean {

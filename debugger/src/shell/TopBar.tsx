@@ -73,7 +73,7 @@ export function TopBar() {
 
 const STATUS: Record<string, [string, string]> = {
   ok: ["good", "ended well"],
-  error: ["error", "has errors"],
+  error: ["error", "failed"],
   interrupted: ["warn", "interrupted"],
   unfinished: ["warn", "unfinished"],
   unreadable: ["error", "unreadable"],
@@ -101,8 +101,8 @@ function Status() {
   return (
     <>
       <span class={`tag ${kind}`}>{text}</span>
-      {kind === "good" && errors > 0 ? (
-        <button class="tag error" type="button" title="On the way: to the next one (])" onClick={() => void jump("error", false, true)}>
+      {errors > 0 ? (
+        <button class="tag error" type="button" title="To the next one (])" onClick={() => void jump("error", false, true)}>
           {plural(errors, "error")}
         </button>
       ) : null}
@@ -173,7 +173,7 @@ export function Transport() {
             </option>
           ))}
         </select>
-        <Move icon="error" label="Next error" keys="]" act={() => void jump("error", false)} />
+        <Move icon="error" label="Next error" keys="]" act={() => void jump("error", false, true)} />
       </div>
       <Where />
       <What />

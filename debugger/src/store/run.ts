@@ -1,5 +1,5 @@
 /** The opened run: what is known of it, and how far it has got. */
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import { api, ApiError } from "../api/client";
 import type { RunInfo, Session } from "../api/shapes";
 import { goThere, openPanel, panel, panelGiven, runKey, seq, seqGiven, setWords, type Route } from "./route";
@@ -35,7 +35,7 @@ let sessionOpened: () => void;
 export const opened = new Promise<void>((done) => (sessionOpened = done));
 
 /** What the address says that is of one run: another one has no such message, call or event. */
-const OF_A_RUN = { leaf: null, before: null, call: null, with: null, against: null, root: null };
+const OF_A_RUN = { leaf: null, before: null, call: null, with: null, against: null, root: null, left: null };
 
 /** How often a run was asked for: the newest wish is the one that counts, whichever answer comes first. */
 let asked = 0;
@@ -44,14 +44,19 @@ export async function openSession(): Promise<void> {
   const wanted = runKey.peek();
   const mine = ++asked;
   try {
-    const [about, first] = await Promise.all([api.session(), api.run(wanted).catch((error: unknown) => error as Error)]);
+    const named = wanted ? ask(wanted) : null; // at once, with the session
+    const about = await api.session();
+    if (mine === asked && !named && isList(about) && !panelGiven) openPanel("runs");
     session.value = about;
+    if (mine !== asked || (!named && isList(about))) return;
+    const first = await (named ?? ask(null));
     if (mine !== asked) return;
-    if (first instanceof Error) return noRun(about, first, wanted);
+    if (first instanceof Error) {
+      problem.value = explain(first);
+      return;
+    }
     take(first, seqGiven);
-    const given = panelGiven;
-    if (!given && (first.events > LONG || !first.types.message)) openPanel("state");
-    if (!given && about.run === null && !wanted && about.folder) openPanel("runs");
+    if (!panelGiven && (first.events > LONG || !first.types.message)) openPanel("state");
   } catch (error) {
     problem.value = explain(error);
   } finally {
@@ -59,18 +64,29 @@ export async function openSession(): Promise<void> {
   }
 }
 
-function noRun(about: Session, error: Error, wanted: string | null): void {
-  if (about.folder && !wanted) openPanel("runs");
-  else problem.value = explain(error);
+const ask = (key: string | null): Promise<RunInfo | Error> => api.run(key).catch((error: unknown) => error as Error);
+
+/** The server was started for a folder: it shows its runs, and opens none before somebody wants one. */
+const isList = (about: Session): boolean => about.run === null && about.folder !== null;
+
+/** Whoever turns from the list to another panel, and has chosen no run, sees the newest. */
+export function followWish(): () => void {
+  return effect(() => {
+    const about = session.value;
+    if (!about || !isList(about) || runKey.value || run.value) return;
+    if (panel.value === "runs") problem.value = null;
+    else if (!problem.peek()) void openRun(null);
+  });
 }
 
-export async function openRun(key: string, at: number | null = null): Promise<void> {
+export async function openRun(key: string | null, at: number | null = null, kept: Record<string, string> = {}): Promise<void> {
   const mine = ++asked;
   try {
     const next = await api.run(key);
     if (mine !== asked) return;
     batch(() => {
-      if (next.key !== run.peek()?.key) setWords(OF_A_RUN);
+      if (next.key !== run.peek()?.key) setWords({ ...OF_A_RUN, ...kept });
+      else setWords(kept);
       if (at !== null) seq.value = at;
       take(next, at !== null);
     });
@@ -113,7 +129,7 @@ function take(next: RunInfo, keepSeq: boolean): void {
   problem.value = null;
   run.value = next;
   followLive.value = next.live && !keepSeq;
-  seq.value = keepSeq ? clamp(seq.peek()) : next.last_seq;
+  seq.value = keepSeq ? clamp(seq.peek()) : next.live ? next.last_seq : next.end_seq;
   if (next.progress < 1) setTimeout(() => void refreshRun(), READING);
 }
 

@@ -103,10 +103,10 @@ function marks(scale: Scale, width: number): { x: number; text: string }[] {
   if (scale.byTime) {
     const [from, to] = [scale.msAt(0), scale.msAt(1)];
     const step = (to - from) / wanted;
-    return ticks(from, to, wanted).map((ms) => ({ x: scale.ofMs(ms) * width, text: moment(ms, step, to) }));
+    return ticks(from, to, wanted, true).map((ms) => ({ x: scale.ofMs(ms) * width, text: moment(ms, step, to) }));
   }
   const { from, to } = scale.line;
-  return ticks(from, to, wanted)
+  return ticks(from, to, wanted, false)
     .filter((seq) => Number.isInteger(seq))
     .map((seq) => ({ x: scale.ofSeq(seq) * width, text: `#${count(seq)}` }));
 }

@@ -78,13 +78,21 @@ export class Scale {
   }
 }
 
-/** Round steps for the marks of a ruler, so that about `wanted` of them fit. */
-export function ticks(from: number, to: number, wanted: number): number[] {
+const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000];
+/** From a minute on clocks do not count by tens. */
+const ON_THE_CLOCK = [...[10, 20, 30].map((n) => n * SECOND), ...[1, 2, 5, 10, 20, 30].map((n) => n * MINUTE), ...[1, 2, 3, 6, 12].map((n) => n * HOUR), DAY, 2 * DAY, 7 * DAY];
+
+const round = (raw: number): number => {
+  const power = 10 ** Math.floor(Math.log10(raw));
+  return ([1, 2, 5, 10].find((n) => n * power >= raw) ?? 10) * power;
+};
+
+/** Round steps for the marks of a ruler, so that about `wanted` of them fit; of time, those that clocks have. */
+export function ticks(from: number, to: number, wanted: number, time: boolean): number[] {
   const span = to - from;
   if (!(span > 0) || wanted < 1) return [];
   const raw = span / wanted;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = ([1, 2, 5, 10].find((n) => n * power >= raw) ?? 10) * power;
+  const step = !time || raw <= 5 * SECOND ? round(raw) : (ON_THE_CLOCK.find((n) => n >= raw) ?? round(raw / DAY) * DAY);
   const found: number[] = [];
   for (let at = Math.ceil(from / step) * step; at <= to && found.length < 200; at += step) found.push(at);
   return found;

@@ -75,5 +75,9 @@ export function line(value: unknown, length = 160): string {
 
 export const plural = (n: number, word: string): string => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 
+/** Tokens that were read or written; null where none are told: no call takes none. */
+export const used = (n: number | undefined, of: { input: number; output: number } | undefined): number | null =>
+  n !== undefined && of && (of.input || of.output) ? n : null;
+
 /** A number that may not be known, which is not 0. */
 export const told = (n: number | null): string => (n === null ? "–" : count(n));

@@ -35,5 +35,5 @@ export function kindOf(row: Pick<Row, "type" | "kind" | "error">): Kind {
 export function rest(row: Pick<Row, "type" | "summary" | "duration_ms">): string {
   const text = row.summary.startsWith(row.type) ? row.summary.slice(row.type.length).replace(/^[\s:]+/, "") : row.summary;
   if (row.duration_ms == null) return text;
-  return text.replace(/(, | ?\()[\d.,]+ ?(µs|ms|s)(?=[,)])/, (_, before: string) => (before === ", " ? "" : "(")).replace(/ ?\(\)/, "").replace("(, ", "(");
+  return text.replace(/(, | ?\()[\d.,]+ ?(µs|ms|s)(?=[,)])/, (_, before: string) => (before === ", " ? "" : before)).replace(/ ?\(\)/, "").replace("(, ", "(");
 }

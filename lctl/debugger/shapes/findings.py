@@ -138,7 +138,7 @@ class Side(Shape, frozen=True, kw_only=True):
     id: str
     events: int
     duration_ms: float
-    tokens: Tokens
+    tokens: Tokens | None
     cost: float | None
     errors: int
     llm_calls: int

@@ -101,7 +101,8 @@ class AgentRange(Shape, frozen=True, kw_only=True):
 
 
 class RunHeader(Shape, frozen=True, kw_only=True):
-    """One run. `agents` and `types` grow until `progress` is 1."""
+    """One run. `agents` and `types` grow until `progress` is 1. `end_seq`: the last event that not only a
+    rerun needs."""
 
     key: str
     id: str
@@ -112,6 +113,7 @@ class RunHeader(Shape, frozen=True, kw_only=True):
     size: int
     first_seq: int
     last_seq: int
+    end_seq: int
     events: int
     first_timestamp: str | None
     last_timestamp: str | None

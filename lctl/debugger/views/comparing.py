@@ -114,7 +114,7 @@ def _side(run: Opened, sums: Stats) -> Side:
         id=run.log.id,
         events=sums.events,
         duration_ms=sums.duration_ms,
-        tokens=sums.tokens,
+        tokens=None if sums.silent_calls and not sums.tokens.total else sums.tokens,
         cost=sums.cost,
         errors=sums.errors,
         llm_calls=sums.llm_calls,

@@ -21,7 +21,7 @@ from lctl.events import Event
 from lctl.state.model import MODEL_KINDS, State
 
 #: Bytes of an event's line that are sent with it.
-_WHOLE = 1 << 20
+WHOLE = 1 << 20
 _DEEPEST = 200
 _NEAR = 2000  # events around one that are looked at for what belongs to it
 _SCAN = 50_000  # events a filtered list looks at for one answer
@@ -87,7 +87,7 @@ def event(run: Opened, asked: EventAsked) -> EventView:
     """An event, its surroundings, and what to do with it."""
     line = _line(run, asked.seq)
     found = run.event(asked.seq)
-    large = len(line) > _WHOLE
+    large = len(line) > WHOLE
     state = run.timeline.at(asked.seq) if _is_near(run, asked.seq) else None
     call, view = _call(run, found)
     whole = found.to_dict()
@@ -96,7 +96,7 @@ def event(run: Opened, asked: EventAsked) -> EventView:
     return EventView(
         row=row(run, found, len(line)),
         event=whole,
-        raw=line[:_WHOLE].decode("utf-8", "replace"),
+        raw=line[:WHOLE].decode("utf-8", "replace"),
         truncated=large,
         previous=_beside(run, asked.seq, -1),
         next=_beside(run, asked.seq, 1),
@@ -127,7 +127,7 @@ class _Outline:
     """The data of a very large event: what is short in it, and how the rest begins."""
 
     def __init__(self) -> None:
-        self._left = _WHOLE  # characters
+        self._left = WHOLE  # characters
 
     def of(self, value: Any) -> Any:
         if isinstance(value, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from heapq import nlargest
 
 from lctl.analysis.agentflow import AgentFlow
 from lctl.debugger.asking import OfRun
@@ -70,11 +71,24 @@ def flow(run: Opened, asked: FlowAsked) -> Flow:
     ]
     edges.sort(key=lambda edge: -edge.count)
     return Flow(
-        nodes=nodes[:_NODES],
+        nodes=_busiest(nodes),
         edges=edges[:_EDGES],
         cut=len(nodes) > _NODES or len(edges) > _EDGES,
         progress=1.0 if run.flow is not None else min(progress, 0.99),
     )
+
+
+def _busiest(nodes: list[FlowNode]) -> list[FlowNode]:
+    """In the order in which they began."""
+    if len(nodes) <= _NODES:
+        return nodes
+    busy = nlargest(
+        _NODES,
+        nodes,
+        key=lambda node: (node.running, node.errors, node.llm_calls + node.tool_calls, node.wall_ms),
+    )
+    kept = {node.agent for node in busy}
+    return [node for node in nodes if node.agent in kept]
 
 
 def _node(

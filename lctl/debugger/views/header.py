@@ -8,6 +8,7 @@ from typing import Any
 from lctl.analysis.log import number, tokens_of
 from lctl.analysis.run import Run as Recorded
 from lctl.analysis.run import origin
+from lctl.codec import Log
 from lctl.debugger.asking import Question
 from lctl.debugger.checking import Checking
 from lctl.debugger.columns import Columns
@@ -16,12 +17,14 @@ from lctl.debugger.opened import Opened
 from lctl.debugger.serving import Server
 from lctl.debugger.shapes.common import Totals
 from lctl.debugger.shapes.runs import AgentRange, Fork, Parent, Problem, Program, RunHeader
+from lctl.debugger.views.aside import TYPES
 from lctl.debugger.views.runs import edits_of, kind_of, status_of
 from lctl.debugger.views.state import totals
 from lctl.state.model import Tokens
 
 _AGENTS = 1000
 _PROBLEMS = 100
+_BEHIND = 64  # events from the end in which what the program did last is looked for
 #: Logs of up to so many bytes are looked through for what is wrong in them.
 _CHECKED = 64_000_000
 
@@ -56,6 +59,7 @@ def header_of(run: Opened, known: Recorded, others: list[tuple[str, Recorded]]) 
         size=known.size,
         first_seq=log.first_seq,
         last_seq=log.last_seq,
+        end_seq=_end(log),
         events=len(log),
         first_timestamp=first,
         last_timestamp=last,
@@ -110,6 +114,16 @@ def _problems(run: Opened) -> list[Problem] | None:
     if checking.found is None:
         return None
     return [Problem(seq=one.seq, line=one.line, text=one.text) for one in checking.found]
+
+
+def _end(log: Log) -> int:
+    """Where somebody begins to look: what the program did last, without what a rerun is told behind it."""
+    last = log.last_seq
+    for seq in range(last, max(log.first_seq, last - _BEHIND) - 1, -1):
+        event = next(iter(log.events(seq, seq + 1)), None)
+        if event is not None and event.type not in TYPES:
+            return seq
+    return last
 
 
 def _ends(run: Opened) -> tuple[str | None, str | None]:

@@ -13,6 +13,7 @@ from lctl.analysis.bottleneck import bottleneck, lines
 from lctl.analysis.intervals import length, shares
 from lctl.analysis.surveying import survey
 from tests.unit.analysis.chains import Script, spec_example
+from tests.unit.conversation.events import lines_run
 
 
 def _advice(script: Script, kind: str) -> list[Advice]:
@@ -159,6 +160,37 @@ def test_independent_siblings_one_after_the_other_could_run_at_once() -> None:
 def test_a_sibling_that_used_the_others_result_had_to_wait(told: str) -> None:
     """It names the fact the other added, or repeats its words."""
     assert _advice(_siblings(told), "parallelize") == []
+
+
+def _many(count: int, last_input: str = "") -> Script:
+    script = Script()
+    outer = script.start("lead", kind="agent")
+    for n in range(count):
+        told = last_input if last_input and n == count - 1 else f"read {n}.py"
+        step = script.start(f"agent {n}", outer, kind="agent", input_summary=told)
+        script.after(400)
+        script.end(step, f"agent {n}", output_summary=f"the findings of number {n} are these and no others")
+        script.add("handoff", "lead", outer, **{"from": f"agent {n}", "to": "lead"})
+    script.end(outer, "lead")
+    return script
+
+
+@pytest.mark.parametrize("count", [100, 700])
+def test_the_last_of_many_siblings_may_use_any_of_them(count: int) -> None:
+    """What it read is found among few texts and among many; the advice stays readable."""
+    [piece] = _advice(_many(count, "given: the findings of number 3 are these and no others"), "parallelize")
+    assert len(piece.seqs) == count - 1
+    assert len(piece.text) < 200 and all(len(one) < 400 for one in piece.evidence)
+
+
+def test_a_step_costs_the_same_however_many_stood_beside_it() -> None:
+    """Ten thousand children of one step, or five thousand agents that hand over, are read in a second."""
+    costs = []
+    for count in (100, 400):
+        log = _many(count).log()
+        _, lines_of_code = lines_run(lambda log=log: bottleneck(log))  # type: ignore[misc]
+        costs.append(lines_of_code / count)
+    assert costs[1] < 1.3 * costs[0]
 
 
 def test_model_calls_of_one_conversation_had_to_wait() -> None:

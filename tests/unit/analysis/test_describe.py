@@ -52,6 +52,18 @@ def _line(type: str, agent: str = "a", /, **data: Any) -> str:
             {"category": "execution_error", "type": "timeout", "message": "30s"},
             "error execution_error/timeout: 30s",
         ),
+        (
+            "output",
+            {"stream": "stdout", "text": "Hello,\nworld", "size": 12},
+            'output stdout "Hello, world" (12 bytes)',
+        ),
+        ("output", {"stream": "stderr", "text": "\n", "size": 1}, "output stderr (1 byte)"),
+        (
+            "output",
+            {"stream": "stderr", "by": "libraries", "text": "warn", "size": 4},
+            'output stderr "warn" (libraries, 4 bytes)',
+        ),
+        ("output", {"stream": 3, "text": [1], "size": "x"}, "output"),
         ("message", {"message_id": "m3", "status": "complete"}, "message completes m3"),
         (
             "message",

@@ -20,9 +20,11 @@ from tests.unit.debugger.logs import review, save
 pytest.importorskip("uvicorn", reason="the debugger needs: pip install 'lctl[debug]'")
 
 
-def start(place: Path, *words: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "lctl", "debug", *words, "--no-browser", "--port", "0"]
+def start(place: Path, *words: str, browser: str | None = None) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "lctl", "debug", *words, "--port", "0"]
+    command += ["--no-browser"] if browser is None else []
     environment = {key: value for key, value in os.environ.items() if key != "LCTL_DIR"}
+    environment |= {} if browser is None else {"BROWSER": browser}
     return subprocess.Popen(
         command, cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -39,6 +41,17 @@ def ask(link: str, path: str) -> tuple[int, bytes]:
     return response.status, body
 
 
+def enter(link: str) -> tuple[int, str | None]:
+    """Status and cookie of a link that is followed."""
+    place, _, path = link.removeprefix("http://").partition("#")[0].partition("/")
+    connection = http.client.HTTPConnection(place, timeout=30)
+    connection.request("GET", f"/{path}")
+    response = connection.getresponse()
+    response.read()
+    connection.close()
+    return response.status, response.headers["Set-Cookie"]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is a signal")
 def test_the_link_is_the_first_line_and_ctrl_c_the_end(place: Path) -> None:
     """The link leads to the run and the event asked for; Ctrl-C ends it without a word."""
@@ -53,6 +66,31 @@ def test_the_link_is_the_first_line_and_ctrl_c_the_end(place: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (out, err.strip()) == ("", "lctl: Ctrl-C ends the debugger")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="BROWSER is a command")
+def test_the_browser_s_own_link_is_good_once(place: Path) -> None:
+    """What it was started with is in the list of processes; the printed link stays good."""
+    save(place / "run.lctl.json", review())
+    told = place / "told"
+    os.mkfifo(told)
+    browser = place / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {told}\n')
+    browser.chmod(0o755)
+    process = start(place, "run.lctl.json", "--at", "13", browser=str(browser))
+    try:
+        assert process.stdout is not None
+        printed, opened = process.stdout.readline().strip(), told.read_text().strip()
+        assert printed != opened
+        assert re.sub("token=[^#]+", "", printed) == re.sub("token=[^#]+", "", opened)
+        assert ask(opened, "/api/session")[0] == 401
+        statuses = [enter(link) for link in (opened, opened, printed, printed)]
+        assert [status for status, _ in statuses] == [303, 401, 303, 303]
+        cookies = {cookie for _, cookie in statuses if cookie}
+        assert len(cookies) == 1 and re.search(r"token=([\w-]+)", opened)[1] not in cookies.pop()  # type: ignore[index]
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
 
 
 def test_a_folder_and_no_runs_yet(place: Path) -> None:

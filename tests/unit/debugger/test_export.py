@@ -17,7 +17,7 @@ import lctl
 from lctl.analysis.prices import Prices
 from lctl.chain import Chain
 from lctl.codec import open_log
-from lctl.debugger import packing
+from lctl.debugger import exporting, packing
 from lctl.debugger.exporting import answers, page_of
 from lctl.debugger.opened import Opened
 from lctl.debugger.views.calldiff import CallDiffAsked, call_diff
@@ -85,14 +85,40 @@ def test_what_every_call_has_read_is_there_once(tmp_path: Path) -> None:
 
 
 def test_requests_that_have_no_room_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the page would take a request from, it says who has it; the first ones are there."""
+    """Where the page would take a request from, it says who has it; the last are there, and the page says
+    that others are not."""
     path = save(tmp_path / "run.lctl.json", review())
     whole = unpacked(answers(open_log(path)))["events"]
-    monkeypatch.setattr(packing, "_COPIES", len(str(whole["4"]["copy"])))
-    found = unpacked(answers(open_log(path)))["events"]
-    assert found["4"] == whole["4"]
+    monkeypatch.setattr(packing, "_COPIES", len(str(whole["10"]["copy"])))
+    page = unpacked(answers(open_log(path)))
+    found = page["events"]
+    assert found["10"] == whole["10"]
     for name in ("python", "curl"):
-        assert "'lctl debug' shows it" in found["10"]["copy"][name] != whole["10"]["copy"][name]
+        assert "'lctl debug' shows it" in found["4"]["copy"][name] != whole["4"]["copy"][name]
+    assert page["run"]["notes"] == [
+        "1 early call without the request as Python and curl: 'lctl debug' shows all"
+    ]
+
+
+def test_what_a_page_has_no_room_for_is_what_was_on_the_wire(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And of that the largest; what the program did is there to its end. The page says so."""
+    log = Writing()
+    for size in (9_000, 4_000):
+        log.add("exchange", method="GET", url="http://h/", status=200, body="x" * size)
+    log.add("error", category="execution_error", message="the end")
+    path = save(tmp_path / "run.lctl.json", log.events)
+    assert page_of(open_log(path))
+    monkeypatch.setattr(exporting, "_BYTES", 6_000)
+    page = unpacked(answers(open_log(path)))
+    assert list(page["events"]) == ["2", "3"]
+    assert page["run"]["notes"] == ["1 large event without what was said in them: 'lctl debug' shows all"]
+    assert page["run"]["end_seq"] == page["run"]["last_seq"] == 3
+    monkeypatch.setattr(exporting, "_ROWS", 2)
+    page = unpacked(answers(open_log(path)))
+    assert page["run"]["notes"][0] == "this page holds the first 2 of 3 events"
+    assert page["run"]["end_seq"] == page["run"]["last_seq"] == page["rows"][-1]["seq"] == 2
 
 
 def check_same(found: Any, given: Any) -> None:

@@ -234,3 +234,21 @@ def test_large_documents_of_others_hold_up_no_list(debug: Start, tmp_path: Path)
     assert [(run["id"], run["events"], run["problem"]) for run in found][1] == ("large", None, "")
     assert server.get("/api/runs/spark", keys=large.name)["sparks"] == {large.name: []}
     assert server.get("/api/run", run=large.name)["events"] == 1
+
+
+def test_a_fork_of_a_log_with_half_a_character_is_prepared(debug: Start, tmp_path: Path) -> None:
+    """As others write JSON. (lctl writes such a character as its escape.)"""
+    log = Writing()
+    log.add("tool_call", tool="look", input={}, output="cut \ud83d")
+    log.add("error", category="execution_error", message="the end")
+    text = json.dumps(
+        {
+            "lctl": "4.0",
+            "chain": {"id": "half", "program": {"argv": ["python", "x.py"]}},
+            "events": log.events,
+        }
+    )
+    (tmp_path / "half.lctl.json").write_text(text)
+    running = debug(tmp_path / "half.lctl.json")
+    answer = running.post("/api/fork/prepare", {"run": "half.lctl.json", "at": 2})
+    assert answer.status == 200, answer.body
