@@ -20,6 +20,7 @@ from lctl.importing.values import dicts, mapping, text, without
 from lctl.spans import conventions as names
 from lctl.spans.messages import value_of
 from lctl.spans.span import Span
+from lctl.spans.turns import are_items, of_items
 
 #: Type of an observation -> a step's kind, as OpenInference names it.
 _KINDS = {
@@ -121,6 +122,8 @@ def _span(one: dict[str, Any], draft: Draft) -> Span:
         said[names.TOOL_RESULT] = _output(one.get("output"))
     else:
         said |= {"input.value": value_of(one.get("input")), "output.value": value_of(one.get("output"))}
+        if kind == "embedding":
+            said |= {names.RESPONSE_MODEL: _model(one), **counts_of(_usage(one))}
         if kind == "agent":
             said[names.AGENT_NAME] = text(one.get("name"))
     return Span(
@@ -149,13 +152,11 @@ def _call(one: dict[str, Any], draft: Draft) -> dict[str, Any]:
         draft.lose("generation whose output is no message", where)
     if prompt is None:
         draft.lose("generation whose input is no messages", where)
-    usage = mapping(one.get("usageDetails")) or mapping(one.get("usage"))
     said: dict[str, Any] = {
-        # The first version of the API, and the second.
-        names.RESPONSE_MODEL: text(one.get("model")) or text(one.get("providedModelName")),
+        names.RESPONSE_MODEL: _model(one),
         names.MESSAGES: (prompt or [], answers or []),
     }
-    said |= counts_of(usage)
+    said |= counts_of(_usage(one))
     for n, tool in enumerate(dicts(mapping(value_of(one.get("input"))).get("tools"))):
         said[f"llm.tools.{n}.tool.json_schema"] = tool
     params = {
@@ -169,6 +170,15 @@ def _call(one: dict[str, Any], draft: Draft) -> dict[str, Any]:
     if start and first >= start:
         said[names.FIRST_CHUNK] = (first - start) / 1e9
     return said
+
+
+def _model(one: dict[str, Any]) -> str:
+    """As the first version of the API has it, or the second."""
+    return text(one.get("model")) or text(one.get("providedModelName"))
+
+
+def _usage(one: dict[str, Any]) -> dict[str, Any]:
+    return mapping(one.get("usageDetails")) or mapping(one.get("usage"))
 
 
 def _scores(scores: list[dict[str, Any]], draft: Draft) -> None:
@@ -195,6 +205,8 @@ def _messages(value: Any, role: str) -> list[dict[str, Any]] | None:
     if isinstance(value, str):
         return [{"role": role, "content": value}] if value else None
     if isinstance(value, dict):
+        if are_items([value]):
+            return of_items([value])
         if isinstance(value.get("role"), str) and not _SAID.isdisjoint(value):
             return [value]
         for key in ("messages", "message"):
@@ -202,7 +214,11 @@ def _messages(value: Any, role: str) -> list[dict[str, Any]] | None:
             listed = dicts(inner) or ([inner] if isinstance(inner, dict) else [])
             if listed and all(isinstance(message.get("role"), str) for message in listed):
                 return listed
+        if dicts(value.get("input")):
+            return _messages(value["input"], role)
         choices = [mapping(choice.get("message")) for choice in dicts(value.get("choices"))]
         return choices if choices and all("role" in message for message in choices) else None
     listed = dicts(value)
+    if are_items(listed):
+        return of_items(listed)
     return listed if listed and all(isinstance(message.get("role"), str) for message in listed) else None

@@ -88,7 +88,7 @@ def call_of(span: Span) -> Called:
     return Called(
         model=text(_first(said, "model")) or _model_asked(said) or None,
         provider=_provider(text(_first(said, "provider")).lower()),
-        tokens=tokens(**{name: _count(value) for name, value in counted.items()}),
+        tokens=_all_read(tokens(**{name: _count(value) for name, value in counted.items()})),
         finish_reason=text(next(iter(reason), None) if isinstance(reason, list | tuple) else reason) or None,
         response_id=text(_first(said, "response_id")) or None,
         error=span.error or None,
@@ -96,6 +96,15 @@ def call_of(span: Span) -> Called:
         duration_ms=took(span),
         first_chunk_ms=round(first * 1000, 3) if isinstance(first, int | float) else None,
     )
+
+
+def _all_read(counts: dict[str, int] | None) -> dict[str, int] | None:
+    """Counts with all that the model read in `input`: of what came from a cache it holds no less. OpenLIT
+    writes Anthropic's own number, which leaves that out."""
+    cached = sum((counts or {}).get(name, 0) for name in ("cache_read", "cache_write"))
+    if counts and counts.get("input", cached) < cached:
+        return {**counts, "input": counts["input"] + cached}
+    return counts
 
 
 def took(span: Span) -> float | None:
