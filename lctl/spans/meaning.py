@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from lctl.spans import conventions as names
 from lctl.spans.messages import json_of, messages_of, value_of
 from lctl.spans.span import Span
-from lctl.spans.values import mapping, text, tokens
+from lctl.spans.values import dicts, mapping, text, tokens
 
 MODEL_KINDS = frozenset({"llm", "embedding"})
 _OPENINFERENCE = {
@@ -81,6 +81,8 @@ def call_of(span: Span) -> Called:
     """The call that a model's span tells of."""
     said = span.attributes
     reason = value_of(_first(said, "finish_reason"))  # Logfire writes a list as JSON
+    if reason is None and names.SEQ not in said:
+        reason = [one.get("finish_reason") for one in dicts(value_of(said.get(names.OUTPUT_MESSAGES)))]
     first = said.get(names.FIRST_CHUNK)
     counted = {
         name: _first(said, name) for name in ("input", "output", "cache_read", "cache_write", "reasoning")

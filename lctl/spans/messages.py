@@ -11,7 +11,7 @@ from lctl.spans import conventions as names
 from lctl.spans.media import part_of
 from lctl.spans.parts import BROKEN
 from lctl.spans.span import Span
-from lctl.spans.turns import has_turns_in_pieces, joined
+from lctl.spans.turns import are_items, has_turns_in_pieces, joined, of_items
 from lctl.spans.values import as_json, dicts, function_call, items, mapping, text
 
 Messages = list[dict[str, Any]]
@@ -73,13 +73,19 @@ def is_broken(span: Span) -> bool:
 
 def _conventional(said: dict[str, Any]) -> tuple[Messages, Messages]:
     system = _parted({"role": "system", "parts": value_of(said.get(names.SYSTEM_INSTRUCTIONS))})
-    read = [m for one in dicts(value_of(said.get(names.INPUT_MESSAGES))) for m in _parted(one)]
+    read = _listed_messages(said.get(names.INPUT_MESSAGES), "user")
     # Some tell the instructions in both places.
     first = [one for one in system if one.get("content") and one not in read[:1]]
-    return (
-        first + read,
-        [m for one in dicts(value_of(said.get(names.OUTPUT_MESSAGES))) for m in _parted(one)],
-    )
+    return first + read, _listed_messages(said.get(names.OUTPUT_MESSAGES), "assistant")
+
+
+def _listed_messages(value: Any, role: str) -> Messages:
+    """Messages in parts, or as the provider has them: Laminar writes what it asked and answered (choices,
+    items). `role`: of one that names none."""
+    told = [mapping(one.get("message")) or one for one in dicts(value_of(value))]
+    if are_items(told):
+        return of_items(told)
+    return [{"role": role, **message} for one in told for message in _parted(one)]
 
 
 def _parted(message: dict[str, Any]) -> Messages:

@@ -136,6 +136,50 @@ def test_the_items_of_a_turn_are_one_message(spans: list[dict[str, Any]]) -> Non
     assert len(answers) == 2
 
 
+def test_what_is_written_as_the_provider_has_it() -> None:
+    """Laminar: choices, items, and messages of no role; an answer had no word, no call and no role."""
+    call = {"id": "c1", "type": "function", "function": {"name": "grep", "arguments": "{}"}}
+    chosen = {"role": "assistant", "content": "Looking.", "refusal": None, "tool_calls": [call]}
+    item = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "found"}]}
+    asked = [{"content": "find x"}]
+    results = [chosen, {"role": "tool", "tool_call_id": "c1", "content": "3 hits"}]
+    model = {"gen_ai.system": "openai", "gen_ai.request.model": "gpt-5"}
+    found = imported(
+        otlp(
+            span(
+                1,
+                "openai.chat",
+                None,
+                {
+                    **model,
+                    "gen_ai.input.messages": asked,
+                    "gen_ai.output.messages": [
+                        {"index": 0, "finish_reason": "tool_calls", "message": chosen}
+                    ],
+                },
+            ),
+            span(
+                2,
+                "openai.response",
+                None,
+                {
+                    **model,
+                    "gen_ai.input.messages": [*asked, *results],
+                    "gen_ai.output.messages": [{"type": "reasoning", "summary": []}, item],
+                },
+            ),
+        )
+    )
+    assert said(found) == [
+        ("user", "find x"),
+        ("assistant", "Looking."),
+        ("tool", "3 hits"),
+        ("assistant", "found"),
+    ]
+    assert [one["call_id"] for one in tools(found)] == ["c1"]
+    assert ends(found)["openai.chat"]["finish_reason"] == "tool_calls"
+
+
 def test_alternatives_stay_apart() -> None:
     """Several answers of a chat completion are no turn in pieces, also where they call tools alone."""
     read = {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "which?"}
