@@ -13,6 +13,7 @@ from typing import Any
 from lctl.errors import NotImportable
 from lctl.importing import otlp
 from lctl.importing.draft import Draft
+from lctl.importing.requests import messages_in
 from lctl.importing.source import Source
 from lctl.importing.spans import time_of
 from lctl.importing.usages import counts_of
@@ -20,15 +21,12 @@ from lctl.importing.values import dicts, mapping, text, without
 from lctl.spans import conventions as names
 from lctl.spans.messages import value_of
 from lctl.spans.span import Span
-from lctl.spans.turns import are_items, of_items
 
 #: Type of an observation -> a step's kind, as OpenInference names it.
 _KINDS = {
     "GENERATION": "llm", "EMBEDDING": "embedding", "AGENT": "agent", "TOOL": "tool", "CHAIN": "chain",
     "RETRIEVER": "retriever", "EVALUATOR": "evaluator", "GUARDRAIL": "guardrail", "SPAN": "chain",
 }  # fmt: skip
-#: What a message has beside its role.
-_SAID = frozenset({"content", "tool_calls", "function_call"})
 #: Attributes of its SDK's spans.
 _OBSERVATION = "langfuse.observation."
 _TYPE = f"{_OBSERVATION}type"
@@ -147,7 +145,7 @@ def _details(one: dict[str, Any]) -> dict[str, Any]:
 
 def _call(one: dict[str, Any], draft: Draft) -> dict[str, Any]:
     where = f"observation {one.get('id')}"
-    prompt, answers = _messages(one.get("input"), "user"), _messages(one.get("output"), "assistant")
+    prompt, answers = messages_in(one.get("input"), "user"), messages_in(one.get("output"), "assistant")
     if answers is None:
         draft.lose("generation whose output is no message", where)
     if prompt is None:
@@ -197,28 +195,3 @@ def _output(value: Any) -> Any:
     value = value_of(value)
     parts = mapping(value).get("content")
     return parts if isinstance(parts, list) else value
-
-
-def _messages(value: Any, role: str) -> list[dict[str, Any]] | None:
-    """The messages that an observation's input or output is; None where it is none that can be read."""
-    value = value_of(value)
-    if isinstance(value, str):
-        return [{"role": role, "content": value}] if value else None
-    if isinstance(value, dict):
-        if are_items([value]):
-            return of_items([value])
-        if isinstance(value.get("role"), str) and not _SAID.isdisjoint(value):
-            return [value]
-        for key in ("messages", "message"):
-            inner = value.get(key)
-            listed = dicts(inner) or ([inner] if isinstance(inner, dict) else [])
-            if listed and all(isinstance(message.get("role"), str) for message in listed):
-                return listed
-        if dicts(value.get("input")):
-            return _messages(value["input"], role)
-        choices = [mapping(choice.get("message")) for choice in dicts(value.get("choices"))]
-        return choices if choices and all("role" in message for message in choices) else None
-    listed = dicts(value)
-    if are_items(listed):
-        return of_items(listed)
-    return listed if listed and all(isinstance(message.get("role"), str) for message in listed) else None
