@@ -58,6 +58,14 @@ def failure(span: Span) -> dict[str, Any]:
     }
 
 
+def tool_failure(span: Span) -> Any:
+    """What a tool failed with: the words of its status; where that has none, the exception."""
+    if span.error != "error" or not any(mark.name == names.EXCEPTION for mark in span.marks):
+        return span.error
+    failed = failure(span)
+    return {"type": failed["type"], "message": failed["message"]}
+
+
 def same_failure(failure: dict[str, Any]) -> tuple[str, str]:
     """What a failure is known by in each span that it passes: the name and the words of its exception."""
     name = text(failure["type"]).rpartition(".")[2]

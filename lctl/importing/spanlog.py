@@ -211,7 +211,9 @@ class SpanLog(EventList):
         self._reported.add(data.get("call_id", ""))
         if span.error:
             data["error"] = (
-                json_of(span.attributes[names.DATA]) if names.DATA in span.attributes else span.error
+                json_of(span.attributes[names.DATA])
+                if names.DATA in span.attributes
+                else details.tool_failure(span)
             )
             data.pop("output", None)
         if span.attributes.get(names.DERIVED) is True:

@@ -145,11 +145,29 @@ def tool_of(span: Span) -> dict[str, Any]:
         value = _first(said, meaning)
         if value is not None:
             found[key] = json_of(value) if names.SEQ in said else _unwrapped(value_of(value))
+    found = {**_in_marks(span), **found}
     call_id = text(_first(said, "call_id"))
     if call_id:
         found["call_id"] = call_id
     duration = took(span)
     return found if duration is None else {**found, "duration_ms": duration}
+
+
+def _in_marks(span: Span) -> dict[str, Any]:
+    """What a tool was given and gave, as Strands tells it: in events of the span."""
+    told = {mark.name: mark.attributes for mark in span.marks}
+    found: dict[str, Any] = {}
+    for key, name, where in (
+        ("input", "gen_ai.tool.message", "content"),
+        ("output", "gen_ai.choice", "message"),
+    ):
+        value = value_of(told.get(name, {}).get(where))
+        blocks = dicts(value)
+        if len(blocks) == 1 and blocks[0].keys() == {"text"}:
+            value = blocks[0]["text"]
+        if value is not None:
+            found[key] = value
+    return found
 
 
 def _unwrapped(value: Any) -> Any:

@@ -265,3 +265,42 @@ def test_a_failure_is_one_error_where_it_began() -> None:
     assert {name: end["outcome"] for name, end in ends(found).items()} == dict.fromkeys(
         names.values(), "error"
     )
+
+
+def test_a_tool_of_strands_has_its_input_and_output() -> None:
+    """They are events of its span."""
+    told = {
+        "gen_ai.tool.message": {"content": '{"q": "x"}'},
+        "gen_ai.choice": {"message": '[{"text": "3 hits"}]'},
+    }
+    events = [
+        {
+            "name": name,
+            "timeUnixNano": "0",
+            "attributes": [{"key": key, "value": {"stringValue": value}} for key, value in said.items()],
+        }
+        for name, said in told.items()
+    ]
+    about = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "grep"}
+    (run,) = tools(imported(otlp(span(1, "execute_tool grep", None, about, events=events))))
+    assert (run["input"], run["output"]) == ({"q": "x"}, "3 hits")
+
+
+def test_a_tool_that_raised_says_what() -> None:
+    """As Pydantic AI tells it: a status without words, an exception; the agent fails by the same one."""
+    raised = {"exception.type": "ValueError", "exception.message": "no such q"}
+    event = {"name": "exception", "timeUnixNano": "0", "attributes": [
+        {"key": key, "value": {"stringValue": value}} for key, value in raised.items()
+    ]}  # fmt: skip
+    about = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "grep"}
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "finder"}
+    found = imported(
+        otlp(
+            span(1, "invoke_agent finder", None, agent, status={"code": 2}, events=[event]),
+            span(2, "execute_tool grep", 1, about, status={"code": 2}, events=[event]),
+        )
+    )
+    (run,) = tools(found)
+    assert run["error"] == {"type": "ValueError", "message": "no such q"}
+    assert not [event for event in found.log.events() if event.type == "error"]
+    assert ends(found)["invoke_agent finder"]["outcome"] == "error"
