@@ -13,6 +13,7 @@ from typing import Any
 from lctl.errors import NotImportable
 from lctl.importing import otlp
 from lctl.importing.draft import Draft
+from lctl.importing.requests import messages_in
 from lctl.importing.source import Source
 from lctl.importing.spans import time_of
 from lctl.importing.usages import counts_of
@@ -26,8 +27,6 @@ _KINDS = {
     "GENERATION": "llm", "EMBEDDING": "embedding", "AGENT": "agent", "TOOL": "tool", "CHAIN": "chain",
     "RETRIEVER": "retriever", "EVALUATOR": "evaluator", "GUARDRAIL": "guardrail", "SPAN": "chain",
 }  # fmt: skip
-#: What a message has beside its role.
-_SAID = frozenset({"content", "tool_calls", "function_call"})
 #: Attributes of its SDK's spans.
 _OBSERVATION = "langfuse.observation."
 _TYPE = f"{_OBSERVATION}type"
@@ -121,6 +120,8 @@ def _span(one: dict[str, Any], draft: Draft) -> Span:
         said[names.TOOL_RESULT] = _output(one.get("output"))
     else:
         said |= {"input.value": value_of(one.get("input")), "output.value": value_of(one.get("output"))}
+        if kind == "embedding":
+            said |= {names.RESPONSE_MODEL: _model(one), **counts_of(_usage(one))}
         if kind == "agent":
             said[names.AGENT_NAME] = text(one.get("name"))
     return Span(
@@ -144,18 +145,16 @@ def _details(one: dict[str, Any]) -> dict[str, Any]:
 
 def _call(one: dict[str, Any], draft: Draft) -> dict[str, Any]:
     where = f"observation {one.get('id')}"
-    prompt, answers = _messages(one.get("input"), "user"), _messages(one.get("output"), "assistant")
+    prompt, answers = messages_in(one.get("input"), "user"), messages_in(one.get("output"), "assistant")
     if answers is None:
         draft.lose("generation whose output is no message", where)
     if prompt is None:
         draft.lose("generation whose input is no messages", where)
-    usage = mapping(one.get("usageDetails")) or mapping(one.get("usage"))
     said: dict[str, Any] = {
-        # The first version of the API, and the second.
-        names.RESPONSE_MODEL: text(one.get("model")) or text(one.get("providedModelName")),
+        names.RESPONSE_MODEL: _model(one),
         names.MESSAGES: (prompt or [], answers or []),
     }
-    said |= counts_of(usage)
+    said |= counts_of(_usage(one))
     for n, tool in enumerate(dicts(mapping(value_of(one.get("input"))).get("tools"))):
         said[f"llm.tools.{n}.tool.json_schema"] = tool
     params = {
@@ -169,6 +168,15 @@ def _call(one: dict[str, Any], draft: Draft) -> dict[str, Any]:
     if start and first >= start:
         said[names.FIRST_CHUNK] = (first - start) / 1e9
     return said
+
+
+def _model(one: dict[str, Any]) -> str:
+    """As the first version of the API has it, or the second."""
+    return text(one.get("model")) or text(one.get("providedModelName"))
+
+
+def _usage(one: dict[str, Any]) -> dict[str, Any]:
+    return mapping(one.get("usageDetails")) or mapping(one.get("usage"))
 
 
 def _scores(scores: list[dict[str, Any]], draft: Draft) -> None:
@@ -187,22 +195,3 @@ def _output(value: Any) -> Any:
     value = value_of(value)
     parts = mapping(value).get("content")
     return parts if isinstance(parts, list) else value
-
-
-def _messages(value: Any, role: str) -> list[dict[str, Any]] | None:
-    """The messages that an observation's input or output is; None where it is none that can be read."""
-    value = value_of(value)
-    if isinstance(value, str):
-        return [{"role": role, "content": value}] if value else None
-    if isinstance(value, dict):
-        if isinstance(value.get("role"), str) and not _SAID.isdisjoint(value):
-            return [value]
-        for key in ("messages", "message"):
-            inner = value.get(key)
-            listed = dicts(inner) or ([inner] if isinstance(inner, dict) else [])
-            if listed and all(isinstance(message.get("role"), str) for message in listed):
-                return listed
-        choices = [mapping(choice.get("message")) for choice in dicts(value.get("choices"))]
-        return choices if choices and all("role" in message for message in choices) else None
-    listed = dicts(value)
-    return listed if listed and all(isinstance(message.get("role"), str) for message in listed) else None

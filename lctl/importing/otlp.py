@@ -1,5 +1,5 @@
 """Traces of OpenTelemetry: GenAI conventions, OpenInference, OpenLLMetry, Logfire, Langfuse, LangSmith,
-the AI SDK, lctl's own.
+MLflow, the AI SDK, lctl's own.
 
 Spans are steps. Each span of a model is a call with the messages it read and gave; a call's prompt is found
 again among the messages before it, so that the calls of one conversation are one path.
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lctl.errors import NotImportable
-from lctl.importing import logfire, spanlog
+from lctl.importing import logfire, mlflow, spanlog
 from lctl.importing.draft import Draft
 from lctl.importing.logrecords import LogRecords
 from lctl.importing.source import Row, Source
@@ -58,6 +58,8 @@ def _told(span: Span, draft: Draft) -> list[Span]:
 
     if langsmith.is_traced(span):
         return [langsmith.of_trace(span)]
+    if mlflow.is_traced(span):
+        return [mlflow.of_trace(span)]
     return langfuse.of_trace(span, draft) if langfuse.is_traced(span) else [span]
 
 

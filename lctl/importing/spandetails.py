@@ -39,16 +39,37 @@ _TOLD = frozenset(
 )
 
 
+#: Of a request over HTTP, as the conventions have it now and had it until 2023.
+_STATUS = ("http.response.status_code", "http.status_code")
+
+
 def failure(span: Span) -> dict[str, Any]:
     """The failure a span tells of: its exception, else its status."""
     raised = next((mark.attributes for mark in span.marks if mark.name == names.EXCEPTION), {})
-    kind = span.attributes.get(names.ERROR_TYPE) or raised.get(names.EXCEPTION_TYPE)
+    kind = text(span.attributes.get(names.ERROR_TYPE) or raised.get(names.EXCEPTION_TYPE))
     said = text(raised.get(names.EXCEPTION_MESSAGE)) if span.error == "error" else span.error
+    status = next((span.attributes[name] for name in _STATUS if name in span.attributes), None)
+    if status is not None:
+        kind, said = kind or f"http_{status}", said or f"HTTP status {status}"
     return {
         "category": "execution_error",
-        "type": text(kind) or "model_call_failed",
+        "type": kind or "model_call_failed",
         "message": said or "error",
     }
+
+
+def tool_failure(span: Span) -> Any:
+    """What a tool failed with: the words of its status; where that has none, the exception."""
+    if span.error != "error" or not any(mark.name == names.EXCEPTION for mark in span.marks):
+        return span.error
+    failed = failure(span)
+    return {"type": failed["type"], "message": failed["message"]}
+
+
+def same_failure(failure: dict[str, Any]) -> tuple[str, str]:
+    """What a failure is known by in each span that it passes: the name and the words of its exception."""
+    name = text(failure["type"]).rpartition(".")[2]
+    return name, text(failure["message"]).removeprefix(f"{name}: ")
 
 
 def rest(span: Span) -> dict[str, Any]:

@@ -46,6 +46,12 @@ class SpanLog(EventList):
         self._steps: dict[int, int] = {}  # number of a span -> seq of its step
         self._parents: dict[int, str | None] = {}  # of a model's span -> last message of its prompt
         self._defined: set[str] = set()
+        self._failures = {
+            n: details.same_failure(details.failure(span))
+            for n, span in enumerate(forest.spans)
+            if span.error
+        }
+        self._passed = {(forest.parents[n], failure) for n, failure in self._failures.items()}
         reported = (meaning.tool_of(forest.spans[n]).get("call_id") for n in forest.tools)
         self._reported = {id for id in reported if id}
 
@@ -152,10 +158,20 @@ class SpanLog(EventList):
         elif kind not in ("llm", "tool"):
             data["output"] = meaning.work_of(span)[1]
         if span.error and not ours:
-            self.add("error", at, agent, details.failure(span), step)
+            self._fail(n, at, agent, step)
         self.add("step_end", at, agent, _filled(data), step)
         if kind == "tool" and not ours:
             self._tool(n)
+
+    def _fail(self, n: int, at: str, agent: str, step: int) -> None:
+        """One event for one failure, where it began: not in each span that it passed, and not for a request
+        beneath a model's call that tells of it."""
+        failure, above = details.failure(self._forest.spans[n]), self._forest.parents[n]
+        is_told = (
+            above is not None and above in self._failures and self._forest.kinds[above] in meaning.MODEL_KINDS
+        )
+        if (n, self._failures[n]) not in self._passed and not (is_told and self._forest.kinds[n] == "span"):
+            self.add("error", at, agent, failure, step)
 
     def _answered(self, n: int, at: str, agent: str, step: int) -> dict[str, Any]:
         """What a model answered; its messages are written."""
@@ -195,7 +211,9 @@ class SpanLog(EventList):
         self._reported.add(data.get("call_id", ""))
         if span.error:
             data["error"] = (
-                json_of(span.attributes[names.DATA]) if names.DATA in span.attributes else span.error
+                json_of(span.attributes[names.DATA])
+                if names.DATA in span.attributes
+                else details.tool_failure(span)
             )
             data.pop("output", None)
         if span.attributes.get(names.DERIVED) is True:

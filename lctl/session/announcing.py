@@ -27,7 +27,8 @@ def say(log: ending.Closed, more: str, begun_in: Path | None) -> None:
     path = _shown(log.path, begun_in) if log.where == str(log.path) else log.where
     is_last = _is_listed(log.path, begun_in) or (path == log.where and os.environ.get("LCTL_STORE"))
     target = "last" if is_last and not log.is_child else path
-    tell(f"lctl: {what} in {path}  (lctl replay {target})\n{more}")
+    hint = ", gone with the program" if log.where.startswith("memory:") else f"  (lctl replay {target})"
+    tell(f"lctl: {what} in {path}{hint}\n{more}")
 
 
 def say_own(begun_in: Path | None) -> None:

@@ -83,8 +83,11 @@ def chain(
     """What the header of a new log says of its chain; without an id, one is made from the program's name.
 
     Raises:
-        UsageError: `confidence` has what it cannot have.
+        UsageError: `confidence` has what it cannot have, or the id a NUL: no variable of the environment
+            could name it to child processes, and no database keeps it.
     """
+    if id and "\0" in id:
+        raise UsageError(f"chain id {id!r}: it has a NUL, which no id may have")
     name = id or naming.program()
     made: dict[str, Any] = {"id": id or ids.chain_id(name)}
     if id is None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from lctl.spans import conventions as names
 from lctl.spans.messages import json_of, messages_of, value_of
 from lctl.spans.span import Span
-from lctl.spans.values import mapping, text, tokens
+from lctl.spans.values import dicts, mapping, text, tokens
 
 MODEL_KINDS = frozenset({"llm", "embedding"})
 _OPENINFERENCE = {
@@ -81,6 +81,8 @@ def call_of(span: Span) -> Called:
     """The call that a model's span tells of."""
     said = span.attributes
     reason = value_of(_first(said, "finish_reason"))  # Logfire writes a list as JSON
+    if reason is None and names.SEQ not in said:
+        reason = [one.get("finish_reason") for one in dicts(value_of(said.get(names.OUTPUT_MESSAGES)))]
     first = said.get(names.FIRST_CHUNK)
     counted = {
         name: _first(said, name) for name in ("input", "output", "cache_read", "cache_write", "reasoning")
@@ -88,7 +90,7 @@ def call_of(span: Span) -> Called:
     return Called(
         model=text(_first(said, "model")) or _model_asked(said) or None,
         provider=_provider(text(_first(said, "provider")).lower()),
-        tokens=tokens(**{name: _count(value) for name, value in counted.items()}),
+        tokens=_all_read(tokens(**{name: _count(value) for name, value in counted.items()})),
         finish_reason=text(next(iter(reason), None) if isinstance(reason, list | tuple) else reason) or None,
         response_id=text(_first(said, "response_id")) or None,
         error=span.error or None,
@@ -96,6 +98,15 @@ def call_of(span: Span) -> Called:
         duration_ms=took(span),
         first_chunk_ms=round(first * 1000, 3) if isinstance(first, int | float) else None,
     )
+
+
+def _all_read(counts: dict[str, int] | None) -> dict[str, int] | None:
+    """Counts with all that the model read in `input`: of what came from a cache it holds no less. OpenLIT
+    writes Anthropic's own number, which leaves that out."""
+    cached = sum((counts or {}).get(name, 0) for name in ("cache_read", "cache_write"))
+    if counts and counts.get("input", cached) < cached:
+        return {**counts, "input": counts["input"] + cached}
+    return counts
 
 
 def took(span: Span) -> float | None:
@@ -134,11 +145,29 @@ def tool_of(span: Span) -> dict[str, Any]:
         value = _first(said, meaning)
         if value is not None:
             found[key] = json_of(value) if names.SEQ in said else _unwrapped(value_of(value))
+    found = {**_in_marks(span), **found}
     call_id = text(_first(said, "call_id"))
     if call_id:
         found["call_id"] = call_id
     duration = took(span)
     return found if duration is None else {**found, "duration_ms": duration}
+
+
+def _in_marks(span: Span) -> dict[str, Any]:
+    """What a tool was given and gave, as Strands tells it: in events of the span."""
+    told = {mark.name: mark.attributes for mark in span.marks}
+    found: dict[str, Any] = {}
+    for key, name, where in (
+        ("input", "gen_ai.tool.message", "content"),
+        ("output", "gen_ai.choice", "message"),
+    ):
+        value = value_of(told.get(name, {}).get(where))
+        blocks = dicts(value)
+        if len(blocks) == 1 and blocks[0].keys() == {"text"}:
+            value = blocks[0]["text"]
+        if value is not None:
+            found[key] = value
+    return found
 
 
 def _unwrapped(value: Any) -> Any:

@@ -11,6 +11,7 @@ from lctl.spans import conventions as names
 from lctl.spans.media import part_of
 from lctl.spans.parts import BROKEN
 from lctl.spans.span import Span
+from lctl.spans.turns import are_items, has_turns_in_pieces, joined, of_items
 from lctl.spans.values import as_json, dicts, function_call, items, mapping, text
 
 Messages = list[dict[str, Any]]
@@ -24,6 +25,23 @@ _EVENT = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message")
 
 def messages_of(span: Span) -> tuple[Messages, Messages]:
     """(read, given) by a call; both empty where content was not traced."""
+    read, gave = _told(span)
+    if names.SEQ in span.attributes or not (has_turns_in_pieces(read) or has_turns_in_pieces(gave)):
+        return read, gave
+    in_items = _is_of_items(span)
+    # Several answers are alternatives, unless they are items of one.
+    return joined(read, in_items=in_items), joined(gave, in_items=True) if in_items else gave
+
+
+def _is_of_items(span: Span) -> bool:
+    """Whether the call is one of the Responses API, each item of which is told as a message."""
+    if span.name.startswith("Responses API with"):  # Logfire's
+        return True
+    asked, got = (mapping(value_of(span.attributes.get(f"{side}.value"))) for side in ("input", "output"))
+    return got.get("object") == "response" or ("input" in asked and "messages" not in asked)
+
+
+def _told(span: Span) -> tuple[Messages, Messages]:
     said = span.attributes
     if names.MESSAGES in said:
         read, gave = said[names.MESSAGES]
@@ -55,11 +73,19 @@ def is_broken(span: Span) -> bool:
 
 def _conventional(said: dict[str, Any]) -> tuple[Messages, Messages]:
     system = _parted({"role": "system", "parts": value_of(said.get(names.SYSTEM_INSTRUCTIONS))})
-    first = [one for one in system if one.get("content")]
-    return (
-        first + [m for one in dicts(value_of(said.get(names.INPUT_MESSAGES))) for m in _parted(one)],
-        [m for one in dicts(value_of(said.get(names.OUTPUT_MESSAGES))) for m in _parted(one)],
-    )
+    read = _listed_messages(said.get(names.INPUT_MESSAGES), "user")
+    # Some tell the instructions in both places.
+    first = [one for one in system if one.get("content") and one not in read[:1]]
+    return first + read, _listed_messages(said.get(names.OUTPUT_MESSAGES), "assistant")
+
+
+def _listed_messages(value: Any, role: str) -> Messages:
+    """Messages in parts, or as the provider has them: Laminar writes what it asked and answered (choices,
+    items). `role`: of one that names none."""
+    told = [mapping(one.get("message")) or one for one in dicts(value_of(value))]
+    if are_items(told):
+        return of_items(told)
+    return [{"role": role, **message} for one in told for message in _parted(one)]
 
 
 def _parted(message: dict[str, Any]) -> Messages:
@@ -128,7 +154,7 @@ def _flat(fields: dict[str, Any], role: str) -> dict[str, Any]:
         elif match := _PARTS.fullmatch(key):
             parts.setdefault(int(match[1]), {})[match[2]] = value
     if parts and not message["content"]:
-        ordered = [_part(parts[n]) for n in sorted(parts) if not (calls and _is_bare(parts[n]))]
+        ordered = [_part(parts[n]) for n in sorted(parts) if not _is_bare(parts[n], bool(calls))]
         only = len(ordered) == 1 and ordered[0].get("type") == "text"
         message["content"] = ordered[0].get("text") if only else ordered or None
     if calls:
@@ -150,9 +176,10 @@ def _listed(content: Any) -> Any:
     return parts if parts and all(isinstance(mapping(one).get("type"), str) for one in parts) else content
 
 
-def _is_bare(fields: dict[str, Any]) -> bool:
-    """Whether a part says only that there was a tool call: the call itself stands elsewhere."""
-    return fields.keys() == {"type"} and fields["type"] in ("tool_use", "tool_call", "function_call")
+def _is_bare(fields: dict[str, Any], has_calls: bool) -> bool:
+    """Whether a part says only that there was one: a thought, or a call, which stands elsewhere."""
+    kinds = ("reasoning", *(("tool_use", "tool_call", "function_call") if has_calls else ()))
+    return fields.keys() == {"type"} and fields["type"] in kinds
 
 
 def _part(fields: dict[str, Any]) -> dict[str, Any]:

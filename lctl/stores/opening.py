@@ -39,7 +39,7 @@ def open_store(address: str | Address, *, create: bool = False, recording: bool 
     found = _open.get(key)
     if found is None:
         if not _open:
-            atexit.register(close_stores)
+            atexit.register(_close_at_exit)
         found = _open[key] = _opened(known, create, recording)
     return found
 
@@ -47,6 +47,12 @@ def open_store(address: str | Address, *, create: bool = False, recording: bool 
 def close_stores() -> None:
     """Let go of every store this process opened. Those in memory are gone then."""
     for key in [key for key in _open if key[0] == os.getpid()]:
+        _open.pop(key).close()
+
+
+def _close_at_exit() -> None:
+    """Not those in memory: they have nothing to let go, and recordings into them end after this."""
+    for key in [key for key in _open if key[0] == os.getpid() and key[1].scheme != "memory"]:
         _open.pop(key).close()
 
 

@@ -103,7 +103,7 @@ def deliver(path: Path, store: ChainStore) -> Pushed:
     try:
         lock = WriterLock(fd, str(path))
         try:
-            pushed = push(open_log(path), store)
+            pushed = push(open_log(path), store, is_own=True)
             forget(path)
             path.unlink(missing_ok=True)
             Path(beside(str(path))).unlink(missing_ok=True)
@@ -125,29 +125,34 @@ def deliver_all(store: ChainStore) -> list[Pushed]:
     return found
 
 
-def push(log: Log, store: ChainStore) -> Pushed:
+def push(log: Log, store: ChainStore, *, is_own: bool = False) -> Pushed:
     """Bring a log's events and its end into a store: what is not there yet.
 
     Where another writer has gone on with the chain, this log becomes a branch beside it.
+
+    Args:
+        is_own: a journal that lctl alone has written, so that one event tells of all before it; a user's
+            file may have been edited.
     """
     chain = {**log.chain, "id": log.id or Path(log.name).name.removesuffix(SUFFIX)}
-    before = store.begin(chain)
+    store.begin(chain)
     try:
-        new = _push(log, store, str(chain["id"]), before)
+        new = _push(log, store, str(chain["id"]), is_own)
     except ChainConflict as error:
         chain = _known_branch(log, store, str(chain["id"])) or branch(chain, error.seq - 1)
-        new = _push(log, store, str(chain["id"]), store.begin(chain))
+        store.begin(chain)
+        new = _push(log, store, str(chain["id"]), is_own)
     there = store.entry(str(chain["id"]))
     if log.tail is not None and there.last_seq == log.last_seq and (new or there.open):
         store.finish(str(chain["id"]), log.tail)
     return Pushed(log.id, str(chain["id"]), len(log), new)
 
 
-def _push(log: Log, store: ChainStore, id: str, before: int) -> int:
+def _push(log: Log, store: ChainStore, id: str, is_own: bool) -> int:
     if not len(log):
         return 0
     meeting = meet(store, id, log.line, log.first_seq, log.last_seq)
-    if meeting.seq == meeting.stored and (meeting.seq == log.last_seq or log.tail is not None):
+    if meeting.seq == meeting.stored and not is_own and (meeting.seq == log.last_seq or log.tail is not None):
         meeting = meeting._replace(first=_first_changed(log, store, id))
     check(store, id, meeting)
     send(store, id, meeting.seq + 1, log.lines(meeting.seq + 1))
@@ -157,18 +162,20 @@ def _push(log: Log, store: ChainStore, id: str, before: int) -> int:
 def _first_changed(log: Log, store: ChainStore, id: str) -> int:
     """Where a log differs from what is stored, though the last of those events is the same; 0: nowhere.
 
-    Events are compared, not seals: who edits a file by hand leaves the old one in it.
+    Events are compared, not seals: who edits a file by hand leaves the old one in it. What the store was
+    told of its own events spares reading them.
     """
     seal = (store.tail(id) or {}).get("hash")
-    if isinstance(seal, dict) and seal.get("events") == _hash_of(log):
+    if isinstance(seal, dict) and seal.get("events") == _hash_of(log, store.entry(id).events):
         return 0
     pairs = zip(log.lines(log.first_seq), store.read(id, log.first_seq), strict=False)
     return next((seq for seq, (one, other) in enumerate(pairs, log.first_seq) if one != other), 0)
 
 
-def _hash_of(log: Log) -> str:
+def _hash_of(log: Log, count: int) -> str:
+    """The hash of a log's first events."""
     made = RollingHash()
-    for line in log.lines(log.first_seq):
+    for line in log.lines(log.first_seq, log.first_seq + count):
         made.update(line)
     return made.hexdigest()
 

@@ -68,10 +68,14 @@ class _Places:
 
 
 class SessionFold:
-    """What the lines of one chain, given in order, say of its sessions."""
+    """What the lines of one chain, given in order, say of its sessions.
 
-    def __init__(self) -> None:
-        self.seq = 0
+    Args:
+        seq: the last line before them; those up to it name no session.
+    """
+
+    def __init__(self, seq: int = 0) -> None:
+        self.seq = seq
         self._data: dict[int, Mapping[str, Any]] = {}
         places: Any = _Places()
         self._folding = Folding(places, self._data.__getitem__)

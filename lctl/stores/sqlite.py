@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -250,7 +251,9 @@ class _Held:
         else:
             _OF_PARENT.append(self.connection)  # to close it here is not safe
 
-    __del__ = close
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_finalizing():
+            self.close()
 
 
 class _Work:

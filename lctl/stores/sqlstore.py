@@ -150,6 +150,10 @@ class SqlStore(SqlReading):
                 work.many(_SEED, [(num, *seed) for seed in seeds])
 
     def _refold(self, work: Work, head: Head) -> SessionFold:
+        """The fold of what is stored of a chain; where that names no session, it is read for nothing."""
+        named = work.run("SELECT 1 FROM @sessions WHERE chain = ? LIMIT 1", head.num).fetchone()
+        if named is None:
+            return SessionFold(head.last)
         return fold_all(self._lines(work, head.num, head.first, head.last + 1), head.first)
 
     # -- removing ----------------------------------------------------------------------------

@@ -42,3 +42,30 @@ def tools(found: Imported) -> list[dict[str, Any]]:
 def said(found: Imported) -> list[tuple[str, Any]]:
     (leaf,) = Chain.of(found.log).tree.leaves
     return [(one["role"], one["content"]) for one in Chain.of(found.log).transcript(leaf.id)]
+
+
+def span(n: int, name: str, parent: int | None, attributes: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A span of OTLP that begins at second `n`; values that are no texts and no numbers are JSON."""
+    tagged = [
+        {
+            "key": key,
+            "value": {"intValue": str(value)}
+            if isinstance(value, int)
+            else {"stringValue": value if isinstance(value, str) else json.dumps(value)},
+        }
+        for key, value in attributes.items()
+    ]
+    return {
+        "traceId": "1" * 32,
+        "spanId": f"{n:016x}",
+        "parentSpanId": "" if parent is None else f"{parent:016x}",
+        "name": name,
+        "startTimeUnixNano": str((1767225600 + n) * 10**9),
+        "endTimeUnixNano": str((1767225600 + n) * 10**9 + 5 * 10**8),
+        "attributes": tagged,
+        **more,
+    }
+
+
+def otlp(*spans: dict[str, Any], scope: str = "") -> dict[str, Any]:
+    return {"resourceSpans": [{"scopeSpans": [{"scope": {"name": scope}, "spans": list(spans)}]}]}

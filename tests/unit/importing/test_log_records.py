@@ -11,9 +11,8 @@ import pytest
 
 from lctl.importing import load
 from lctl.importing.receiving import Receiver
-from tests.unit.importing.peers import ends, imported, said
+from tests.unit.importing.peers import ends, imported, otlp, said, span
 from tests.unit.importing.test_receiving import post
-from tests.unit.importing.test_spans_of_sdks import otlp, span
 
 CALL = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 5}
 ASKED = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}

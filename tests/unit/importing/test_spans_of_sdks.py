@@ -7,38 +7,11 @@ from typing import Any
 
 from lctl.chain import Chain
 from lctl.training import samples
-from tests.unit.importing.peers import ends, imported, said, steps, tools
+from tests.unit.importing.peers import ends, imported, otlp, said, span, steps, tools
 
 WEATHER = {"name": "weather", "description": "Of a city.", "parameters": {"type": "object"}}
 TOOL = {"type": "function", "function": WEATHER}
 ASKED = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Rome"}'}}
-
-
-def span(n: int, name: str, parent: int | None, attributes: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A span of OTLP that begins at second `n`; values that are no texts and no numbers are JSON."""
-    tagged = [
-        {
-            "key": key,
-            "value": {"intValue": str(value)}
-            if isinstance(value, int)
-            else {"stringValue": value if isinstance(value, str) else json.dumps(value)},
-        }
-        for key, value in attributes.items()
-    ]
-    return {
-        "traceId": "1" * 32,
-        "spanId": f"{n:016x}",
-        "parentSpanId": "" if parent is None else f"{parent:016x}",
-        "name": name,
-        "startTimeUnixNano": str((1767225600 + n) * 10**9),
-        "endTimeUnixNano": str((1767225600 + n) * 10**9 + 5 * 10**8),
-        "attributes": tagged,
-        **more,
-    }
-
-
-def otlp(*spans: dict[str, Any], scope: str = "") -> dict[str, Any]:
-    return {"resourceSpans": [{"scopeSpans": [{"scope": {"name": scope}, "spans": list(spans)}]}]}
 
 
 def starts(found: Any) -> list[dict[str, Any]]:

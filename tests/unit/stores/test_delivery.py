@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -136,6 +137,24 @@ def test_a_store_in_memory_leaves_no_file(folder: Path) -> None:
         assert lctl.load("memory:here#run").state.facts["F1"].text == "one"
     assert not open_log("memory:here#run").open
     assert not folder.exists()
+
+
+def test_a_program_that_records_into_memory_ends_in_peace() -> None:
+    """Its store is there until the recording has ended, and no command is named that would find it."""
+    program = "import lctl; lctl.auto_instrument(); lctl.get_session().add_fact('F1', 'one', 0.5)"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "LCTL_STORE": "memory:", "LCTL_QUIET": ""}
+    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    assert re.fullmatch(r"lctl: 1 event in memory:#\S+, gone with the program\n", done.stderr), done.stderr
+
+
+def test_an_id_with_a_nul_is_refused_before_anything_is_written(place: str, folder: Path) -> None:
+    """It failed half way, and was the parent of every session after it."""
+    with pytest.raises(UsageError, match="NUL"):
+        LCTLSession("a\0b", store=place)
+    assert left(folder) == []
+    with LCTLSession("run", store="memory:after"):
+        pass
+    assert "parent" not in open_log("memory:after#run").chain
 
 
 def test_a_folder_is_a_store(tmp_path: Path) -> None:

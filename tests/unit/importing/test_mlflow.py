@@ -1,0 +1,125 @@
+"""Spans as MLflow sends them by OTLP: values are JSON, a call's are its request and its answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.unit.importing.peers import ends, imported, otlp, said, span, steps, tools
+
+TOOL = {"type": "function", "function": {"name": "grep", "parameters": {"type": "object"}}}
+CALL = {"id": "c1", "type": "function", "function": {"name": "grep", "arguments": '{"q":"x"}'}}
+
+
+def traced(
+    n: int, name: str, parent: int | None, kind: str, asked: Any, got: Any, **more: Any
+) -> dict[str, Any]:
+    said = {"mlflow.spanType": kind, "mlflow.spanInputs": asked, "mlflow.spanOutputs": got}
+    return span(n, name, parent, {key: json.dumps(value) for key, value in {**said, **more}.items()})
+
+
+def test_a_loop_of_an_agent() -> None:
+    """Its calls are one conversation; what MLflow writes of a request a second time is not there twice."""
+    asked = [{"role": "system", "content": "You find."}, {"role": "user", "content": "find x"}]
+    called = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    usage = {"prompt_tokens": 53, "completion_tokens": 28, "total_tokens": 81}
+    details = {"prompt_tokens_details": {"cached_tokens": 5}}
+    answer = {
+        "id": "chatcmpl-1",
+        "model": "gpt-4.1-mini-2025-04-14",
+        "choices": [{"finish_reason": "tool_calls", "message": called}],
+        "usage": {**usage, **details},
+    }
+    request = {"model": "gpt-4.1-mini", "messages": asked, "tools": [TOOL], "temperature": 0.2}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "3 hits"}
+    items = [*asked, called, result]
+    last = {
+        "object": "response",
+        "status": "completed",
+        "output": [
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "found"}]}
+        ],
+    }
+    copies = {"model": "gpt-4.1-mini", "temperature": 0.2, "tools": [TOOL]}
+    found = imported(
+        otlp(
+            traced(1, "finder", None, "AGENT", {"task": "find x"}, "found"),
+            traced(2, "Completions", 1, "CHAT_MODEL", request, answer, **copies),
+            traced(3, "grep", 1, "TOOL", {"q": "x"}, "3 hits"),
+            traced(
+                4,
+                "Responses",
+                1,
+                "CHAT_MODEL",
+                {"model": "gpt-5", "input": items},
+                last,
+                **{"mlflow.chat.tokenUsage": {"input_tokens": 9, "output_tokens": 1, "total_tokens": 10}},
+            ),
+        )
+    )
+    assert steps(found)[0] == ("agent", "finder", "finder", None)
+    assert said(found)[1:] == [
+        ("user", "find x"),
+        ("assistant", None),
+        ("tool", "3 hits"),
+        ("assistant", "found"),
+    ]
+    (run,) = tools(found)
+    assert (run["tool"], run["call_id"], run["input"], run["output"]) == ("grep", "c1", {"q": "x"}, "3 hits")
+    first, second = ends(found)["Completions"], ends(found)["Responses"]
+    assert first["tokens"] == {"input": 53, "output": 28, "cache_read": 5}
+    assert (first["model"], first["finish_reason"]) == ("gpt-4.1-mini-2025-04-14", "tool_calls")
+    assert second["tokens"] == {"input": 9, "output": 1}
+    start = next(e.data for e in found.log.events() if e.data.get("intent") == "Completions")
+    assert (start["model"], start["params"]) == ("gpt-4.1-mini", {"temperature": 0.2})
+    assert {"temperature", "tools", "model"}.isdisjoint(start["span"].get("attributes", {}))
+
+
+def test_a_call_of_anthropic() -> None:
+    """Its instructions stand beside the messages; its count leaves out what the cache gave. Chunks are in the
+    answer."""
+    request = {
+        "model": "claude-sonnet-4-6",
+        "system": "Sys.",
+        "messages": [{"role": "user", "content": "ok?"}],
+        "max_tokens": 100,
+        "stream": True,
+    }
+    answer = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "text", "text": "fine"}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 500, "output_tokens": 1, "cache_read_input_tokens": 100},
+    }
+    call = traced(1, "Messages.create", None, "CHAT_MODEL", request, answer)
+    call["events"] = [{"name": "mlflow.chunk.item.0", "timeUnixNano": "0"}]
+    found = imported(otlp(call))
+    assert said(found) == [
+        ("system", "Sys."),
+        ("user", "ok?"),
+        ("assistant", [{"type": "text", "text": "fine"}]),
+    ]
+    end = ends(found)["Messages.create"]
+    assert end["tokens"] == {"input": 600, "output": 1, "cache_read": 100}
+    assert end["finish_reason"] == "end_turn"
+    assert found.lost == []
+
+
+def test_an_embedding() -> None:
+    found = imported(
+        otlp(
+            traced(
+                1,
+                "Embeddings",
+                None,
+                "EMBEDDING",
+                {"model": "text-embedding-3-small", "input": "embed me"},
+                {"object": "list", "usage": {"prompt_tokens": 2, "total_tokens": 2}},
+            )
+        )
+    )
+    (start,) = (event.data for event in found.log.events() if event.type == "step_start")
+    assert (start["kind"], start["model"]) == ("embedding", "text-embedding-3-small")
+    assert ends(found)["Embeddings"]["tokens"] == {"input": 2}
