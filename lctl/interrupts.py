@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -57,6 +58,25 @@ def let_through(error: BaseException) -> None:
         raise error
 
 
+@contextmanager
+def put_off() -> Iterator[None]:
+    """What the program's handlers of signals do, they do behind this: for what is no use by half, and where
+    much is called that takes an error of the system (a `TimeoutError` is one) for an answer.
+
+    As far as the system can: with more threads it may give a signal to one that is not here.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    handled = [number for number in signal.valid_signals() if callable(signal.getsignal(number))]
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, handled)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def let_cause_through(error: TypeError) -> None:
     """As `let_through`, of what orjson makes of all that comes while it asks `jsonable.default`: Ctrl-C, too.
 
@@ -102,4 +122,4 @@ def _codes_of_handlers() -> Iterator[CodeType]:
                 yield code
 
 
-__all__ = ["is_interrupt", "let_cause_through", "let_through"]
+__all__ = ["is_interrupt", "let_cause_through", "let_through", "put_off"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lctl.errors import RecordingError
 from lctl.guard import guard
+from lctl.interrupts import let_through, put_off
 from lctl.session import announcing, beginning, border, context, ending, naming, pooljobs, processes, threads
 from lctl.session.pooljobs import PoolJobs
 from lctl.session.session import LCTLSession
@@ -195,10 +196,12 @@ def _opened() -> LCTLSession | None:
         _opening = True
         asked = naming.asked_in.set(_enabled_in)
         try:
-            made = opener()
-            made.pool_jobs.adopt(pooljobs.take_early())  # before any thread's job ends in it
-            _session = made
+            with put_off():
+                made = opener()
+                made.pool_jobs.adopt(pooljobs.take_early())  # before any thread's job ends in it
+                _session = made
         except Exception as error:
+            let_through(error)  # of a handler that came all the same: the next event opens it
             _failed = True  # said once; the program goes on unrecorded
             if guard.policy == "raise":
                 raise

@@ -30,19 +30,21 @@ def _asyncio(module: ModuleType) -> None:
 
 def _sleeping(real: Any) -> Any:
     def sleep(_: Any, seconds: Any, /) -> Any:
-        frame = callers.own(sys._getframe(1)) if seconds else None
         slept = None
+        has_slept = False
         try:
+            frame = callers.own(sys._getframe(1)) if seconds else None
             if frame is not None and reads.active():
                 slept = _Sleep("time.sleep", seconds)
             if slept is None or not slept.served():
                 real(seconds)
+            has_slept = True
+            return None if slept is None else slept.over()
         except BaseException as error:
-            if slept is not None:
+            if slept is not None and not has_slept:
                 slept.over(cancelled=True)
             error.__traceback__ = _below(error.__traceback__)
             raise
-        return None if slept is None else slept.over()
 
     return sleep
 

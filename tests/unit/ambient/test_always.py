@@ -42,3 +42,26 @@ def test_a_limit_of_time_in_a_sleep_has_the_lines_of_its_handler(run: Run, after
         "    print(*(frame.name for frame in traceback.extract_tb(error.__traceback__)))\n"
     )
     assert run(code.replace("{after}", str(after))).out == "<module> over\n"
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals that can be put off")
+def test_a_limit_of_time_is_no_failure_to_open_the_log(run: Run) -> None:
+    """A `TimeoutError` is an OSError, as much takes for an answer that is asked while a log is opened."""
+    code = (
+        "import os, signal, sys, time, traceback\n"
+        "def over(number, frame): raise TimeoutError\n"
+        "def hear(event, args):\n"
+        "    if event == 'open' and str(args[0]).endswith('.lctl.json'):\n"
+        "        signal.raise_signal(signal.SIGALRM)\n"
+        "signal.signal(signal.SIGALRM, over)\n"
+        "sys.addaudithook(hear)\n"
+        "try:\n"
+        "    time.sleep(0.01)\n"
+        "except TimeoutError as error:\n"
+        "    print(*(frame.name for frame in traceback.extract_tb(error.__traceback__)))\n"
+        "time.sleep(0.02)\n"
+    )
+    result = run(code)
+    assert (result.out, result.err) == ("<module> over\n", "")
+    slept = [event["data"]["value"] for event in result.events if event["data"].get("source") == "sleep"]
+    assert slept[-1] == 0.02
