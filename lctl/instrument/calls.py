@@ -23,6 +23,7 @@ from lctl.instrument.callevents import start_data
 from lctl.instrument.concluding import Concluding
 from lctl.instrument.headers import sent_headers, without_secrets
 from lctl.instrument.recordings import recording_of
+from lctl.interrupts import let_through
 from lctl.record.recorder import Draft
 from lctl.session import told
 
@@ -102,6 +103,7 @@ class Call(Concluding):
                 try:
                     self._request = recording.conversations.read_request(codec, operation, url, body)
                 except ValueError as error:
+                    let_through(error)
                     raise NoModelCall(str(error)) from error
             self._start()
         request: dict[str, Any] = {}
@@ -240,5 +242,5 @@ set_call = _current.set
 def leave(token: Token[Call | None]) -> None:
     try:
         _current.reset(token)
-    except ValueError:  # a coroutine closed by the garbage collector, in another context
-        pass
+    except ValueError as error:  # a coroutine closed by the garbage collector, in another context
+        let_through(error)

@@ -125,7 +125,7 @@ def conceal_tokens(redactor: Redactor, body: bytes) -> bytes:
     a stream), without secrets."""
     try:
         value = orjson.loads(body)
-    except ValueError:
+    except orjson.JSONDecodeError:
         return body
     if not isinstance(value, dict | list):
         return body
@@ -176,7 +176,7 @@ def spelled(said: bytes) -> str | None:
     """What is in a string of JSON, as `growing_texts` spells it; None if it is not all of that string."""
     try:
         return orjson.dumps(orjson.loads(b'"%b"' % said))[1:-1].decode()
-    except ValueError:
+    except orjson.JSONDecodeError:
         return None
 
 
@@ -202,7 +202,7 @@ class _ServerSent:
             if event.startswith(b"data: ") and event.find(b"\n") == len(event) - 2 and b"\r" not in event:
                 return orjson.loads(event[6:])
             return orjson.loads(b"\n".join(_DATA.findall(event)))
-        except ValueError:
+        except orjson.JSONDecodeError:
             return None
 
     def write(self, event: bytes, data: bytes) -> bytes:

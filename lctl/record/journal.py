@@ -21,6 +21,7 @@ import orjson
 from lctl import elsewhere
 from lctl.codec.journal import beside, scan_end
 from lctl.errors import RecordingError, UsageError
+from lctl.interrupts import let_through
 from lctl.record.descriptors import BINARY, open_apart
 from lctl.record.writerlock import WriterLock
 from lctl.record.writtenjournal import WrittenJournal
@@ -156,6 +157,11 @@ class JournalStore(WrittenJournal):
             pass
 
     def _refused(self, error: OSError) -> RecordingError:
+        """
+        Raises:
+            OSError: it is none of the disk's; a signal handler of the program raised it here.
+        """
+        let_through(error)
         return RecordingError(f"{self.path}: cannot be written ({error.strerror or error})")
 
     # -- writing ---------------------------------------------------------------------------

@@ -8,6 +8,8 @@ from typing import Any
 
 import orjson
 
+from lctl.interrupts import let_through
+
 
 def loads(data: bytes) -> Any:
     """The JSON value of `data`.
@@ -32,7 +34,8 @@ def loads(data: bytes) -> Any:
 def loads_or_none(data: bytes) -> Any:
     try:
         return loads(data)
-    except ValueError:
+    except ValueError as error:
+        let_through(error)
         return None
 
 

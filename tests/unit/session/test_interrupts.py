@@ -129,6 +129,24 @@ def test_a_time_limit_is_kept_wherever_it_comes(
     assert not validate(open_log(tmp_path / "run.lctl.json"))
 
 
+def _by_system_error(number: int, frame: object) -> None:
+    raise TimeoutError
+
+
+@pytest.mark.parametrize("durability", ["process", "buffered", "power"])
+def test_a_time_limit_is_no_trouble_of_the_disk(
+    tmp_path: Path, alarm: Callable[[Any], None], durability: Any
+) -> None:
+    """`TimeoutError` is what most handlers raise, and an OSError."""
+    failures = dict(guard.failures)
+    alarm(_by_system_error)
+    with lctl.LCTLSession("limits", tmp_path / "run.lctl.json", durability=durability):
+        for _ in range(150):
+            _limited(TimeoutError, lambda: _step("word"))
+    assert guard.failures == failures
+    assert not validate(open_log(tmp_path / "run.lctl.json"))
+
+
 def test_what_fails_in_the_value_itself_is_no_signal(tmp_path: Path) -> None:
     class Broken:
         def __repr__(self) -> str:

@@ -1,0 +1,86 @@
+"""A time limit of the program that ends in the middle of a recorded model call."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import httpx
+import pytest
+
+import lctl
+from lctl.guard import guard
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
+
+_CHUNK = {"id": "x", "object": "chat.completion.chunk", "model": "m"}
+_EVENTS = [{**_CHUNK, "choices": [{"index": 0, "delta": {"content": f"a{n} "}}]} for n in range(10)]
+_STREAM = b"".join(b"data: %s\n\n" % json.dumps(event).encode() for event in _EVENTS) + b"data: [DONE]\n\n"
+_HEADERS = {"content-type": "text/event-stream"}
+
+
+_KNOWN = ("lctl.", "httpx.")
+
+
+def _name(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__"))
+
+
+class Interrupts:
+    """Raises `kind` at a moment by chance. `inside`: the line of what reads calls that ran, if one did."""
+
+    def __init__(self, kind: type[Exception]) -> None:
+        self.kind = kind
+        self.inside = ""
+        self.unraised: list[Any] = []  # in a destructor, out of which Python lets nothing
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        while frame is not None and not _name(frame).startswith(_KNOWN):
+            frame = frame.f_back
+        ours = frame is not None and _name(frame).startswith("lctl.instrument.")
+        self.inside = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None and ours else ""
+        raise self.kind
+
+
+@pytest.fixture(params=[TimeoutError, ValueError])
+def interrupts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupts]:
+    made = Interrupts(request.param)
+    monkeypatch.setattr(guard, "policy", "report")  # as for users
+    monkeypatch.setattr(sys, "unraisablehook", made.unraised.append)
+    before = signal.signal(signal.SIGALRM, made)
+    yield made
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+    made.unraised.clear()
+
+
+def test_it_is_never_taken_for_an_answer_to_something_else(tmp_path: Path, interrupts: Interrupts) -> None:
+    """What reads bodies, and what writes files, catches errors of such kinds."""
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, headers=_HEADERS, content=_STREAM))
+    client = httpx.Client(transport=transport, base_url="https://api.openai.com")
+    chance, failures = random.Random(5), dict(guard.failures)
+    with lctl.LCTLSession("limits", tmp_path / "run.lctl.json"):
+        for _ in range(300):
+            _ask_until_interrupted(client, interrupts, chance.uniform(0.0002, 0.004))
+    assert guard.failures == failures
+
+
+def _ask_until_interrupted(client: httpx.Client, interrupts: Interrupts, after: float) -> None:
+    unraised, interrupts.inside = len(interrupts.unraised), ""
+    message = {"role": "user", "content": f"what is it after {after} s?"}
+    until = time.monotonic() + 0.2
+    try:
+        signal.setitimer(signal.ITIMER_REAL, after)
+        while time.monotonic() < until and len(interrupts.unraised) == unraised:
+            client.post("/v1/chat/completions", json={"model": "m", "messages": [message], "stream": True})
+    except interrupts.kind:
+        return
+    # (The client itself may take it for an answer.)
+    assert len(interrupts.unraised) > unraised or not interrupts.inside, f"swallowed in {interrupts.inside}"
