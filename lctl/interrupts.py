@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-#: What an object of the program may raise as it is looked at, with `let_through`. Not KeyboardInterrupt: that is
-#: Ctrl-C, which may come at any moment.
+#: What an object of the program may raise as it is looked at, with `let_through`. Not KeyboardInterrupt:
+#: that is Ctrl-C, which may come at any moment.
 RAISED = (Exception, SystemExit)
 _OURS = ("lctl.", "lctl_integrations.")
 _VARARGS = 4  # inspect.CO_VARARGS, without the import

@@ -78,7 +78,7 @@ _SERVICE_ACCOUNT = (
 # What stands for the password in a command that is shown, or on another line.
 _NO_ARGUMENT = r"(?![$<{%*;,)]|\[A-Za-z]|(?i:pass(?:wd|word)?|secret|token|your\S*)(?![\w!@#%]))"
 _ARGUMENT = rf"\\*[\"']?{_NO_ARGUMENT}(?P<secret>[^\s\"'\\]+)"
-_OPTIONS = r"(?:(?:[^\r\n|;]|\\\r?\n){0,400}?\s)?"
+_OPTIONS = r"(?:(?:[^\r\n|;]|\\\r?\n){0,200}?\s)?"
 _CURL = (
     rf"(?<![\w-])curl\s{_OPTIONS}(?:-[a-zA-Z]{{0,8}}[uU]|--(?:proxy-)?user)[ =]*"
     rf"\\*[\"']?[^\s:\"'\\$]{{1,64}}:{_ARGUMENT}"
