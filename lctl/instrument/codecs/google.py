@@ -263,8 +263,9 @@ def _counted(whole: dict[str, Any]) -> ModelAnswer:
     if isinstance(usage, dict):
         answer.usage, answer.tokens = usage, sum_tokens(usage, _COUNTS)
     counts = [row.get("token_count") for row in objects([row.get("statistics") for row in predicted])]
-    if counts and all(type(count) is int for count in counts):
-        answer.tokens = {"input": sum(counts)}
+    known = [count for count in counts if type(count) is int]
+    if known and len(known) == len(predicted):
+        answer.tokens = {"input": sum(known)}
     return answer
 
 
