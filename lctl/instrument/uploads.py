@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lctl.session.wrappedruns import step_aside
@@ -32,9 +33,10 @@ def teed(body: Any, kept: list[bytes], encoding: str) -> Iterator[bytes]:
         raise
 
 
-def _pieces(body: Any) -> Iterator[Any]:
+def _pieces(body: Any) -> Iterable[Any]:
+    """No generator: it would stand in the traceback of what the body raises."""
     read = getattr(body, "read", None)
-    yield from iter(lambda: read(16384), type(read(0))()) if read is not None else body
+    return body if read is None else iter(partial(read, 16384), type(read(0))())
 
 
 class Upload:
@@ -76,9 +78,14 @@ class Upload:
 
     def passing(self, body: Any, encoding: str) -> Iterator[bytes]:
         """A file or an iterator as the iterator of the same bytes, which are added as they are sent."""
-        for data in teed(body, [], encoding):
-            self.add(data)
-            yield data
+        try:
+            for piece in _pieces(body):
+                data = piece.encode(encoding) if isinstance(piece, str) else piece
+                self.add(data)
+                yield data
+        except BaseException as error:
+            step_aside(error)
+            raise
         self._is_read = True
         self._begin_if_complete()
 

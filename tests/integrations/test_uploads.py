@@ -207,8 +207,9 @@ def test_a_body_that_raises(server: Any, log: Any) -> None:
         yield BODY[:10]
         raise LookupError("no more of it")
 
-    with pytest.raises(LookupError, match="no more of it"):
+    with pytest.raises(LookupError, match="no more of it") as caught:
         requested(broken)(server.url)
+    assert not [line.path for line in caught.traceback if "instrument" in str(line.path)]
     [end] = log.of("step_end")
     assert end["outcome"] == "error"
     assert "no more of it" in log.of("error")[0]["message"]
