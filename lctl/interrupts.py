@@ -13,6 +13,9 @@ from contextlib import contextmanager
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
+#: What an object of the program may raise as it is looked at, with `let_through`. Not KeyboardInterrupt:
+#: that is Ctrl-C, which may come at any moment.
+RAISED = (Exception, SystemExit)
 _OURS = ("lctl.", "lctl_integrations.")
 _VARARGS = 4  # inspect.CO_VARARGS, without the import
 
@@ -122,4 +125,4 @@ def _codes_of_handlers() -> Iterator[CodeType]:
                 yield code
 
 
-__all__ = ["is_interrupt", "let_cause_through", "let_through", "put_off"]
+__all__ = ["RAISED", "is_interrupt", "let_cause_through", "let_through", "put_off"]

@@ -66,12 +66,12 @@ def _conversations(log: Log) -> list[str]:
 
 
 def _agent_row(row: statistics.Row) -> tuple[Any, ...]:
-    time, used = seconds(row.exclusive_ms), count(row.tokens.total)
+    time, used = seconds(row.exclusive_ms), _tokens(row, row.tokens.total)
     return (row.name, row.calls, row.llm_calls, row.tool_calls, row.errors, time, used, _usd(row.cost))
 
 
 def _model_row(row: statistics.Row) -> tuple[Any, ...]:
-    used = (count(row.tokens.input), count(row.tokens.output))
+    used = (_tokens(row, row.tokens.input), _tokens(row, row.tokens.output))
     return (row.name, row.calls, row.errors, _ms(row.p50_ms), _ms(row.p95_ms), *used, _usd(row.cost))
 
 
@@ -133,6 +133,10 @@ def _fenced(text: str) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}text\n{text.rstrip()}\n{fence}"
+
+
+def _tokens(row: statistics.Row, number: int) -> str:
+    return count(number) if row.tokens_known else "?"
 
 
 def _usd(value: float | None) -> str:

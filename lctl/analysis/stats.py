@@ -43,6 +43,11 @@ class Row(msgspec.Struct, frozen=True):
     unpriced: int = 0
     first_chunk_p50_ms: float | None = None
 
+    @property
+    def tokens_known(self) -> bool:
+        """False where calls were made, and none of them says what it used."""
+        return bool(self.tokens.total) or self.cost is not None
+
 
 class Routing(msgspec.Struct, frozen=True):
     """Choices of one model (or decision): how often, and what else was considered, with how often each."""
@@ -97,6 +102,11 @@ class Stats(msgspec.Struct, frozen=True):
     inherited_cost: float | None = None
     roles: tuple[Row, ...] = ()
     routings: tuple[Routing, ...] = ()
+
+    @property
+    def tokens_known(self) -> bool:
+        """False where calls were made, and none of them says what it used."""
+        return bool(self.tokens.total) or not self.silent_calls
 
     @property
     def cost_is_partial(self) -> bool:

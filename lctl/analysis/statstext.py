@@ -12,6 +12,9 @@ from lctl.analysis.wording import count, dollars, plain, seconds
 def lines(value: Stats) -> list[str]:
     """The summary as the protocol's own example prints it."""
     used = value.tokens
+    tokens = f"{count(used.total)} (in: {count(used.input)} / out: {count(used.output)})"
+    if not value.tokens_known:
+        tokens = f"unknown ({_silence(value.silent_calls)})"
     unpriced = _listed([model for model, _ in value.unpriced])
     left_out = " and ".join(filter(None, (unpriced, _silence(value.silent_calls))))
     if value.cost is None:
@@ -22,7 +25,7 @@ def lines(value: Stats) -> list[str]:
     return [
         f"Chain: {plain(value.chain_id)}",
         f"Duration: {seconds(value.duration_ms)}",
-        f"Tokens: {count(used.total)} (in: {count(used.input)} / out: {count(used.output)})",
+        f"Tokens: {tokens}",
         f"Cost: {cost}",
         *_inherited(value),
         f"Agents: {len(value.agents)}",

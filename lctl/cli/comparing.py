@@ -126,7 +126,7 @@ def _totals(screen: Screen, found: Diff) -> None:
     left, right = found.left, found.right
     pairs = [
         ("duration", seconds(left.duration_ms), seconds(right.duration_ms)),
-        ("tokens", *(count(one.tokens.total + one.inherited_tokens.total) for one in (left, right))),
+        ("tokens", *(_tokens(one) for one in (left, right))),
         ("cost", *(_worth(one) for one in (left, right))),
         ("errors", count(left.errors), count(right.errors)),
     ]
@@ -136,6 +136,11 @@ def _totals(screen: Screen, found: Diff) -> None:
         (f"{plural(len(found.differences), 'difference')}, {plural(found.equal, 'event')} the same", "dim"),
         (f"; {changed}" if changed else "", "dim"),
     )
+
+
+def _tokens(totals: Stats) -> str:
+    used = totals.tokens.total + totals.inherited_tokens.total
+    return count(used) if used or totals.tokens_known else "?"
 
 
 def _worth(totals: Stats) -> str:

@@ -42,6 +42,10 @@ def gathered(
     return messages, spans
 
 
+#: The type of a result whose `id` is that of its call.
+_BY_ID = "local_shell_call_output"
+
+
 def own_message(item: Any) -> dict[str, Any] | None:
     """The message that `item` is by itself; None for an item of the assistant's side."""
     if not isinstance(item, dict):
@@ -54,7 +58,8 @@ def own_message(item: Any) -> dict[str, Any] | None:
         return {**item, "role": role if isinstance(role, str) else "unknown"}
     if isinstance(kind, str) and kind.endswith("_output"):
         rest = {key: value for key, value in item.items() if key not in ("call_id", "output")}
-        return {"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output"), **rest}
+        call_id = item.get("id" if kind == _BY_ID and "call_id" not in item else "call_id")
+        return {"role": "tool", "tool_call_id": call_id, "content": item.get("output"), **rest}
     if kind == "mcp_approval_response":
         return {"role": "user", "content": [item]}
     return None
@@ -98,7 +103,9 @@ def ungroup(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         kind = message.get("type")
         if message.get("role") == "tool" and isinstance(kind, str) and kind.endswith("_output"):
             rest = {key: message[key] for key in message if key not in ("role", "tool_call_id", "content")}
-            items.append({**rest, "call_id": message.get("tool_call_id"), "output": content})
+            call_id = message.get("tool_call_id")
+            is_id = kind == _BY_ID and call_id == message.get("id")
+            items.append({**rest, **({} if is_id else {"call_id": call_id}), "output": content})
         elif isinstance(content, list) and content and _is_of_items(message):
             items += content
         else:

@@ -7,7 +7,6 @@ are downloaded.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from lctl.instrument import traffic
@@ -16,16 +15,14 @@ from lctl.instrument.bodies import store_body
 from lctl.instrument.codecs import aws
 from lctl.instrument.headers import sent_headers, without_secrets
 from lctl.instrument.recordings import recording_of
+from lctl.instrument.uploads import MOST_KEPT
 from lctl.record.recorder import Draft
 from lctl.session import lanes
 from lctl.session.border import digest_of, settled
-from lctl.session.wrappedruns import step_aside
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession, Redactor
 
-#: Bytes of a body that are kept, of an answer and of a request. A longer answer cannot be served.
-MOST_KEPT = 16 << 20
 _MOST_SENT = 1 << 20
 
 
@@ -163,21 +160,3 @@ class Bounded(list[tuple[int, bytes]]):
             self.dropped += len(chunk[1])
         else:
             super().append(chunk)
-
-
-def teed(body: Any, kept: list[bytes]) -> Any:
-    """An upload that is a file or an iterator, as an iterator of the same bytes that also keeps them."""
-
-    def pieces() -> Iterator[bytes]:
-        read = getattr(body, "read", None)
-        try:
-            for piece in iter(lambda: read(16384), type(read(0))()) if read is not None else body:
-                data = piece.encode("iso-8859-1") if isinstance(piece, str) else piece
-                if len(kept) * 16384 < MOST_KEPT:
-                    kept.append(bytes(data))
-                yield data
-        except BaseException as error:
-            step_aside(error)
-            raise
-
-    return pieces()

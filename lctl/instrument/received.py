@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.instrument import bodies, encodings, settings
 from lctl.instrument.codecs import aws
 from lctl.instrument.headers import phrase
-from lctl.interrupts import let_through
+from lctl.interrupts import RAISED, let_through
 
 if TYPE_CHECKING:
     from lctl.session.redaction.redact import Redactor
@@ -185,6 +185,6 @@ def text_of(error: BaseException, limit: int = 2000) -> str:
     """`str(error)`, at most `limit` characters; its class where even that raises."""
     try:
         return str(error)[:limit]
-    except Exception as failure:
+    except RAISED as failure:
         let_through(failure)
         return type(error).__name__

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from lctl.interrupts import let_through
+from lctl.interrupts import RAISED, let_through
 
 _DEPTH = 64
 _REPR = 2000
@@ -91,7 +91,7 @@ def name_of(kind: type) -> str:
     """`module.Class`, without "builtins."."""
     try:
         module, name = str(kind.__module__), str(kind.__qualname__)
-    except Exception as error:
+    except RAISED as error:
         let_through(error)
         return "?"
     return name if module == "builtins" else f"{module}.{name}"
@@ -103,7 +103,7 @@ def name_text(value: Any) -> str:
         return value
     try:
         return text(str(value))
-    except Exception as error:
+    except RAISED as error:
         let_through(error)
         return name_of(type(value))
 
@@ -112,7 +112,7 @@ def text_of_error(error: BaseException) -> str:
     """`str(error)`, also when that raises. Of one that is a dataclass, its fields: it has no text."""
     try:
         return text(str(error) or (repr(error) if hasattr(error, "__dataclass_fields__") else ""))
-    except Exception as failure:
+    except RAISED as failure:
         let_through(failure)
         return f"<no text: str() of {name_of(type(error))} raised>"
 
@@ -154,7 +154,7 @@ def key_text(key: Any) -> str:
 def _foreign(value: Any, depth: int, above: tuple[int, ...]) -> Any:
     try:
         made = _convert(value)
-    except Exception as error:
+    except RAISED as error:
         let_through(error)
         made = None
     if made is not None:
@@ -301,7 +301,7 @@ def _repr(value: Any) -> str:
     """A bounded repr without memory addresses (they would differ in every run)."""
     try:
         made = text(str(repr(value)))
-    except Exception as error:
+    except RAISED as error:
         let_through(error)
         return f"<repr raised {name_of(type(error))}>"
     if " at 0x" in made and sys.modules.get("re") is not None:

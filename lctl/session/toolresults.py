@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from lctl.interrupts import let_through
+from lctl.interrupts import RAISED, let_through
 from lctl.session import hooks, jsonable
 from lctl.session.comings import comings
 from lctl.session.faithful import Decoder, Encoder, Given, Unfaithful, owners
@@ -134,7 +134,7 @@ def tape_of(
             return {"given": len(given.nodes), **made} if made else None
         except Unfaithful as reason:
             why = str(reason)
-        except Exception as error:  # raised by a value's own code
+        except RAISED as error:  # raised by a value's own code
             let_through(error)
             why = f"a result that cannot be looked at ({type(error).__name__})"
     told = f"{tool}: {why}"

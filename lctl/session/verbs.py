@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lctl.record.recorder import Build, Draft
+from lctl.session import jsonable
 from lctl.session.llm import Prompts, response_message, tokens_of
 
 
@@ -97,7 +98,7 @@ class Verbs:
     ) -> int:
         """A failure, in the protocol's taxonomy: `execution_error`/`timeout` and so on."""
         # An exception given as the message is its text.
-        text = str(message) if isinstance(message, BaseException) else message
+        text = jsonable.text_of_error(message) if isinstance(message, BaseException) else message
         event = {"category": category, "type": type, "message": text, "recoverable": recoverable}
         return self.emit(
             "error", event | _given(suggested_action=suggested_action, context=context) | data, agent=agent

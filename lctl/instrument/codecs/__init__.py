@@ -45,6 +45,7 @@ _ENDINGS = (
     ":countTokens",
     ":embedContent",
     ":batchEmbedContents",
+    ":predict",
     "/interactions",
     "/converse",
     "/converse-stream",

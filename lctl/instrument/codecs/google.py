@@ -23,6 +23,7 @@ _OPERATIONS = {
     ":countTokens": "generate_content.count_tokens",
     ":embedContent": "embed_content",
     ":batchEmbedContents": "embed_content",
+    ":predict": "embed_content",  # of Vertex, which makes pictures by it, too
 }
 _NOT_PARAMS = frozenset({"contents", "model", "tools", "systemInstruction", "system_instruction"})
 #: Fields of a part as clients in Python may write them.
@@ -74,7 +75,7 @@ class Google:
         if operation == "embed_content":
             request.input = _embedded(document)
             request.params = {
-                key: v for key, v in request.params.items() if key not in ("content", "requests")
+                key: v for key, v in request.params.items() if key not in ("content", "requests", "instances")
             }
             return request
         document = {**document, **_counted_request(document)}
@@ -131,9 +132,12 @@ def _counted_request(document: dict[str, Any]) -> dict[str, Any]:
 
 def _embedded(document: dict[str, Any]) -> Any:
     """What is embedded: texts where they are no more than that."""
+    instances = objects(document.get("instances"))
+    if instances and all(isinstance(one.get("content"), str) for one in instances):
+        return [one["content"] for one in instances]
     requests = objects(document.get("requests"))
     if not requests and "content" not in document:
-        raise ValueError("an embedContent request has 'content' or 'requests'")
+        raise ValueError("a request for embeddings has 'content', 'requests' or 'instances' with texts")
     contents = [one.get("content") for one in requests] if requests else [document.get("content")]
     texts = [_text_alone(content) for content in contents]
     given: list[Any] = texts if all(text is not None for text in texts) else contents
@@ -251,12 +255,17 @@ def _counted(whole: dict[str, Any]) -> ModelAnswer:
     if "totalTokens" in whole:
         return ModelAnswer(usage=whole)
     one = whole.get("embedding")
-    rows = objects(whole.get("embeddings")) or ([one] if isinstance(one, dict) else [])
+    predicted = objects([row.get("embeddings") for row in objects(whole.get("predictions"))])
+    rows = objects(whole.get("embeddings")) or ([one] if isinstance(one, dict) else predicted)
     values = rows[0].get("values") if rows else None
     answer = ModelAnswer(embedding={"count": len(rows), "dimensions": len(values) if values else 0})
     usage = whole.get("usageMetadata")
     if isinstance(usage, dict):
         answer.usage, answer.tokens = usage, sum_tokens(usage, _COUNTS)
+    counts = [row.get("token_count") for row in objects([row.get("statistics") for row in predicted])]
+    known = [count for count in counts if type(count) is int]
+    if known and len(known) == len(predicted):
+        answer.tokens = {"input": sum(known)}
     return answer
 
 

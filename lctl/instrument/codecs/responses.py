@@ -90,5 +90,7 @@ def read_events(events: list[dict[str, Any]], done: bool) -> ModelAnswer:
         whole = {**whole, "output": StreamedItems(events).items()}
     answer = read_whole(whole)
     answer.complete = final is not None
+    if final is None and answer.finish_reason == "in_progress":  # as it began
+        answer.finish_reason, answer.finish_reasons = None, [None for _ in answer.finish_reasons]
     answer.events = len(events)
     return answer

@@ -58,7 +58,7 @@ async def begin(request: Any) -> Attempt | None:
             return None
         # What is made while it is sent is not read ahead of that. Of a model call it is a small JSON text.
         is_made = seen[3] is None and hasattr(getattr(request.body, "_iter", None), "__anext__")
-        body = None if is_made else await body_of(request, settings.full)
+        body = None if is_made else await body_of(request, settings.full or seen[3] is not None)
     except Exception as error:
         if guard.policy == "raise":
             raise

@@ -1,21 +1,33 @@
 """http.client, and with it urllib.request and everything else built on it that is not urllib3.
 
-A request is seen where its buffered head is sent (`HTTPConnection._send_output`), its response where
-`getresponse` returns it. Responses keep their identity; while one is recorded its class is a subclass
-without fields that also hands what is read to the attempt.
+A request is seen where its buffered head is sent (`HTTPConnection._send_output`); one whose body the
+program sends itself (`HTTPConnection.send`) or gives as a file or an iterator begins when that has been sent.
+Its response is seen where `getresponse` returns it. Responses keep their identity; while one is recorded its
+class is a subclass without fields that also hands what is read to the attempt.
 """
 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lctl.instrument import serving, suppress, wire
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.plain import teed
 from lctl.instrument.transports.httpbodies import Bodies, is_read
+from lctl.instrument.transports.httprequests import (
+    TEXT,
+    Request,
+    is_bytes,
+    is_plain,
+    read,
+    set_length,
+    with_whole_body,
+)
+from lctl.instrument.uploads import Upload, teed
 from lctl.session.wrappedruns import step_aside
 
 if TYPE_CHECKING:
@@ -39,24 +51,35 @@ class HttpClient:
             patches.wrap(module, "HTTPSConnection.connect", seam.connect)
 
 
-class _Request(NamedTuple):
-    """The head in a connection's buffer, and the body that goes with it. `body` None where nobody knows."""
-
-    method: str
-    url: str
-    headers: dict[str, str]
-    body: bytes | None
-
-
 class _Asked:
-    """A request that has left, or is served; its response has not been asked for."""
+    """A request that has left, or is served; its response has not been asked for.
 
-    __slots__ = ("answer", "attempt", "request")
+    Attributes:
+        upload: what the program sends of it after the head.
+        ask: in a rerun, what asks with the whole of it, until when nothing is sent.
+    """
 
-    def __init__(self, request: _Request, attempt: Attempt | None, answer: Answer | None) -> None:
+    __slots__ = ("answer", "ask", "attempt", "request", "upload")
+
+    def __init__(
+        self,
+        request: Request,
+        attempt: Attempt | None,
+        answer: Answer | None = None,
+        upload: Upload | None = None,
+        ask: Callable[[bytes | None], Any] | None = None,
+    ) -> None:
         self.request = request
         self.attempt = attempt
         self.answer = answer
+        self.upload = upload
+        self.ask = ask
+
+    def failed(self, error: BaseException) -> None:
+        if self.upload is not None:
+            self.upload.failed(error)
+        elif self.attempt is not None:
+            self.attempt.failed(error)
 
 
 class _Seam:
@@ -68,30 +91,34 @@ class _Seam:
 
     def send_output(self, wrapped: Any, conn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Signature of the wrapped: (message_body=None, encode_chunked=False)."""
+        if self._asked:
+            self._asked.pop(conn, None)
         player = serving.player_here()
         if player is not None:
             return self._ask(player, wrapped, conn, args, kwargs)
-        begun = None if suppress.silenced() else self._begin(conn, args, kwargs)
-        request, attempt = begun or (None, None)
+        asked = None if suppress.silenced() else self._begin(conn, args, kwargs)
         try:
-            if request is None or attempt is None:
+            if asked is None:
                 return wrapped(*args, **kwargs)
-            if attempt.upload is not None:
-                args, kwargs = _teed(args, kwargs, attempt.upload)
-            return self._sent(wrapped, conn, args, kwargs, _Asked(request, attempt, None))
+            args, kwargs = _kept(asked, args, kwargs)
+            return self._sent(wrapped, conn, args, kwargs, asked)
         except BaseException as error:
             step_aside(error)
             raise
 
     @never_raises("the start of a model call")
-    def _begin(
-        self, conn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[_Request, Attempt | None] | None:
-        request = _read(conn, args, kwargs)
+    def _begin(self, conn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Asked | None:
+        request = read(conn, args, kwargs)
         seen = wire.recognise(request.method, request.url, request.headers)
         if seen is None:
             return None
-        return request, wire.begin(seen, "http.client", request.headers.items(), request.body)
+        headers = request.headers.items()
+        # What is no model call may be of any size: it begins before it is sent, where it is sent at once.
+        if request.body is None and (seen[3] is not None or is_plain(args, kwargs)):
+            begin = partial(wire.begin, seen, "http.client", headers)
+            return _Asked(request, None, upload=Upload(begin, request.length, request.is_framed))
+        attempt = wire.begin(seen, "http.client", headers, request.body)
+        return None if attempt is None else _Asked(request, attempt)
 
     def _sent(
         self, send: Any, conn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], asked: _Asked
@@ -103,8 +130,7 @@ class _Seam:
         try:
             result = send(*args, **kwargs)
         except BaseException as error:
-            if attempt is not None:
-                attempt.failed(error)
+            asked.failed(error)
             step_aside(error)
             raise
         finally:
@@ -117,11 +143,32 @@ class _Seam:
     def _ask(
         self, player: Player, wrapped: Any, conn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """In a rerun: serve the request, or send it."""
+        """In a rerun: serve the request, or send it, once its body is there."""
+        args, kwargs = with_whole_body(args, kwargs)
+        request = read(conn, args, kwargs)
+        if request.body is not None:
+            return self._cross(player, wrapped, conn, request, args, kwargs)
+
+        def ask(body: bytes | None) -> Any:
+            set_length(conn._buffer, len(body or b""))
+            return self._cross(player, wrapped, conn, request._replace(body=body), (body,), {})
+
+        upload = Upload(lambda _: None, request.length, request.is_framed)
+        _kept(asked := _Asked(request, None, upload=upload, ask=ask), args, kwargs)
+        self._asked[conn] = asked
+        return None
+
+    def _cross(
+        self,
+        player: Player,
+        wrapped: Any,
+        conn: Any,
+        request: Request,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
         from lctl.instrument.serving import httpclient as played
 
-        args, kwargs = _with_whole_body(conn, args, kwargs)
-        request = _read(conn, args, kwargs)
         passage = serving.cross(
             player, "http.client", request.method, request.url, request.headers, request.body
         )
@@ -132,20 +179,36 @@ class _Seam:
             del conn._buffer[:]
             return self._sent(played.refuse, conn, (passage.answer,), {}, asked)
         if passage.body is not None:
-            _set_length(conn._buffer, len(passage.body))
+            set_length(conn._buffer, len(passage.body))
             args, kwargs = (passage.body,), {}
         return self._sent(wrapped, conn, args, kwargs, asked)
 
     def send(self, wrapped: Any, conn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What a program sends itself, after the head."""
-        asked = self._asked.get(conn) if serving.player_here() is not None else None
+        asked = self._asked.get(conn) if self._asked else None
+        if asked is not None and asked.ask is not None:
+            return self._hold(asked, *args, **kwargs)
         if asked is not None and asked.answer is not None:
             return None
         try:
+            if asked is not None and asked.upload is not None:
+                args, kwargs = _piece_kept(asked.upload, *args, **kwargs), {}
             return wrapped(*args, **kwargs)
         except BaseException as error:
+            if asked is not None and asked.upload is not None:
+                asked.upload.failed(error)
             step_aside(error)
             raise
+
+    def _hold(self, asked: _Asked, data: Any) -> None:
+        upload = asked.upload
+        assert upload is not None and asked.ask is not None
+        for piece in _piece_kept(upload, data):
+            if not is_bytes(piece):
+                for _ in piece:
+                    pass
+        if upload.is_complete:
+            asked.ask(upload.body)
 
     def connect(self, wrapped: Any, conn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """In a rerun nothing is connected to ahead of a request that is let out."""
@@ -161,7 +224,12 @@ class _Seam:
 
     def getresponse(self, wrapped: Any, conn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         asked = self._asked.pop(conn, None) if self._asked else None
+        if asked is not None and asked.ask is not None and asked.upload is not None:
+            asked.ask(asked.upload.body)  # less than was announced
+            asked = self._asked.pop(conn, None)
         attempt = None if asked is None else asked.attempt
+        if asked is not None and asked.upload is not None:
+            attempt = asked.upload.begin()
         if asked is not None and asked.answer is not None:
             from lctl.instrument.serving import httpclient as played
 
@@ -187,69 +255,23 @@ class _Seam:
             self._bodies.follow(response, attempt)
 
 
-def _read(conn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Request:
-    lines = [line.decode("latin-1") if isinstance(line, bytes) else str(line) for line in conn._buffer]
-    method, _, rest = lines[0].partition(" ")
-    target = rest.rpartition(" ")[0]
-    headers: dict[str, str] = {}
-    for line in lines[1:]:
-        name, colon, value = line.partition(":")
-        if colon:
-            headers[name.strip().lower()] = value.strip()
-    body = args[0] if args else kwargs.get("message_body")
-    known: bytes | None = None
-    if isinstance(body, (bytes, bytearray, memoryview)):
-        known = bytes(body)
-    elif body is None and headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers:
-        known = b""
-    return _Request(method, _url(conn, target), headers, known)
-
-
-def _url(conn: Any, target: str) -> str:
-    if not target.startswith("/"):
-        return target  # to a proxy the whole URL is said
-    scheme = "https" if conn.default_port == 443 else "http"
-    host, port = conn.host, conn.port
-    if getattr(conn, "_tunnel_host", None):
-        host, port = conn._tunnel_host, conn._tunnel_port
-    if ":" in host and not host.startswith("["):
-        host = f"[{host}]"
-    place = host if port in (None, conn.default_port) else f"{host}:{port}"
-    return f"{scheme}://{place}{target}"
-
-
-def _with_whole_body(
-    conn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+def _kept(
+    asked: _Asked, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of `_send_output` with the body read, if it is a file or an iterator."""
+    """The arguments of `_send_output` with a body that keeps what is sent of it, where nobody knows it."""
     body = args[0] if args else kwargs.get("message_body")
-    if body is None or isinstance(body, (bytes, bytearray, memoryview)):
+    if body is None or asked.request.body is not None:
         return args, kwargs
-    if hasattr(body, "read"):
-        data = body.read()
-        whole = data.encode("iso-8859-1") if isinstance(data, str) else bytes(data)
-    else:
-        try:
-            whole = bytes(memoryview(body))
-        except TypeError:
-            whole = b"".join(bytes(piece) for piece in body)
-    if args:
-        return (whole, *args[1:]), kwargs
-    return args, {**kwargs, "message_body": whole}
+    if asked.upload is not None:
+        [body] = _piece_kept(asked.upload, body)
+    elif asked.attempt is not None and asked.attempt.upload is not None:
+        body = teed(body, asked.attempt.upload, TEXT)
+    return ((body, *args[1:]), kwargs) if args else (args, {**kwargs, "message_body": body})
 
 
-def _teed(
-    args: tuple[Any, ...], kwargs: dict[str, Any], kept: list[bytes]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of `_send_output` with a body that keeps what is sent of it."""
-    if args and args[0] is not None:
-        return (teed(args[0], kept), *args[1:]), kwargs
-    if kwargs.get("message_body") is not None:
-        return args, {**kwargs, "message_body": teed(kwargs["message_body"], kept)}
-    return args, kwargs
-
-
-def _set_length(buffer: list[bytes], size: int) -> None:
-    left = (b"content-length:", b"transfer-encoding:")
-    buffer[1:] = [line for line in buffer[1:] if not line.lower().startswith(left)]
-    buffer.append(b"Content-Length: %d" % size)
+def _piece_kept(upload: Upload, data: Any) -> tuple[Any]:
+    """The arguments of `send` with data that is added to `upload` as it is sent."""
+    if not is_bytes(data):
+        return (data if isinstance(data, str) else upload.passing(data, TEXT),)
+    upload.add(data)
+    return (data,)

@@ -19,17 +19,10 @@ from lctl.clock import monotonic_ns
 from lctl.instrument import calls, serving, suppress, wire
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.plain import teed
 from lctl.instrument.serving.urllib3 import respond
-from lctl.instrument.transports.urllib3attempts import asked, asking, begin, prepare_proxy
-from lctl.instrument.transports.urllib3requests import (
-    named,
-    request_of,
-    whole,
-    with_body,
-    with_context,
-    with_url,
-)
+from lctl.instrument.transports.urllib3attempts import asked, asking, begin, keeping, prepare_proxy
+from lctl.instrument.transports.urllib3requests import request_of, whole, with_body, with_context, with_url
+from lctl.instrument.uploads import Upload
 from lctl.session.wrappedruns import step_aside
 
 if TYPE_CHECKING:
@@ -129,12 +122,10 @@ class _Tees:
         if player is not None:
             return self._ask(player, wrapped, pool, args, kwargs)
         args, kwargs = with_context(pool, args, kwargs)
-        attempt = begin(pool, args, kwargs)
-        if attempt is not None and attempt.upload is not None:
-            args, kwargs = named(args, kwargs)
-            kwargs["body"] = teed(kwargs["body"], attempt.upload)
+        begun = begin(pool, args, kwargs)
+        args, kwargs = keeping(begun, args, kwargs)
         try:
-            return self._sent(wrapped, args, kwargs, attempt)
+            return self._sent(wrapped, args, kwargs, begun)
         except BaseException as error:
             step_aside(error)
             raise
@@ -161,18 +152,21 @@ class _Tees:
             args, kwargs = with_body(args, kwargs, sent)
         return self._sent(wrapped, args, kwargs, attempt)
 
-    def _sent(self, send: Any, args: tuple[Any, ...], kwargs: dict[str, Any], attempt: Attempt | None) -> Any:
+    def _sent(
+        self, send: Any, args: tuple[Any, ...], kwargs: dict[str, Any], begun: Attempt | Upload | None
+    ) -> Any:
         # Beneath lies http.client, which would report it, too.
         token = suppress.silence(suppress.REPORTED)
         try:
             response = send(*args, **kwargs)
         except BaseException as error:
-            if attempt is not None:
-                attempt.failed(error)
+            if begun is not None:
+                begun.failed(error)
             step_aside(error)
             raise
         finally:
             suppress.end_silence(token)
+        attempt = begun.begin() if isinstance(begun, Upload) else begun
         if attempt is not None:
             self._received(attempt, response)
         return response

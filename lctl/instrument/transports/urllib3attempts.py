@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 from lctl.instrument import serving, suppress, wire
 from lctl.instrument.attempts import Attempt, never_raises
-from lctl.instrument.transports.urllib3requests import request_of
+from lctl.instrument.transports.urllib3requests import TEXT, named, request_of
+from lctl.instrument.uploads import Upload, teed
 from lctl.session.wrappedruns import step_aside
 
 #: Which library the outermost call was made with.
@@ -19,14 +21,32 @@ asked: ContextVar[tuple[tuple[Any, ...], dict[str, Any]] | None] = ContextVar(
 
 
 @never_raises("the start of a model call")
-def begin(pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Attempt | None:
+def begin(pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Attempt | Upload | None:
+    """The attempt, or, of a model call, the upload at whose end it begins."""
     if suppress.silenced():
         return None
     request = request_of(pool, args, kwargs)
     seen = wire.recognise(request.method, request.url, request.headers)
     if seen is None:
         return None
-    return wire.begin(seen, asking.get() or "urllib3", request.headers.items(), request.body)
+    library, headers = asking.get() or "urllib3", request.headers.items()
+    if request.body is None and seen[3] is not None:
+        return Upload(partial(wire.begin, seen, library, headers))
+    return wire.begin(seen, library, headers, request.body)
+
+
+def keeping(
+    begun: Attempt | Upload | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of `_make_request`, with a body that keeps what is sent of it, where nobody knows it."""
+    if begun is None or (isinstance(begun, Attempt) and begun.upload is None):
+        return args, kwargs
+    args, by_name = named(args, kwargs)
+    if isinstance(begun, Upload):
+        by_name["body"] = begun.passing(by_name["body"], TEXT)
+    elif begun.upload is not None:
+        by_name["body"] = teed(by_name["body"], begun.upload, TEXT)
+    return args, by_name
 
 
 def prepare_proxy(wrapped: Any, pool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -58,6 +78,6 @@ def _no_tunnel(pool: Any, error: BaseException) -> None:
     said = dict(zip(("method", "url", "body", "headers"), args, strict=False)) | kwargs
     if said.get("headers") is None:
         said["headers"] = pool.headers
-    attempt = begin(pool, (), said)
-    if attempt is not None:
-        attempt.failed(error)
+    begun = begin(pool, (), said)
+    if begun is not None:
+        begun.failed(error)

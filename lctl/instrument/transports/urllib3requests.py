@@ -8,6 +8,9 @@ from lctl.distributed import hosts
 from lctl.guard import guard
 from lctl.instrument import suppress
 
+#: In which it sends text of files and iterators.
+TEXT = "utf-8"
+
 
 class Request(NamedTuple):
     """What `_make_request(conn, method, url, body=None, headers=None, ...)` was told.

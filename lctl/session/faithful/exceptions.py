@@ -11,7 +11,7 @@ from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, NoReturn
 
 from lctl.errors import RerunStopped
-from lctl.interrupts import let_through
+from lctl.interrupts import RAISED, let_through
 from lctl.session.faithful.classes import checked_name, find
 from lctl.session.faithful.coding import Decoder, Encoder
 from lctl.session.faithful.objects import set_state, state_of
@@ -143,7 +143,7 @@ def _held(value: BaseException) -> dict[str, Any]:
             continue
         try:
             got = item.__get__(value)
-        except Exception as error:
+        except RAISED as error:
             let_through(error)
             continue
         if got is not None:

@@ -19,7 +19,7 @@ from operator import is_
 from types import FunctionType, MethodType
 from typing import Any
 
-from lctl.interrupts import let_through
+from lctl.interrupts import RAISED, let_through
 from lctl.session.faithful.arguments import Given
 from lctl.session.faithful.coding import Decoder, encode_parts
 from lctl.session.faithful.depths import Depth, all_written
@@ -61,7 +61,7 @@ class Owner:
         """The call is about to begin."""
         try:
             self._look()
-        except Exception as error:  # others change it meanwhile, or its own code was asked and failed
+        except RAISED as error:  # others change it meanwhile, or its own code was asked and failed
             let_through(error)
             self._known = {}
             _count(error)
@@ -94,7 +94,7 @@ class Owner:
             made = _written(changes, given)
             if made is None and len(changes) > 1:
                 made = _written([change for change in changes if _written([change], given)], given)
-        except Exception as error:
+        except RAISED as error:
             let_through(error)
             _count(error)
             return None
@@ -128,7 +128,7 @@ class Owner:
         return found
 
 
-def _count(error: Exception) -> None:
+def _count(error: BaseException) -> None:
     kind = type(error).__name__
     unseen[kind] = unseen.get(kind, 0) + 1
 

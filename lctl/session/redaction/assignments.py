@@ -89,7 +89,7 @@ def _assigns(
         return any(map(str.isalnum, secret))
     if secret[0] in "([{<$" or "(" in secret or "[" in secret:
         return False  # code: `token = make()`, `password=settings["x"]`
-    if sign[-1] == "=":
+    if sign[-1] == "=" or sign in ("%3D", "%3d"):
         # In code, too: `api_key=api_key`, `token=self.token`.
         return not (
             secret.isidentifier() and (normal(secret).endswith(normal(named[0])) or "_" in secret)

@@ -66,6 +66,26 @@ _SERVICES = (
     ("PMAK-", r"[a-f0-9]{20,}-[a-f0-9]{20,}"),
     ("ATATT3", r"[A-Za-z0-9_=-]{20,}"),
     ("AGE-SECRET-KEY-", r"1[A-Z0-9]{20,}"),
+    ("dapi", r"[a-f0-9]{32}(?![A-Za-z0-9])"),
+    ("hvs[.]", r"[A-Za-z0-9_-]{24,}"),
+    ("1//0", r"[A-Za-z0-9_-]{30,}"),
+)
+#: In base64: `{"type": "service_account"`, as Google's files of keys begin.
+_SERVICE_ACCOUNT = (
+    rf"(?:{_word('eyJ0eXBlIjo')}|{_word('ewogICJ0eXBlIjo')})"
+    r"(?:ic2VydmljZV9hY2NvdW50Ii|gInNlcnZpY2VfYWNjb3VudCI)[A-Za-z0-9+/_-]*={0,2}"
+)
+# What stands for the password in a command that is shown, or on another line.
+_NO_ARGUMENT = r"(?![$<{%*;,)]|\[A-Za-z]|(?i:pass(?:wd|word)?|secret|token|your\S*)(?![\w!@#%]))"
+_ARGUMENT = rf"\\*[\"']?{_NO_ARGUMENT}(?P<secret>[^\s\"'\\]+)"
+_OPTIONS = r"(?:(?:[^\r\n|;]|\\\r?\n){0,200}?\s)?"
+_CURL = (
+    rf"(?<![\w-])curl\s{_OPTIONS}(?:-[a-zA-Z]{{0,8}}[uU]|--(?:proxy-)?user)[ =]*"
+    rf"\\*[\"']?[^\s:\"'\\$]{{1,64}}:{_ARGUMENT}"
+)
+_IDENTIFIED = (
+    r"(?:(?i:(?:create|alter)\s+user\s[^;]{1,200}?identified by)|IDENTIFIED BY)\s+"
+    r"\\*[\"'](?P<secret>[^\"'\\\r\n]+)"
 )
 #: (kind, pattern). The whole match is the secret, or its group `secret` where there is one. Each, but
 #: for those in `WITHOUT_RUN`, has a run of 20 letters, digits, `-` and `_`: `Suspicion` counts on that.
@@ -95,6 +115,11 @@ FORMATS: tuple[tuple[str, str], ...] = (
     ("telegram", r"(?<=[0-9]:)AA[A-Za-z0-9_-]{30,}"),
     # What begins with `sk-`, in base64
     ("encoded", r"(?<![A-Za-z0-9+/_-])c2st[A-Za-z0-9_-]{16,}[A-Za-z0-9+/_-]*={0,2}"),
+    ("encoded", _SERVICE_ACCOUNT),
+    ("curl", _CURL),
+    ("mysql", rf"(?<![\w-])mysql(?:dump|admin|sh)?\s+(?=-){_OPTIONS}-p{_ARGUMENT}"),
+    ("sshpass", rf"(?<![\w-])sshpass -p *{_ARGUMENT}"),
+    ("identified", _IDENTIFIED),
     ("signature", r"(?i)[?&](?:sig|x-amz-signature|x-amz-security-token)=(?P<secret>[^\s&\"'\\]{20,})"),
     (
         "private-key",
@@ -110,6 +135,10 @@ FORMATS: tuple[tuple[str, str], ...] = (
 #: Kinds that need no such run, and what is in each of them, in lower case.
 WITHOUT_RUN = {
     "slack": "hooks.slack.com/services/",
+    "curl": "curl ",
+    "mysql": "mysql",
+    "sshpass": "sshpass -p",
+    "identified": "identified by",
     "signature": "=",
     "private-key": "private key",
     "url-password": "://",
@@ -176,6 +205,18 @@ FORM_FIELD = (
 
 #: An element of XML with nothing but a word in it.
 ELEMENT = r"<(?P<name>[\w:.-]{1,64})(?:\s[^<>]*)?>(?P<secret>[^<>\s]{4,})(?=</)"
+
+#: Attributes that say a name and its value: `<add key="ApiKey" value="..."/>`, `<input name="password" ...>`.
+_BESIDE = r"(?:\s+[\w:-]{1,32}=\\*[\"'][^\"'\\<>]{0,64}\\*[\"']){0,3}"
+ATTRIBUTES = (
+    r"\b(?:key|name|id)=\\*[\"'](?P<name>[^\"'\\<>]{1,64})\\*[\"']"
+    rf"{_BESIDE}\s+value=\\*[\"'](?P<secret>[^\"'\\<>\r\n]{{4,}})"
+)
+#: A row of two cells in a table of Markdown.
+ROW = (
+    r"(?m)^[ \t]*\|[ \t*`_]*(?P<name>[A-Za-z][\w .-]{1,63}?)[ \t*`_]*\|[ \t*`]*(?P<secret>[^\s|*`]{6,})"
+    r"[ \t*`]*\|[ \t]*\r?$"
+)
 
 #: Values that stand for a secret without being one.
 NO_SECRET = (

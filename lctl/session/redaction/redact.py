@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from lctl.session.redaction.search import Forms
 
 _PLACED = "[redacted:"
+#: Under which an object has the secret that it stands for.
+_HOLDERS = frozenset(("value", "data", "plaintext", "raw"))
 
 
 def _compiled(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
@@ -89,8 +91,10 @@ class Redactor:
                 return self._whole(value, name)
             return self.text(value)
         if isinstance(value, dict):
-            if name is not None and "$bytes" in value and self._is_secret_name(name):
-                return self._whole_bytes(value, name)
+            if name is not None and self._is_secret_name(name):
+                if "$bytes" in value:
+                    return self._whole_bytes(value, name)
+                value = self._within(value, name)
             return self._object(value)
         if isinstance(value, list):
             return self._list(value, name)
@@ -131,8 +135,9 @@ class Redactor:
 
     def _plain(self, text: str) -> str:
         forms = self._forms or self._compile()
-        is_named = forms.may_name(text)
-        for kind, pattern in forms.formats_in(text):
+        lowered = text.lower()
+        is_named = forms.may_name(lowered)
+        for kind, pattern in forms.formats_in(text, lowered):
             text = pattern.sub(lambda match, kind=kind: self._matched(match, kind), text)  # type: ignore[misc]
         for pattern in self._patterns:
             text = pattern.sub(lambda match: self._matched(match, "custom"), text)
@@ -144,7 +149,12 @@ class Redactor:
             return text
         if "</" in text:
             text = forms.element.sub(self._element, text)
-        text = forms.cookies.sub(self._header_of_cookies, text)
+        if "value=" in text:
+            text = forms.attributes.sub(self._attribute, text)
+        if "|" in text:
+            text = forms.row.sub(self._row, text)
+        if "cookie" in lowered:
+            text = forms.cookies.sub(self._header_of_cookies, text)
         return self._assignments(text, forms)
 
     # -- structures ------------------------------------------------------------------------
@@ -157,6 +167,15 @@ class Redactor:
         return {
             self.text(name): item if sampled and name == "token" else self.value(item, name)
             for name, item in value.items()
+        }
+
+    def _within(self, value: dict[str, Any], name: str) -> dict[str, Any]:
+        """An object that stands for a secret, which is in it. (A token may be one of a grammar.)"""
+        if normal(name).endswith("token"):
+            return value
+        return {
+            key: self._whole(item, name) if key.lower() in _HOLDERS and isinstance(item, str) else item
+            for key, item in value.items()
         }
 
     def _list(self, value: list[Any], name: str | None) -> list[Any]:
@@ -244,9 +263,26 @@ class Redactor:
     def _element(self, match: re.Match[str]) -> str:
         name, secret = match["name"], match["secret"]
         is_word = secret.isalpha() and "pass" not in name.lower()  # of a prompt: `<token>hello</token>`
-        if is_word or not self._is_secret_name(name):
+        return match[0] if is_word else self._named(match)
+
+    def _attribute(self, match: re.Match[str]) -> str:
+        return match[0] if match["secret"].isalpha() else self._named(match)
+
+    def _row(self, match: re.Match[str]) -> str:
+        """A word there says what the other cell is, or is the heading of a column."""
+        secret = match["secret"]
+        has_both = any(map(str.isalpha, secret)) and not all(
+            char.isalpha() or char in "-_./:,()" for char in secret
+        )
+        return self._named(match) if has_both else match[0]
+
+    def _named(self, match: re.Match[str]) -> str:
+        """What was found, its group `secret` redacted if its group `name` says that it is one."""
+        name, secret = match["name"], match["secret"]
+        if not self._is_secret_name(name):
             return match[0]
-        return match[0][: match.start("secret") - match.start()] + self._whole(secret, name)
+        start, end = match.start("secret") - match.start(), match.end("secret") - match.start()
+        return match[0][:start] + self._whole(secret, name) + match[0][end:]
 
     def _header_of_cookies(self, found: re.Match[str]) -> str:
         forms = self._forms or self._compile()

@@ -51,24 +51,22 @@ class Forms:
         self.cookie = re.compile(forms.COOKIE)
         self.form_field = re.compile(forms.FORM_FIELD)
         self.element = re.compile(forms.ELEMENT)
+        self.attributes = re.compile(forms.ATTRIBUTES)
+        self.row = re.compile(forms.ROW)
         self.no_secret = re.compile(forms.NO_SECRET)
         self.placeholder = re.compile(forms.PLACEHOLDER)
         self.formats: Sequence[Form] = [(kind, re.compile(form)) for kind, form in forms.FORMATS]
         self._free = [one for one in self.formats if one[0] in forms.WITHOUT_RUN]
 
-    def formats_in(self, text: str) -> Sequence[Form]:
+    def formats_in(self, text: str, lowered: str) -> Sequence[Form]:
         """Those that may be found in a text, in their order; all where letters have more than two cases."""
         if not text.isascii() or RUN in text.encode().translate(RUNS):
             return self.formats
-        lowered = text.lower()
         return [one for one in self._free if forms.WITHOUT_RUN[one[0]] in lowered]
 
-    def may_name(self, text: str) -> bool:
+    def may_name(self, lowered: str) -> bool:
         """Whether a text may say a name under which a secret is kept."""
-        if not text.isascii():
-            return True
-        lowered = text.lower()
-        return any(name in lowered for name in _NAMES)
+        return not lowered.isascii() or any(name in lowered for name in _NAMES)
 
     def names(self, text: str) -> Iterator[re.Match[str]]:
         """Where a text says one; in any case, and for one of ASCII what is found is in lower case."""

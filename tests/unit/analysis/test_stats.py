@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lctl.analysis.report import markdown
 from lctl.analysis.stats import stats
 from lctl.analysis.statstext import lines
 from lctl.analysis.surveying import survey
@@ -79,6 +80,18 @@ def test_calls_that_do_not_say_what_they_used_cost_an_unknown_amount() -> None:
     user = script.message("user", "hi", None)
     script.call(user, "b", tokens={"input": 12_000, "output": 1_700})
     assert "Cost: $0.047 (without a call that does not say what it used)" in lines(stats(script.log()))
+
+
+def test_tokens_that_nobody_told_are_unknown() -> None:
+    """As the cost is; where some told, their sum stands."""
+    script = Script()
+    script.end(script.start("main", kind="llm", model="gpt-4o"))
+    assert "Tokens: unknown (a call that does not say what it used)" in lines(stats(script.log()))
+    assert "| gpt-4o | 1 | 0 | 0ms | 0ms | ? | ? | ? |" in markdown(script.log())
+    user = script.message("user", "hi", None)
+    script.call(user, "b", tokens={"input": 12_000, "output": 1_700})
+    assert "Tokens: 13,700 (in: 12,000 / out: 1,700)" in lines(stats(script.log()))
+    assert "Tokens: 0 (in: 0 / out: 0)" in lines(stats(Script().log()))
 
 
 def test_to_count_tokens_is_free() -> None:

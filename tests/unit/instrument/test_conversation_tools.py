@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lctl.conversation.items import ungroup
 from lctl.instrument.toolcalls import ToolCalls
 from lctl.instrument.toolmessages import Result
 from tests.unit.instrument.chains import (
@@ -170,6 +171,18 @@ class TestToolCalls:
         ]
         assert seen == [("look", {"q": 1}, "x"), ("run", "ls", "y")]
         assert [data["role"] for data in chain.path(sent[1])] == ["user", "assistant", "tool", "tool"]
+
+    def test_local_shell_outputs(self, chain: Chain) -> None:
+        """Such a result has the id of its call in another place, and goes back as it came."""
+        act = {"type": "exec", "command": ["ls"], "env": {}}
+        output = [{"type": "local_shell_call", "id": "ls_1", "call_id": "c1", "action": act}]
+        chain.receive(chain.send({"input": "a"}, RESPONSES), assistant(output))
+        result = {"type": "local_shell_call_output", "id": "c1", "output": "a.txt"}
+        sent = chain.send({"input": [{"role": "user", "content": "a"}, *output, result]}, RESPONSES)
+        [call] = [event["data"] for event in chain.events("tool_call")]
+        assert (call["tool"], call["input"], call["output"]) == ("local_shell", act, "a.txt")
+        assert ungroup([chain.path(sent[1])[-1]])[0].items() >= result.items()
+        assert "call_id" not in ungroup([chain.path(sent[1])[-1]])[0]
 
     def test_legacy_functions(self, chain: Chain) -> None:
         """function_call has no id: its name joins call and result."""

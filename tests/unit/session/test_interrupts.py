@@ -202,3 +202,52 @@ def _interrupted(work: Callable[[Any], Any]) -> None:
     while time.monotonic() < end and not unraised:
         work(1)
     unraised.clear()
+
+
+class _Exits:
+    """Whatever it is asked, it wants to end the program."""
+
+    def __init__(self, stop: Callable[[], None]) -> None:
+        self.stop = stop
+
+    def __repr__(self) -> str:
+        self.stop()
+        return ""
+
+    def model_dump(self, **given: Any) -> Any:
+        self.stop()
+
+
+class _ExitsAsError(Exception):
+    def __str__(self) -> str:
+        sys.exit(3)
+
+
+def test_an_object_that_exits_as_it_is_looked_at(tmp_path: Path) -> None:
+    """It is the look of ours that asked for it; the program would have gone on."""
+    with lctl.LCTLSession("test", tmp_path / "log.lctl.json") as session:
+        value = _Exits(lambda: sys.exit(3))
+        assert look_up(value) is value
+        assert look_up({value: [value]})
+        session.tool_call("say", {"x": value}, value)
+        session.error("odd", "any", _ExitsAsError())
+    text = (tmp_path / "log.lctl.json").read_text()
+    assert text.count("<repr raised SystemExit>") >= 4
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_exit_by_a_signal_goes_through(number: signal.Signals, tmp_path: Path) -> None:
+    """Ctrl-C, and a handler that exits, at the moment that a value is looked at."""
+
+    def leave(number: int, frame: object) -> None:
+        sys.exit(4)
+
+    before = signal.signal(number, leave if number == signal.SIGTERM else signal.default_int_handler)
+    try:
+        with (
+            lctl.LCTLSession("test", tmp_path / "log.lctl.json"),
+            pytest.raises(SystemExit if number == signal.SIGTERM else KeyboardInterrupt),
+        ):
+            look_up(_Exits(lambda: signal.raise_signal(number)))
+    finally:
+        signal.signal(number, before)

@@ -136,6 +136,20 @@ def test_google_embeddings_and_counts() -> None:
     assert answered(f"{GOOGLE}:countTokens", {"totalTokens": 7}).usage == {"totalTokens": 7}
 
 
+def test_embeddings_of_vertex() -> None:
+    """Models that are asked for predictions; pictures are made by the same path."""
+    url = "https://x/v1/projects/p/locations/l/publishers/google/models/text-embedding-005:predict"
+    request = asked(url, {"instances": [{"content": "one"}, {"content": "two"}], "parameters": {"a": 1}})
+    assert (request.kind, request.model, request.input) == ("embedding", "text-embedding-005", ["one", "two"])
+    assert request.params == {"parameters": {"a": 1}}
+    row = {"embeddings": {"values": [0, 1], "statistics": {"token_count": 4}}}
+    answer = answered(url, {"predictions": [row, row]})
+    assert (answer.embedding, answer.tokens) == ({"count": 2, "dimensions": 2}, {"input": 8})
+    assert answered(url, {"predictions": [{"embeddings": {"values": [0]}}]}).tokens is None
+    with pytest.raises(ValueError, match="embeddings"):
+        asked(url, {"instances": [{"prompt": "a cat"}]})
+
+
 def test_calls_without_ids_are_answered_by_name_and_order() -> None:
     """Two calls of one function, then its two results."""
     chain, url = Chain(), f"{GOOGLE}:generateContent"

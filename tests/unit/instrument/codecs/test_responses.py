@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from lctl.instrument.codecs import ModelAnswer, ModelRequest, find
+from lctl.instrument.codecs.responses import read_events
 from tests.unit.instrument.codecs.streams import JSON, SSE, named
 
 URL = "https://api.openai.com/v1/responses"
@@ -112,6 +113,13 @@ class TestAnswers:
         body = {"status": "failed", "error": {"code": "server_error", "message": "no"}, "output": []}
         answer = read(orjson.dumps(body), JSON)
         assert answer.error == {"status": 200, "type": None, "code": "server_error", "message": "no"}
+
+
+def test_a_stream_that_says_no_end() -> None:
+    """What its response was at the beginning is no reason for which it finished."""
+    begun = {"id": "r", "model": "m", "status": "in_progress", "output": []}
+    answer = read_events([{"type": "response.created", "response": begun}], done=False)
+    assert (answer.complete, answer.finish_reason) == (False, None)
 
 
 class TestStreams:

@@ -50,6 +50,15 @@ SECRETS = {
     "pinecone": "pcsk_" + chars(6) + "_" + chars(60),
     "notion": "ntn_" + chars(46),
     "atlassian": "ATATT3x" + chars(60),
+    "databricks": "dapi" + chars(32, "0123456789abcdef"),
+    "vault": "hvs." + chars(90),
+    "google-refresh": "1//0" + chars(60),
+    "service-account": base64.b64encode(
+        json.dumps({"type": "service_account", "id": chars(9)}).encode()
+    ).decode(),
+    "service-account-file": base64.b64encode(
+        json.dumps({"type": "service_account", "id": chars(9)}, indent=2).encode()
+    ).decode(),
     "telegram": "123456789:AA" + chars(33),
     "base64": base64.b64encode(f"sk-proj-{chars(40)}".encode()).decode(),
     "private-key": chars(64) + "\n" + chars(64),
