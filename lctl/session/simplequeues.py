@@ -25,7 +25,7 @@ def replacement(module: Any, active: list[bool]) -> type:
         module: `queue`.
         active: empty once it is out of use; then it makes Python's own.
     """
-    plain: type = getattr(module, NAME)
+    plain: Any = getattr(module, NAME)
 
     class Kind(ABCMeta):  # what the program derives from it may be abstract
         """Python's own are instances, too."""
