@@ -133,7 +133,7 @@ def test_what_cannot_be_run_again_is_said_in_one_line(lctl: Run, tmp_path: Path)
 
 
 @pytest.mark.parametrize("call", ["{}", "(lambda: {})()"], ids=["in a line", "where a function returns"])
-def test_a_debugger_in_the_live_program_leaves_no_trace(lctl: Run, tmp_path: Path) -> None:
+def test_a_debugger_in_the_live_program_leaves_no_trace(lctl: Run, tmp_path: Path, call: str) -> None:
     """What is typed and shown there, and what it reads of the clock, is none of the program's."""
     (tmp_path / "asking.py").write_text(
         "import random, sys\n"
