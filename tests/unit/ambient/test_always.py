@@ -35,8 +35,7 @@ def test_a_limit_of_time_in_a_sleep_has_the_lines_of_its_handler(run: Run, after
         "import signal, sys, time, traceback\n"
         "def over(number, frame): raise TimeoutError\n"
         "signal.signal(signal.SIGALRM, over)\n"
-        "signal.setitimer(signal.ITIMER_REAL, {after})\n"
-        "try: time.sleep(5)\n"
+        "try: signal.setitimer(signal.ITIMER_REAL, {after}); time.sleep(5)\n"
         "except TimeoutError as error:\n"
         "    print(*(frame.name for frame in traceback.extract_tb(error.__traceback__)))\n"
     )
