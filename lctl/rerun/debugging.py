@@ -20,13 +20,25 @@ class Debugger(pdb.Pdb):
         self.use_rawinput = piped is None  # else it would read what the program has not read yet
         self.prompt = "(lctl) "
         self._notice = notice
+        self._asks = False
 
     def interaction(self, frame: Any, *args: Any, **kwargs: Any) -> None:
         with reads.aside(), outputs.uncounted():
-            if self._notice:
-                self.message(self._notice)
-                self._notice = ""
-            super().interaction(frame, *args, **kwargs)
+            self._asks = True
+            try:
+                if self._notice:
+                    self.message(self._notice)
+                    self._notice = ""
+                super().interaction(frame, *args, **kwargs)
+            finally:
+                self._asks = False
+
+    def message(self, msg: str) -> None:
+        if self._asks:
+            super().message(msg)
+        else:  # as of a function's return, which it says before it asks
+            with outputs.uncounted():
+                super().message(msg)
 
 
 def debug(notice: str, frame: FrameType | None = None) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from lctl.errors import RerunStopped
 from lctl.rerun.answers import RecordedAnswer
 from lctl.rerun.crossings import body_of
+from lctl.rerun.forkreads import ForkReads
 from lctl.rerun.matching import Match
 from lctl.rerun.ordering import keys
 from lctl.rerun.player import TapePlayer
-from lctl.rerun.reads import Reads
 from lctl.rerun.rewording import EditedAnswer
 from lctl.rerun.rules import EditedResult, Place, Rules
 from lctl.rerun.toolpolicy import ToolPolicy, approved, stand_in
@@ -29,16 +29,6 @@ if TYPE_CHECKING:
     from lctl.session.lanes import Lane
 
 
-class ForkReads(Reads):
-    """A secret is read for real: the tape has it redacted, and a live call needs it."""
-
-    def ambient(self, source: str, key: str, lane: Lane) -> tuple[Any] | None:
-        found = super().ambient(source, key, lane)
-        if found is not None and source == "environment" and "[redacted:" in str(found[0]):
-            return None
-        return found
-
-
 class ForkPlayer(TapePlayer):
     """Serves one process from one tape up to a fork point.
 
@@ -54,7 +44,7 @@ class ForkPlayer(TapePlayer):
         self.fork = fork
         self.turns.until = fork.at
         self.rules = rules
-        self.reads = ForkReads(tape, self.settings, self.tally, halt, self.live)
+        self.reads = ForkReads(tape, self.settings, self.tally, halt, self.live, fork=fork)
         self._tools = ToolPolicy.parse(settings.tools)
         self._approvals: dict[str, bool] = {}
 

@@ -206,3 +206,9 @@ def _advice(match: Match, policy: str) -> str:
             "--on-miss live goes on from here with real calls"
         )
     return "  --on-miss live goes on from here with real calls"
+
+
+def of_log(verb: str, error: Exception) -> str:
+    """The new log cannot be written."""
+    why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
+    return f"the log of this {verb} cannot be written ({why}); -o PATH puts it elsewhere"

@@ -11,6 +11,7 @@ from lctl.session.pooljobs import Seen
 
 if TYPE_CHECKING:
     from lctl.rerun.certificate import Tally
+    from lctl.rerun.entries import Read
     from lctl.rerun.halting import Halt
     from lctl.rerun.livelanes import LiveLanes
     from lctl.rerun.settings import Settings
@@ -62,6 +63,12 @@ class Reads:
             raise self._halt.stop(misses.of_read(source, key, lane.path, at + 1, recorded))
         self._tally.add("executed")
         return None
+
+    def _next(self, source: str, lane: Lane) -> Read | None:
+        """What `lane` is given next of that source; None where the tape has no more."""
+        place = (lane.path, source)
+        row, at = self._tape.reads.get(place, ()), self._served.get(place, 0)
+        return row[at] if at < len(row) else None
 
     def seen(self, key: str, of: str, lane: Lane) -> list[int] | None:
         """See `lctl.session.border.Player.seen`. All need not be asked for: some libraries look once more, or

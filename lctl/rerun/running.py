@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lctl.clock import monotonic, system_clock, system_ids
-from lctl.errors import RerunError
+from lctl.errors import RecordingError, RerunError
 from lctl.instrument import provenance
 from lctl.record.journal import Durability, JournalStore
 from lctl.rerun import forking, misses, siblings, stopping
@@ -137,9 +137,12 @@ class Rerun:
                 **self._lineage(tape, made.get("parent")),
             }
             asked = len(self._echoes) == self._asked
-            path = self._path(f"{self._verb}-{name}", asked)
             player = self.player if first else self._player_of(tape)
-            echo = EchoStore(path, made, tape, player.equivalent, durability=durability)
+            try:
+                path = self._path(f"{self._verb}-{name}", asked)
+                echo = EchoStore(path, made, tape, player.equivalent, durability=durability)
+            except (OSError, RecordingError) as error:  # unrecorded, it would be served nothing either
+                raise self.halt.stop(misses.of_log(self._verb, error)) from None
             echo.recorder = Filling
             self._connect(echo, player)
             if self.fork is not None:

@@ -56,12 +56,13 @@ class ToolPolicy(NamedTuple):
         chosen = cast("Choice | None", self.named.get(tool, self.usual))
         if chosen is None:
             chosen = "live" if _LOOKS.search(tool) else "ask"
-        if chosen == "ask" and not _can_ask():
+        if chosen == "ask" and not is_terminal():
             return "dry-run"
         return chosen
 
 
-def _can_ask() -> bool:
+def is_terminal() -> bool:
+    """Whether somebody sits there who can be asked."""
     return bool(sys.stdin is not None and sys.stdin.isatty())
 
 

@@ -57,6 +57,8 @@ def program(
     warnings: list[str] = []
     if not words:
         argv[0] = _interpreter(known, warnings)
+        if argv[1:] in ([], ["-"]):
+            warnings.append("its program came by standard input, and has to come so again (< agent.py)")
     cwd = Path(known["cwd"]) if isinstance(known.get("cwd"), str) else None
     if cwd is not None and not cwd.is_dir():
         warnings.append(f"its folder {cwd} is not there; it runs in {Path.cwd()}")

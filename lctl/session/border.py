@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 #: The source of times that libraries show (of log lines, messages, answers): a rerun may show others.
 LOGGED = "log"
 
+#: The source of what is typed or piped in.
+STDIN = "stdin"
+
 #: The source of what a model is shown of a failed tool. Recordings by `auto_instrument()` hold it, too.
 SHOWN = "traceback"
 

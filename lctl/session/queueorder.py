@@ -126,6 +126,8 @@ class Order:
         """Something is to be done here; in a rerun, when it is its turn. None: it is not noted."""
         if self._generation != _generation:  # it is the parent's
             return None
+        if self.turns is None and (len(self._acts) >= _MANY or self._room[0] <= 0):
+            return None
         lane = lanes.current()
         if lane.tool is not None or lanes.is_aside(lane.path):
             return None

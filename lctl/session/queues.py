@@ -91,9 +91,9 @@ def _done(
     timeout: float | None,
 ) -> Any:
     order: Order | None = queue.__dict__.get(ORDER)
-    if order is None:
+    module = sys.modules.get("queue")
+    if order is None or module is None:  # Python is shutting down
         return original(queue, *items, block, timeout)
-    module = sys.modules["queue"]
     began = module.time()  # in a rerun, on virtual time
     lane = begun(order, sys._getframe(2))
     if lane is None:

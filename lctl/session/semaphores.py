@@ -32,9 +32,10 @@ def _acquire(
     original: Callable[..., bool], semaphore: Any, blocking: bool = True, timeout: float | None = None
 ) -> bool:
     order: Order | None = semaphore.__dict__.get(ORDER)
-    if order is None:
+    module = sys.modules.get("threading")
+    if order is None or module is None:  # Python is shutting down
         return original(semaphore, blocking, timeout)
-    time = sys.modules["threading"]._time
+    time = module._time
     began = time()  # in a rerun, on virtual time
     lane = queues.begun(order, sys._getframe(2))
     if lane is None:

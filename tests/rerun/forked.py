@@ -52,6 +52,14 @@ class Agent:
         assert self.first.code == 0, self.first.err
         self.recorded = len(models.requests)
 
+    @classmethod
+    def of(cls, folder: Path, models: ModelServer, first: Result) -> Agent:
+        """One that has been recorded."""
+        made = cls.__new__(cls)
+        made.folder, made.models, made.first = folder, models, first
+        made.environ, made.recorded = dict(models.environ), len(models.requests)
+        return made
+
     def fork(self, at: int, *options: str, stdin: str = "", **environ: str) -> Result:
         log = self.folder / "fork.lctl.json"
         log.unlink(missing_ok=True)

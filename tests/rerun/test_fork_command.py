@@ -6,14 +6,16 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import lctl
 from lctl.codec import open_log, verify
 from lctl.errors import UsageError
+from lctl.testing import ModelServer
 from tests.rerun.forked import Agent
-from tests.rerun.harness import LCTL, run
+from tests.rerun.harness import LCTL, record, rerun, run
 
 pytestmark = pytest.mark.slow
 
@@ -88,9 +90,101 @@ def test_from_python(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     ("answers", "noted"), [([b"y\n", b"n\n"], 1), ([b"a\n"], 2), ([b"v\n"], 0), ([b"\x04", b"y\n"], 1)]
 )
 def test_a_question_before_a_tool_on_a_terminal(agent: Agent, answers: list[bytes], noted: int) -> None:
-    pty = pytest.importorskip("pty")
     at = agent.seqs("exchange")[1]
     before = (agent.folder / "ledger").read_text().count("\n")
+    said = _on_terminal(agent, at, b"ne[v]er:", answers)
+    assert b"run note(" in said
+    assert (agent.folder / "ledger").read_text().count("\n") - before == noted
+
+
+CHAT = """\
+import os, httpx
+
+client = httpx.Client(base_url=os.environ["OPENAI_BASE_URL"], headers={"authorization": "Bearer k"})
+messages = []
+while True:
+    try:
+        said = input(f"{len(messages)}> ")
+    except EOFError:
+        break
+    messages.append({"role": "user", "content": said})
+    made = client.post("/chat/completions", json={"model": "gpt-4.1", "messages": messages}).json()
+    messages.append(made["choices"][0]["message"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [(["other", "\x04"], ["first", "other"]), (["\x04"], ["first"]), (None, ["first", "second", "third"])],
+)
+def test_what_is_typed_behind_the_point_is_read_at_a_terminal(
+    tmp_path: Path, models: ModelServer, typed: list[str] | None, expected: list[str]
+) -> None:
+    """What is piped is the recorded line up to the first live call, and from then on what is piped now."""
+    program = tmp_path / "chat.py"
+    program.write_text(CHAT)
+    first = record(str(program), tmp_path, models.environ, stdin="first\nsecond\n")
+    assert first.code == 0, first.err
+    agent = Agent.of(tmp_path, models, first)
+    at = next(event["seq"] for event in first.events if event["type"] == "step_end")
+    if typed is None:
+        made = agent.fork(at, stdin="third\n")
+        assert made.code == 0, made.err
+    else:
+        lines = [line if line == "\x04" else f"{line}\n" for line in typed]
+        _on_terminal(agent, at, (b"2>", b"4>"), [line.encode() for line in lines])
+    last = agent.asked[-1]["messages"] if agent.asked else [{"role": "user", "content": "first"}]
+    assert [one["content"] for one in last if one["role"] == "user"] == expected
+
+
+def test_nothing_comes_from_the_tape_where_nothing_is_before(tmp_path: Path, models: ModelServer) -> None:
+    program = tmp_path / "chat.py"
+    program.write_text(CHAT)
+    first = record(str(program), tmp_path, models.environ, stdin="first\n")
+    assert first.code == 0, first.err
+    with ModelServer() as elsewhere:
+        agent = Agent.of(tmp_path, models, first)
+        made = agent.fork(0, stdin="one\ntwo\n", **elsewhere.environ)
+        assert made.code == 0, made.err
+        asked = [json.loads(request.raw)["messages"][-1]["content"] for request in elsewhere.requests]
+    assert (asked, agent.asked) == (["one", "two"], [])
+    again = rerun(made.log, tmp_path)
+    assert again.code == 0, again.err
+
+
+def test_a_fork_whose_log_cannot_be_written_asks_nobody(tmp_path: Path, models: ModelServer) -> None:
+    """Without a log nothing is served, so that the whole program would run for real."""
+    program = tmp_path / "chat.py"
+    program.write_text(CHAT)
+    first = record(str(program), tmp_path, models.environ, stdin="first\nsecond\n")
+    assert first.code == 0, first.err
+    (tmp_path / "file").write_text("")
+    recorded = len(models.requests)
+    for words in (["fork", "--at", "9"], ["rerun"]):
+        command = [*LCTL, *words, str(first.log)]
+        nowhere = {**models.environ, "LCTL_DIR": str(tmp_path / "file" / "logs")}
+        made = run(command, tmp_path, nowhere, first.log)
+        assert made.code == 1
+        assert f"the log of this {words[0]} cannot be written" in made.err
+        assert "Traceback" not in made.err and "not affected" not in made.err
+    assert len(models.requests) == recorded
+
+
+def test_a_program_that_came_by_standard_input(tmp_path: Path, models: ModelServer) -> None:
+    log = tmp_path / "run.lctl.json"
+    program = CHAT.replace('input(f"{len(messages)}> ")', '"first" if not messages else exit()')
+    command = [*LCTL, "run", "--output", str(log), sys.executable, "-"]
+    first = run(command, tmp_path, models.environ, log, program)
+    assert first.code == 0, first.err
+    for stdin, code in ((program, 0), ("", 1)):
+        made = run([*LCTL, "rerun", str(log)], tmp_path, {}, log, stdin)
+        assert made.code == code, made.err
+        assert "its program came by standard input, and has to come so again" in made.err
+
+
+def _on_terminal(agent: Agent, at: int, question: bytes | tuple[bytes, ...], answers: list[bytes]) -> bytes:
+    """What a fork says to somebody who gives these answers, one whenever it asks."""
+    pty = pytest.importorskip("pty")
     left = list(answers)
     clean = {k: v for k, v in os.environ.items() if not k.startswith("LCTL_")}
     clean |= {**agent.environ, "LCTL_DIR": str(agent.folder / "logs"), "NO_COLOR": "1"}
@@ -115,13 +209,12 @@ def test_a_question_before_a_tool_on_a_terminal(agent: Agent, answers: list[byte
             if not block:
                 break
             said += block
-            if block.rstrip().endswith(b"ne[v]er:"):
+            if block.rstrip().endswith(question):
                 os.write(main, left.pop(0))
         assert process.wait() == 0, said.decode()
     os.close(main)
-    assert b"run note(" in said
     assert left == []
-    assert (agent.folder / "ledger").read_text().count("\n") - before == noted
+    return said
 
 
 def _take_terminal() -> None:

@@ -85,7 +85,7 @@ def _recorded(
         finally:
             _asked.inside = False
 
-    return reads.read("stdin", key, _reader(_getframe(2)), inside, encode, decode)
+    return reads.read(border.STDIN, key, _reader(_getframe(2)), inside, encode, decode)
 
 
 class _Lines(io.TextIOWrapper):
@@ -196,7 +196,7 @@ def _input(original: Any) -> Callable[..., Any]:
         frame = _reader(_getframe(1))
         if kind() == "terminal":
             line = reads.read(
-                "stdin", "input", frame, lambda: _typed(original, prompt), None, _served(prompt)
+                border.STDIN, "input", frame, lambda: _typed(original, prompt), None, _served(prompt)
             )
             if line is None:
                 raise EOFError("EOF when reading a line")

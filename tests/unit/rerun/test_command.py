@@ -132,14 +132,16 @@ def test_what_cannot_be_run_again_is_said_in_one_line(lctl: Run, tmp_path: Path)
     assert lctl("rerun", "old.lctl.json", "--pdb").returncode == 2
 
 
-def test_a_debugger_in_the_live_program_leaves_no_trace(lctl: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("call", ["{}", "(lambda: {})()"], ids=["in a line", "where a function returns"])
+def test_a_debugger_in_the_live_program_leaves_no_trace(lctl: Run, tmp_path: Path, call: str) -> None:
     """What is typed and shown there, and what it reads of the clock, is none of the program's."""
     (tmp_path / "asking.py").write_text(
         "import random, sys\n"
         "from openai import OpenAI\n"
+        "MODEL = 'gpt-4o'\n"
         "text = sys.stdin.readline() + str(random.random())\n"
         'said = [{"role": "user", "content": text}]\n'
-        'answer = OpenAI().chat.completions.create(model="gpt-4o", messages=said)\n'
+        f"answer = {call.format('OpenAI().chat.completions.create(model=MODEL, messages=said)')}\n"
         "print(answer.choices[0].message.content, sys.stdin.readline(), random.random())\n"
     )
     with ModelServer(random_answers=True) as server:

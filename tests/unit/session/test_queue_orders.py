@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 import json
+import pickle
 import queue
+import subprocess
 import sys
 import threading
+from abc import ABC
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -102,6 +107,51 @@ def test_a_simple_queue_of_the_programs_is_one_for_everybody() -> None:
             items.get(timeout=0.01)
     assert isinstance(inner, queue.SimpleQueue) and issubclass(PLAIN, queue.SimpleQueue)
     assert not isinstance(inner, Named)
+
+
+@pytest.mark.usefixtures("_recorded")
+def test_what_a_program_makes_of_a_simple_queue() -> None:
+    """As of Python's own: `put` of a class derived from it is not what `put_nowait` calls."""
+
+    class Named(queue.SimpleQueue[Any], ABC):
+        __slots__ = ()
+
+        def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
+            super().put(("named", item), block, timeout)
+
+    items = Named()
+    items.put(1)
+    items.put_nowait(2)
+    assert (items.get(), items.get_nowait()) == (("named", 1), 2)
+    plain = queue.SimpleQueue[int]()
+    assert pickle.loads(pickle.dumps(queue.SimpleQueue)) is queue.SimpleQueue
+    for one in (items, plain):
+        assert not hasattr(one, "__dict__")
+        with pytest.raises(TypeError, match="cannot pickle"):
+            copy.copy(one)
+    assert inspect.signature(plain.put) == inspect.signature(PLAIN().put)
+    assert plain.get.__doc__ == PLAIN.get.__doc__
+
+
+def test_queues_and_semaphores_give_and_take_while_python_shuts_down(tmp_path: Path) -> None:
+    program = """
+import queue, threading, lctl
+lctl.auto_instrument()
+
+class Last:
+    def __init__(self):
+        self.queues, self.limit = (queue.Queue(), queue.SimpleQueue()), threading.Semaphore()
+
+    def __del__(self):
+        for items in self.queues:
+            items.put(1)
+            with self.limit:
+                print(items.get())
+
+last = Last()
+"""
+    ran = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("1\n1\n", "")
 
 
 def test_simple_queues_are_pythons_own_afterwards() -> None:
