@@ -13,7 +13,7 @@ _STREAMING = "_transform_stream_with_config"
 
 
 def is_left(run_id: UUID) -> bool:
-    """Whether the stream whose end LangChain is telling of had more to give: what it goes through is not over."""
+    """Whether the stream whose end LangChain is telling of had more to give."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name == _STREAMING:
