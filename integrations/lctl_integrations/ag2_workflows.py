@@ -9,8 +9,8 @@ from lctl.session.default import get_session
 
 
 def built(wrapped: Any, adapter: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Signature of the wrapped: (metadata, sender_id, reply, events, state, hub), which makes of a turn what the
-    others hear of it."""
+    """Signature of the wrapped, which makes of a turn what others hear of it:
+    (metadata, sender_id, reply, events, state, hub)."""
     envelope = wrapped(*args, **kwargs)
     _told(adapter, envelope, *args[4:], **kwargs)
     return envelope
