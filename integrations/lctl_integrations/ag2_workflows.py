@@ -19,8 +19,10 @@ def built(wrapped: Any, adapter: Any, args: tuple[Any, ...], kwargs: dict[str, A
 @guarded("a hand-off of ag2")
 def _told(adapter: Any, envelope: Any, state: Any = None, hub: Any = None, **_: Any) -> None:
     session = get_session()
-    routing = {} if envelope is None else envelope.event_data.get("routing") or {}
-    if session is None or routing.get("kind") != "handoff":
+    if session is None or envelope is None:
+        return
+    routing = envelope.event_data.get("routing") or {}
+    if routing.get("kind") != "handoff":
         return
     # A tool says to whom, or the graph does, by which tool it was.
     to = routing.get("target") or adapter.fold(envelope, state).expected_next_speaker
