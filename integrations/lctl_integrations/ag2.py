@@ -22,7 +22,7 @@ from lctl.session import border, wrappedruns, wrapping
 from lctl.session.default import get_session
 from lctl.session.toolcalls import Pause
 from lctl.session.toolruns import begin_tool
-from lctl_integrations import ag2_doings
+from lctl_integrations import ag2_doings, ag2_workflows
 from lctl_integrations.ag2_doings import Doings
 
 _TURN = "an agent's turn of ag2"
@@ -40,6 +40,7 @@ _ACTIONS: dict[str, tuple[str | None, ...]] = {
     "tasks": ("progress", "complete", "cancel"),
 }
 _IDS = "ag2.network.ids"
+_WORKFLOWS = "ag2.network.adapters.workflow"
 #: Names that ag2 makes up.
 _SUBTASK = re.compile(r"\Asubtask-[0-9a-f]{8}\Z")
 #: Of what the tape holds: a call that is left to who asked the agent, a browser or another process.
@@ -56,12 +57,14 @@ class AG2:
 
     name = "ag2"
     supported = ">=1.2,<2"
-    modules = ("ag2.agent", "ag2.context", _IDS)
+    modules = ("ag2.agent", "ag2.context", _IDS, _WORKFLOWS)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == _IDS:
             patches.wrap(module, "make_id", _named)
             patches.wrap(module, "_MonotonicIds.__call__", _named)
+        elif module.__name__ == _WORKFLOWS:
+            patches.wrap(module, "WorkflowAdapter.build_round_envelope", ag2_workflows.built)
         elif module.__name__ == "ag2.context":
             patches.wrap(module, "ConversationContext.send", ag2_doings.sent)
             patches.wrap(module, "ConversationContext.enqueue", ag2_doings.enqueued)

@@ -29,6 +29,7 @@ _STARTS = {
     "lite_agent_execution_started": ("agent", "lite_agent_execution"),
     "knowledge_search_query_started": ("retriever", "knowledge_search_query"),
     "memory_query_started": ("retriever", "memory_query"),
+    "llm_guardrail_started": ("guardrail", "llm_guardrail"),
 }
 #: How an end is told, after the name of what ends.
 _OUTCOMES = {
@@ -38,6 +39,8 @@ _OUTCOMES = {
     "error": "error",
     "paused": "paused",
 }
+#: Characters of an intent.
+_MOST = 100
 _BEGUN = {ends: start for start, (_, ends) in _STARTS.items()}
 #: Failures of a part that end the whole, of which nothing more is told: without a query nothing is looked up.
 _GIVEN_UP = {"knowledge_query_failed": "knowledge_search_query_started"}
@@ -134,7 +137,7 @@ class _Bus:
         key = self._begin_of(source, event, start)
         if key is None:
             return
-        error = sys.exc_info()[1] if outcome == "error" else None
+        error = sys.exc_info()[1] if outcome == "error" or _is_raised(event) else None
         for each in (*self._left_open(key), key):
             del self._open[each]
             if error is not None:
@@ -217,11 +220,14 @@ def _described(source: Any, event: Any) -> tuple[str | None, dict[str, Any]]:
             name = getattr(source, "name", None)
             agent = getattr(getattr(source, "agent", None), "role", None)
             said = source.description
-            return agent, {"intent": name or said, **_given(input_summary=said if name else None)}
+            intent = name or _first_line(said)
+            return agent, {"intent": intent, **_given(input_summary=None if said == intent else said)}
         case "knowledge_search_query_started":  # the query is yet to be made
             return None, {"intent": "knowledge"}
         case "memory_query_started":
             return None, {"intent": "memory", "query": event.query}
+        case "llm_guardrail_started":  # in words, where a model is to judge
+            return None, {"intent": _first_line(event.guardrail_name or "guardrail")}
     return getattr(source, "role", None) or event.agent_role, {"intent": "execute"}
 
 
@@ -229,7 +235,22 @@ def _results(event: Any) -> dict[str, Any]:
     """What the end of a step says."""
     if event.type == "knowledge_search_query_completed":
         return {"query": event.query, "output": event.retrieved_knowledge}
+    if event.type == "llm_guardrail_completed":
+        return {"triggered": not event.success, **_given(reason=event.error)}
     return {}
+
+
+def _is_raised(event: Any) -> bool:
+    """Whether an end that is told like any other is that of a guardrail that failed itself."""
+    error = sys.exc_info()[1]
+    said = getattr(event, "error", None)
+    return error is not None and said in (str(error), f"{type(error).__name__}: {error}")
+
+
+def _first_line(text: str) -> str:
+    """What a step is for, where that is told in many words."""
+    line = text.strip().partition("\n")[0].strip()
+    return line if len(line) <= _MOST else f"{line[: _MOST - 1]}…"
 
 
 def _given(**data: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from langchain_core.runnables.config import (  # pyright: ignore[reportMissingIm
 
 from lctl.instrument.structure import ModelCall, Runs, guarded
 from lctl.session import LCTLSession, default
+from lctl_integrations import langchain_streams
 from lctl_integrations import langchain_values as values
 
 #: One for all handlers: a run that two of them are told of is one step.
@@ -118,7 +119,7 @@ class LCTLCallbackHandler(BaseCallbackHandler):
     ) -> None:
         waits = _waiting.pop(run_id, []) or values.interrupts_in(outputs)
         _handed.pop(run_id, None)
-        is_left = run_id in _streamed and runs.goes_on(run_id)  # LangChain tells of that as of any end
+        is_left = run_id in _streamed and (runs.goes_on(run_id) or langchain_streams.is_left(run_id))
         _streamed.discard(run_id)
         if runs.is_skipped(run_id):
             if waits and parent_run_id is not None:

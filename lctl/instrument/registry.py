@@ -49,6 +49,7 @@ OURS = {
     "langgraph.pregel": "lctl_integrations.langgraph:LangGraph",
     "agents": "lctl_integrations.openai_agents:OpenAIAgents",
     "pydantic_ai": "lctl_integrations.pydantic_ai:PydanticAI",
+    "pydantic_graph": "lctl_integrations.pydantic_graph:PydanticGraph",
     "claude_agent_sdk": "lctl_integrations.claude_agent_sdk:ClaudeAgentSDK",
     "google.genai": "lctl_integrations.google_genai:GoogleGenAI",
     "botocore": "lctl_integrations.botocore:Botocore",

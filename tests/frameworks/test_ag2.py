@@ -189,3 +189,45 @@ class TestDoings(Threaded):
 
 
 _CITIES = ("Rome", "Atlantis")
+
+
+class TestWorkflow(Threaded):
+    program = Path(__file__).parent / "programs" / "ag2_workflow.py"
+    integration = "ag2"
+    requires = ("ag2",)
+
+    def answer(self, request: Request) -> Any:
+        calls = {
+            "route": {"query": "a bill"},
+            "escalate": {"reason": "too much"},
+            "finish": {"summary": "Paid."},
+        }
+        for name, input in calls.items():
+            if name in request.tools and not request.tool_results:
+                return Reply(tool_calls=[(name, input)])
+        return "Done."
+
+    @staticmethod
+    def outline(events: list[dict[str, Any]]) -> list[str]:
+        return outlines.outline(events, tokens=False)
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        """To whom a turn hands over, the tool says or the graph."""
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "agent Chief: turn",
+                "  llm Chief",
+                "  llm Chief",
+                '  tool Chief: finish{"summary": "Paid."} (id) = {"summary": "Paid.", "reason": "finished"}',
+                "agent Clerk: turn",
+                "  llm Clerk",
+                "  llm Clerk",
+                '  tool Clerk: escalate{"reason": "too much"} (id) = "escalated"',
+                "agent Triage: turn",
+                "  llm Triage",
+                "  llm Triage",
+                '  tool Triage: route{"query": "a bill"} (id) = {"target": "Clerk", "reason": "by load"}',
+                "handoff Clerk -> Chief: too much",
+                "handoff Triage -> Clerk: by load",
+            ]
+        )

@@ -20,7 +20,12 @@ def test_chains_of_langchain(tmp_path: Path) -> None:
     events = played.first.events
     assert unnested(events) == []
     chains = [line for line in outline(events) if line.startswith("chain")]
-    assert chains == ["chain main: RunnableSequence", *["chain main: RunnableSequence [aborted]"] * 4]
+    assert chains == [
+        "chain main: RunnableSequence",
+        *["chain main: RunnableSequence [aborted]"] * 4,
+        "chain numbers: numbers",
+        "chain numbers: numbers [aborted]",
+    ]
 
 
 def test_agents_of_four_frameworks(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 
 from lctl.testing import Reply, Request
 from lctl.testing.integration_suite import IntegrationSuite, Recorded
-from tests.frameworks import answers
+from tests.frameworks import answers, outlines
 
 pytestmark = pytest.mark.frameworks
 
@@ -133,3 +133,71 @@ class TestPydanticDeps(IntegrationSuite):
             ("clerk", {"question": "Whose?"}, False),
             (look, {"name": "ann"}, False),
         ]
+
+
+class TestGraphs(IntegrationSuite):
+    """The graph that an agent is inside of itself is none."""
+
+    program = Path(__file__).parent / "programs" / "pydantic_graphs.py"
+    integration = "pydantic_graph"
+    requires = ("pydantic_ai", "pydantic_graph", "openai")
+
+    def answer(self, request: Request) -> Any:
+        return f"Answered: {request.last_text}"
+
+    @staticmethod
+    def outline(events: list[dict[str, Any]]) -> list[str]:
+        """Sorted: which of a graph's branches is told first depends on the answers."""
+        return outlines.outline(events, tokens=False)
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "chain crowd: crowd",
+                "  node split: split",
+                "  node work: work",
+                "    agent asker: run",
+                "      llm asker",
+                "chain crowd: crowd",
+                "  node split: split",
+                "  node work: work",
+                "    agent asker: run",
+                "      llm asker",
+                "  node work: work",
+                "    agent asker: run",
+                "      llm asker",
+                "chain crowd: crowd [error]",
+                "  node split: split",
+                "  node work: work [error]",
+                "    error work: LookupError: no such city",
+                "chain quiz: quiz",
+                "  node Ask: Ask",
+                "    agent asker: run",
+                "      llm asker",
+                "  node Ask: Ask",
+                "    agent asker: run",
+                "      llm asker",
+                "  node Judge: Judge",
+                "    agent judge: run",
+                "      llm judge",
+                "  node Judge: Judge",
+                "    agent judge: run",
+                "      llm judge",
+                "  node start: start",
+                "chain quiz: quiz [aborted]",
+                "  node Ask: Ask",
+                "    agent asker: run",
+                "      llm asker",
+                "  node start: start",
+            ]
+        )
+        assert outlines.unnested(recorded.events) == []
+        ends = {event["step"]: event["data"] for event in recorded.events if event["type"] == "step_end"}
+        gave = {
+            event["data"]["intent"]: ends[event["seq"]].get("output")
+            for event in recorded.events
+            if event["type"] == "step_start" and event["data"]["kind"] in ("node", "chain")
+        }
+        assert gave["split"] == ["BONN"]
+        assert gave["work"] == "Answered: Go to BONN."
+        assert gave["crowd"] == ["Answered: Go to BONN."]

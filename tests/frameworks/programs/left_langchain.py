@@ -50,3 +50,13 @@ async def main():
 
 asyncio.run(main())
 print(chain.invoke({"question": "And now?"}))
+
+
+def counted(pieces):
+    for piece in pieces:
+        yield from (f"{piece}{number}" for number in range(3))
+
+
+numbers = (RunnableGenerator(counted) | RunnableGenerator(shouted)).with_config(run_name="numbers")
+print(next(numbers.stream("n")))
+print(list(numbers.stream("m")))
