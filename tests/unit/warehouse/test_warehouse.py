@@ -334,6 +334,17 @@ def test_steps_are_what_the_state_says(duckdb: Any, logs: list[Log], tmp_path: P
         assert row["input_tokens"] == (step.tokens.input if step.tokens else None)
 
 
+def test_tables_are_those_of_a_query_on_the_log(duckdb: Any, logs: list[Log], tmp_path: Path) -> None:
+    """Columns by name and order, but for the run; and the same values of what a call used."""
+    place = [str(tmp_path / "runs" / "run-1.lctl.json")]
+    for table in ("steps", "tools", "messages", "errors"):
+        sql = f"SELECT * FROM {table} ORDER BY seq"
+        assert query_logs(place, sql).columns == ["run", *query(logs[0], sql).columns]
+    used = """SELECT seq, provider, operation, finish_reason, response_id, cache_read_tokens,
+              cache_write_tokens, reasoning_tokens FROM steps ORDER BY seq"""
+    assert query_logs(place, used).rows == query(logs[0], used).rows
+
+
 def test_values_are_those_of_a_query_on_the_log(duckdb: Any, tmp_path: Path) -> None:
     """A text has no quotes around it, parts stay parts, what a counted call did not use is none."""
     parts = [{"type": "text", "text": "in parts"}, {"type": "image_url", "image_url": {"url": "https://x"}}]
