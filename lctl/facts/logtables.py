@@ -19,8 +19,10 @@ Row = tuple[Any, ...]
 TABLES = {
     "steps": (
         "seq INTEGER PRIMARY KEY, agent TEXT, kind TEXT, intent TEXT, parent INTEGER, started TEXT,"
-        " ended TEXT, outcome TEXT, duration_ms REAL, model TEXT, role TEXT, profile TEXT, tool TEXT,"
-        " input_tokens INTEGER, output_tokens INTEGER, errors INTEGER, tool_calls INTEGER"
+        " ended TEXT, outcome TEXT, duration_ms REAL, model TEXT, provider TEXT, operation TEXT, role TEXT,"
+        " profile TEXT, tool TEXT, finish_reason TEXT, response_id TEXT, input_tokens INTEGER,"
+        " output_tokens INTEGER, cache_read_tokens INTEGER, cache_write_tokens INTEGER,"
+        " reasoning_tokens INTEGER, errors INTEGER, tool_calls INTEGER"
     ),
     "tools": (
         "seq INTEGER PRIMARY KEY, step INTEGER, agent TEXT, tool TEXT, input TEXT, output TEXT, error TEXT,"
@@ -47,21 +49,33 @@ def fill(sandbox: Sandbox, table: str, events: Iterable[Event]) -> None:
 
 
 def _steps(events: Iterable[Event]) -> Iterator[Row]:
-    said: dict[int, tuple[str | None, str | None]] = {}
+    begun: dict[int, Row] = {}
+    ended: dict[int | None, Row] = {}
 
     def noted() -> Iterator[Event]:
         for event in events:
+            data = event.data
             if event.type == "step_start":
-                model, profile = event.data.get("model"), event.data.get("agent_profile")
-                said[event.seq] = (_key(model, "role"), _key(profile, "type"))
+                told = (_text(data.get("provider")), _text(data.get("operation")))
+                begun[event.seq] = (
+                    *told, _key(data.get("model"), "role"), _key(data.get("agent_profile"), "type"),
+                )  # fmt: skip
+            elif event.type == "step_end":
+                used = data.get("tokens")
+                ended[event.step] = (
+                    _text(data.get("finish_reason")), _text(data.get("response_id")),
+                    *(_whole(used, name) for name in ("cache_read", "cache_write", "reasoning")),
+                )  # fmt: skip
             yield event
 
     for step in fold(noted(), initial()).steps.values():
         tokens = step.tokens
+        reason, response, *details = ended.get(step.seq, (None,) * 5)
         yield (
             step.seq, step.agent, step.kind, step.intent, step.parent, step.start, step.end, step.outcome,
-            step.duration_ms, step.model, *said.get(step.seq, (None, None)), step.tool,
-            tokens.input if tokens else None, tokens.output if tokens else None, step.errors, step.tool_calls,
+            step.duration_ms, step.model, *begun.get(step.seq, (None,) * 4), step.tool, reason, response,
+            tokens.input if tokens else None, tokens.output if tokens else None, *details,
+            step.errors, step.tool_calls,
         )  # fmt: skip
 
 
@@ -116,8 +130,17 @@ def _cell(value: Any) -> Any:
 
 
 def _key(value: Any, name: str) -> str | None:
+    return _text(value.get(name)) if isinstance(value, dict) else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _whole(value: Any, name: str) -> int | None:
+    """A count there, as SQLite can hold it."""
     found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else None
+    return found if type(found) is int and 0 <= found < 2**63 else None
 
 
 _ROWS: dict[str, Callable[[Iterable[Event]], Iterator[Row]]] = {

@@ -113,12 +113,14 @@ def _message(
             "tool_calls": [function_call(id, recipient, _words(content))],
         }
     elif role == "tool":
-        message["tool_call_id"] = _asked(nodes, parent)
+        message |= _answered(nodes, parent)
         message["name"] = text(author.get("name")) or "tool"
+        if content.get("content_type") == "system_error":
+            message["is_error"] = True
     kind = text(content.get("content_type")) or "?"
     if content and kind not in ("text", "code", "execution_output", "multimodal_text"):
         draft.lose(f"content of type {kind}: kept as it is", f"{where}, node {id}")
-    if any(mapping(part).get("asset_pointer") for part in items(content.get("parts"))):
+    if any(_points(mapping(part)) for part in items(content.get("parts"))):
         draft.lose("image or file that the export only points to", f"{where}, node {id}")
     model = text(metadata.get("model_slug"))
     ending = text(mapping(metadata.get("finish_details")).get("type"))
@@ -137,6 +139,11 @@ def _message(
     )  # fmt: skip
 
 
+def _points(part: dict[str, Any]) -> bool:
+    """Whether a part is only the address of an image, a file or, of what was spoken, a sound."""
+    return bool(part.get("asset_pointer") or mapping(part.get("audio_asset_pointer")).get("asset_pointer"))
+
+
 def _content(content: dict[str, Any]) -> Any:
     """Text where it is only text; else parts."""
     parts = items(content.get("parts"))
@@ -152,8 +159,8 @@ def _content(content: dict[str, Any]) -> Any:
     thoughts = items(content.get("thoughts"))
     if thoughts:
         return [
-            {"type": "reasoning", "text": text(mapping(one).get("content")), **mapping(one)}
-            for one in thoughts
+            {"type": "reasoning", "text": text(one.get("content")), **without(one, "content")}
+            for one in map(mapping, thoughts)
         ]
     return [content] if content else ""
 
@@ -163,14 +170,19 @@ def _words(content: dict[str, Any]) -> str:
     return found if isinstance(found, str) else "".join(text(mapping(part).get("text")) for part in found)
 
 
-def _asked(nodes: dict[str, dict[str, Any]], parent: str | None) -> str:
-    """Id of the call a tool's message answers: the nearest message above that was sent to a tool."""
+def _answered(nodes: dict[str, dict[str, Any]], parent: str | None) -> dict[str, str]:
+    """The id of the call a tool's message answers: the nearest message above that was sent to a tool. What a
+    tool says after its first message has none: two results of one call would be alternatives."""
     at: Any = parent
     seen: set[str] = set()
+    said = False
     while isinstance(at, str) and at in nodes and at not in seen:
         seen.add(at)
         own = mapping(nodes[at].get("message"))
-        if role_of(mapping(own.get("author")).get("role")) == "assistant":
-            return at if text(own.get("recipient")) not in ("", "all") else ""
+        role = role_of(mapping(own.get("author")).get("role"))
+        if role == "assistant":
+            asked = text(own.get("recipient")) not in ("", "all")
+            return {"tool_call_id": at} if asked and not said else {}
+        said = said or role == "tool"
         at = nodes[at].get("parent")
-    return ""
+    return {}

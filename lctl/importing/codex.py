@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from lctl.conversation.items import assistant
+from lctl.conversation.items import assistant, group
 from lctl.errors import NotImportable
 from lctl.importing.draft import Call, Draft
 from lctl.importing.source import Row, Source
-from lctl.importing.values import mapping, text, tokens, without
+from lctl.importing.values import dicts, mapping, text, tokens, without
 
 _ROWS = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
 #: Events that say what an item says, too, or how the screen was drawn.
@@ -74,9 +74,7 @@ class _Items:
             case "event_msg":
                 self._event(row, payload)
             case "compacted":
-                self.end()
-                self._leaf = None
-                self._add(row, {"role": "user", "content": payload.get("message")}, {"compacted": True})
+                self._compacted(row, payload)
             case kind:
                 self._draft.lose(f"{kind or 'untyped'} row: no message", row.where)
 
@@ -88,6 +86,14 @@ class _Items:
                 payload.get("base_instructions")
             ).get("text")
 
+    def _compacted(self, row: Row, payload: dict[str, Any]) -> None:
+        """What the model reads from here on: the items that were kept, else the summary alone."""
+        self.end()
+        self._leaf = None
+        kept = dicts(payload.get("replacement_history"))
+        for message in group(kept)[0] if kept else [{"role": "user", "content": payload.get("message")}]:
+            self._add(row, message, {"compacted": True})
+
     def _item(self, row: Row, item: dict[str, Any]) -> None:
         kind = text(item.get("type"))
         if kind == "message" and item.get("role") != "assistant":
@@ -95,7 +101,7 @@ class _Items:
             self._add(row, {"role": text(item.get("role")) or "user", "content": item.get("content")})
         elif kind.endswith("_output"):
             self.end()
-            self._add(row, {"role": "tool", "content": [item]})
+            self._add(row, group([item])[0][0])
         elif kind in ("message", "reasoning") or kind.endswith("_call"):
             self._answer.append(row)
         else:

@@ -53,6 +53,7 @@ FORMS: dict[str, Form] = {
     "adk": Form("adk", "session of Google's Agent Development Kit"),
     "langfuse": Form("langfuse", "Langfuse: a trace export, or observations of its API"),
     "langsmith": Form("langsmith", "LangSmith runs (JSON or JSONL)"),
+    "mlflow": Form("mlflowtraces", "MLflow traces, as Trace.to_json() writes them"),
     "phoenix": Form("phoenix", "spans exported by Arize Phoenix"),
     "otlp": Form(
         "otlp",

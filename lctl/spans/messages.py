@@ -11,7 +11,7 @@ from lctl.spans import conventions as names
 from lctl.spans.media import part_of
 from lctl.spans.parts import BROKEN
 from lctl.spans.span import Span
-from lctl.spans.turns import are_items, has_turns_in_pieces, joined, of_items
+from lctl.spans.turns import are_items, has_turns_in_pieces, joined, of_items, with_ids_of_calls
 from lctl.spans.values import as_json, dicts, function_call, items, mapping, text
 
 Messages = list[dict[str, Any]]
@@ -59,7 +59,7 @@ def _told(span: Span) -> tuple[Messages, Messages]:
             held[side].setdefault(int(match[3]), {})[match[4]] = value
     if held["in"] or held["out"]:
         return (
-            [_flat(held["in"][n], "user") for n in sorted(held["in"])],
+            with_ids_of_calls([_flat(held["in"][n], "user") for n in sorted(held["in"])]),
             [_flat(held["out"][n], "assistant") for n in sorted(held["out"])],
         )
     return _of_events(span)

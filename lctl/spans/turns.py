@@ -9,6 +9,9 @@ from lctl.spans.values import dicts, function_call, items, text
 
 Messages = list[dict[str, Any]]
 
+#: How ids of the Responses API's items begin that are calls of functions.
+_ITEM = "fc_"
+
 
 def joined(messages: Messages, *, in_items: bool) -> Messages:
     """The messages, those of one turn made one.
@@ -23,6 +26,28 @@ def joined(messages: Messages, *, in_items: bool) -> Messages:
             found[-1] = _together(found[-1], message)
         else:
             found.append(message)
+    return found
+
+
+def with_ids_of_calls(messages: Messages) -> Messages:
+    """The messages, each result with the id that its call has there.
+
+    OpenLLMetry tells a call of the Responses API by the id of its item, its result by that of the call: they
+    are matched by their order.
+    """
+    waiting: list[str] = []
+    known: set[str] = set()
+    found: Messages = []
+    for message in messages:
+        asked = [text(one.get("id")) for one in dicts(message.get("tool_calls"))]
+        known.update(asked)
+        waiting += [id for id in asked if id.startswith(_ITEM)]
+        answered = text(message.get("tool_call_id"))
+        if message.get("role") == "tool" and answered and answered not in known and waiting:
+            message = {**message, "tool_call_id": waiting.pop(0)}
+        elif answered in waiting:
+            waiting.remove(answered)
+        found.append(message)
     return found
 
 

@@ -130,7 +130,7 @@ class DeliveredJournal(JournalStore):
                 if not self._keep:
                     self._remove()
             else:
-                outbox.say_waiting(self.path, self._to, delivery.away)
+                delivery.say_waiting(delivery.away)
         finally:
             os.close(locked)
 

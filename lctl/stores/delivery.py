@@ -71,6 +71,7 @@ class Delivery:
         self.delivered = self._seen = 0
         self.done = False
         self.away = ""
+        self._said: str | None = None  # why events wait, as the user was told
         self.stored_as = str(self._chain.get("id"))
         _deliveries.add(self)
         _watch_forks()
@@ -113,6 +114,13 @@ class Delivery:
 
     def _has_come_on(self) -> bool:
         return self.done or bool(self.away) or self.delivered != self._seen
+
+    def say_waiting(self, reason: str) -> None:
+        """Say why events wait, and where, if that has not been said."""
+        journal = self._journal()
+        if journal is not None and self._said != reason:
+            self._said = reason
+            outbox.say_waiting(journal.path, self._address, reason)
 
     def stop(self) -> None:
         self._end(1.0)
@@ -165,9 +173,12 @@ class Delivery:
                 self._wanted.wait(retry)
                 retry = min(retry * 2, _LONGEST)
                 continue
+            except LctlError as error:  # it is refused, and will be; nothing is lost
+                self.say_waiting(str(error))
+                self._tell(away=str(error))
+                return
             except Exception as error:
-                known = isinstance(error, LctlError)
-                self._tell(away=str(error) if known else f"{type(error).__name__}: {error}")
+                self._tell(away=f"{type(error).__name__}: {error}")
                 guard.failed(f"the delivery to {self._address.shown}", error)
                 return
             if self.done:

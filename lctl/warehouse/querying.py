@@ -12,6 +12,7 @@ from lctl.codec import open_log
 from lctl.errors import LctlError, LogError, LogNotFound, MissingExtra, NotALog
 from lctl.notices import tell
 from lctl.warehouse.asking import ask, quoted, said
+from lctl.warehouse.copies import drop_copies
 from lctl.warehouse.parquet import arrow, arrow_schema, batches, filesystem_of, refusals
 from lctl.warehouse.views import VIEWS
 
@@ -69,7 +70,9 @@ def _load(database: duckdb.DuckDBPyConnection, logs: list[str], files: list[str]
     if files:
         listed = ", ".join(map(quoted, files))
         names = ", ".join(f'"{field.name}"' for field in arrow_schema())
-        read = f"SELECT {names} FROM read_parquet([{listed}], union_by_name = true)"
+        read = f"SELECT {names} FROM read_parquet([{listed}], union_by_name = true, filename = true) p"
+        if drop_copies(database, files):
+            read += " WHERE NOT EXISTS (SELECT 1 FROM left_out o WHERE o.file = p.filename AND o.run = p.run)"
         both += f" UNION ALL SELECT {utc} FROM ({read})"
     database.execute(f"CREATE VIEW events AS {both}")
 

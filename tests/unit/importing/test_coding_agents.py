@@ -49,7 +49,7 @@ def test_codex() -> None:
     conversation = tree(found)
     path = conversation["m4"].path
     assert [node.role for node in path] == ["user", "assistant", "tool", "assistant"]
-    assert [node.text for node in path if node.text] == ["List them", "One file."]
+    assert [node.text for node in path if node.text] == ["List them", "a.txt", "One file."]
     calls = [(s["model"], s["provider"]) for s in events(found, "step_start")]
     assert calls == [("gpt-5-codex", "openai")] * 2
     used = [end["tokens"] for end in events(found, "step_end")]
@@ -60,6 +60,34 @@ def test_codex() -> None:
     assert [node.text for node in conversation["m6"].path] == ["They listed files.", "Go on"]
     assert lost(found) == {"turn_aborted event: no message": 1}
     assert found.log.chain["imported"]["session"]["cwd"] == "/w"
+
+
+def test_codex_compacted_with_what_was_kept() -> None:
+    """The items that a compaction keeps begin the new conversation; none of them is another call. A tool's
+    result is there once, as the Responses API's are recorded."""
+    kept = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "List them"}]},
+        {"type": "compaction", "encrypted_content": "gAAA"},
+    ]
+    rows = [
+        {**row, "payload": {"message": "", "replacement_history": kept}}
+        if row["type"] == "compacted"
+        else row
+        for row in CODEX
+    ]
+    found = imported_lines(rows)
+    conversation = tree(found)
+    path = conversation["m7"].path
+    assert [(node.role, node.text) for node in path] == [
+        ("user", "List them"),
+        ("assistant", ""),
+        ("user", "Go on"),
+    ]
+    assert path[1].message["content"] == kept[1:]
+    assert len(events(found, "step_end")) == 2
+    from lctl.state.messages import tool_results_of
+
+    assert [one["output"] for one in tool_results_of(conversation["m3"].data)] == ["a.txt"]
 
 
 def test_codex_that_was_killed() -> None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
+import pytest
+
+from lctl.importing import convert
+from lctl.importing.source import Source
 from tests.unit.importing.peers import ends, imported, otlp, said, span, steps, tools
+from tests.unit.importing.sources import lost
 
 TOOL = {"type": "function", "function": {"name": "grep", "parameters": {"type": "object"}}}
 CALL = {"id": "c1", "type": "function", "function": {"name": "grep", "arguments": '{"q":"x"}'}}
@@ -123,3 +129,50 @@ def test_an_embedding() -> None:
     (start,) = (event.data for event in found.log.events() if event.type == "step_start")
     assert (start["kind"], start["model"]) == ("embedding", "text-embedding-3-small")
     assert ends(found)["Embeddings"]["tokens"] == {"input": 2}
+
+
+def _written(n: int, parent: int | None, name: str, kind: str, asked: Any, got: Any, failed: str = "") -> Any:
+    def id(number: int, size: int) -> str:
+        return base64.b64encode(number.to_bytes(size, "big")).decode()
+
+    said = {"mlflow.spanType": kind, "mlflow.spanInputs": asked, "mlflow.spanOutputs": got}
+    return {
+        "trace_id": id(1, 16),
+        "span_id": id(n, 8),
+        "parent_span_id": None if parent is None else id(parent, 8),
+        "name": name,
+        "start_time_unix_nano": 1_700_000_000_000_000_000 + n * 10**9,
+        "end_time_unix_nano": 1_700_000_000_500_000_000 + n * 10**9,
+        "events": [],
+        "status": {"code": f"STATUS_CODE_{'ERROR' if failed else 'OK'}", "message": failed},
+        "attributes": {key: json.dumps(value) for key, value in said.items()},
+    }
+
+
+@pytest.mark.parametrize("form", ["trace", "list", "lines", "data"])
+def test_traces_as_it_exports_them(form: str) -> None:
+    """Whole traces, one or many, and the spans alone that it keeps as an artifact."""
+    asked = [{"role": "user", "content": "find x"}]
+    answer = {"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": "found"}}]}
+    usage = {"usage": {"prompt_tokens": 5, "completion_tokens": 3}}
+    spans = [
+        _written(1, None, "finder", "AGENT", {"task": "find x"}, "found"),
+        _written(2, 1, "grep", "TOOL", {"q": "x"}, None, "no such file"),
+        _written(3, 1, "Completions", "CHAT_MODEL", {"model": "gpt-4o", "messages": asked}, answer | usage),
+    ]
+    info = {"trace_id": "tr-1", "assessments": [{"assessment_name": "correct"}]}
+    trace = {"info": info, "data": {"spans": spans}}
+    text = {
+        "trace": json.dumps(trace),
+        "list": json.dumps([trace]),
+        "lines": json.dumps(trace) + "\n",
+        "data": json.dumps({"spans": spans, "request": "{}", "response": "{}"}),
+    }[form]
+    found = convert(Source(text.encode(), "traces.json"))
+    assert found.form == "mlflow"
+    assert [kind for kind, *_ in steps(found)] == ["agent", "llm"]
+    assert said(found) == [("user", "find x"), ("assistant", "found")]
+    assert ends(found)["Completions"]["tokens"] == {"input": 5, "output": 3}
+    (ran,) = tools(found)
+    assert (ran["tool"], ran["input"], ran["error"]) == ("grep", {"q": "x"}, "no such file")
+    assert lost(found) == ({} if form == "data" else {"assessment of a trace": 1})

@@ -361,3 +361,34 @@ def test_numbers_past_64_bits_and_odd_values_of_spans() -> None:
     )  # fmt: skip
     assert said(found) == [("user", read[0]["content"])]
     assert starts(found)[0]["tool_definitions"][0]["function"]["parameters"] == {"maximum": huge}
+
+
+def test_openllmetry_tells_calls_of_the_responses_api_by_their_items() -> None:
+    """The results, which have the ids of the calls, are those of the calls: in their order."""
+
+    def call(message: int, n: int) -> dict[str, Any]:
+        place = f"gen_ai.{'completion' if message == 0 else 'prompt'}.{message}.tool_calls.{n}"
+        return {f"{place}.id": f"fc_{n}", f"{place}.name": "weather", f"{place}.arguments": {"n": n}}
+
+    shared = {"llm.request.type": "chat", "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "hi"}
+    results = {
+        f"gen_ai.prompt.{n + 2}.{key}": value
+        for n in (0, 1)
+        for key, value in {"role": "tool", "tool_call_id": f"call_{n}", "content": f"sun {n}"}.items()
+    }
+    found = imported(
+        otlp(
+            span(1, "openai.response", None, {
+                **shared, "gen_ai.completion.0.role": "assistant", **call(0, 0), **call(0, 1),
+            }),
+            span(2, "openai.response", None, {
+                **shared, "gen_ai.prompt.1.role": "assistant", **call(1, 0), **call(1, 1), **results,
+                "gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.content": "sunny",
+            }),
+        )
+    )  # fmt: skip
+    assert [(one["call_id"], one["input"], one["output"]) for one in tools(found)] == [
+        ("fc_0", {"n": 0}, "sun 0"),
+        ("fc_1", {"n": 1}, "sun 1"),
+    ]
+    assert len(said(found)) == 5

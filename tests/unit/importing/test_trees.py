@@ -83,6 +83,41 @@ def test_x5_chatgpt_tools_and_parts() -> None:
     assert lost(found)["content of type thoughts: kept as it is"] == 1
 
 
+def test_chatgpt_a_tool_that_says_several_things() -> None:
+    """They are one path, in their order; a tool that failed says so; a sound is named as not there."""
+    failed = {"content_type": "system_error", "name": "Timeout", "text": "too slow"}
+    spoken = {
+        "content_type": "multimodal_text",
+        "parts": [
+            {"content_type": "audio_transcription", "text": "hi", "direction": "in"},
+            {
+                "content_type": "real_time_user_audio_video_asset_pointer",
+                "audio_asset_pointer": {"asset_pointer": "sediment://x"},
+            },
+        ],
+    }
+    thoughts = {"content_type": "thoughts", "thoughts": [{"summary": "S", "content": "hm"}]}
+    chat = _chat(
+        _node("n1", "root", content=spoken),
+        _node("n2", "n1", "assistant", "q", recipient="web.run"),
+        *(_node(f"n{n}", f"n{n - 1}", "tool") for n in (3, 4, 5)),
+        _node("n6", "n5", "assistant", content=thoughts),
+        _node("n7", "n6", "assistant", "q", recipient="web.run"),
+        _node("n8", "n7", "tool", content=failed),
+        current="n8",
+    )
+    found = imported(chat)
+    conversation = tree(found)
+    assert [node.id for node in conversation.path("n8")] == [f"n{n}" for n in range(1, 9)]
+    assert [conversation[id].message.get("tool_call_id") for id in ("n3", "n4", "n5")] == ["n2", None, None]
+    calls = [event.data for event in found.log.events() if event.type == "tool_call"]
+    assert [(call.get("output"), call.get("error")) for call in calls] == [("n3", None), (None, "too slow")]
+    assert lost(found)["image or file that the export only points to"] == 1
+    from lctl.state.messages import reasoning_of
+
+    assert reasoning_of(conversation["n6"].data) == "hm"
+
+
 def test_x5_chatgpt_many_chats_from_the_zip() -> None:
     """Each chat is a conversation of its own; a chat that was cut or points nowhere is reported."""
     chats = [

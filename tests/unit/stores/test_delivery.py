@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -185,6 +186,19 @@ def test_recording_goes_on_while_the_store_is_away(
     assert outbox.deliver(waiting[0].path, store) == outbox.Pushed("run", "run", 1, 1)
     assert not store.entry("run").open
     assert left(folder) == []
+
+
+def test_a_store_that_refuses_is_said_once(folder: Path, tmp_path: Path) -> None:
+    """That the events wait, and where; nothing was missed."""
+    newer = sqlite3.connect(tmp_path / "newer.db")
+    newer.execute("PRAGMA user_version = 99")
+    newer.close()
+    program = "import lctl\nlctl.auto_instrument()\nwith lctl.traced_step('a', 'b'): pass\n"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "LCTL_QUIET": "0"}
+    env["LCTL_STORE"] = f"sqlite:///{tmp_path}/newer.db"
+    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr.count("version 99") == 1, done.stderr
+    assert "what was recorded waits in" in done.stderr and "could not record" not in done.stderr
 
 
 def test_what_a_killed_program_left_is_delivered_by_the_next(place: str, folder: Path) -> None:

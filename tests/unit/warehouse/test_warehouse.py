@@ -271,6 +271,34 @@ def test_of_a_run_that_is_there_twice_the_longest_copy_counts(
     assert "c.lctl.json is left out" in capfd.readouterr().err
 
 
+def test_a_run_in_logs_and_parquet_counts_once(
+    duckdb: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Whichever is longer; another run of the same id is left out, and said."""
+    sql = "SELECT run, seq, text FROM events ORDER BY run, seq"
+    place = tmp_path / "runs" / "r.lctl.json"
+    with LCTLSession("r", path=place) as session:
+        session.add_fact("F1", "one")
+    write_file([open_log(place)], str(tmp_path / "runs" / "early.parquet"))
+    with LCTLSession("r", path=place) as session:
+        session.add_fact("F2", "two")
+    whole = [("r", 1, "one"), ("r", 2, "two")]
+    assert query_logs([str(tmp_path / "runs")], sql).rows == whole
+    write_dataset([open_log(place)], str(tmp_path / "lake"))
+    assert query_logs([str(tmp_path)], sql).rows == whole
+    assert query_logs([str(tmp_path)], "SELECT events FROM runs").rows == [(2,)]
+    early = Path(str(tmp_path / "early.lctl.json"))
+    early.write_bytes(b"".join(place.read_bytes().splitlines(keepends=True)[:2]))
+    place.unlink()
+    assert query_logs([str(tmp_path)], sql).rows == whole
+    assert capfd.readouterr().err == ""
+    early.unlink()
+    with LCTLSession("r", path=tmp_path / "other.lctl.json") as session:
+        session.add_fact("F9", "another run")
+    assert query_logs([str(tmp_path)], sql).rows == [("r", 1, "another run")]
+    assert "r.parquet is left out" in capfd.readouterr().err
+
+
 def test_what_was_exported_answers_the_same(duckdb: Any, logs: list[Log], tmp_path: Path) -> None:
     """Logs, a folder, a file of Parquet, a dataset, and some of each."""
     write_dataset(logs, str(tmp_path / "lake"))
@@ -304,6 +332,17 @@ def test_steps_are_what_the_state_says(duckdb: Any, logs: list[Log], tmp_path: P
             step.duration_ms, step.errors, step.tool_calls,
         )  # fmt: skip
         assert row["input_tokens"] == (step.tokens.input if step.tokens else None)
+
+
+def test_tables_are_those_of_a_query_on_the_log(duckdb: Any, logs: list[Log], tmp_path: Path) -> None:
+    """Columns by name and order, but for the run; and the same values of what a call used."""
+    place = [str(tmp_path / "runs" / "run-1.lctl.json")]
+    for table in ("steps", "tools", "messages", "errors"):
+        sql = f"SELECT * FROM {table} ORDER BY seq"
+        assert query_logs(place, sql).columns == ["run", *query(logs[0], sql).columns]
+    used = """SELECT seq, provider, operation, finish_reason, response_id, cache_read_tokens,
+              cache_write_tokens, reasoning_tokens FROM steps ORDER BY seq"""
+    assert query_logs(place, used).rows == query(logs[0], used).rows
 
 
 def test_values_are_those_of_a_query_on_the_log(duckdb: Any, tmp_path: Path) -> None:
