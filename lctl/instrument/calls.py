@@ -67,6 +67,11 @@ class Call(Concluding):
         self.session = session
         self._within_sdk = within_sdk
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether the SDK's function runs, which may make attempts of it."""
+        return self._within_sdk
+
     # -- the wire: attempts ----------------------------------------------------------------
 
     def takes(self, session: LCTLSession, operation: str) -> bool:
@@ -234,12 +239,18 @@ def _raised_by(sdk: str) -> BaseException | None:
 # -- the call that the running code is inside of ---------------------------------------------
 
 _current: ContextVar[Call | None] = ContextVar("lctl_call", default=None)
-current_call = _current.get
 #: `set_call(call)`: attempts made in this context are its own, until `leave(token)`.
 set_call = _current.set
 
 
+def current_call() -> Call | None:
+    """Not one that is over, which an interrupt has kept from being left."""
+    call = _current.get()
+    return call if call is not None and call.is_asked else None
+
+
 def leave(token: Token[Call | None]) -> None:
+    """What ends the call comes behind it in a `finally`: an interrupt may come here."""
     try:
         _current.reset(token)
     except ValueError as error:  # a coroutine closed by the garbage collector, in another context

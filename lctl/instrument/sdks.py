@@ -41,12 +41,16 @@ def logical_call(describe: Describe) -> Wrapper:
         try:
             result = wrapped(*args, **kwargs)
         except BaseException as error:
-            leave(token)
-            wrappedruns.step_aside(error)
-            _raised(call, error, describe, client, args, kwargs)
+            try:
+                leave(token)
+            finally:
+                wrappedruns.step_aside(error)
+                _raised(call, error, describe, client, args, kwargs)
             raise
-        leave(token)
-        call.returned()
+        try:
+            leave(token)
+        finally:
+            call.returned()
         return result
 
     return request
@@ -66,12 +70,16 @@ def logical_call_async(describe: Describe) -> Wrapper:
         try:
             result = await wrapped(*args, **kwargs)
         except BaseException as error:
-            leave(token)
-            wrappedruns.step_aside(error)
-            _raised(call, error, describe, client, args, kwargs)
+            try:
+                leave(token)
+            finally:
+                wrappedruns.step_aside(error)
+                _raised(call, error, describe, client, args, kwargs)
             raise
-        leave(token)
-        call.returned()
+        try:
+            leave(token)
+        finally:
+            call.returned()
         return result
 
     return awaited

@@ -13,6 +13,8 @@ REPORTED = "reported"
 
 _silenced: ContextVar[bool | str] = ContextVar("lctl_silenced", default=False)
 
+# Each is one call of Python's own, which no interrupt cuts in two. But one may come behind it: so who sets it
+# does that inside of the `try` whose `finally` puts back what was there before.
 #: True where the user asked for silence, or `REPORTED`. A user's silence within that changes nothing.
 silenced = _silenced.get
 silence = _silenced.set

@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextvars import copy_context
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -16,6 +17,7 @@ import httpx
 import pytest
 
 import lctl
+from lctl.codec import open_log
 from lctl.guard import guard
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
@@ -26,11 +28,16 @@ _STREAM = b"".join(b"data: %s\n\n" % json.dumps(event).encode() for event in _EV
 _HEADERS = {"content-type": "text/event-stream"}
 
 
+_ASKED = {"model": "m", "stream": True}
 _KNOWN = ("lctl.", "httpx.")
 
 
 def _name(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__"))
+
+
+def _question(words: str) -> dict[str, str]:
+    return {"role": "user", "content": words}
 
 
 class Interrupts:
@@ -66,20 +73,26 @@ def test_it_is_never_taken_for_an_answer_to_something_else(tmp_path: Path, inter
     transport = httpx.MockTransport(lambda request: httpx.Response(200, headers=_HEADERS, content=_STREAM))
     client = httpx.Client(transport=transport, base_url="https://api.openai.com")
     chance, failures = random.Random(5), dict(guard.failures)
-    with lctl.LCTLSession("limits", tmp_path / "run.lctl.json"):
-        for _ in range(300):
-            _ask_until_interrupted(client, interrupts, chance.uniform(0.0002, 0.004))
+
+    def ask() -> None:
+        with lctl.LCTLSession("limits", tmp_path / "run.lctl.json"):
+            for _ in range(300):
+                _ask_until_interrupted(client, interrupts, chance.uniform(0.0002, 0.004))
+
+    copy_context().run(ask)
     assert guard.failures == failures
+    exchanges = [e.data for e in open_log(tmp_path / "run.lctl.json").events() if e.type == "exchange"]
+    assert {said["attempt"] for said in exchanges} == {1}  # none was taken for another go of an earlier call
 
 
 def _ask_until_interrupted(client: httpx.Client, interrupts: Interrupts, after: float) -> None:
     unraised, interrupts.inside = len(interrupts.unraised), ""
-    message = {"role": "user", "content": f"what is it after {after} s?"}
+    asked = {**_ASKED, "messages": [_question(f"what is it after {after} s?")]}
     until = time.monotonic() + 0.2
     try:
         signal.setitimer(signal.ITIMER_REAL, after)
         while time.monotonic() < until and len(interrupts.unraised) == unraised:
-            client.post("/v1/chat/completions", json={"model": "m", "messages": [message], "stream": True})
+            client.post("/v1/chat/completions", json=asked)
     except interrupts.kind:
         return
     # (The client itself may take it for an answer.)

@@ -126,15 +126,16 @@ class _Seam:
         attempt = asked.attempt
         if attempt is not None:
             attempt.unsent = True
-        token = suppress.silence(suppress.REPORTED)
+        was = suppress.silenced()
         try:
+            suppress.silence(suppress.REPORTED)
             result = send(*args, **kwargs)
         except BaseException as error:
             asked.failed(error)
             step_aside(error)
             raise
         finally:
-            suppress.end_silence(token)
+            suppress.silence(was)
         if attempt is not None:
             attempt.unsent = False
         self._asked[conn] = asked

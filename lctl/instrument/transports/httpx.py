@@ -123,8 +123,9 @@ class _Tees:
         return self._sent(wrapped, request, attempt)
 
     def _sent(self, send: Any, request: Any, attempt: Attempt | None) -> Any:
-        token = suppress.silence(suppress.REPORTED)
+        was = suppress.silenced()
         try:
+            suppress.silence(suppress.REPORTED)
             response = send(request)
         except BaseException as error:
             if attempt is not None:
@@ -132,7 +133,7 @@ class _Tees:
             step_aside(error)
             raise
         finally:
-            suppress.end_silence(token)
+            suppress.silence(was)
         if attempt is not None:
             self._received(attempt, response, self._sync, self._tee)
         return response

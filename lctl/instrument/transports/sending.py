@@ -59,11 +59,13 @@ def _end(opened: _Opened | None, error: BaseException | None = None) -> None:
     if opened is None:
         return
     call, token = opened
-    calls.leave(token)
-    if error is None:
-        call.returned()
-    else:
-        call.raised(error)
+    try:
+        calls.leave(token)
+    finally:
+        if error is None:
+            call.returned()
+        else:
+            call.raised(error)
 
 
 __all__ = ["send", "send_async"]

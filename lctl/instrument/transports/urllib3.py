@@ -86,18 +86,23 @@ def grouped(
             step_aside(error)
             raise
     call, token = opened
-    mark = asking.set(library)
+    asked_with = asking.get()
     try:
+        asking.set(library)
         result = wrapped(*args, **kwargs)
     except BaseException as error:
-        calls.leave(token)
-        call.raised(error)
+        try:
+            calls.leave(token)
+        finally:
+            call.raised(error)
         step_aside(error)
         raise
     finally:
-        asking.reset(mark)
-    calls.leave(token)
-    call.returned()
+        asking.set(asked_with)
+    try:
+        calls.leave(token)
+    finally:
+        call.returned()
     return result
 
 
@@ -156,8 +161,9 @@ class _Tees:
         self, send: Any, args: tuple[Any, ...], kwargs: dict[str, Any], begun: Attempt | Upload | None
     ) -> Any:
         # Beneath lies http.client, which would report it, too.
-        token = suppress.silence(suppress.REPORTED)
+        was = suppress.silenced()
         try:
+            suppress.silence(suppress.REPORTED)
             response = send(*args, **kwargs)
         except BaseException as error:
             if begun is not None:
@@ -165,7 +171,7 @@ class _Tees:
             step_aside(error)
             raise
         finally:
-            suppress.end_silence(token)
+            suppress.silence(was)
         attempt = begun.begin() if isinstance(begun, Upload) else begun
         if attempt is not None:
             self._received(attempt, response)
