@@ -74,6 +74,8 @@ class WithoutHooks(Clients):
 
         for name, value in {**self.environ, **server.environ}.items():
             monkeypatch.setenv(name, value)
+        for name in [name for name in sys.modules if name.partition(".")[0] == "ollama"]:
+            monkeypatch.delitem(sys.modules, name)  # as it is imported it reads where its server is
         monkeypatch.setattr(guard, "policy", "report")
         monkeypatch.setattr(guard, "failures", {})
         monkeypatch.setattr(f"lctl.instrument.{target}", fail)
