@@ -170,8 +170,6 @@ class Stepping:
 
     def _waits(self, frame: Frame, error: BaseException, result: dict[str, Any]) -> bool:
         """Whether the end of a step that was left waits for what is open inside."""
-        if frame.step not in self._frames:
-            return False
         current = _raw()
         if current is not None and current is not frame:
             self._leave(current, frame, error)

@@ -29,7 +29,7 @@ def session(tmp_path: Path) -> Iterator[LCTLSession]:
 
 @pytest.fixture
 def client(models: ModelServer) -> Iterator[Any]:
-    with pytest.importorskip("openai").OpenAI(
+    with pytest.importorskip("openai", reason="openai is not installed").OpenAI(
         api_key="test", base_url=models.openai_url, max_retries=0
     ) as client:
         yield client
@@ -37,7 +37,7 @@ def client(models: ModelServer) -> Iterator[Any]:
 
 @pytest.fixture
 def claude(models: ModelServer) -> Iterator[Any]:
-    with pytest.importorskip("anthropic").Anthropic(
+    with pytest.importorskip("anthropic", reason="anthropic is not installed").Anthropic(
         api_key="test", base_url=models.anthropic_url, max_retries=0
     ) as client:
         yield client
