@@ -87,10 +87,11 @@ def call_of(span: Span) -> Called:
     counted = {
         name: _first(said, name) for name in ("input", "output", "cache_read", "cache_write", "reasoning")
     }
+    read = tokens(**{name: _count(value) for name, value in counted.items()})
     return Called(
         model=text(_first(said, "model")) or _model_asked(said) or None,
         provider=_provider(text(_first(said, "provider")).lower()),
-        tokens=_all_read(tokens(**{name: _count(value) for name, value in counted.items()})),
+        tokens=_all_read(read, said),
         finish_reason=text(next(iter(reason), None) if isinstance(reason, list | tuple) else reason) or None,
         response_id=text(_first(said, "response_id")) or None,
         error=span.error or None,
@@ -100,9 +101,11 @@ def call_of(span: Span) -> Called:
     )
 
 
-def _all_read(counts: dict[str, int] | None) -> dict[str, int] | None:
+def _all_read(counts: dict[str, int] | None, said: dict[str, Any]) -> dict[str, int] | None:
     """Counts with all that the model read in `input`: of what came from a cache it holds no less. OpenLIT
-    writes Anthropic's own number, which leaves that out."""
+    writes Anthropic's own number, which leaves that out. What lctl wrote comes back as it was."""
+    if names.SEQ in said:
+        return counts
     cached = sum((counts or {}).get(name, 0) for name in ("cache_read", "cache_write"))
     if counts and counts.get("input", cached) < cached:
         return {**counts, "input": counts["input"] + cached}

@@ -125,7 +125,7 @@ def suspicion(names: Sequence[str], always: bool, learn: Callable[[], Iterable[s
             "secret" in lowered
             or ("k" in lowered and _K(lowered) is not None)
             or ("@" in lowered and "://" in lowered)
-            or "curl " in lowered
+            or "curl" in lowered
             or "identified by" in lowered
             or ("q" in lowered and "mysql" in lowered)
         ):

@@ -137,6 +137,7 @@ def test_values_under_secret_names(session: LCTLSession, events: Events, name: s
         ("ENV API_KEY {secret}", "k" + chars(12)),
         ("machine example.com login bob password correcthorse", "correcthorse"),
         ("curl -u admin:correcthorse https://e.com/api", "correcthorse"),
+        ("curl\t-u admin:correcthorse https://e.com/api", "correcthorse"),
         ("curl -X POST \\\n  -su admin:correcthorse \\\n https://e.com/api", "correcthorse"),
         ("curl -s --user 'bob:corr3cthorse' -X POST https://e.com", "corr3cthorse"),
         ("mysql -u root -pcorrecthorse shop", "correcthorse"),
