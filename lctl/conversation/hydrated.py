@@ -3,64 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import orjson
 
 from lctl.codec.lines import encode_value
 from lctl.conversation.begun import Begun
-from lctl.conversation.dangling import unanswered
 from lctl.conversation.items import ungroup
 from lctl.conversation.measures import Totals
 from lctl.conversation.node import Node
-from lctl.conversation.restoring import restored
+from lctl.conversation.pending import Pending, unanswered
+from lctl.conversation.recorded import Messages, for_model, recorded
 from lctl.conversation.tree import Tree
 from lctl.conversation.updates import Mismatch, derive, mismatches
 from lctl.values import items, with_numbers
 
-#: Keys of a message event that are the log's and not what was recorded.
-PLACE_KEYS = frozenset(
-    {
-        *("message_id", "parent_id", "conversation_id", "turn_id", "session_id", "message_number", "serial"),
-        *("status", "sampled", "fork_of", "replaces", "copy_of", "carry"),
-        *("nested_in", "call"),
-    }
-)
 _NEVER = 1 << 62
-
-
-class Pending(NamedTuple):
-    """What a session has begun and not ended; false when that is nothing.
-
-    Attributes:
-        step: seq of the turn that is open.
-        streaming: ids of messages that are being streamed.
-        calls: tool calls of its last messages without a result: {id, name, arguments}.
-    """
-
-    step: int | None
-    streaming: tuple[str, ...]
-    calls: tuple[dict[str, Any], ...]
-
-    def __bool__(self) -> bool:
-        return self.step is not None or bool(self.streaming) or bool(self.calls)
-
-
-class Messages(list[dict[str, Any]]):
-    """Messages in order; `messages(4, 7)` are those numbered 5 to 7."""
-
-    def __init__(self, session: Hydrated, found: Iterable[dict[str, Any]]) -> None:
-        super().__init__(found)
-        self._session = session
-
-    def __call__(self, after: int = 0, to: int | None = None) -> list[dict[str, Any]]:
-        """Those with after < number <= to, seeds included: what the steps between two high-water marks
-        recorded."""
-        return self._session.between(after, to)
-
-    def __reduce__(self) -> Any:
-        return (list, (list(self),))
 
 
 class Hydrated(Begun):
@@ -84,7 +43,7 @@ class Hydrated(Begun):
             id = one.get("message_id")
             if id is not None and "content" not in one:
                 if id in tree:
-                    found.append(_recorded(tree[id]))
+                    found.append(recorded(tree[id]))
             else:
                 found.append({key: value for key, value in dict(one).items() if key != "message_id"})
         return found
@@ -93,7 +52,7 @@ class Hydrated(Begun):
     def messages(self) -> Messages:
         """What came after the seeds, as recorded. Called with two numbers: those between (see `between`)."""
         nodes = [node for number, node in self._numbered(self.seed_count, _NEVER)]
-        return Messages(self, map(_recorded, nodes))
+        return Messages(self, map(recorded, nodes))
 
     def between(self, after: int = 0, to: int | None = None) -> list[dict[str, Any]]:
         """The messages with after < number <= to; the seeds have the first numbers."""
@@ -101,7 +60,7 @@ class Hydrated(Begun):
         seeds = self.seed_messages
         first = seeds[max(after, 0) : max(min(last, len(seeds)), 0)]
         later = self._numbered(max(after, self.seed_count), last)
-        return first + [_recorded(node) for _, node in later]
+        return first + [recorded(node) for _, node in later]
 
     @property
     def nodes(self) -> list[Node]:
@@ -120,8 +79,8 @@ class Hydrated(Begun):
         if later:  # an answer that was given again, or left unfinished, is not on the way
             way = set(self.tree.way(later[-1].number, strict=False))
             later = [node for node in later if node.number in way and node.status == "complete"]
-        found = self.seed_messages[: max(to, 0)] + [_recorded(node) for node in later]
-        return ungroup([{key: value for key, value in one.items() if key not in _NOTES} for one in found])
+        found = self.seed_messages[: max(to, 0)] + [recorded(node) for node in later]
+        return ungroup([for_model(one) for one in found])
 
     def prompt_hash(self, number: int | None = None) -> str:
         """Hash of `prompt(number)`, for comparing a call with what it was."""
@@ -244,9 +203,9 @@ class Hydrated(Begun):
     @property
     def update_mismatches(self) -> list[Mismatch]:
         """Where the two differ; nothing while no step was given any."""
-        recorded = self.recorded_updates
-        own = [_recorded(Node(self.tree, node)) for _, node in self._ledger.own(self.seq, 0, _NEVER)]
-        return mismatches(recorded, derive(own)) if recorded else []
+        given = self.recorded_updates
+        own = [recorded(Node(self.tree, node)) for _, node in self._ledger.own(self.seq, 0, _NEVER)]
+        return mismatches(given, derive(own)) if given else []
 
     def turn_ends(self) -> list[Mapping[str, Any]]:
         """The data of the ends of its turns, in order."""
@@ -294,16 +253,3 @@ class Hydrated(Begun):
         sums = self.totals
         turns = f"{sums.turns} turn{'' if sums.turns == 1 else 's'}"
         return f"<Session {self.id} at {self.seq}: {self.status}, {self.high_water} messages, {turns}>"
-
-
-#: Of a recorded message, what is not for the model.
-_NOTES = frozenset({"is_new", "details", "timestamp"})
-
-
-def _recorded(node: Node) -> dict[str, Any]:
-    """A message as it was recorded."""
-    data = node.data
-    said = {key: value for key, value in data.items() if key not in PLACE_KEYS}
-    if isinstance(said.get("wire"), Mapping):  # the message's own values of such keys
-        said |= said.pop("wire")
-    return restored(node.tree.forest, said) if node.tree.forest.blobs else said

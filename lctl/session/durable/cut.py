@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lctl.conversation.dangling import unanswered
 from lctl.conversation.node import Node
+from lctl.conversation.pending import unanswered
 from lctl.errors import UsageError
 
 if TYPE_CHECKING:

@@ -90,6 +90,6 @@ def _claimed(session: Session, id: str, number: int) -> dict[str, Any]:
 
 def _seen(message: Mapping[str, Any]) -> dict[str, Any]:
     """A message as `messages` shows it."""
-    from lctl.conversation.hydrated import PLACE_KEYS
+    from lctl.conversation.recorded import PLACE_KEYS
 
     return {key: value for key, value in message.items() if key not in PLACE_KEYS}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from lctl.conversation.dangling import unanswered
 from lctl.conversation.items import ungroup
 from lctl.conversation.node import Node
 from lctl.conversation.nodestore import LogNodes, NodeStore
+from lctl.conversation.pending import unanswered
 from lctl.conversation.tree import Tree
 from lctl.conversation.turns import parse_depth, render_depth, tail_of, turn_of
 from lctl.errors import RecordingError, UsageError
