@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from contextvars import Token
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lctl.clock import Clock, IdSource, system_clock, system_ids
@@ -20,23 +18,21 @@ from lctl.session import (
     ending,
     hooks,
     jsonable,
-    lanes,
     naming,
     opening,
     processes,
     threads,
 )
 from lctl.session.context import Frame
+from lctl.session.entering import Entering
 from lctl.session.forked import ClosedRecorder, UnopenedRecorder
 from lctl.session.keeping import Keeping
-from lctl.session.lanes import Lane
 from lctl.session.leaving import Leaving
 from lctl.session.llm import Prompts
 from lctl.session.pooljobs import PoolJobs
 from lctl.session.redaction.redact import Redactor
 from lctl.session.redaction.scrub import MAX_STRING, Scrubber
 from lctl.session.returns import Returns
-from lctl.session.stepping import Stepping
 from lctl.session.trusting import Trusting
 from lctl.session.underway import UnderWay
 from lctl.session.verbs import Verbs
@@ -47,7 +43,7 @@ if TYPE_CHECKING:
     from lctl.stores.address import Address
 
 
-class LCTLSession(Trusting, Stepping, Verbs, Keeping):
+class LCTLSession(Trusting, Entering, Verbs, Keeping):
     """Records one chain. Every recording call returns a seq, or 0 when it could not record; none raises.
 
     Attributes:
@@ -135,7 +131,7 @@ class LCTLSession(Trusting, Stepping, Verbs, Keeping):
         self.found = self._recorder.seq
         self._frames = {}
         self.made_up = set()
-        self._entered: list[tuple[Frame, Token[Frame | None], Token[Lane], list[hooks.Undo]]] = []
+        self._entered = []
         self._begin()
         self.under_way.go_on(self.log_id, self.found > 0)
         self._keep_behind_tape()
@@ -215,38 +211,7 @@ class LCTLSession(Trusting, Stepping, Verbs, Keeping):
     def _milliseconds(self) -> float:
         return self._clock.monotonic_ns() / 1e6
 
-    # -- opening and closing ----------------------------------------------------------------------
-
-    def __enter__(self) -> LCTLSession:
-        top = Frame(self, None, self.agent, context.current())
-        # Its lanes do not depend on what the process did before it was entered.
-        lane = lanes.current() if self._entered else lanes.Lane("0")
-        self._entered.append((top, context.enter(top), lanes.enter(lane), hooks.entered(self)))
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        top, token, lane, undo = self._entered.pop()
-        hooks.left(undo)
-        if not self._entered:
-            for frame in self._open_frames():
-                self.finish_step(frame, error, {} if error is not None else {"outcome": "aborted"})
-            if error is not None and not self.closed:
-                self.fail(error, "session", top)
-        top.open = False
-        context.leave(token)
-        lanes.leave(lane)
-        if not self._entered:
-            self.close()
-
-    async def __aenter__(self) -> LCTLSession:
-        return self.__enter__()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.__exit__(kind, error, trace)
+    # -- closing ---------------------------------------------------------------------------------
 
     def close(self) -> None:
         """End what is open, write the log's tail and let the file go. May be called again."""
