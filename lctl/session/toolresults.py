@@ -23,7 +23,6 @@ holds it (see `lctl.session.faithful`):
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from lctl.interrupts import RAISED, let_through
@@ -32,6 +31,7 @@ from lctl.session.comings import comings
 from lctl.session.faithful import Decoder, Encoder, Given, Unfaithful, owners
 from lctl.session.faithful.coding import encode_parts
 from lctl.session.faithful.depths import Depth, all_written
+from lctl.session.plainness import is_plain, is_plain_error
 from lctl.session.receiving import messages
 from lctl.session.served import Outcome, Served
 from lctl.session.wrote import pieces
@@ -39,8 +39,6 @@ from lctl.session.wrote import pieces
 if TYPE_CHECKING:
     from lctl.session.toolcalls import ToolCall
 
-#: Characters of a string that surely stay as they are in `output`.
-_STRING = 1 << 16
 _PARTS = ("after", "within", "output", "returned", "error")
 #: Of a `tool_call` event: how the call ended.
 _FIELDS = ("output", "error", "paused", "closed_early", "tape")
@@ -114,7 +112,7 @@ def tape_of(
             return None
         if type(parts["output"]) not in (list, dict):
             del kept["output"]
-    if _is_plain_error(parts.get("error")):
+    if is_plain_error(parts.get("error")):
         del kept["error"]
     if changed:
         kept["after"] = [(n, given.content(n)) for n in changed]
@@ -166,68 +164,6 @@ def _read(decoder: Decoder, given: Given, tape: Mapping[str, Any]) -> dict[str, 
         elif name in tape:
             parts[name] = decoder.value(tape[name])
     return parts
-
-
-def is_plain(value: Any, given: Mapping[int, int]) -> bool:
-    """Whether JSON gives back this very value: exact types, nothing in it twice, none of it `given`."""
-    kind = type(value)
-    if kind is str:
-        return _is_plain_text(value)
-    if value is None or kind is bool:
-        return True
-    if kind is not dict and kind is not list:
-        return _is_number(value, kind)
-    seen: set[int] = set()
-    queue = [value]
-    for each in queue:  # grows while it is gone through
-        if id(each) in seen or id(each) in given:
-            return False
-        seen.add(id(each))
-        if type(each) is dict:
-            for key in each:
-                if type(key) is not str or not _is_plain_text(key):
-                    return False
-            items = each.values()
-        else:
-            items = each
-        for item in items:
-            kind = type(item)
-            if kind is str:
-                if not (item.isascii() and len(item) < _STRING) and not _is_plain_text(item):
-                    return False
-            elif kind is dict or kind is list:
-                queue.append(item)
-            elif item is not None and kind is not bool and not _is_number(item, kind):
-                return False
-    return True
-
-
-def _is_plain_error(error: BaseException | None) -> bool:
-    """Whether its class's name and its text are all there is to an exception."""
-    return (
-        isinstance(error, Exception)
-        and type(error).__module__ == "builtins"
-        and len(error.args) == 1
-        and type(error.args[0]) is str
-        and _is_plain_text(error.args[0])
-        and str(error) == error.args[0]
-        and not error.__dict__
-        and error.__cause__ is None
-        and not error.__suppress_context__
-        and not isinstance(error, ImportError | SystemExit)
-    )
-
-
-def _is_number(value: Any, kind: type) -> bool:
-    if kind is int:
-        return bool(-(1 << 63) <= value < (1 << 63))
-    return kind is float and bool(isfinite(value))
-
-
-def _is_plain_text(value: str) -> bool:
-    if len(value) >= _STRING:
-        return False
-    return value.isascii() or bool(jsonable.text(value) is value)
 
 
 def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
