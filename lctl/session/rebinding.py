@@ -41,6 +41,14 @@ def rebound(
     return None
 
 
+def cannot_rewrite(tool: str, input: dict[str, Any]) -> str:
+    """What to say where that is so."""
+    return (
+        f"the arguments of the tool {tool} cannot be changed to {input}: nothing known of "
+        f"its call holds them by name. Put in another result: --result 'tool:{tool}=...'"
+    )
+
+
 def _changed(value: Any, old: Mapping[str, Any], changed: dict[str, Any]) -> Any:
     """`value` with other arguments in it; None where it does not hold them."""
     if isinstance(value, dict):

@@ -25,7 +25,7 @@ TYPES = frozenset(
 def stamped(session: LCTLSession, data: dict[str, Any]) -> dict[str, Any]:
     """The data of such an event, when its turn has come; as it is where order needs no telling."""
     lane = lanes.current()
-    if lane.path == "0" or not _is_full() or _on_loop():
+    if lane.path == "0" or not is_full() or _on_loop():
         return data
     number = lane.number("event")
     player = border.player()
@@ -34,7 +34,7 @@ def stamped(session: LCTLSession, data: dict[str, Any]) -> dict[str, Any]:
     return {**data, "lane": lane.path, "at": session.under_way.now()}
 
 
-def _is_full() -> bool:
+def is_full() -> bool:
     """Whether the run is recorded to be run again. (What says so is a floor above, and may not be loaded.)"""
     return bool(getattr(sys.modules.get("lctl.instrument.settings"), "full", False))
 

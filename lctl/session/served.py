@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lctl.errors import RerunStopped
+from lctl.session.jsonable import name_of
 
 if TYPE_CHECKING:
     from lctl.session.comings import Coming
@@ -42,6 +43,21 @@ class Outcome(NamedTuple):
     wrote: Sequence[Piece] = ()
     received: Sequence[Message] = ()
     comings: Sequence[Coming] = ()
+
+    def is_given_by(self, error: BaseException | None, count: int | None, closed_early: bool) -> bool:
+        """Whether a served call ended as the recorded one: a program may leave a generator earlier.
+
+        Args:
+            error: what it raised.
+            count: of a generator, its items.
+        """
+        if self.fields is None or closed_early != self.closed_early:
+            return False
+        if count is not None and count != len(self.value or ()):
+            return False
+        return error is self.error or (
+            error is not None and name_of(type(error)) == (self.fields.get("error") or {}).get("type")
+        )
 
 
 class Served:

@@ -6,23 +6,22 @@ body does not run. The body has a lane of its own: what it does is skipped with 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from lctl.errors import RerunStopped
 from lctl.guard import guard
 from lctl.record.recorder import Draft
-from lctl.session import border, context, hooks, jsonable, lanes, toolresults, turns, untouched
+from lctl.session import border, context, hooks, jsonable, lanes, reported, toolresults, turns, untouched
 from lctl.session.beneath import Beneath, is_reported
 from lctl.session.comings import Coming
 from lctl.session.default import get_session
 from lctl.session.faithful import Given
 from lctl.session.faithful.owners import owner_of
 from lctl.session.lanes import Lane
-from lctl.session.rebinding import rebound
+from lctl.session.rebinding import cannot_rewrite, rebound
 from lctl.session.receiving import Incoming
-from lctl.session.served import Outcome, Rewritten, Served
+from lctl.session.served import Rewritten, Served
 from lctl.session.session import LCTLSession
 from lctl.session.toolcalls import ToolCall
 from lctl.session.toolendings import said_of_end, tape_of_end
@@ -70,13 +69,6 @@ def begin_tool(
     owner = owner_of(function)
     call = ToolCall(name, plain, call_id, Given(input.values(), beside), owner, incoming, wraps, agent, mcp)
     return ToolRun(call, shown, paused, rebind)
-
-
-def cannot_rewrite(tool: str, input: dict[str, Any]) -> str:
-    return (
-        f"the arguments of the tool {tool} cannot be changed to {input}: nothing known of "
-        f"its call holds them by name. Put in another result: --result 'tool:{tool}=...'"
-    )
 
 
 class ToolRun(Run):
@@ -209,7 +201,9 @@ class ToolRun(Run):
 
     def _record(self, parts: dict[str, Any], closed_early: bool = False, delivers: bool = True) -> None:
         served, session = self.served, self.session
-        is_same = served is not None and self._is_as_recorded(parts, closed_early, served.outcome)
+        count = None if self._items is None else self._items.count
+        error = parts.get("error")
+        is_same = served is not None and served.outcome.is_given_by(error, count, closed_early)
         if self._again is not None:
             self._again.end(give_all=is_same)
         if session is None:
@@ -264,7 +258,7 @@ class ToolRun(Run):
             call_id = self.served.call_id
         if call_id is not None:
             made["call_id"] = call_id
-        made |= session.under_way.fields(self._moment, _is_full())
+        made |= session.under_way.fields(self._moment, reported.is_full())
         if self._began is not None and "at" in made:
             made["began"] = self._began
         if self.served is not None and self.served.match is not None:
@@ -286,18 +280,6 @@ class ToolRun(Run):
             result["tape"] = tape
         return result
 
-    def _is_as_recorded(self, parts: dict[str, Any], closed_early: bool, outcome: Outcome) -> bool:
-        """Whether a served call ended as the recorded one: a program may leave a generator earlier."""
-        fields = outcome.fields
-        if fields is None or closed_early != outcome.closed_early:
-            return False
-        if self._items is not None and self._items.count != len(outcome.value or ()):
-            return False
-        error = parts.get("error")
-        return error is outcome.error or (
-            error is not None and jsonable.name_of(type(error)) == (fields.get("error") or {}).get("type")
-        )
-
 
 def _asked(player: border.Player, call: ToolCall, lane: lanes.Lane, number: int) -> Served | None:
     """What the player gives. Whatever fails there, the tool is not run for it."""
@@ -307,11 +289,6 @@ def _asked(player: border.Player, call: ToolCall, lane: lanes.Lane, number: int)
         raise RerunStopped(
             f"the recorded result of {call.tool} cannot be given: {type(error).__name__}: {error}"
         ) from error
-
-
-def _is_full() -> bool:
-    """Whether moments are always recorded. (What says so is a floor above, and may not be loaded.)"""
-    return bool(getattr(sys.modules.get("lctl.instrument.settings"), "full", False))
 
 
 hooks.on_closing.append(untouched.end)

@@ -13,10 +13,9 @@ from lctl.instrument.patches import Wrapper
 from lctl.instrument.structure.around import DescribeTool, Tool, around
 from lctl.session import border, jsonable, lanes, reported, wrappedruns
 from lctl.session.default import get_session
-from lctl.session.rebinding import rebound
+from lctl.session.rebinding import cannot_rewrite, rebound
 from lctl.session.served import Rewritten
 from lctl.session.toolcalls import Failure, Pause, ToolCall
-from lctl.session.toolruns import cannot_rewrite
 
 
 def around_subagent(place: str, describe: DescribeTool) -> Wrapper:
