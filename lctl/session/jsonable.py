@@ -11,17 +11,17 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import orjson
 
 from lctl.interrupts import RAISED, let_through
+from lctl.session.libraryvalues import by_library, is_stand_in
 
 _DEPTH = 64
 _REPR = 2000
 _BYTES = 1 << 16
-_ARRAY = 10_000
 _BIG = 1 << 63
 
 
@@ -164,9 +164,7 @@ def _foreign(value: Any, depth: int, above: tuple[int, ...]) -> Any:
 
 def _convert(value: Any) -> Any:
     """A value near to JSON for the kinds that have one; None for the others."""
-    kind = type(
-        value
-    )  # not `isinstance`, which asks the value as well: a lazy one would load what it stands for
+    kind = type(value)  # not `isinstance`, which asks the value: a lazy one would load what it stands for
     if issubclass(kind, str):
         return text(str.__str__(value))
     if issubclass(kind, bool | int | float) and kind not in (bool, int, float):
@@ -192,85 +190,7 @@ def _convert(value: Any) -> Any:
         )
     if issubclass(kind, ModuleType):
         return f"<module {value.__name__}>"
-    return _by_library(value, kind)
-
-
-def is_stand_in(kind: type) -> bool:
-    """Whether objects of the class say that they are of another: proxies, lazy objects, mocks. To ask one may
-    load what it stands for, or be noted."""
-    return any("__class__" in vars(base) for base in kind.__mro__[:-1])
-
-
-def _by_library(value: Any, kind: type) -> Any:
-    """Types known by their shape, so that no library is imported for them."""
-    fields = getattr(kind, "__dataclass_fields__", None)
-    if fields is not None:
-        return {name: _field(value, kind, name) for name in fields}
-    if callable(getattr(kind, "model_dump", None)):
-        try:
-            made = value.model_dump(warnings=False)  # the host's stderr stays as it was
-        except TypeError:
-            made = value.model_dump()
-        # A model of one value, or one that says how it is written, gives another thing than a dict.
-        return made if type(made) in (dict, list, str, int, float, bool) else None
-    module = str(kind.__module__)
-    if module.startswith("pydantic.v1") or hasattr(kind, "__fields_set__"):
-        return value.dict()
-    for listed in ("__struct_fields__", "__attrs_attrs__"):  # msgspec, attrs
-        names = getattr(kind, listed, None)
-        if names:
-            return {n: getattr(value, n, None) for n in (getattr(f, "name", f) for f in names)}
-    if module.partition(".")[0] == "numpy":
-        return _numpy(value)
-    if module.partition(".")[0] in (
-        "datetime",
-        "enum",
-        "uuid",
-        "decimal",
-        "pathlib",
-        "fractions",
-        "ipaddress",
-    ):
-        return _standard(value)
-    if module == "collections" and hasattr(kind, "__len__"):
-        return list(value)
-    if any(base.__name__ == "Enum" for base in kind.__mro__) and hasattr(value, "value"):
-        return value.value
-    if any(base.__module__ == "pathlib" for base in kind.__mro__):
-        return str(value)
-    return None
-
-
-def _field(value: Any, kind: type, name: str) -> Any:
-    """Of a dataclass. Not by a descriptor of some library's, which may read it from a database."""
-    held = _attributes(value, kind)
-    if held is not None and name in held:
-        return held[name]
-    known = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
-    is_own = type(known) in (property, MemberDescriptorType) or not hasattr(type(known), "__get__")
-    return getattr(value, name, None) if is_own else None
-
-
-def _attributes(value: Any, kind: type) -> dict[str, Any] | None:
-    held = vars(value) if kind.__dictoffset__ else None
-    return held if type(held) is dict else None
-
-
-def _standard(value: Any) -> Any:
-    seconds = getattr(value, "total_seconds", None)
-    if seconds is not None:
-        return seconds()
-    iso = getattr(value, "isoformat", None)
-    return iso() if iso is not None else str(value)
-
-
-def _numpy(value: Any) -> Any:
-    if getattr(value, "shape", ()) == ():
-        item = value.item()
-        return item if type(item) is not type(value) else None
-    if value.size > _ARRAY:
-        return {"$array": {"dtype": str(value.dtype), "shape": list(value.shape)}}
-    return value.tolist()
+    return by_library(value, kind)
 
 
 def _bytes(value: bytes) -> dict[str, Any]:
