@@ -11,9 +11,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lctl.analysis.log import model_of, number, text, tokens_of
+from lctl.analysis.messagewords import names_of_calls, words_of
 from lctl.analysis.wording import compact, count, plain, quoted, seconds
 from lctl.events import Event
-from lctl.state.messages import WORDED, cited, content_of
+from lctl.state.messages import content_of
 
 #: Where libraries are.
 _LIBRARY = re.compile(
@@ -91,8 +92,8 @@ def _message(data: Data) -> str:
     if not text(data.get("role")) and text(data.get("message_id")):
         return _more_of(data)
     role = plain(text(data.get("role")) or "?", 20)
-    words = _said(content_of(data))
-    calls = ", ".join(_called(data))
+    words = words_of(content_of(data))
+    calls = ", ".join(names_of_calls(data))
     shown = f" {quoted(words, _WORDS)}" if words else ""
     copied = text(data.get("copy_of"))
     if copied and not words:  # on another path: what it says is in that one
@@ -107,7 +108,7 @@ def _message(data: Data) -> str:
 
 def _more_of(data: Data) -> str:
     """An event that goes on with a message that an earlier one has begun."""
-    words, status = _said(content_of(data)), text(data.get("status"))
+    words, status = words_of(content_of(data)), text(data.get("status"))
     how = "completes" if status == "complete" else "of"
     return (
         f" {how} {plain(text(data.get('message_id')), 40)}"
@@ -232,62 +233,6 @@ def _counted(n: float, what: str) -> str:
 def _ms(value: object) -> str:
     duration = number(value)
     return "" if duration is None else seconds(duration)
-
-
-#: Parts of Google's and Bedrock's messages say what they are by their key.
-_UNTYPED = (
-    "functionCall", "functionResponse", "inlineData", "fileData", "toolUse", "toolResult", "reasoningContent",
-)  # fmt: skip
-
-
-def _said(content: object) -> str:
-    """Words of a message in whichever dialect, enough of them for one line."""
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    words = []
-    for part in content[:8]:
-        if isinstance(part, str):
-            words.append(part)
-        elif isinstance(part, dict):
-            inner = part.get("text", part.get("content", part.get("output")))
-            kind = text(part.get("type")) or next((key for key in _UNTYPED if key in part), "")
-            if kind in ("tool_use", "function_call", "functionCall", "toolUse"):
-                continue
-            if kind in WORDED and isinstance(inner, list):
-                words.append(_said(inner))
-                continue
-            if "citationsContent" in part:
-                words.append(_said(cited(part)))
-                continue
-            words.append(inner if isinstance(inner, str) else f"[{kind}]" if kind else "")
-    return " ".join(filter(None, words))
-
-
-def _called(data: Data) -> list[str]:
-    calls = data.get("tool_calls")
-    names = []
-    for call in calls if isinstance(calls, list) else []:
-        inner = call.get("function") if isinstance(call, dict) else None
-        name = (
-            inner.get("name")
-            if isinstance(inner, dict)
-            else call.get("name")
-            if isinstance(call, dict)
-            else None
-        )
-        names.append(text(name) or "?")
-    content = data.get("content")
-    for part in content if isinstance(content, list) else []:
-        if isinstance(part, dict) and part.get("type") in ("tool_use", "function_call"):
-            names.append(text(part.get("name")) or "?")
-    parts = data.get("parts", content)
-    for part in parts if isinstance(parts, list) else []:
-        inner = part.get("functionCall", part.get("toolUse")) if isinstance(part, dict) else None
-        if isinstance(inner, dict):
-            names.append(text(inner.get("name")) or "?")
-    return names
 
 
 _SUMMARIES: dict[str, Callable[[Data], str]] = {
