@@ -1,8 +1,4 @@
-"""LangChain's callbacks as steps. Imports langchain-core.
-
-Callbacks tell of begin and end by run id; where the running code is, LangChain's own variable says: the
-configuration that it gives to what a run runs names that run.
-"""
+"""LangChain's callbacks as steps. Imports langchain-core."""
 
 from __future__ import annotations
 
@@ -10,19 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from langchain_core.callbacks.base import BaseCallbackHandler  # pyright: ignore[reportMissingImports]
-from langchain_core.runnables.config import (  # pyright: ignore[reportMissingImports]
-    var_child_runnable_config,
-)
-
-from lctl.instrument.structure import ModelCall, Runs, guarded
+from lctl.instrument.structure import guarded
 from lctl.session import LCTLSession, default
-from lctl_integrations import langchain_streams
 from lctl_integrations import langchain_values as values
+from lctl_integrations.langchain_models import ModelCallbacks, calls
+from lctl_integrations.langchain_runs import is_left_open, locate, runs
 
-#: One for all handlers: a run that two of them are told of is one step.
-runs = Runs()
-_calls: dict[UUID, ModelCall] = {}
+__all__ = ["LCTLCallbackHandler", "everywhere", "forget", "locate", "runs"]
+
 #: What is no work of the program's own: its inputs and outputs are in the model calls around it.
 _PLUMBING = frozenset({"prompt", "parser"})
 _HIDDEN = "langsmith:hidden"
@@ -36,7 +27,7 @@ _handed: dict[UUID, set[str]] = {}
 _streamed: set[UUID] = set()
 
 
-class LCTLCallbackHandler(BaseCallbackHandler):
+class LCTLCallbackHandler(ModelCallbacks):
     """Records chains, graphs, agents, tools and retrievers of the runs it is given to, and of all they start.
 
         chain.invoke(input, config={"callbacks": [LCTLCallbackHandler()]})
@@ -88,10 +79,7 @@ class LCTLCallbackHandler(BaseCallbackHandler):
             _streamed.add(run_id)
         if parent_run_id is None or not runs.knows(parent_run_id):
             kind = "agent" if agent is not None else "chain"
-            if values.is_command(inputs):
-                data["resume"] = values.shown(inputs.resume)
-            elif inputs != _NO_INPUT:
-                data["input"] = values.shown(inputs)
+            data = _given(inputs)
             who = agent or (None if name.startswith("Runnable") else name)
         elif name == agent:  # an agent in another's tool, or in a node that may have its name
             kind, who, data["input"] = "agent", name, values.shown_state(inputs)
@@ -119,7 +107,7 @@ class LCTLCallbackHandler(BaseCallbackHandler):
     ) -> None:
         waits = _waiting.pop(run_id, []) or values.interrupts_in(outputs)
         _handed.pop(run_id, None)
-        is_left = run_id in _streamed and (runs.goes_on(run_id) or langchain_streams.is_left(run_id))
+        is_left = run_id in _streamed and (runs.goes_on(run_id) or is_left_open(run_id))
         _streamed.discard(run_id)
         if runs.is_skipped(run_id):
             if waits and parent_run_id is not None:
@@ -221,87 +209,15 @@ class LCTLCallbackHandler(BaseCallbackHandler):
     def on_retriever_error(self, error: BaseException, *, run_id: UUID, **more: Any) -> None:
         runs.end(run_id, error)
 
-    # -- models: theirs is told only if no wire tells of it -----------------------------------
-
-    @guarded("LangChain's on_chat_model_start")
-    def on_chat_model_start(
-        self,
-        serialized: dict[str, Any] | None,
-        messages: list[list[Any]],
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        metadata: dict[str, Any] | None = None,
-        **more: Any,
-    ) -> None:
-        prompt = messages[0] if messages else []
-        self._begin_call(
-            run_id, parent_run_id, metadata, serialized, more, lambda: [values.message(one) for one in prompt]
-        )
-
-    @guarded("LangChain's on_llm_start")
-    def on_llm_start(
-        self,
-        serialized: dict[str, Any] | None,
-        prompts: list[str],
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        metadata: dict[str, Any] | None = None,
-        **more: Any,
-    ) -> None:
-        prompt = prompts[0] if prompts else ""
-        self._begin_call(run_id, parent_run_id, metadata, serialized, more, prompt)
-
-    def _begin_call(
-        self,
-        run_id: UUID,
-        parent_run_id: UUID | None,
-        metadata: dict[str, Any] | None,
-        serialized: dict[str, Any] | None,
-        more: dict[str, Any],
-        prompt: Any,
-    ) -> None:
-        if run_id in _calls:
-            return
-        meta = metadata or {}
-        model = meta.get("ls_model_name") or (more.get("invocation_params") or {}).get("model")
-        model = model or next(reversed((serialized or {}).get("id") or ["unknown"]))
-        frame = runs.frame(parent_run_id)
-        if frame is None and self._session is not None:
-            runs.begin(run_id, kind="chain", intent=str(more.get("name") or "model"), session=self._session)
-            frame = runs.frame(run_id)
-        _calls[run_id] = ModelCall.begin(
-            str(model),
-            prompt,
-            frame=frame,
-            provider=meta.get("ls_provider"),
-        )
-
-    @guarded("LangChain's on_llm_end")
-    def on_llm_end(self, response: Any, *, run_id: UUID, **more: Any) -> None:
-        call = _calls.pop(run_id, None)
-        if call is not None:
-            generation = next((one for some in response.generations for one in some), None)
-            answer = getattr(generation, "message", None)
-            usage = getattr(answer, "usage_metadata", None) or {}
-            cached: dict[str, Any] = {"cached": True} if usage.get("total_cost") == 0 else {}
-
-            def said() -> Any:
-                return getattr(generation, "text", None) if answer is None else values.message(answer)
-
-            call.end(said, usage=None if cached else usage, **cached)
-        runs.end(run_id)
-
-    @guarded("LangChain's on_llm_error")
-    def on_llm_error(self, error: BaseException, *, run_id: UUID, **more: Any) -> None:
-        call = _calls.pop(run_id, None)
-        if call is not None:
-            call.end(error=error)
-        runs.end(run_id)
-
     def __repr__(self) -> str:
         return "LCTLCallbackHandler()"
+
+
+def _given(inputs: Any) -> dict[str, Any]:
+    """What an outermost run begins with."""
+    if values.is_command(inputs):
+        return {"resume": values.shown(inputs.resume)}
+    return {} if inputs == _NO_INPUT else {"input": values.shown(inputs)}
 
 
 class _Everywhere(LCTLCallbackHandler):
@@ -315,18 +231,8 @@ def everywhere() -> LCTLCallbackHandler:
     return _Everywhere()
 
 
-def _here() -> UUID | None:
-    config = var_child_runnable_config.get()
-    return None if config is None else getattr(config.get("callbacks"), "parent_run_id", None)
-
-
-def locate() -> None:
-    """Let the running code be found in the runs that callbacks told of."""
-    runs.locate(_here)
-
-
 def forget() -> None:
     runs.locate(None)
     runs.clear()
-    for open_ones in (_calls, _waiting, _handed, _streamed):
+    for open_ones in (calls, _waiting, _handed, _streamed):
         open_ones.clear()

@@ -151,7 +151,7 @@ def _tell_update(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def _emit(key: Any, config: Any, parent: Any, source: Any, superstep: Any, **more: Any) -> None:
-    from lctl_integrations.langchain_handler import runs
+    from lctl_integrations.langchain_runs import runs
 
     if get_session() is None and runs.frame(key) is None:
         return
