@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from lctl.instrument.codecs.bodies import objects
+from lctl.instrument.codecs.choices import Choice
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.usage import read_tokens
 
 _NOT_PARAMS = frozenset({"messages", "model", "tools", "functions", "stream"})
-#: Texts that arrive in pieces; any other string of a delta is the whole value.
-PIECES = ("reasoning_content", "reasoning", "refusal")
 
 
 def read_request(document: dict[str, Any], provider: str) -> ModelRequest:
@@ -88,12 +87,9 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-# -- streams -----------------------------------------------------------------------------
-
-
 def read_events(events: list[dict[str, Any]], done: bool) -> ModelAnswer:
     """From the chunks of a stream, as far as they came."""
-    choices: dict[int, _Choice] = {}
+    choices: dict[int, Choice] = {}
     head: dict[str, Any] = {}
     headed = False
     for event in events:
@@ -110,7 +106,7 @@ def read_events(events: list[dict[str, Any]], done: bool) -> ModelAnswer:
             index = index if isinstance(index, int) else 0
             choice = choices.get(index)
             if choice is None:
-                choice = choices[index] = _Choice()
+                choice = choices[index] = Choice()
             reason = part.get("finish_reason")
             if reason:
                 choice.finish = reason
@@ -141,161 +137,3 @@ def read_event_head(event: dict[str, Any], head: dict[str, Any]) -> None:
         usage = groq.get("usage") if isinstance(groq, dict) else None
     if usage:
         head["usage"] = usage
-
-
-class _Choice:
-    """One answer of a stream while its deltas arrive."""
-
-    __slots__ = ("audio", "calls", "finish", "function", "other", "parts", "pieces", "text")
-
-    def __init__(self) -> None:
-        self.finish: str | None = None
-        self.text: list[str] = []
-        self.parts: list[Any] | None = None  # set once a delta's content is a list (Mistral)
-        self.pieces: dict[str, list[str]] = {}
-        self.calls: list[_Call] = []
-        self.function: _Call | None = None
-        self.audio: dict[str, Any] | None = None
-        self.other: dict[str, Any] = {}
-
-    def add(self, delta: dict[str, Any]) -> None:
-        for key, value in delta.items():
-            if value is None or key == "role":
-                continue
-            if key == "content":
-                self._add_content(value)
-            elif key in PIECES and isinstance(value, str):
-                self.pieces.setdefault(key, []).append(value)
-            elif key == "tool_calls":
-                for call in objects(value):
-                    self._add_call(call)
-            elif key == "function_call" and isinstance(value, dict):
-                self.function = self.function or _Call(None)
-                self.function.add({"function": value})
-            elif key == "audio" and isinstance(value, dict):
-                self.audio = _join_audio(self.audio or {}, value)
-            elif isinstance(value, list) and isinstance(self.other.get(key), list):
-                self.other[key] = self.other[key] + value
-            else:
-                self.other[key] = value
-
-    def _add_content(self, value: Any) -> None:
-        if isinstance(value, str):
-            if self.parts is None:
-                self.text.append(value)
-            elif value:
-                _append_part(self.parts, {"type": "text", "text": value})
-        elif isinstance(value, list):
-            if self.parts is None:
-                text = "".join(self.text)
-                self.parts = [{"type": "text", "text": text}] if text else []
-            for part in value:
-                _append_part(self.parts, part)
-
-    def _add_call(self, part: dict[str, Any]) -> None:
-        """Servers that count calls badly tell them apart by id and name: without an index a delta that names
-        something begins a call; with that of a call that has another id it does, too."""
-        index, named = part.get("index"), part.get("id") or None
-        inner = part.get("function") or part.get("custom")
-        called = isinstance(inner, dict) and bool(inner.get("name"))
-        if index is None:
-            known = None if named or called or not self.calls else self.calls[-1]
-        else:
-            known = next((call for call in reversed(self.calls) if call.index == index), None)
-            if known is not None and called and named and known.id and known.id != named:
-                known = None
-        if known is None:
-            known = _Call(index)
-            self.calls.append(known)
-        known.add(part)
-
-    def message(self) -> dict[str, Any]:
-        content: Any = self.parts if self.parts is not None else ("".join(self.text) if self.text else None)
-        message: dict[str, Any] = {"role": "assistant", "content": content}
-        for key, pieces in self.pieces.items():
-            message[key] = "".join(pieces)
-        if self.calls:
-            message["tool_calls"] = [call.whole() for call in _in_order(self.calls)]
-        if self.function is not None:
-            message["function_call"] = self.function.inner()
-        if self.audio is not None:
-            message["audio"] = self.audio
-        for key, value in self.other.items():
-            message.setdefault(key, value)
-        return message
-
-
-def _in_order(calls: list[_Call]) -> list[_Call]:
-    """By the index that the server gives them, as SDKs do; as they came where it counts only some."""
-    if any(type(call.index) is not int for call in calls):
-        return calls
-    return sorted(calls, key=lambda call: call.index)
-
-
-class _Call:
-    """One tool call of a stream while its deltas arrive."""
-
-    __slots__ = ("arguments", "extra", "id", "index", "name", "type")
-
-    def __init__(self, index: Any) -> None:
-        self.index = index
-        self.id: Any = None
-        self.type: str | None = None
-        self.name: Any = None
-        self.arguments: list[str] = []
-        self.extra: dict[str, Any] = {}
-
-    def add(self, part: dict[str, Any]) -> None:
-        self.id = self.id or part.get("id")
-        self.type = self.type or part.get("type")
-        for kind, text in (("function", "arguments"), ("custom", "input")):
-            inner = part.get(kind)
-            if not isinstance(inner, dict):
-                continue
-            if kind == "custom":
-                self.type = "custom"
-            self.name = self.name or inner.get("name")
-            value = inner.get(text)
-            if isinstance(value, str):
-                self.arguments.append(value)
-            elif value is not None:  # an object where its JSON text belongs
-                self.extra[text] = value
-        for key, value in part.items():  # such as Gemini's thought signatures, which must be sent back
-            if key not in ("index", "id", "type", "function", "custom") and value is not None:
-                self.extra[key] = value
-
-    def inner(self) -> dict[str, Any]:
-        text = "input" if self.type == "custom" else "arguments"
-        return {"name": self.name, text: self.extra.pop(text, None) or "".join(self.arguments)}
-
-    def whole(self) -> dict[str, Any]:
-        kind = "custom" if self.type == "custom" else "function"
-        inner = self.inner()
-        return {"id": self.id, "type": self.type or kind, kind: inner, **self.extra}
-
-
-def _append_part(parts: list[Any], part: Any) -> None:
-    """Append a content part, or lengthen the last one where both are text (or thinking)."""
-    last = parts[-1] if parts else None
-    if isinstance(part, dict) and isinstance(last, dict) and part.get("type") == last.get("type"):
-        if set(part) == set(last) == {"type", "text"} and isinstance(part["text"], str):
-            parts[-1] = {"type": last["type"], "text": str(last["text"]) + part["text"]}
-            return
-        inner, known = part.get("thinking"), last.get("thinking")
-        if set(part) <= {"type", "thinking"} and isinstance(inner, list) and isinstance(known, list):
-            joined = list(known)
-            for piece in inner:
-                _append_part(joined, piece)
-            parts[-1] = {**last, "thinking": joined}
-            return
-    parts.append(part)
-
-
-def _join_audio(known: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
-    """Audio comes as base64 and transcript in pieces; the rest of it is whole."""
-    for key, value in part.items():
-        if key in ("data", "transcript") and isinstance(value, str):
-            known[key] = known.get(key, "") + value
-        elif value is not None:
-            known[key] = value
-    return known

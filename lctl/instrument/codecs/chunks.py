@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lctl.instrument.codecs.chat import PIECES
+from lctl.instrument.codecs.choices import PIECES
 
 # What a delta adds to, beside lists; anything else of it takes the place of what was there.
 _ADDED = frozenset({"content", "tool_calls", "function_call", "audio", *PIECES})
