@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from lctl.instrument.codecs import aws
-from lctl.instrument.codecs.bodies import loads_or_none
+from lctl.instrument.streamforms import FRAMES, Form, form_of
 
 if TYPE_CHECKING:
     from lctl.session.redaction.redact import Redactor
@@ -38,28 +37,6 @@ _UNSAID = frozenset({"id", "type", "role", "name", *_PLACES})
 #: The text that a torn event ends in.
 _OPEN = re.compile(rb'": ?"([^"\\]*)\Z')
 _ends_line = methodcaller("endswith", b"\n")
-_EVENT = re.compile(rb"[\s\S]*?(?:\r\n\r\n|\n\n|\r\r|\Z)")
-_DATA = re.compile(rb"(?:^|(?<=\A\xef\xbb\xbf))data: ?([^\r\n]*)", re.MULTILINE)
-
-
-class _Form(Protocol):
-    """How events stand in the bytes of a stream."""
-
-    def split(self, body: bytes) -> tuple[list[bytes], list[int]]:
-        """The events, and where each ends."""
-        ...
-
-    def read(self, event: bytes) -> Any:
-        """Its JSON, None where it has none."""
-        ...
-
-    def write(self, event: bytes, data: bytes) -> bytes:
-        """The event with other JSON."""
-        ...
-
-    def clean(self, redactor: Redactor, event: bytes) -> bytes:
-        """An event without JSON, without secrets."""
-        ...
 
 
 def may_hold_secret(
@@ -105,7 +82,7 @@ def conceal(redactor: Redactor, chunks: Sequence[bytes], *, frames: bool = False
     An event is in the chunk that ended it. What cannot be read (the torn end of a cut stream) is left out.
     """
     body = b"".join(chunks)
-    form: _Form = _Frames() if frames else _form_of(body)
+    form: Form = FRAMES if frames else form_of(body)
     events, ends = form.split(body)
     changed = _redacted(redactor, form, events)
     if changed == events and len(chunks) == 1:
@@ -138,7 +115,7 @@ def conceal_tokens(redactor: Redactor, body: bytes) -> bytes:
     return body if now == before else now
 
 
-def _redacted(redactor: Redactor, form: _Form, events: list[bytes]) -> list[bytes]:
+def _redacted(redactor: Redactor, form: Form, events: list[bytes]) -> list[bytes]:
     values = [form.read(event) for event in events]
     texts: dict[Any, list[tuple[int, Path, str]]] = {}
     for n, value in enumerate(values):
@@ -162,7 +139,7 @@ def growing_texts(body: bytes) -> list[tuple[Any, str]]:
     that text from the others. Of none that they say nothing of."""
     if b"{" not in body:  # the mark of the end, a comment
         return []
-    form = _form_of(body)
+    form = form_of(body)
     texts: dict[Any, list[tuple[int, Path, str]]] = {}
     for event in form.split(body)[0]:
         value = form.read(event)
@@ -184,73 +161,6 @@ def _escaped(text: str) -> str:
     if '"' in text or "\\" in text or not text.isprintable():
         return orjson.dumps(text.encode("utf-8", "replace").decode())[1:-1].decode()
     return text
-
-
-def _form_of(body: bytes) -> _Form:
-    return _LINES if body.startswith(b"{") else _SERVER_SENT
-
-
-class _ServerSent:
-    def split(self, body: bytes) -> tuple[list[bytes], list[int]]:
-        if body.find(b"\n\n") == len(body) - 2 > 0 and b"\r" not in body:
-            return [body], [len(body)]
-        found = [match for match in _EVENT.finditer(body) if match[0]]
-        return [match[0] for match in found], [match.end() for match in found]
-
-    def read(self, event: bytes) -> Any:
-        try:
-            if event.startswith(b"data: ") and event.find(b"\n") == len(event) - 2 and b"\r" not in event:
-                return orjson.loads(event[6:])
-            return orjson.loads(b"\n".join(_DATA.findall(event)))
-        except orjson.JSONDecodeError:
-            return None
-
-    def write(self, event: bytes, data: bytes) -> bytes:
-        [first, *_] = _DATA.finditer(event)
-        end = re.search(rb"[\r\n]*\Z", event)
-        others = _DATA.sub(b"", event[: first.start()])
-        return others + b"data: " + data + (end[0] if end else b"")
-
-    def clean(self, redactor: Redactor, event: bytes) -> bytes:
-        """`[DONE]`, a comment; or torn, when it may be a secret's beginning."""
-        if not event.endswith((b"\n", b"\r", b"[DONE]")):
-            return b""
-        text = event.decode("utf-8", "replace")
-        clean = redactor.text(text)
-        return event if clean == text else clean.encode()
-
-
-class _Lines(_ServerSent):
-    """Each event is a line of JSON."""
-
-    def split(self, body: bytes) -> tuple[list[bytes], list[int]]:
-        events = body.splitlines(keepends=True)
-        return events, list(accumulate(map(len, events)))
-
-    def read(self, event: bytes) -> Any:
-        return loads_or_none(event)
-
-    def write(self, event: bytes, data: bytes) -> bytes:
-        return data + event[len(event.rstrip(b"\r\n")) :]
-
-
-_SERVER_SENT, _LINES = _ServerSent(), _Lines()
-
-
-class _Frames:
-    def split(self, body: bytes) -> tuple[list[bytes], list[int]]:
-        frames = aws.split_frames(body)
-        return frames, list(accumulate(map(len, frames)))
-
-    def read(self, event: bytes) -> Any:
-        return loads_or_none(aws.payload_of(event))
-
-    def write(self, event: bytes, data: bytes) -> bytes:
-        return aws.with_payload(event, data)
-
-    def clean(self, redactor: Redactor, event: bytes) -> bytes:
-        """What is no JSON is a picture's or a voice's bytes."""
-        return event
 
 
 def _collect(value: Any, event: int, path: Path, place: tuple[Any, ...], piece: bool, texts: Any) -> None:
