@@ -10,27 +10,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lctl.conversation.identity import identity
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.responses import UNDER_WAY
+from lctl.instrument.drafting import Drafting
 from lctl.instrument.forest import Node
-from lctl.instrument.learning import Learning
 from lctl.instrument.plans import Plan
 
 #: Operations whose answers the provider keeps, and whose instructions are of one request.
 KEPT = frozenset({"responses", "interactions"})
 
 
-class Continuing(Learning):
+class Continuing(Drafting):
     """Mixed into `Conversations`."""
-
-    if TYPE_CHECKING:
-
-        def _add(self, plan: Plan, message: dict[str, Any], key: bytes, parent: Node) -> Node: ...
-
-        def _derive_tool_calls(self, plan: Plan, added: Any) -> None: ...
 
     def _plan_continued(self, plan: Plan, request: ModelRequest) -> Node:
         """The leaf of the request."""
