@@ -29,14 +29,13 @@ from lctl.state.rows import Entry, FactRow, StepRow
 from lctl.state.shelf import Shelf, Shelves
 from lctl.state.sums import Sums
 from lctl.state.tolerant import Odd, Taken
+from lctl.state.unpacking import fact_of, fields_of_stream, itself, step_of, stream_of
 from lctl.state.versions import Versions, stamp
 
 #: Rows of facts that stay unpacked while a log is read: unpacking one is dearer than changing it.
 _KEPT_FACTS = 1 << 13
 
 _encode = msgspec.msgpack.Encoder().encode
-
-
 _decode_children = msgspec.msgpack.Decoder(list[int]).decode
 _decode_history = msgspec.msgpack.Decoder(list[tuple[int, float | None, str | None]]).decode
 
@@ -64,17 +63,17 @@ class Index:
             self._children = shelves.shelf(_encode, _decode_children)
             self._histories = shelves.shelf(_encode, _decode_history)
         self._steps: Versions[int, Step] = Versions(
-            _step, StepRow, self._children_of, shelves, beside=self._children
+            step_of, StepRow, self._children_of, shelves, beside=self._children
         )
         self._facts: Versions[str, Fact] = Versions(
-            _fact, FactRow, self._history_of, shelves, beside=self._histories, dated=True
+            fact_of, FactRow, self._history_of, shelves, beside=self._histories, dated=True
         )
         self._agents, self._models, self._tools = Sums(), Sums(), Sums()
         self._messages: Kept[str, Message] = Kept(self._message, _seq, shelves)
-        self._streams: Versions[int, Stream] = Versions(_stream)
-        self._aliases: Versions[str, str] = Versions(_itself)
-        self._tips: Versions[str, str] = Versions(_itself)
-        self._parked: Versions[str, int] = Versions(_itself)
+        self._streams: Versions[int, Stream] = Versions(stream_of)
+        self._aliases: Versions[str, str] = Versions(itself)
+        self._tips: Versions[str, str] = Versions(itself)
+        self._parked: Versions[str, int] = Versions(itself)
         self._every: tuple[Any, ...] = (
             self._steps,
             self._facts,
@@ -172,7 +171,8 @@ class Index:
                 versions.put(now, fresh)
                 fresh.clear()
         self._put_tables(builder, now)
-        self._put_opens(builder)
+        self._open_steps.append(builder.open_steps.settled())
+        self._open_streams.append(builder.open_streams.settled())
         counts = [*map(len, self._cells)]
         sums = [each.put(now, ledger.fresh) for each, ledger in self._ledgers]
         self._marks.append(mark_of(builder, counts, sums))
@@ -217,12 +217,8 @@ class Index:
             self._messages.change(before, builder.seq, messages.changed)
             messages.changed.clear()
         if streams:
-            self._streams.put(now, {seq: _stream_fields(one) for seq, one in streams.items()})
+            self._streams.put(now, {seq: fields_of_stream(one) for seq, one in streams.items()})
             streams.clear()
-
-    def _put_opens(self, builder: Builder) -> None:
-        self._open_steps.append(builder.open_steps.settled())
-        self._open_streams.append(builder.open_streams.settled())
 
     def at_hand(self, events: Sequence[Taken]) -> None:
         """Have at hand what folding these looks up: in one go, where it is on disk."""
@@ -300,25 +296,5 @@ def _seq_of(entry: Entry) -> int:
     return entry[0]
 
 
-def _step(seq: int, row: StepRow, children: Sequence[int]) -> Step:
-    return row.frozen(children)
-
-
-def _fact(id: str, row: FactRow, history: Sequence[Entry]) -> Fact:
-    return row.frozen(history)
-
-
-def _stream_fields(one: Stream) -> tuple[Any, ...]:
-    return one.agent, one.message_id, one.chunks, one.tokens, one.end_seq, one.status
-
-
 def _seq(message: Message) -> int:
     return message.seq
-
-
-def _stream(seq: int, fields: Any, _: Sequence[Any]) -> Stream:
-    return Stream(seq, *fields)
-
-
-def _itself(key: str, fields: Any, _: Sequence[Any]) -> Any:
-    return fields
