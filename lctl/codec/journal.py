@@ -130,7 +130,7 @@ def jsonl_layout(data: Bytes) -> Layout | None:
     header: dict[str, Any] = {}
     if not SEQ.match(head, begin):
         stop = head.find(b"\n")
-        if stop < 0 or not _is_event(head[begin:stop]):
+        if stop < 0 or not _is_object(head[begin:stop]):
             return None
         header = decode(head[begin:stop])
         if "events" in header or not is_header(header):
@@ -228,7 +228,7 @@ def _ending(data: Bytes, header: dict[str, Any], begin: int, size: int) -> Layou
         torn = "" if seal or _is_tail(last) else "closing incomplete"
         tail_at = None if torn else at - 1
         end = at
-    elif _is_event(last):
+    elif _is_object(last):
         end = size
     elif _whole_document(last):
         return None
@@ -242,13 +242,10 @@ def _ending(data: Bytes, header: dict[str, Any], begin: int, size: int) -> Layou
 
 
 def _is_tail(line: bytes) -> bool:
-    try:
-        return isinstance(decode(b'{"events":[' + line), dict)
-    except ValueError:
-        return False
+    return _is_object(b'{"events":[' + line)
 
 
-def _is_event(line: bytes) -> bool:
+def _is_object(line: bytes) -> bool:
     try:
         return isinstance(decode(line), dict)
     except ValueError:
