@@ -20,9 +20,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 class ASGIMiddleware:
     """`app = ASGIMiddleware(app)`; `every`: also record requests that come from no recorded run."""
 
-    def __init__(
-        self, app: Callable[[Scope, Receive, Send], Awaitable[None]], *, every: bool = False
-    ) -> None:
+    def __init__(self, app: App, *, every: bool = False) -> None:
         self._app = app
         self._every = every
 

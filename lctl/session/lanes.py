@@ -187,11 +187,6 @@ def _shortened(path: str) -> str:
 MAIN = Lane("0")
 
 
-def is_body(path: str) -> bool:
-    """Whether the lane of that path is a tool's body, and not one that is started there."""
-    return path.rpartition("/")[2].removeprefix("t").isdigit()
-
-
 def is_aside(path: str) -> bool:
     """Whether the lane of that path is of what libraries start for themselves: several of those share it."""
     return ".0." in f"{path}."

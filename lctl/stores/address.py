@@ -14,7 +14,6 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 from lctl.errors import UsageError
 
 VARIABLE = "LCTL_STORE"
-SCHEMES = ("file", "memory", "sqlite", "postgresql")
 _ADDRESS = re.compile(r"(file|memory|sqlite|postgres(?:ql)?):", re.IGNORECASE)
 _PASSWORD = re.compile(r"(//[^/@:]*):[^/@]*@")
 _SECRET = re.compile(r"([?&](?:password|sslpassword)=)[^&#]*", re.IGNORECASE)

@@ -12,7 +12,6 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from lctl.clock import monotonic
@@ -266,8 +265,3 @@ def _resume_all() -> None:
 
 def _forget_all() -> None:
     _deliveries.clear()
-
-
-def all_deliveries() -> Iterator[Delivery]:
-    """Those of this process, for what reports on them."""
-    yield from list(_deliveries)
