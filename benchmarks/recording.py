@@ -16,7 +16,6 @@ nothing for re-entry by signal handlers and finalisers, a full disk, and values 
 from __future__ import annotations
 
 import gc
-import logging
 import os
 import random
 import signal
@@ -28,44 +27,18 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import orjson
 
-from benchmarks import Row
-from benchmarks.recordfloor import Record, locked, unguarded
-from lctl.record.journal import Durability, JournalStore
-from lctl.record.recorder import Recorder
-from lctl.session import LCTLSession, Redactor, jsonable
+from benchmarks import Row, loops
+from benchmarks.loops import Loop
+from benchmarks.recordfloor import locked, unguarded
+from lctl.record.journal import JournalStore
+from lctl.session import Redactor
 from lctl.session.redaction.scrub import Scrubber
 
 ROUNDS = 25
-CALLS = 1024
-EVENTS_HOT = 16  # different ones, in turn
 KILLS = 10
-
-Loop = Callable[[], None]
-
-
-def _data(n: int) -> dict[str, Any]:
-    return {
-        "tool": "grep",
-        "input": {"pattern": "execute.*user", "file": f"Controller{n}.py"},
-        "output": {"matches": n % 9, "lines": [45, 67, n]},
-        "duration_ms": n * 0.25,
-        "note": f"SQL query constructed from user input near login form {n}",
-        "confidence": 0.85,
-        "source": "static-analysis",
-    }
-
-
-def _event(n: int) -> dict[str, Any]:
-    time_, agent = "2026-01-01T00:00:00.000000Z", "code-analyzer"
-    return {"seq": n, "type": "tool_call", "timestamp": time_, "agent": agent, "step": 7, "data": _data(n)}
-
-
-DATA = [_data(n) for n in range(EVENTS_HOT)] * (CALLS // EVENTS_HOT)
-EVENTS = [_event(n) for n in range(EVENTS_HOT)] * (CALLS // EVENTS_HOT)
 
 
 def measure() -> list[Row]:
@@ -73,39 +46,39 @@ def measure() -> list[Row]:
         folder = Path(name)
         wall = _interleaved(
             {
-                "write": _bare_write(folder, stack),
-                "record": _recorder(folder, stack, "process"),
-                "redacted": _recorder(folder, stack, "process", redact=True),
-                "steps": _steps(folder, stack),
+                "write": loops.bare_write(folder, stack),
+                "record": loops.recorder(folder, stack, "process"),
+                "redacted": loops.recorder(folder, stack, "process", redact=True),
+                "steps": loops.steps(folder, stack),
             },
             time.perf_counter_ns,
         )
         cpu = _interleaved(
             {
-                "dumps": _dumps,
-                "buffered": _recorder(folder, stack, "buffered"),
-                "unguarded": _least(unguarded, folder, stack),
-                "locked": _least(locked, folder, stack),
-                "process": _recorder(folder, stack, "process"),
-                "structlog": _structlog(folder, stack),
-                "logging": _logging(folder, stack),
-                "span": _spans(stack),
+                "dumps": loops.dumps,
+                "buffered": loops.recorder(folder, stack, "buffered"),
+                "unguarded": loops.least(unguarded, folder, stack),
+                "locked": loops.least(locked, folder, stack),
+                "process": loops.recorder(folder, stack, "process"),
+                "structlog": loops.structlogger(folder, stack),
+                "logging": loops.logger(folder, stack),
+                "span": loops.spans(stack),
             },
             time.thread_time_ns,
         )
         return [*_times(wall, cpu), _kills(folder), _redaction()]
 
 
-def _interleaved(loops: dict[str, Loop], clock: Callable[[], int]) -> dict[str, float]:
+def _interleaved(candidates: dict[str, Loop], clock: Callable[[], int]) -> dict[str, float]:
     """Median ns a call of each loop."""
-    taken: dict[str, list[float]] = {name: [] for name in loops}
+    taken: dict[str, list[float]] = {name: [] for name in candidates}
     gc.collect()
     for round_ in range(ROUNDS + 2):
-        for name, loop in loops.items():
+        for name, loop in candidates.items():
             began = clock()
             loop()
             if round_ > 1:  # the first two warm up
-                taken[name].append((clock() - began) / CALLS)
+                taken[name].append((clock() - began) / loops.CALLS)
     return {name: median(times) for name, times in taken.items()}
 
 
@@ -140,129 +113,6 @@ def _times(wall: dict[str, float], cpu: dict[str, float]) -> list[Row]:
         at_least("R3c", "structlog / buffered record(), CPU", 4, cpu["structlog"], cpu["buffered"]),
         at_least("R3d", "logging / buffered record(), CPU", 6, cpu["logging"], cpu["buffered"]),
     ]
-
-
-# -- the candidates ------------------------------------------------------------------------------
-
-
-def _dumps() -> None:
-    dumps = orjson.dumps
-    for event in EVENTS:
-        dumps(event)
-
-
-def _bare_write(folder: Path, stack: ExitStack) -> Loop:
-    fd = os.open(folder / "bare", os.O_RDWR | os.O_CREAT | os.O_APPEND)
-    stack.callback(os.close, fd)
-    lines = [b",\n" + orjson.dumps(event) for event in EVENTS]
-
-    def loop() -> None:
-        write = os.write
-        for line in lines:
-            write(fd, line)
-
-    return loop
-
-
-def _recorder(folder: Path, stack: ExitStack, durability: Durability, redact: bool = False) -> Loop:
-    store = JournalStore(folder / f"{time.monotonic_ns()}.lctl.json", {"id": "c"}, durability=durability)
-    stack.callback(store.close, {})
-    scrub = Scrubber(Redactor()).scrub if redact else None
-    recorder = Recorder(store, default=jsonable.default, encode=jsonable.encode, scrub=scrub)
-
-    def loop() -> None:
-        record = recorder.record
-        for data in DATA:
-            record("tool_call", "code-analyzer", data, 7)
-
-    return loop
-
-
-def _least(make: Callable[[Path], tuple[Record, int]], folder: Path, stack: ExitStack) -> Loop:
-    record, fd = make(folder / make.__name__)
-    stack.callback(os.close, fd)
-
-    def loop() -> None:
-        for data in DATA:
-            record("tool_call", "code-analyzer", data, 7)
-
-    return loop
-
-
-def _steps(folder: Path, stack: ExitStack) -> Loop:
-    session = stack.enter_context(LCTLSession("c", folder / "session.lctl.json"))
-
-    def loop() -> None:
-        for _ in DATA:
-            with session.step("code-analyzer", "analyze"):
-                pass
-
-    return loop
-
-
-def _structlog(folder: Path, stack: ExitStack) -> Loop:
-    import structlog
-
-    logger = structlog.wrap_logger(
-        structlog.BytesLogger(stack.enter_context((folder / "structlog").open("wb"))),
-        processors=[
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.JSONRenderer(orjson.dumps),
-        ],
-    ).bind()
-
-    def loop() -> None:
-        for data in DATA:
-            logger.info("tool_call", agent="code-analyzer", step=7, **data)
-
-    return loop
-
-
-def _logging(folder: Path, stack: ExitStack) -> Loop:
-    logger = logging.Logger("benchmark")
-    handler = logging.FileHandler(folder / "logging")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
-    logger.addHandler(handler)
-    stack.callback(handler.close)
-
-    def loop() -> None:
-        for data in DATA:
-            logger.info("tool_call %s", data)
-
-    return loop
-
-
-def _spans(stack: ExitStack) -> Loop:
-    """A span with eight attributes, batched to an exporter that does nothing; the caller's thread only."""
-    from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
-
-    class Null(SpanExporter):
-        def export(self, spans: Any) -> SpanExportResult:
-            assert all(isinstance(span, ReadableSpan) for span in spans)
-            return SpanExportResult.SUCCESS
-
-    provider = TracerProvider(shutdown_on_exit=False)
-    provider.add_span_processor(BatchSpanProcessor(Null()))
-    stack.callback(provider.shutdown)
-    tracer = provider.get_tracer("benchmark")
-    logging.getLogger("opentelemetry").setLevel(
-        logging.CRITICAL
-    )  # its queue is full at times, and it says so
-
-    def loop() -> None:
-        for data in DATA:
-            with tracer.start_as_current_span("tool_call") as span:
-                span.set_attribute("tool", data["tool"])
-                span.set_attribute("pattern", data["input"]["pattern"])
-                span.set_attribute("file", data["input"]["file"])
-                span.set_attribute("matches", data["output"]["matches"])
-                span.set_attribute("duration_ms", data["duration_ms"])
-                span.set_attribute("note", data["note"])
-                span.set_attribute("confidence", data["confidence"])
-                span.set_attribute("source", data["source"])
-
-    return loop
 
 
 # -- kills ---------------------------------------------------------------------------------------
