@@ -120,3 +120,8 @@ BREAKS = {
         *(reasoning_stripped, retokenized, tokens_missing, subagent),
     )
 }
+
+
+def said(id: str, parent: str) -> dict[str, object]:
+    data = {"message_id": id, "parent_id": parent, "role": "assistant", "content": id, "sampled": True}
+    return {"type": "message", "timestamp": "2026-01-01T00:00:00Z", "agent": "a", "data": data}
