@@ -14,6 +14,8 @@ from lctl.session import LCTLSession, hooks
 from lctl.testing import FixedClock, SequentialIds
 
 Events = Callable[[LCTLSession], list[dict[str, Any]]]
+Brief = Callable[[LCTLSession], list[str]]
+Open = Callable[[str], LCTLSession]
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +43,7 @@ def events() -> Events:
 
 
 @pytest.fixture
-def brief(events: Events) -> Callable[[LCTLSession], list[str]]:
+def brief(events: Events) -> Brief:
     """Each event as `seq type agent @step`."""
 
     def texts(session: LCTLSession) -> list[str]:
@@ -51,3 +53,8 @@ def brief(events: Events) -> Callable[[LCTLSession], list[str]]:
         ]
 
     return texts
+
+
+@pytest.fixture
+def open_session(tmp_path: Path) -> Open:
+    return lambda name: LCTLSession(name, tmp_path / f"{name}.lctl.json")

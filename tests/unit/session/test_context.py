@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -12,11 +12,7 @@ from typing import Any
 import pytest
 
 from lctl.session import LCTLSession, traced
-
-Events = Callable[[LCTLSession], list[dict[str, Any]]]
-
-
-Brief = Callable[[LCTLSession], list[str]]
+from tests.unit.session.conftest import Brief, Events
 
 
 def check_own_steps(recorded: list[dict[str, Any]], agents: set[str]) -> None:

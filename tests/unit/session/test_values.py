@@ -11,7 +11,7 @@ import pathlib
 import sys
 import uuid
 from collections import OrderedDict, defaultdict, deque, namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -22,8 +22,7 @@ from hypothesis import strategies as st
 
 from lctl.session import LCTLSession, jsonable
 from lctl.testing import FixedClock
-
-Events = Callable[[LCTLSession], list[dict[str, Any]]]
+from tests.unit.session.conftest import Events
 
 
 @dataclasses.dataclass

@@ -7,15 +7,13 @@ import functools
 import gc
 import inspect
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Any
 
 import pytest
 
 from lctl.session import LCTLSession, get_session, tool, traced, wrappedruns, wrapping
-
-Events = Callable[[LCTLSession], list[dict[str, Any]]]
-Brief = Callable[[LCTLSession], list[str]]
+from tests.unit.session.conftest import Brief, Events
 
 
 class Kinds:

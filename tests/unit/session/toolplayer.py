@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,7 @@ from lctl.session.border import Answer, Live, WireRequest
 from lctl.session.lanes import Lane
 from lctl.session.served import Served
 from lctl.session.toolcalls import ToolCall
+from tests.unit.session.conftest import Open
 
 
 class ToolPlayer(border.Player):
@@ -92,3 +93,39 @@ def recording() -> Iterator[None]:
         yield
     finally:
         lanes.leave(token)
+
+
+def essence(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Events without what is new in each run."""
+    return [
+        {
+            **event,
+            "timestamp": "",
+            "data": {
+                k: v for k, v in event["data"].items() if k not in ("duration_ms", "at", "turn", "began")
+            },
+        }
+        for event in events
+    ]
+
+
+def again(open_session: Open, program: Callable[[], Any], times: int = 3) -> Any:
+    """Record the program, serve it `times` times; what it gave, which must be the same each time."""
+    with open_session("recording") as session, recording():
+        first = program()
+    events = recorded(session)
+    for n in range(times):
+        with open_session(f"again{n}") as session, serving(events) as player:
+            assert program() == first
+        assert player.executed == []
+        assert essence(recorded(session)) == essence(events)
+    return first
+
+
+class Declined(Exception):
+    """Its arguments are none of what it keeps."""
+
+    def __init__(self, code: int, *, account: str) -> None:
+        super().__init__(f"declined: {code}")
+        self.code = code
+        self.account = account
