@@ -41,8 +41,15 @@ def align(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[int]:
 def _longest(left: Sequence[Hashable], right: Sequence[Hashable], alike: int) -> list[int]:
     """As many as keep their order: the longest common subsequence. Of several that are as long one in which
     what was changed stands in its place: gaps of both sides at once. The first keys are `alike`."""
-    match = [*range(alike), *[-1] * (len(left) - alike)]
-    mine, other = left[alike:], right[alike:]
+    size, other_size = len(left), len(right)
+    match = [*range(alike), *[-1] * (size - alike)]
+    while size > alike and other_size > alike and left[size - 1] == right[other_size - 1]:
+        size -= 1
+        other_size -= 1
+        match[size] = other_size
+    mine, other = left[alike:size], right[alike:other_size]
+    if not mine or not other:
+        return match
     rows = _rows(mine, other)
     if rows[-1] == rows[0]:
         return match
