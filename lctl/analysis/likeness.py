@@ -37,7 +37,7 @@ def content(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
 
 def same_prompt(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
     keys, prompts = side.keys, side.prompts
-    return [(keys[n], prompts[n]) for n in some]
+    return [(keys[n], prompts.get(n)) for n in some]
 
 
 def same_start(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
@@ -51,16 +51,18 @@ def same_inside(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
 
 
 def same_name(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
-    types, agents, names = side.trace.types, side.trace.agents, side.names
+    types, agents, names = side.trace.types, side.trace.agents, side.trace.names
     return [hash((types[n], agents[n], names[n])) for n in some]
 
 
 def is_named_alike(left: Side, n: int, right: Side, m: int) -> bool:
     """`same_name` of one of either side."""
-    if left.names[n] != right.names[m]:
-        return False
     mine, other = left.trace, right.trace
-    return mine.types[n] == other.types[m] and mine.agents[n] == other.agents[m]
+    return (
+        mine.names[n] == other.names[m]
+        and mine.types[n] == other.types[m]
+        and mine.agents[n] == other.agents[m]
+    )
 
 
 def same_agent(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
@@ -69,7 +71,7 @@ def same_agent(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
 
 
 def under_another_agent(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
-    types, names = side.trace.types, side.names
+    types, names = side.trace.types, side.trace.names
     return [(types[n], names[n]) for n in some]
 
 

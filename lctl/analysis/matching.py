@@ -75,7 +75,7 @@ class _Matching:
                 return False
             if classes[n] == STEP:
                 steps.append((n, m))
-        if len(unlike) < 2:
+        if len(unlike) == 1:
             return True
         if not {keys[n] for n in unlike}.isdisjoint([other_keys[n] for n in unlike]):
             return False

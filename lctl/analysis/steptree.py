@@ -30,8 +30,8 @@ class Body:
 class Side:
     """A trace as a tree, with what has been matched so far. `pairs` holds the other side's index or -1.
 
-    All of it is in lists by index, with a place more at the end: what is asked of -1, the top, is there. They
-    are read all the time, and of an array, or a dict, each look makes an object or a call.
+    What is read all the time is in lists by index, with a place more at the end for -1, the top: of an array,
+    or a dict, each look makes an object or a call.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -39,11 +39,10 @@ class Side:
         self.pairs = [-1] * len(trace)
         self.pool = list(compress(range(len(trace)), trace.classes.translate(_POOLED)))
         self.keys = trace.keys.tolist()
-        self.names = trace.names.tolist()
         #: Of messages and blobs the hash of the path to them, of model steps that of their prompt.
         self.chains: list[int | None] = [None] * (len(trace) + 1)
         #: Of model steps the key of the last message of their prompt.
-        self.prompts: list[int | None] = [None] * len(trace)
+        self.prompts: dict[int, int] = {}
         _follow_chains(self)
         held = list(compress(range(len(trace)), trace.classes.translate(_HELD)))
         self.items = _items(trace, held)
