@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from itertools import pairwise
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import islice, pairwise
 
 #: Insertions plus deletions Myers may look for before the range is cut up in another way.
 _EDITS = 48
@@ -41,8 +41,15 @@ def align(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[int]:
 def _longest(left: Sequence[Hashable], right: Sequence[Hashable], alike: int) -> list[int]:
     """As many as keep their order: the longest common subsequence. Of several that are as long one in which
     what was changed stands in its place: gaps of both sides at once. The first keys are `alike`."""
-    match = [*range(alike), *[-1] * (len(left) - alike)]
-    mine, other = left[alike:], right[alike:]
+    size, other_size = len(left), len(right)
+    match = [*range(alike), *[-1] * (size - alike)]
+    while size > alike and other_size > alike and left[size - 1] == right[other_size - 1]:
+        size -= 1
+        other_size -= 1
+        match[size] = other_size
+    mine, other = left[alike:size], right[alike:other_size]
+    if not mine or not other:
+        return match
     rows = _rows(mine, other)
     if rows[-1] == rows[0]:
         return match
@@ -221,20 +228,12 @@ def _by_occurrence(
 ) -> list[tuple[int, int]]:
     """The n-th occurrence of a key on one side for the n-th on the other, as many as keep their order."""
     low, high, other_low, other_high = here
-    places: dict[tuple[Hashable, int], int] = {}
-    seen: Counter[Hashable] = Counter()
-    for n in range(other_low, other_high):
-        key = right[n]
-        places[key, seen[key]] = n
-        seen[key] += 1
-    seen.clear()
-    pairs = []
-    for n in range(low, high):
-        key = left[n]
-        place = places.get((key, seen[key]))
-        seen[key] += 1
-        if place is not None:
-            pairs.append((n, place))
+    places: dict[Hashable, list[int]] = {}
+    for place in range(other_low, other_high):
+        places.setdefault(right[place], []).append(place)
+    coming = {key: iter(found) for key, found in places.items()}
+    nothing: Iterator[int] = iter(())
+    pairs = [(n, place) for n in range(low, high) for place in islice(coming.get(left[n], nothing), 1)]
     return _increasing(pairs)
 
 

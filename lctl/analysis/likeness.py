@@ -17,7 +17,7 @@ def whole(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
 def place(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
     """The same call at the same point of a conversation, whatever was answered."""
     keys, chains, mine = side.keys, side.chains, id(side)
-    return [(keys[n], chains[n]) if n in chains else (n, mine) for n in some]
+    return [(n, mine) if chains[n] is None else (keys[n], chains[n]) for n in some]
 
 
 def way(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
@@ -36,8 +36,8 @@ def content(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
 
 
 def same_prompt(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
-    keys, chains = side.keys, side.chains
-    return [(keys[n], chains.get(~n)) for n in some]
+    keys, prompts = side.keys, side.prompts
+    return [(keys[n], prompts.get(n)) for n in some]
 
 
 def same_start(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
@@ -53,6 +53,16 @@ def same_inside(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
 def same_name(side: Side, some: Sequence[int]) -> Sequence[Hashable]:
     types, agents, names = side.trace.types, side.trace.agents, side.trace.names
     return [hash((types[n], agents[n], names[n])) for n in some]
+
+
+def is_named_alike(left: Side, n: int, right: Side, m: int) -> bool:
+    """`same_name` of one of either side."""
+    mine, other = left.trace, right.trace
+    return (
+        mine.names[n] == other.names[m]
+        and mine.types[n] == other.types[m]
+        and mine.agents[n] == other.agents[m]
+    )
 
 
 def same_agent(side: Side, some: Sequence[int]) -> Sequence[Hashable]:

@@ -44,10 +44,9 @@ class _Matching:
         self._match_pool()
         pool, other_pool = _by_owner(left), _by_owner(right)
         todo = [(_TOP, _TOP)]
-        nothing: list[int] = []
         while todo:
             step, counterpart = todo.pop()
-            mine, other = left.items.get(step, nothing), right.items.get(counterpart, nothing)
+            mine, other = left.items[step], right.items[counterpart]
             keys, other_keys = [deep[n] for n in mine], [other_deep[m] for m in other]
             if keys == other_keys or self._place_by_place(mine, other, keys, other_keys):
                 self._pair(mine, other)
@@ -55,7 +54,7 @@ class _Matching:
                 self._match_bodies(left.body(step), right.body(counterpart))
             if step in pool and counterpart in other_pool:
                 self._match_local_pool(pool[step], other_pool[counterpart])
-            for n in left.steps.get(step, nothing):
+            for n in left.steps[step]:
                 if pairs[n] >= 0:
                     todo.append((n, pairs[n]))
         self._pair_moved()
@@ -68,26 +67,31 @@ class _Matching:
         if len(mine) != len(other):
             return False
         unlike = [place for place, key in enumerate(keys) if key != other_keys[place]]
-        if len(unlike) > 1 and not {keys[n] for n in unlike}.isdisjoint([other_keys[n] for n in unlike]):
-            return False
+        steps = []
         left, right, classes = self.left, self.right, self.left.trace.classes
-        unlike_mine, unlike_other = [mine[place] for place in unlike], [other[place] for place in unlike]
-        if likeness.same_name(left, unlike_mine) != likeness.same_name(right, unlike_other):
-            return False
+        for place in unlike:
+            n, m = mine[place], other[place]
+            if not likeness.is_named_alike(left, n, right, m):
+                return False
+            if classes[n] == STEP:
+                steps.append((n, m))
         if len(unlike) == 1:
             return True
-        steps = [(n, m) for n, m in zip(unlike_mine, unlike_other, strict=True) if classes[n] == STEP]
-        return not steps or self._is_nothing_elsewhere(steps)
+        if not {keys[n] for n in unlike}.isdisjoint([other_keys[n] for n in unlike]):
+            return False
+        return self._is_nothing_elsewhere(steps)
 
     def _is_nothing_elsewhere(self, steps: list[tuple[int, int]]) -> bool:
         """Whether none of the steps is more like the counterpart of another one than like its own."""
         for like in likeness.LIKE_STEPS:
+            if len(steps) < 2:
+                return True
             keys = like(self.left, [n for n, _ in steps])
             other_keys = like(self.right, [m for _, m in steps])
             if keys == other_keys:
                 return True
             unlike = [place for place, key in enumerate(keys) if key != other_keys[place]]
-            if len(unlike) > 1 and not {keys[n] for n in unlike}.isdisjoint([other_keys[n] for n in unlike]):
+            if not {keys[n] for n in unlike}.isdisjoint([other_keys[n] for n in unlike]):
                 return False
             steps = [steps[place] for place in unlike]
         return True
@@ -220,15 +224,18 @@ class _Matching:
         if keys == other_keys:
             self._pair(mine, other)
             return
+        pairs, other_pairs = self.left.pairs, self.right.pairs
+        wanted = set(keys)
         waiting: dict[Hashable, list[int]] = {}
         for m, key in zip(reversed(other), reversed(other_keys), strict=True):
-            waiting.setdefault(key, []).append(m)
+            if key in wanted:
+                waiting.setdefault(key, []).append(m)
         for n, key in zip(mine, keys, strict=True):
             alike = waiting.get(key)
             if alike:
                 m = alike.pop()
-                self.left.pairs[n] = m
-                self.right.pairs[m] = n
+                pairs[n] = m
+                other_pairs[m] = n
 
     def _pair_gaps(
         self, mine: Sequence[int], other: Sequence[int], levels: Sequence[likeness.Likeness]

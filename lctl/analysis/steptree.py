@@ -14,7 +14,8 @@ _MASK = (1 << 61) - 1
 #: For `bytes.translate`: 1 for the classes that are wanted.
 _POOLED = bytes(where == POOL for where in range(256))
 _HELD = bytes(where != POOL for where in range(256))
-_STEPS = bytes(where == STEP for where in range(256))
+#: What is in a step in which nothing is; never written to.
+_NOTHING: list[int] = []
 
 
 @dataclass(slots=True)
@@ -27,19 +28,28 @@ class Body:
 
 
 class Side:
-    """A trace as a tree, with what has been matched so far. `pairs` holds the other side's index or -1."""
+    """A trace as a tree, with what has been matched so far. `pairs` holds the other side's index or -1.
+
+    What is read all the time is in lists by index, with a place more at the end for -1, the top: of an array,
+    or a dict, each look makes an object or a call.
+    """
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.pairs = [-1] * len(trace)
         self.pool = list(compress(range(len(trace)), trace.classes.translate(_POOLED)))
-        self.keys = trace.keys
-        self.chains = _chains(self)
-        self.items = _items(trace)
-        self.steps: dict[int, list[int]] = {}
-        self.inside = [0] * (len(trace) + 1)  # by step; of the top last, which is at -1
+        self.keys = trace.keys.tolist()
+        #: Of messages and blobs the hash of the path to them, of model steps that of their prompt.
+        self.chains: list[int | None] = [None] * (len(trace) + 1)
+        #: Of model steps the key of the last message of their prompt.
+        self.prompts: dict[int, int] = {}
+        _follow_chains(self)
+        held = list(compress(range(len(trace)), trace.classes.translate(_HELD)))
+        self.items = _items(trace, held)
+        self.steps = [_NOTHING] * (len(trace) + 1)
+        self.inside = [0] * (len(trace) + 1)
         self.deep = self.keys[:]
-        _grow(self)
+        _grow(self, held)
         self._streams = _streams(trace) if "stream_chunk" in trace.types else {}
         self._ends: dict[int, int] | None = None
 
@@ -47,7 +57,7 @@ class Side:
         body = Body()
         agents, classes, streams = self.trace.agents, self.trace.classes, self._streams
         last, add = "", body.loose.append  # events of one lane mostly stand together
-        for n in self.items.get(step, ()):
+        for n in self.items[step]:
             where = classes[n]
             if where == EVENT:
                 lane = agents[n] if not streams else streams.get(n) or agents[n]
@@ -91,56 +101,59 @@ class Side:
         return False
 
     def free(self, indices: Iterable[int]) -> list[int]:
-        return [n for n in indices if self.pairs[n] < 0]
+        pairs = self.pairs
+        return [n for n in indices if pairs[n] < 0]
 
 
-def _chains(side: Side) -> dict[int, int]:
-    """Of messages and blobs: the hash of the path to them. Of model steps: that of their prompt, and under
-    `~n` the key of its last message alone."""
+def _follow_chains(side: Side) -> None:
     keys, messages, types = side.keys, side.trace.messages, side.trace.types
-    chains: dict[int, int] = {}
+    chains, prompts = side.chains, side.prompts
     for n, id in side.trace.named.items():
         at = -1 if id is None else messages.get(id, -1)
         kind = types[n]
         if kind == "message":
-            chains[n] = hash((keys[n], chains.get(at, 0)))
+            chains[n] = hash((keys[n], chains[at] or 0))
         elif kind == "step_start" and at >= 0:
-            chains[n] = chains.get(at, 0)
-            chains[~n] = keys[at]
+            chains[n] = chains[at] or 0
+            prompts[n] = keys[at]
     for n in side.pool:
-        if n not in chains:
+        if chains[n] is None:
             chains[n] = keys[n]
-    return chains
 
 
-def _items(trace: Trace) -> dict[int, list[int]]:
-    """What is in each step, but for messages and blobs; of the top at -1."""
-    items: dict[int, list[int]] = {}
-    last = len(trace)  # no owner has this number
-    first: list[int] = []
-    add = first.append  # what is in one step mostly stands together
-    held = trace.classes.translate(_HELD)
-    for n, owner in zip(compress(range(last), held), compress(trace.owners, held), strict=True):
-        if owner != last:
+def _items(trace: Trace, held: list[int]) -> list[list[int]]:
+    """What is in each step, but for messages and blobs."""
+    owners = trace.owners
+    last = len(owners)  # no owner has this number
+    items = [_NOTHING] * (last + 1)
+    inner = _NOTHING
+    for n in held:
+        owner = owners[n]
+        if owner != last:  # what is in one step mostly stands together
             last = owner
-            add = items.setdefault(owner, []).append
-        add(n)
+            inner = items[owner]
+            if inner is _NOTHING:
+                inner = items[owner] = []
+        inner.append(n)
     return items
 
 
-def _grow(side: Side) -> None:
+def _grow(side: Side, held: list[int]) -> None:
     """Child steps of each step, and of each the hash of everything in it, in any order."""
-    deep, inside, steps, items = side.deep, side.inside, side.steps, side.items
-    keys, owners, of_chains, nothing = side.keys, side.trace.owners, side.chains.get, ()
-    mixed = keys[:]  # of a step: with what is in it
-    for n in reversed(list(compress(range(len(keys)), side.trace.classes.translate(_STEPS)))):
-        # Keys are hashes: their sum is one of all of them, in any order.
-        inner = inside[n] = sum([mixed[one] for one in items.get(n, nothing)]) & _MASK
-        key = keys[n]
-        deep[n] = hash((key, inner, of_chains(n)))
-        mixed[n] = hash((key, inner))
-        steps.setdefault(owners[n], []).append(n)
-    inside[-1] = sum([mixed[one] for one in items.get(-1, nothing)]) & _MASK
+    deep, inside, steps, chains = side.deep, side.inside, side.steps, side.chains
+    keys, classes, owners = side.keys, side.trace.classes, side.trace.owners
+    # From the last to the first: what is in a step comes after it, and is whole when its turn is.
+    for n in reversed(held):
+        key, owner = keys[n], owners[n]
+        if classes[n] == STEP:
+            inner = inside[n] = inside[n] & _MASK
+            deep[n] = hash((key, inner, chains[n]))
+            key = hash((key, inner))
+            if steps[owner] is _NOTHING:
+                steps[owner] = []
+            steps[owner].append(n)
+        inside[owner] += key  # keys are hashes: their sum is one of all of them, in any order
+    inside[-1] &= _MASK
 
 
 def _streams(trace: Trace) -> dict[int, str]:
