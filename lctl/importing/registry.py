@@ -61,6 +61,9 @@ FORMS: dict[str, Form] = {
         "traces of OpenTelemetry: OTLP (JSON, protobuf), OpenInference, OpenLLMetry, Logfire, Langfuse",
     ),
     "sharegpt": Form("sharegpt", "ShareGPT conversations (from/value)"),
+    "training": Form(
+        "trainingrows", "rows of instruction/output (Alpaca), prompt/completion, prompt/chosen/rejected"
+    ),
     "openai": Form("messagelists", "messages with role and content, as OpenAI and Anthropic take them"),
 }
 
