@@ -167,12 +167,12 @@ def output(name: str, *read: str, chain: str = "") -> Path:
     from lctl.cli.runs import is_live
     from lctl.codec.wholefile import spare
 
-    path = spare(Path(name), *read, chain=chain)
+    path = Path(name)
     if path.is_dir():
         raise UsageError(f"{path}: is a folder; give a file")
     if is_live(path):
         raise LogLocked(f"{path}: a running program is writing it; choose another file")
-    return path
+    return spare(path, *read, chain=chain)
 
 
 def completions(start: str) -> list[str]:

@@ -48,7 +48,7 @@ def read(source: Source, draft: Draft) -> None:
 def _conversation(draft: Draft, sample: _Sample, name: str | None, where: str) -> None:
     prefix = "" if name is None else f"{name}/"
     details: dict[str, Any] = {"conversation": sample.about} if sample.about else {}
-    ends = {}
+    ends: dict[str, str] = {}
     for kind, answer in {"": sample.prompt, **sample.answers}.items():
         parent = ends.get("")
         for n, message in enumerate(answer, 1):

@@ -483,7 +483,7 @@ def test_rows_of_training_data(row: dict[str, Any], prompt: str, answers: list[s
 
 
 def test_rows_of_training_data_with_a_history() -> None:
-    rows = [
+    rows: Rows = [
         {"instruction": "c", "output": "d", "system": "S", "history": [["a", "b"]], "source": "x"},
         {"instruction": "no output"},
     ]
