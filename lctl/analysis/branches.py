@@ -12,13 +12,15 @@ from lctl.conversation.tree import Tree
 
 
 class Spent(NamedTuple):
-    """What model calls came to. `cost` leaves out calls whose price is not known: `unpriced` counts them."""
+    """What model calls came to. `cost` leaves out calls whose price is not known: `unpriced` counts them;
+    `untold` those that do not say what they read and wrote."""
 
     calls: int = 0
     input: int = 0
     output: int = 0
     cost: float = 0.0
     unpriced: int = 0
+    untold: int = 0
 
     def plus(self, paid: Paid) -> Spent:
         return Spent(
@@ -27,6 +29,7 @@ class Spent(NamedTuple):
             self.output + paid.tokens.output,
             self.cost + (paid.cost or 0.0),
             self.unpriced + (paid.cost is None),
+            self.untold + (not paid.tokens.total),
         )
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -37,11 +38,16 @@ def to_json(log: Log) -> str:
 
 def events_csv(log: Log) -> str:
     """One row per event; `data` is JSON."""
+    return "".join(events_csv_rows(log))
+
+
+def events_csv_rows(log: Log) -> Iterator[str]:
+    """As `events_csv`, row by row: a long log is never in memory as a whole."""
     rows = (
         (event.seq, event.type, event.timestamp, event.agent, event.step, summary(event), compact(event.data))
         for event in log.events()
     )
-    return _csv(("seq", "type", "timestamp", "agent", "step", "summary", "data"), rows)
+    return _csv_rows(("seq", "type", "timestamp", "agent", "step", "summary", "data"), rows)
 
 
 def steps_csv(log: Log) -> str:
@@ -118,12 +124,17 @@ def _step_row(span: StepSpan, origin: float) -> tuple[Any, ...]:
 
 
 def _csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
+    return "".join(_csv_rows(columns, rows))
+
+
+def _csv_rows(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator[str]:
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    table.writerow(columns)
-    for row in rows:
+    for row in chain((columns,), rows):
         table.writerow([_spreadsheet(cell) if isinstance(cell, str) else cell for cell in row])
-    return out.getvalue()
+        yield out.getvalue()
+        out.seek(0)
+        out.truncate()
 
 
 def _spreadsheet(text: str) -> str:

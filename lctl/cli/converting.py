@@ -47,7 +47,7 @@ def convert(target: str, source: str, to: str, output: str | None) -> None:
     if output is None:
         print_log(log, form(to), tail)
     else:
-        write_log(log, writable(output), format=form(to), tail=tail)
+        write_log(log, writable(output, chain=log.id), format=form(to), tail=tail)
 
 
 def print_log(log: Log, to: Format, tail: dict[str, Any] | None) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,7 +46,9 @@ TRAINING = {
     "markdown": "the samples to read, in Markdown",
     "samples-html": "the same as a page (html is the debugger's)",
 }
-_JSON = ("json", "jsonl", "chrome", "messages")
+_JSON = ("chrome", "messages")
+#: Those that are the whole log, and the form of it that each is.
+_WHOLE: dict[str, Format] = {"json": "json", "yaml": "yaml", "jsonl": "jsonl"}
 
 
 def _list(formats: dict[str, str]) -> str:
@@ -117,11 +118,17 @@ def export(
     if name in TRAINING:
         _training(log, name, to_seq, None if output is None else writable(output, log.name))
         return
-    text = _exported(log if to_seq is None else _cut(log, to_seq), name, partial)
+    log = log if to_seq is None else _cut(log, to_seq)
+    if name in _WHOLE:
+        _whole(log, _WHOLE[name], None if output is None else writable(output, log.name, chain=log.id))
+        return
+    pieces = _exported(log, name, partial)
     if output is not None:
-        _write(writable(output, log.name), text)
-    else:
-        Screen().document(text, json=name in _JSON)
+        _write(writable(output, log.name), pieces)
+        return
+    screen = Screen()
+    for piece in pieces:
+        screen.document(piece, json=name in _JSON)
 
 
 def _check(
@@ -145,7 +152,8 @@ def _check(
         raise UsageError("--partial is of the formats transcript and messages")
 
 
-def _exported(log: Log, name: str, partial: bool) -> str:
+def _exported(log: Log, name: str, partial: bool) -> Iterable[str]:
+    """The text, in pieces where there may be much of it."""
     from lctl.analysis import exports
     from lctl.analysis.transcripts import transcript_text
     from lctl.codec.lines import encode_value
@@ -153,17 +161,16 @@ def _exported(log: Log, name: str, partial: bool) -> str:
     if name == "html":
         from lctl.debugger.exporting import page_of
 
-        return page_of(log)
-    whole: dict[str, Format] = {"json": "json", "yaml": "yaml", "jsonl": "jsonl"}
-    if name in whole:
-        return _document(log, whole[name])
+        return [page_of(log)]
+    if name == "csv":
+        return exports.events_csv_rows(log)
     if name == "messages":
         return _messages(log, partial)
     if name == "transcript":
-        return transcript_text(log, partial=partial)
+        return [transcript_text(log, partial=partial)]
     made: Callable[[Log], object] = exports.FORMATS[name]
     value = made(log)
-    return value if isinstance(value, str) else encode_value(value).decode() + "\n"
+    return [value if isinstance(value, str) else encode_value(value).decode() + "\n"]
 
 
 def _cut(log: Log, to_seq: int) -> Log:
@@ -205,27 +212,31 @@ def _training(log: Log, name: str, to_seq: int | None, path: Path | None) -> Non
     sys.stderr.write(f"lctl: {plain(said, 2000)}\n")
 
 
-def _document(log: Log, form: Format) -> str:
+def _whole(log: Log, form: Format, path: Path | None) -> None:
     """The log written anew, its state and summary worked out from the events."""
+    from lctl.cli.converting import print_log
     from lctl.codec import write_log
     from lctl.state.summary import tail_of
 
-    held = io.BytesIO()
-    write_log(log, held, format=form, tail=None if form == "jsonl" else tail_of(log, log.chain))
-    return held.getvalue().decode("utf-8", "replace")
+    tail = None if form == "jsonl" else tail_of(log, log.chain)
+    if path is None:
+        print_log(log, form, tail)
+    else:
+        write_log(log, path, format=form, tail=tail)
 
 
-def _messages(log: Log, partial: bool) -> str:
+def _messages(log: Log, partial: bool) -> Iterator[str]:
     """`{"chain", "leaf", "agent", "messages"}` a line; what conversations share is in each of them."""
     from lctl.analysis.transcripts import transcript_json
     from lctl.codec.lines import encode_value
 
-    lines = ({"chain": log.id, **conversation} for conversation in transcript_json(log, partial=partial))
-    return "".join(encode_value(line).decode() + "\n" for line in lines)
+    for conversation in transcript_json(log, partial=partial):
+        yield encode_value({"chain": log.id, **conversation}).decode() + "\n"
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, pieces: Iterable[str]) -> None:
     from lctl.codec.wholefile import writing
 
     with writing(path) as file:
-        file.write(text.encode("utf-8", "replace"))
+        for piece in pieces:
+            file.write(piece.encode("utf-8", "replace"))

@@ -72,7 +72,7 @@ def import_(
         print_log(found.log, "json", tail)
         path, screen.out = None, sys.stderr
     else:
-        path = writable(output or str(_place(found.log.id)), file)
+        path = writable(output or str(_place(found.log.id)), file, chain=found.log.id)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_log(found.log, path, format="json", tail=tail)
     if address is not None:

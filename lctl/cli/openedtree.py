@@ -91,11 +91,14 @@ def when(found: Opened) -> str:
 
 
 def spent_document(spent: Spent) -> dict[str, Any]:
+    """Null is what no call tells of: it is not known, and 0 would be a number to add up."""
+    is_told = spent.untold < spent.calls or not spent.calls
+    is_priced = spent.unpriced < spent.calls or not spent.calls
     return {
         "calls": spent.calls,
-        "input": spent.input,
-        "output": spent.output,
-        "cost_usd": spent.cost,
+        "input": spent.input if is_told else None,
+        "output": spent.output if is_told else None,
+        "cost_usd": spent.cost if is_priced else None,
         "unpriced": spent.unpriced,
     }
 

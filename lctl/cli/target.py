@@ -153,25 +153,26 @@ def _path_of(target: str) -> str:
     return parse(target).place
 
 
-def output(name: str, *read: str) -> Path:
+def output(name: str, *read: str, chain: str = "") -> Path:
     """The path of a file to be written, which replaces one that is there.
 
     Args:
         read: names of what it is made of.
+        chain: id of the log that is written, where it is one.
 
     Raises:
         LogLocked: a running program records into it.
-        UsageError: it is a folder, or one of those that are read.
+        UsageError: it is a folder, one of those that are read, or another recording.
     """
     from lctl.cli.runs import is_live
     from lctl.codec.wholefile import spare
 
-    path = spare(Path(name), *read)
+    path = Path(name)
     if path.is_dir():
         raise UsageError(f"{path}: is a folder; give a file")
     if is_live(path):
         raise LogLocked(f"{path}: a running program is writing it; choose another file")
-    return path
+    return spare(path, *read, chain=chain)
 
 
 def completions(start: str) -> list[str]:

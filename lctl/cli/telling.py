@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from lctl.codec import Log
 
 
-def otlp(log: Log, name: str, content: bool) -> bytes:
-    """The log's spans as an OTLP file: `otlp` is JSON, `otlp-proto` protobuf."""
-    from lctl.codec.lines import encode_value
+def otlp(log: Log, name: str, content: bool) -> Iterable[bytes]:
+    """The log's spans as an OTLP file, in pieces: `otlp` is JSON, `otlp-proto` protobuf."""
     from lctl.spans import spans_of
-    from lctl.spans.otlp import binary, document
+    from lctl.spans.otlp import binary, document, pieces
 
-    request = document(spans_of(log, content=content), {"service.name": str(log.chain.get("name") or "lctl")})
-    return encode_value(request) + b"\n" if name == "otlp" else binary(request)
+    spans = spans_of(log, content=content)
+    about = {"service.name": str(log.chain.get("name") or "lctl")}
+    return pieces(spans, about) if name == "otlp" else [binary(document(spans, about))]
 
 
 def send(log: Log, url: str, headers: Sequence[str], content: bool) -> None:
@@ -38,16 +38,16 @@ def send(log: Log, url: str, headers: Sequence[str], content: bool) -> None:
     sys.stderr.write(f"lctl: {plural(count, 'span')} of {plain(log.id, 80)} sent to {plain(url, 200)}\n")
 
 
-def write(path: Path | None, data: bytes) -> None:
+def write(path: Path | None, pieces: Iterable[bytes]) -> None:
     """The file whole, or not at all; None is standard output."""
     if path is None:
-        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.writelines(pieces)
         sys.stdout.buffer.flush()
         return
     from lctl.codec.wholefile import writing
 
     with writing(path) as file:
-        file.write(data)
+        file.writelines(pieces)
 
 
 def parquet(log: Log, output: str | None) -> None:

@@ -72,7 +72,7 @@ def what_if(
     log = opened(target)
     found = asked(log, at, set=list(sets), drop=drop, insert=[_event(one) for one in inserts], to_seq=to_seq)
     if output not in (None, "-"):
-        found.chain.save(writable(output, log.name))
+        found.chain.save(writable(output, log.name, chain=found.chain.id))
     if output == "-":
         found.chain.save("-")
     elif screen.json:

@@ -59,6 +59,11 @@ def _conversation(
     parent: str | None = None
     about: dict[str, Any] = without(around, "key", text(around.get("key")), "system")
     system = around.get("system")
+    if around.get("key") == "input":  # a call of the Responses API: what it gave goes on
+        messages = [*messages, *dicts(around.get("output"))]
+        system = system or around.get("instructions")
+        about = without(about, "instructions") if isinstance(system, str | list) else about
+        about = without(about, "output") if dicts(around.get("output")) else about
     if isinstance(system, str | list) and system:
         messages = [{"role": "system", "content": system}, *messages]
     for count, message in enumerate(messages, 1):

@@ -43,6 +43,7 @@ FORMS: dict[str, Form] = {
     "gemini-cli": Form("geminicli", "session of the Gemini CLI (JSON)"),
     "opencode": Form("opencode", "session of OpenCode, as 'opencode export' writes it"),
     "chatgpt": Form("chatgpt", "data export of ChatGPT (conversations.json, or the zip)"),
+    "claude-ai": Form("claudeai", "data export of Claude.ai (conversations.json, or the zip)"),
     "inspect": Form("inspectlog", "Inspect log (.eval or .json)"),
     "swe-agent": Form("sweagent", "SWE-agent trajectory (.traj)"),
     "mini-swe-agent": Form("miniswe", "mini-SWE-agent trajectory (.traj.json)"),
@@ -60,6 +61,9 @@ FORMS: dict[str, Form] = {
         "traces of OpenTelemetry: OTLP (JSON, protobuf), OpenInference, OpenLLMetry, Logfire, Langfuse",
     ),
     "sharegpt": Form("sharegpt", "ShareGPT conversations (from/value)"),
+    "training": Form(
+        "trainingrows", "rows of instruction/output (Alpaca), prompt/completion, prompt/chosen/rejected"
+    ),
     "openai": Form("messagelists", "messages with role and content, as OpenAI and Anthropic take them"),
 }
 

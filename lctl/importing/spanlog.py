@@ -22,6 +22,7 @@ from lctl.spans import conventions as names
 from lctl.spans import meaning
 from lctl.spans.messages import is_broken, json_of, messages_of, value_of
 from lctl.spans.span import Mark, Span, timestamp_of
+from lctl.state.messages import text_of
 
 #: What ends the name of a key in the text of a problem.
 _KEY = re.compile(r"[.:\[ ]")
@@ -104,7 +105,7 @@ class SpanLog(EventList):
             data |= mapping(value_of(span.attributes.get(names.START_MORE)))
         else:
             read, _ = meaning.work_of(span)
-            if kind not in ("llm", "tool"):
+            if kind not in ("llm", "tool") and read is not None:
                 data["input"] = read
             data["span"] = details.rest(span)
         self._steps[n] = self.add("step_start", at, agent, _filled(data), self._above(n))
@@ -127,6 +128,9 @@ class SpanLog(EventList):
                 self._defined.add(hashed)
                 data["tool_definitions"] = definitions
         read, given = messages_of(span)
+        if self._is_embedding(n):
+            texts = [text_of(one) for one in read]
+            return {**data, "input": texts[0] if len(texts) == 1 else texts}
         if not read and not given:
             if self._forest.kinds[n] == "llm":
                 self._draft.lose("model span without messages (their content was not traced)", self._where(n))
@@ -177,7 +181,7 @@ class SpanLog(EventList):
         """What a model answered; its messages are written."""
         span = self._forest.spans[n]
         call = meaning.call_of(span)
-        _, given = messages_of(span)
+        given = [] if self._is_embedding(n) else messages_of(span)[1]
         before = len(self._draft.said)
         made = Call(**call._asdict())
         about: dict[str, Any] = {"at": at, "agent": agent, "where": self._where(n)}
@@ -258,6 +262,10 @@ class SpanLog(EventList):
 
     def _is_named(self, span: Span) -> bool:
         return not _is_ours(span) or names.KIND in span.attributes
+
+    def _is_embedding(self, n: int) -> bool:
+        """Whether what it read is no part of a conversation, though some tell it as messages."""
+        return self._forest.kinds[n] == "embedding" and not _is_ours(self._forest.spans[n])
 
     def _intent(self, span: Span, kind: str) -> str | None:
         if _is_ours(span):

@@ -20,6 +20,8 @@ _OPENINFERENCE = {
 }  # fmt: skip
 _TRACELOOP = {"workflow": "chain", "task": "task", "agent": "agent", "tool": "tool"}
 _LLM_TYPES = {"chat": "llm", "completion": "llm", "embedding": "embedding", "rerank": "reranker"}
+#: How the names of spans end that Laminar calls LLM, too, and that are none.
+_LAMINAR_EMBEDDINGS = frozenset({"embeddings", "embedding", "embed"})
 _OPERATIONS = {**names.KINDS, "completion": "llm", "create_response": "llm", "responses": "llm"}
 
 
@@ -70,6 +72,8 @@ def _by_attributes(span: Span) -> str:
         names.TOOL_NAME in said and not any(key.startswith("gen_ai.usage.") for key in said)
     ):
         return "tool"
+    if "lmnr.span.type" in said and span.name.rpartition(".")[2] in _LAMINAR_EMBEDDINGS:
+        return "embedding"
     if any(messages_of(span)) or _first(said, "input") is not None or _first(said, "output") is not None:
         return "llm"
     if text(said.get("agent_name")) and span.scope.startswith(("pydantic-ai", "logfire")):

@@ -15,6 +15,7 @@ from lctl.spans.turns import are_items, has_turns_in_pieces, joined, of_items, w
 from lctl.spans.values import as_json, dicts, function_call, items, mapping, text
 
 Messages = list[dict[str, Any]]
+_INSTRUCTING = ("system", "developer")
 _INDEXED = re.compile(
     r"(?:llm\.(input|output)_messages|gen_ai\.(prompt|completion))\.(\d+)\.(?:message\.)?(.+)"
 )
@@ -74,6 +75,11 @@ def is_broken(span: Span) -> bool:
 def _conventional(said: dict[str, Any]) -> tuple[Messages, Messages]:
     system = _parted({"role": "system", "parts": value_of(said.get(names.SYSTEM_INSTRUCTIONS))})
     read = _listed_messages(said.get(names.INPUT_MESSAGES), "user")
+    if names.SYSTEM_INSTRUCTIONS not in said and not any(one.get("role") in _INSTRUCTING for one in read):
+        # Laminar tells those of the Responses API under the older names alone.
+        role = text(said.get("gen_ai.prompt.0.role"))
+        content = said.get("gen_ai.prompt.0.content") if role in _INSTRUCTING else None
+        system = [{"role": role, "content": _listed(content)}]
     # Some tell the instructions in both places.
     first = [one for one in system if one.get("content") and one not in read[:1]]
     return first + read, _listed_messages(said.get(names.OUTPUT_MESSAGES), "assistant")

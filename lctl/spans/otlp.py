@@ -7,10 +7,11 @@ OTLP/JSON; protobuf's own JSON has ids in base64.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from lctl._version import __version__
+from lctl.codec.lines import encode_value
 from lctl.errors import MissingExtra
 from lctl.spans import conventions as names
 from lctl.spans.span import Link, Mark, Span
@@ -40,6 +41,16 @@ def document(spans: Iterable[Span], resource: Json | None = None) -> Json:
             }
         ]
     }
+
+
+def pieces(spans: Sequence[Span], resource: Json | None = None) -> Iterator[bytes]:
+    """`document` as the bytes of a file, span by span: prompts are long, and each call's span has its own."""
+    place = b'"spans":[]'
+    before, _, after = encode_value(document((), resource)).partition(place)
+    yield before + place[:-1]
+    for n, one in enumerate(spans):
+        yield (b"," if n else b"") + encode_value(_span(one))
+    yield place[-1:] + after + b"\n"
 
 
 def _time(ns: int) -> str:

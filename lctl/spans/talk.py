@@ -16,6 +16,8 @@ from lctl.spans.parts import BROKEN, input_message, output_message, parts_of
 _FOLLOWED = frozenset({"message", "message_alias", "step_start", "step_end"})
 #: Calls whose system prompt is a message among the others.
 _AMONG = frozenset({"chat.completions", "completions"})
+#: Characters of a message up to which its JSON is kept for the calls that read it again.
+_KEPT = 100_000
 
 
 class Talk:
@@ -31,6 +33,7 @@ class Talk:
     def __init__(self, content: bool) -> None:
         self._content = content
         self._tree = Tree.of(())
+        self._shown: dict[int, tuple[tuple[int, int], str]] = {}
         self.unseen: dict[str, Event] = {}
 
     def follow(self, event: Event) -> None:
@@ -60,16 +63,29 @@ class Talk:
             self.unseen.pop(node.id, None)
         if not self._content:
             return found
-        messages = [node.message for node in path]
         instructions: list[Any] = []
+        told = 0
         if made.text(start.data.get("operation")) not in _AMONG:
-            while messages and messages[0].get("role") in ("system", "developer"):
-                instructions += parts_of(messages.pop(0))
+            while told < len(path) and path[told].message.get("role") in ("system", "developer"):
+                instructions += parts_of(path[told].message)
+                told += 1
         if instructions:
             found[names.SYSTEM_INSTRUCTIONS] = made.json_text(instructions)
-        if messages:
-            found[names.INPUT_MESSAGES] = made.json_text([input_message(one) for one in messages])
+        if told < len(path):
+            found[names.INPUT_MESSAGES] = f"[{','.join(map(self._input, path[told:]))}]"
         return found
+
+    def _input(self, node: Node) -> str:
+        """A message that a call has read, as JSON. Each later call reads it again, so it is kept."""
+        forest = self._tree.forest
+        state = forest.contents[node.number], len(forest.blobs)  # what it says may come later
+        kept = self._shown.get(node.number)
+        if kept is not None and kept[0] == state:
+            return kept[1]
+        text = made.json_text(input_message(node.message))
+        if len(text) <= _KEPT and node.number not in forest.texts and node.number not in forest.origins:
+            self._shown[node.number] = state, text
+        return text
 
     def answers(self, ids: Sequence[str], reasons: list[Any]) -> dict[str, Any]:
         """What a model call has given. `reasons`: why each answer ended, or one for all."""

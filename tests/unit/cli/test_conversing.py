@@ -145,6 +145,19 @@ def test_x8_calls_told_by_their_messages(place: Path, lctl: Cli) -> None:
     assert found == {"model": "gpt-4o", "input": 1000, "output": 0, "cost_usd": pytest.approx(0.0025)}
 
 
+def test_x8_what_no_call_tells_is_null(place: Path, lctl: Cli) -> None:
+    """Of a model without a known price that does not say what it read: not 0, which could be added up."""
+    made = chain("u1").add("step_start", kind="llm", model="my-own", provider="local")
+    made.say("a1", "u1", sampled=True).add("step_end", message="a1", messages=["a1"])
+    made.events[-1]["step"] = 2
+    found = json.loads(lctl("branches", written(place, made), "--json").out)
+    for spent in (found["total"], found["branches"][0]):
+        assert (spent["calls"], spent["unpriced"]) == (1, 1)
+        assert (spent["input"], spent["output"], spent["cost_usd"]) == (None, None, None)
+    nothing = json.loads(lctl("branches", written(place, chain("u1")), "--json").out)["total"]
+    assert (nothing["calls"], nothing["input"], nothing["cost_usd"]) == (0, 0, 0.0)
+
+
 def test_x8_facts_stand_at_the_message_they_are_about(log: str, place: Path, lctl: Cli) -> None:
     """As they are at that event: a change of one is shown, by alias too, and not before it was added."""
     node = {n["message_id"]: n for n in json.loads(lctl("tree", log, "--json").out)["nodes"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import sys
@@ -80,6 +81,41 @@ def test_what_is_read_is_not_written_over(lctl: Cli, place: Path, words: str) ->
     got = lctl(*words.replace("LOG", log.name).replace(" a ", f" {log.name} ").split())
     assert (got.code, got.out, log.read_bytes()) == (2, "", before)
     assert "is what is read here, and would be lost; write to another file" in got.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "export a -o other.json",
+        "export a -f csv -o other.json",
+        "export a -f openai -o other.json",
+        "export a -f otlp -o other.json.gz",
+        "convert a -o other.json",
+        "confidence a -o other.json",
+        "what-if a --at 2 --set data.confidence=0.3 -o other.json",
+        "import said.json --from openai -o other.json",
+    ],
+)
+def test_another_recording_is_not_written_over(lctl: Cli, run: Path, place: Path, words: str) -> None:
+    """A path of the history of the shell: that run cannot be had again."""
+    other = logs.written(place / "other.json", logs.security_review(), "b")
+    (place / "other.json.gz").write_bytes(gzip.compress(other.read_bytes()))
+    (place / "said.json").write_text('[{"role": "user", "content": "hello"}]')
+    before = {path: path.read_bytes() for path in place.glob("other*")}
+    got = lctl(*words.split())
+    assert (got.code, got.out) == (2, "")
+    assert {path: path.read_bytes() for path in place.glob("other*")} == before
+    assert "holds the recording b, which would be lost; write to another file, or remove it first" in got.err
+
+
+def test_what_was_made_from_a_recording_makes_way(lctl: Cli, run: Path, place: Path) -> None:
+    """The same command twice: what it wrote can be had again, and so can an import."""
+    for words in ("export a -o copy.json", "export a -f csv -o table.csv", "convert a -o copy.json"):
+        assert [lctl(*words.split()).code for _ in "ab"] == [0, 0]
+    for said in ("hello", "good day"):
+        (place / "said.json").write_text(f'[{{"role": "user", "content": "{said}"}}]')
+        assert lctl("import", "said.json", "--from", "openai", "-o", "imported.json").code == 0
+    assert "good day" in (place / "imported.json").read_text()
 
 
 def test_a_store_is_not_written_over(lctl: Cli, run: Path, place: Path) -> None:

@@ -428,3 +428,23 @@ def test_x5_the_page_names_every_form() -> None:
     page = (Path(__file__).parents[3] / "docs" / "import.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`[^|]*) \|", page, re.MULTILINE)
     assert {name for row in rows for name in re.findall(r"`([^`]+)`", row)} == set(FORMS)
+
+
+def test_a_stored_call_of_the_responses_api() -> None:
+    """What it gave goes on behind what it read, below its instructions."""
+    found = imported(
+        {
+            "object": "response",
+            "model": "gpt-5",
+            "instructions": "Be brief.",
+            "input": [{"role": "user", "content": "q"}],
+            "output": [
+                {"type": "reasoning", "id": "rs_1", "summary": []},
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a"}]},
+            ],
+        }
+    )
+    made = tree(found)
+    (leaf,) = made.leaves
+    assert [node.role for node in made.path(leaf.id)][:2] == ["system", "user"]
+    assert (leaf.role, leaf.text, lost(found)) == ("assistant", "a", {})

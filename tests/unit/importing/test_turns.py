@@ -190,6 +190,74 @@ def test_alternatives_stay_apart() -> None:
     assert len(Chain.of(found.log).tree.leaves) == 2
 
 
+def test_embeddings_are_no_conversation() -> None:
+    """Laminar calls them LLM, and it and OpenLIT tell what was embedded as messages of a user."""
+    found = imported(
+        otlp(
+            span(
+                1,
+                "openai.embeddings",
+                None,
+                {
+                    "lmnr.span.type": "LLM",
+                    "gen_ai.system": "openai",
+                    "gen_ai.request.model": "text-embedding-3-small",
+                    "gen_ai.input.messages": [{"content": "a"}, {"content": "b"}],
+                    "gen_ai.usage.input_tokens": 7,
+                },
+            ),
+            span(
+                2,
+                "embeddings text-embedding-3-small",
+                None,
+                {
+                    "gen_ai.operation.name": "embeddings",
+                    "gen_ai.request.model": "text-embedding-3-small",
+                    "gen_ai.input.messages": [message("user", part("hello"))],
+                    "gen_ai.usage.input_tokens": 7,
+                },
+            ),
+        )
+    )
+    starts = [event.data for event in found.log.events() if event.type == "step_start"]
+    assert [(one["kind"], one["input"]) for one in starts] == [
+        ("embedding", ["a", "b"]),
+        ("embedding", "hello"),
+    ]
+    assert (found.messages, found.lost) == (0, [])
+    assert [event.data["tokens"] for event in found.log.events() if event.type == "step_end"] == [
+        {"input": 7}
+    ] * 2
+
+
+def test_instructions_of_the_older_names_alone() -> None:
+    """As Laminar tells those of the Responses API: among the items there are none."""
+    found = imported(
+        otlp(
+            span(
+                1,
+                "openai.response",
+                None,
+                {
+                    "lmnr.span.type": "LLM",
+                    "gen_ai.request.model": "gpt-5",
+                    "gen_ai.prompt.0.role": "system",
+                    "gen_ai.prompt.0.content": "Be brief.",
+                    "gen_ai.input.messages": [{"role": "user", "content": "hi", "type": "message"}],
+                    "gen_ai.output.messages": [
+                        {
+                            "type": "message",
+                            "role": "assistant",
+                            "content": [{"type": "output_text", "text": "Hi."}],
+                        }
+                    ],
+                },
+            )
+        )
+    )
+    assert said(found) == [("system", "Be brief."), ("user", "hi"), ("assistant", "Hi.")]
+
+
 def test_instructions_told_twice_are_one_message() -> None:
     """As OpenLIT tells them: beside the messages and among them."""
     messages = [message("system", part("Be brief.")), message("user", part("hi"))]

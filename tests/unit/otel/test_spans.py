@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from lctl.codec import Log
 from lctl.spans import Folding, Span, spans_of
 from lctl.spans import conventions as names
-from lctl.spans.otlp import binary, document, from_binary
+from lctl.spans.otlp import binary, document, from_binary, pieces
 from lctl.spans.parts import input_message, output_message, tool_definitions
 from tests.unit.otel.logs import chain, record
 
@@ -81,6 +81,35 @@ def test_every_step_and_tool_is_a_span_in_its_place(log: Log) -> None:
         ("invoke_agent planner", "invoke_workflow run-1"),
         ("invoke_workflow run-1", ""),
     ]
+
+
+def test_a_file_of_spans_is_their_document(log: Log) -> None:
+    """Written span by span, as it is told by the whole; a name may hold what stands between."""
+    about = {"service.name": '"spans":[]'}
+    assert json.loads(b"".join(pieces(spans_of(log), about))) == document(spans_of(log), about)
+    assert json.loads(b"".join(pieces([]))) == document([])
+
+
+def test_a_prompt_is_told_as_it_was_at_each_call() -> None:
+    """A message that each call reads again may have come in pieces, or have been the copy of another."""
+    text = [{"type": "stream_chunk", "data": {"message_id": "m1", "content": word}} for word in ("Hel", "lo")]
+    call = {"type": "step_start", "data": {"kind": "llm", "model": "m", "prompt": "m1"}}
+    spans = spans_of(
+        chain(
+            {"type": "stream_start", "data": {"message_id": "m1", "role": "user", "parent_id": None}},
+            text[0],
+            call,
+            text[1],
+            call,
+            {
+                "type": "message",
+                "data": {"message_id": "m1", "role": "user", "content": "Hello you", "parent_id": None},
+            },
+            call,
+        )
+    )
+    told = [json.loads(span.attributes["gen_ai.input.messages"]) for span in spans if span.client]
+    assert [one["parts"][0]["content"] for (one,) in told] == ["Hel", "Hello", "Hello you"]
 
 
 def test_a_model_call_has_the_attributes_of_the_conventions(log: Log) -> None:
