@@ -16,6 +16,7 @@ from typing import Any
 from lctl.guard import guard
 from lctl.session import (
     context,
+    eventwaits,
     greenlets,
     lanes,
     pooljobs,
@@ -229,6 +230,7 @@ def _reach() -> None:
         *processes.HOOKS,
         *queues.HOOKS,
         *semaphores.HOOKS,
+        *eventwaits.HOOKS,
         *threadpools.HOOKS,
     ]
     for module, place, name, wrapper in wanted:
