@@ -42,6 +42,8 @@ PATH PYTHONPATH HOME USER LOGNAME SHELL PWD OLDPWD SHLVL _ TMPDIR TEMP TMP PYTHO
 SSH_AUTH_SOCK SSH_CLIENT SSH_CONNECTION SSH_TTY VIRTUAL_ENV PS1 XDG_RUNTIME_DIR XDG_SESSION_ID
 PYTEST_CURRENT_TEST
 """
+#: Leads PYTHONPATH in what `lctl run` starts.
+_BOOTSTRAP = str(Path(__file__).parents[1] / "run" / "bootstrap")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -59,6 +61,7 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
         "python": ".".join(map(str, sys.version_info[:3])),
         "executable": sys.executable,
         "keys": secret_names(),
+        "pythonpath": _search_path(),
     }
     seed = os.environ.get("PYTHONHASHSEED", "random")
     late = _RUN not in os.environ and (full or default.is_late())
@@ -79,6 +82,12 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
         found["hashseed"] = seed if seed.isdigit() else None  # which one Python drew, nobody can tell
         found["env"] = _environment(redactor, steers_libraries)
     return {name: _as_text(value) for name, value in found.items() if value is not None}
+
+
+def _search_path() -> list[str] | None:
+    """What PYTHONPATH names, but for what `lctl run` puts there."""
+    folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return [folder for folder in folders if folder and folder != _BOOTSTRAP] or None
 
 
 def _as_text(value: Any) -> Any:

@@ -87,8 +87,10 @@ class ForkPoint:
     # -- what the player asks ----------------------------------------------------------------
 
     def is_after(self, entry: Entry) -> bool:
-        """Whether a recorded crossing lies behind the fork point."""
-        return entry.seq > self.at and entry.seq not in self.batch
+        """Whether a recorded crossing lies behind the fork point. A stream that was left to the collector of
+        garbage is told at the end of the log; it lies where it began."""
+        place = entry.begins if entry.left else entry.seq
+        return place > self.at and entry.seq not in self.batch
 
     def has_left(self, entry: Entry) -> bool:
         """Whether the request of a crossing behind the fork point was sent before it. A call sent again
@@ -138,6 +140,8 @@ class ForkPoint:
             own = self.recorded.by_step.get(start, ())
             if event.data.get("stream") is not True or end is None or not start < seq < end or not own:
                 continue
+            if own[-1].left:
+                continue  # the program went on without it: its end is the log's
             event_in = self.recorded.events[seq]
             if own[-1].lane == lane and event_in.step != start and seq not in self.recorded.crossings:
                 self.notes.append(

@@ -184,13 +184,19 @@ def refuse(future: Any, error: BaseException) -> None:
 
 
 class Alarm:
-    """What is called at a virtual moment, in whatever thread."""
+    """What is called at a virtual moment, in whatever thread.
 
-    __slots__ = ("ring", "until")
+    Attributes:
+        used: seconds of processor time, of this process, at which it is called though virtual time does not
+            come so far: what waits for it computes.
+    """
 
-    def __init__(self, until: float, ring: Callable[[], None]) -> None:
+    __slots__ = ("ring", "until", "used")
+
+    def __init__(self, until: float, ring: Callable[[], None], used: float | None = None) -> None:
         self.until = until
         self.ring = ring
+        self.used = used
 
 
 def running_loop() -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lctl.rerun.parties import Blocked, Queued
 from lctl.rerun.score import Violation
-from lctl.session.queueorder import KIND, Act
+from lctl.session.queueorder import FINDS, KIND, Act
 
 if TYPE_CHECKING:
     from lctl.rerun.livelanes import LiveLanes
@@ -42,6 +42,7 @@ class Line:
         self._mark = mark
         self._live = live
         self._head = 0
+        self._gates = _gates(acts)
         self._over = bytearray(len(acts))
         self._left: dict[str, deque[int]] = {}
         for place, act in enumerate(acts):
@@ -58,10 +59,11 @@ class Line:
             self._stand_until(self._since)
         with self._stage.door:
             left = self._left.get(lane.path)
-            place = left[0] if left else end
+            at = left[0] if left else end
+            place = self._gates[at]
             if place <= self._head or self._stage.over:
                 return
-            due = self._acts[min(place, end - 1)].ms if end else 0.0
+            due = self._acts[min(at, end - 1)].ms if end else 0.0
             party = Queued(None, max(due, self._stage.pace.present()) + _SLACK)
             self._waiting.setdefault(place, []).append(party)
             self._stage.block(party)
@@ -137,3 +139,14 @@ class Line:
         lane = self._acts[place].lane
         number = sum(act.lane == lane for act in self._acts[: place + 1])
         return (self._mark + lane, KIND, number, 0)
+
+
+def _gates(acts: Sequence[Act]) -> list[int]:
+    """Of each act, and of what comes behind all: all before this place are to be over. Those who find an
+    event to be set, or not, wait for nobody who does so too."""
+    gates, changed = [], 0
+    for place, act in enumerate(acts):
+        gates.append(changed if act.what in FINDS else place)
+        if act.what not in FINDS:
+            changed = place + 1
+    return [*gates, len(acts)]

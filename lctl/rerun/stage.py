@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from time import process_time
 from typing import Any
 
 from lctl.clock import monotonic
@@ -129,7 +130,13 @@ class Stage:
                 loop.wake()  # what the garbage collector made it do, while it went to rest, woke nobody
         if self._computing.is_ceaseless(self._gap()):
             self.threads.give_up()
+        self._ring_computed()
         self.watch.soon()
+
+    def _ring_computed(self) -> None:
+        for alarm in list(self.alarms):
+            if alarm.used is not None and process_time() > alarm.used:
+                self._ring(alarm)
 
     def look_soon(self) -> None:
         """Have it looked whether the next can go on: this thread is not at rest, but goes on itself."""

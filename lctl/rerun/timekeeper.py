@@ -116,16 +116,31 @@ class Timekeeper:
         with self._door:
             return self._handing.hold(loop, job, make)
 
-    def add(self, seconds: float, ring: Callable[[], None]) -> Alarm:
-        """Have `ring` called when virtual time has gone on by `seconds`."""
+    def add(self, seconds: float, ring: Callable[[], None], used: float | None = None) -> Alarm:
+        """Have `ring` called when virtual time has gone on by `seconds`. `used`: see `Alarm`."""
         with self._door:
-            alarm = Alarm(self.pace.present() + seconds * 1000, ring)
+            alarm = Alarm(self.pace.present() + seconds * 1000, ring, used)
             if self._stage.over:
                 ring()
                 return alarm
             self._stage.alarms.append(alarm)
             self._stage.watch.soon()
             return alarm
+
+    def is_over(self) -> bool:
+        """Whether nobody keeps to virtual time any more."""
+        return self._stage.over
+
+    def interrupt(self, send: Callable[[Callable[[], None]], None]) -> None:
+        """Have `send` interrupt a thread, in its own time; nobody goes on until it calls what it gets."""
+        arriving = self._door.arriving
+        arriving.append(None)
+
+        def done() -> None:
+            arriving.pop()
+            self._stage.watch.soon()
+
+        send(done)
 
     def remove(self, alarm: Alarm) -> None:
         with self._door:

@@ -1,4 +1,4 @@
-"""Virtual time on event loops, in `time.sleep` and in timeouts of locks, while a conductor is installed.
+"""Virtual time on event loops, in `time.sleep`, `signal.alarm` and timeouts of locks, with a conductor.
 
 A loop with nothing to do asks its selector to wait; there it says so to the conductor, with the moment of
 its next timer. Loops that are not asyncio's own (uvloop, trio) keep the real clock: what they wait for
@@ -19,6 +19,7 @@ from lctl.clock import monotonic
 from lctl.rerun.idleloop import IdleLoop, idle_of
 from lctl.rerun.libraryclocks import LibraryClocks
 from lctl.rerun.parties import refuse
+from lctl.rerun.signaltimers import SignalTimers
 from lctl.rerun.timeouts import lock_factory
 from lctl.session.turns import is_closing, job_in
 
@@ -37,6 +38,7 @@ class VirtualTime:
         self._undo: list[tuple[Any, str, Any]] = []
         self._attached: list[Any] = []
         self._libraries: LibraryClocks | None = None
+        self._signals: SignalTimers | None = None
 
     def install(self) -> None:
         """Idempotent."""
@@ -61,11 +63,16 @@ class VirtualTime:
         self._replace(_base, "time", SimpleNamespace(monotonic=self.monotonic))
         self._libraries = LibraryClocks(self.monotonic)
         self._libraries.install()
+        self._signals = SignalTimers(self._keeper, self.monotonic, self._replace)
+        self._signals.install()
 
     def uninstall(self) -> None:
         if self._libraries is not None:
             self._libraries.uninstall()
             self._libraries = None
+        if self._signals is not None:
+            self._signals.uninstall()
+            self._signals = None
         while self._undo:
             owner, name, before = self._undo.pop()
             setattr(owner, name, before)

@@ -124,7 +124,8 @@ def _interpreter(known: dict[str, Any], warnings: list[str]) -> str:
 def _environment(known: dict[str, Any], settings: Settings, outer: Mapping[str, str]) -> dict[str, str]:
     ours = ("LCTL_RUN", "LCTL_PARENT", DISABLED)
     inner = {key: value for key, value in outer.items() if not key.startswith(ours)}
-    paths = [str(BOOTSTRAP), *filter(None, outer.get("PYTHONPATH", "").split(os.pathsep))]
+    here = filter(None, outer.get("PYTHONPATH", "").split(os.pathsep))
+    paths = [str(BOOTSTRAP), *texts(known.get("pythonpath")), *here]
     inner["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
     inner[MAIN] = "1"
     seed = known.get("hashseed")

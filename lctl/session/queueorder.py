@@ -1,5 +1,5 @@
 """In which order threads act on the program's own queues (`queue.Queue` and those derived from it), and
-semaphores (`lctl.session.semaphores`).
+semaphores (`lctl.session.semaphores`) and events (`lctl.session.eventwaits`).
 
 Which of several workers gets which item, and whose item is put first, is a race that nothing else on the tape
 decides. So of each queue that the program's own code makes, what threads do with it is noted, in the order of
@@ -23,6 +23,9 @@ ORDER = "_lctl_order"
 #: Kind under which a lane counts the queues that it makes.
 KIND = "queue"
 GET, PUT, EMPTY, FULL, LOOK = "get", "put", "empty", "full", "look"
+#: Of an event: it is set or cleared, it was found to be set, it was not. Those who find are in no order.
+CHANGE, SET, UNSET = "change", "set", "unset"
+FINDS = frozenset({SET, UNSET})
 #: So much is kept of one queue, and of all of a session; what is done behind that is held to nothing.
 _MANY = 20_000
 ROOM = 200_000
@@ -160,7 +163,7 @@ class Order:
         _here.order = None
         if what is None:
             return
-        if what in (GET, PUT):
+        if what in (GET, PUT, CHANGE, SET):
             if not _here.noted:  # a class that keeps its items in its own way
                 self._keep(lane, what)
         elif len(self._others) < _MANY and self._has_room():

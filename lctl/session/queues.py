@@ -64,7 +64,7 @@ def ended(order: Order, lane: Lane, came: str | None) -> None:
         _missed(error)
 
 
-def _noted(order: Order, what: str) -> None:
+def noted(order: Order, what: str) -> None:
     try:
         guard.rehearse(_PLACE)
         order.note(what)
@@ -131,7 +131,7 @@ def _got(original: Callable[..., Any], queue: Any) -> Any:
     item = original(queue)
     order: Order | None = queue.__dict__.get(ORDER)
     if order is not None:
-        _noted(order, GET)
+        noted(order, GET)
     return item
 
 
@@ -139,7 +139,7 @@ def _kept(original: Callable[..., Any], queue: Any, item: Any) -> Any:
     original(queue, item)
     order: Order | None = queue.__dict__.get(ORDER)
     if order is not None:
-        _noted(order, PUT)
+        noted(order, PUT)
 
 
 def _size(original: Callable[..., int], queue: Any) -> int:

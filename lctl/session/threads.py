@@ -16,6 +16,7 @@ from typing import Any
 from lctl.guard import guard
 from lctl.session import (
     context,
+    eventwaits,
     greenlets,
     lanes,
     pooljobs,
@@ -229,6 +230,7 @@ def _reach() -> None:
         *processes.HOOKS,
         *queues.HOOKS,
         *semaphores.HOOKS,
+        *eventwaits.HOOKS,
         *threadpools.HOOKS,
     ]
     for module, place, name, wrapper in wanted:
@@ -265,5 +267,8 @@ def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
 
     before = owner.__dict__.get(name, _NONE)
     made: Any = staticmethod(ours) if isinstance(before, classmethod) else ours  # `original` has its class
-    setattr(owner, name, made)
+    try:
+        setattr(owner, name, made)
+    except TypeError:
+        return  # gevent's own class in its place, written in C: what is done with it is in no order
     _undo.append((owner, name, before, made, active))

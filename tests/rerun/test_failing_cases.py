@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
+from lctl.testing import ModelServer
 from tests.rerun.harness import PROGRAMS, RERUNS, Result, Silence, World, record, rerun, run
+from tests.warm.starting import python_path
 
 pytestmark = pytest.mark.slow
 
@@ -202,3 +205,40 @@ def test_secrets_are_nowhere_on_disk(tmp_path: Path) -> None:
     secret = b"sk-proj-" + b"a1B2" * 12
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or secret not in path.read_bytes(), path
+
+
+def test_a_program_finds_its_modules_where_they_were(tmp_path: Path) -> None:
+    """PYTHONPATH is of the recording; what it is now comes behind."""
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "found_there.py").write_text("TEXT = 'there'\n")
+    program = tmp_path / "agent.py"
+    program.write_text(
+        "import os\nfrom common_openai import ask\nfrom openai import OpenAI\nimport found_there\n"
+        "print(ask(OpenAI(), found_there.TEXT))\n"
+    )
+    with ModelServer(random_answers=True) as models:
+        paths = os.pathsep.join((python_path(PROGRAMS), str(there)))
+        first = record(str(program), tmp_path, {**models.environ, "PYTHONPATH": paths})
+    assert first.code == 0, first.err
+    again = rerun(first.log, tmp_path)
+    assert (again.code, again.out) == (0, first.out), again.err
+
+
+def test_a_program_patched_by_gevent_is_recorded_and_gets_its_answers(tmp_path: Path) -> None:
+    """Its classes stand in the place of those of `threading` and `queue`."""
+    pytest.importorskip("gevent")
+    program = tmp_path / "agent.py"
+    program.write_text(
+        "from gevent import monkey; monkey.patch_all()\nimport threading, gevent\n"
+        "from common_openai import ask\nfrom openai import OpenAI\nclient = OpenAI()\n"
+        "print(ask(client, 'first'), threading.Event().wait(0.01))\n"
+        "one = gevent.spawn(ask, client, 'second')\none.join()\nprint(one.value)\n"
+    )
+    with ModelServer(random_answers=True) as models:
+        first = record(str(program), tmp_path, models.environ)
+    assert first.code == 0, first.err
+    assert "could not record" not in first.err
+    assert [event["type"] for event in first.events].count("exchange") == 2
+    again = rerun(first.log, tmp_path)
+    assert (again.code, again.out) == (0, first.out), again.err

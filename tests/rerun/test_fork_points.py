@@ -130,3 +130,40 @@ def test_an_edit_of_a_call_in_the_body_of_a_tool(tmp_path: Path, models: ModelSe
         assert done.code == 0, done.err
         asked = [(one["messages"][0]["content"], one["model"]) for one in agent.asked]
         assert asked[0] == ("research this", "gpt-4.1-mini"), scope
+
+
+#: Two streams that the program begins before its second call, and never reads to their end.
+LEFT = """\
+import itertools
+from openai import OpenAI
+
+client = OpenAI()
+
+def asked(text, **options):
+    said = [{"role": "user", "content": text}]
+    return client.chat.completions.create(model="gpt-4.1", messages=said, **options)
+
+def pieces(text):
+    for chunk in asked(text, stream=True):
+        if chunk.choices and chunk.choices[0].delta.content:
+            yield chunk.choices[0].delta.content
+
+one, other = pieces("one"), pieces("other")
+print(list(itertools.islice(zip(one, other), 2)))
+print(asked("then").choices[0].message.content)
+print(asked("last").choices[0].message.content)
+"""
+
+
+def test_streams_that_were_begun_before_and_never_ended(tmp_path: Path, models: ModelServer) -> None:
+    """They are told at the end of the log, and come from the tape."""
+    agent = Agent(tmp_path, models, LEFT)
+    then, *_, last = (e["seq"] for e in agent.first.events if e["type"] == "step_end")
+    left = [e["seq"] for e in agent.first.events if e["data"].get("left")]
+    assert len(left) == 2 and then < left[0] < last
+    done = agent.fork(then, "--set", "params.temperature=1")
+    assert done.code == 0, done.err
+    (asked,) = agent.asked
+    assert (asked["messages"][0]["content"], asked["temperature"]) == ("last", 1)
+    assert done.out.splitlines()[:2] == agent.first.out.splitlines()[:2]
+    assert "not the recording" not in done.err

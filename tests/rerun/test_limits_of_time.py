@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lctl.testing import ModelServer
 from tests.rerun.harness import LCTL, PROGRAMS, record, rerun, run
 
 pytestmark = pytest.mark.slow
@@ -32,3 +33,27 @@ def test_one_that_did_not_run_out_does_not_behind_a_wait_that_is_not_recorded(tm
     assert (first.code, first.out) == (0, "0\n[1, 2] 3\n"), first.err
     again = rerun(log, tmp_path)
     assert (again.code, again.out) == (0, first.out), again.err
+
+
+def test_one_that_the_system_keeps_runs_out_where_it_did(tmp_path: Path) -> None:
+    """`signal.alarm` and `setitimer`, beside sleeps that take no time in a rerun."""
+    with ModelServer(random_answers=True) as models:
+        first = record("limits_by_signals.py", tmp_path, models.environ)
+    assert first.code == 0, first.err
+    assert "computed" in first.out
+    for _ in range(2):
+        again = rerun(first.log, tmp_path)
+        assert (again.code, again.out) == (0, first.out), again.err
+        assert again.events == first.events
+
+
+def test_one_that_the_system_keeps_runs_out_in_what_is_live(tmp_path: Path) -> None:
+    with ModelServer(random_answers=True) as models:
+        first = record("limits_by_signals.py", tmp_path, models.environ)
+        (ended, *_) = (e["seq"] for e in first.events if e["type"] == "exchange")
+        log = tmp_path / "fork.lctl.json"
+        words = [*LCTL, "fork", str(first.log), "--at", str(ended), "--output", str(log)]
+        fork = run(words, tmp_path, models.environ, log)
+    assert fork.code == 0, fork.err
+    assert "computed" in fork.out
+    assert fork.out.splitlines()[0] == first.out.splitlines()[0]

@@ -1,4 +1,4 @@
-"""Threads that race at a queue or semaphore of the program's own: who was first is so again."""
+"""Threads that race at a queue, a semaphore or an event of the program's own: who was first is so again."""
 
 from __future__ import annotations
 
@@ -70,3 +70,14 @@ def test_a_fork_holds_to_it_up_to_its_point_alone(tmp_path: Path) -> None:
         again = rerun(log, tmp_path)
     assert again.code == 0, again.err
     assert again.out == forked.out
+
+
+def test_a_thread_beats_as_often_again(tmp_path: Path) -> None:
+    """It waits for an event with a timeout; another asks whether that is set."""
+    with ModelServer(random_answers=True, latency=(0.01, 0.08)) as models:
+        first = record("heartbeats.py", tmp_path, models.environ)
+    assert first.code == 0, first.err
+    assert any("unset" in (what for _, what, *_ in acts) for acts in queues_of(first))
+    for _ in range(3):
+        again = rerun(first.log, tmp_path)
+        assert (again.code, again.out) == (0, first.out), again.err

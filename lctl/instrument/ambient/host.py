@@ -1,4 +1,4 @@
-"""What the program asks of its machine: folder, host, user, terminal, locale; names of temporary files."""
+"""What the program asks of its machine: folder, host, terminal, locale, load; names of temporary files."""
 
 from __future__ import annotations
 
@@ -18,12 +18,23 @@ _getframe = sys._getframe
 _hooks: list[Hook] = []
 
 _FACTS = {
-    "os": ("getcwd", "cpu_count", "getppid", "getlogin", "get_terminal_size", "uname"),
+    "os": (
+        "getcwd",
+        "cpu_count",
+        "getloadavg",
+        "getppid",
+        "getlogin",
+        "get_terminal_size",
+        "sched_getaffinity",
+        "times",
+        "uname",
+    ),
+    "resource": ("getrusage",),
     "socket": ("gethostname", "getfqdn"),
     "platform": ("node", "platform", "system", "machine", "release", "version", "processor"),
     "locale": ("getlocale", "getpreferredencoding"),
     "getpass": ("getuser",),
-    "shutil": ("get_terminal_size",),
+    "shutil": ("disk_usage", "get_terminal_size"),
 }
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_"
 
@@ -88,6 +99,8 @@ def _read(key: str, frame: Any, original: Any, args: Any, kwargs: Any) -> Any:
 def _encoded(value: Any) -> Any:
     if isinstance(value, OSError):
         return {"$error": [value.errno, value.strerror]}
+    if isinstance(value, set):
+        return sorted(value)
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -95,10 +108,29 @@ def _decoded(key: str, value: Any) -> Any:
     if isinstance(value, dict):
         return OSError(*value["$error"])
     if isinstance(value, list):
-        if key.endswith("get_terminal_size"):
-            return os.terminal_size(value)
-        return os.uname_result(value) if key == "os.uname" else tuple(value)
+        name = key.rpartition(".")[2]
+        return _TYPES[name](value) if name in _TYPES else tuple(value)
     return value
+
+
+def _usage_of_a_disk(values: list[int]) -> Any:
+    return sys.modules["shutil"]._ntuple_diskusage(*values)
+
+
+def _usage_of_resources(values: list[Any]) -> Any:
+    return sys.modules["resource"].struct_rusage(values)
+
+
+#: What is no plain tuple, by the name of the function.
+_TYPES: dict[str, Callable[[list[Any]], Any]] = {
+    "disk_usage": _usage_of_a_disk,
+    "get_terminal_size": os.terminal_size,
+    "getrusage": _usage_of_resources,
+    "sched_getaffinity": set,
+    "times": os.times_result,
+}
+if hasattr(os, "uname_result"):  # not on Windows
+    _TYPES["uname"] = os.uname_result
 
 
 # -- temporary files ----------------------------------------------------------------------------

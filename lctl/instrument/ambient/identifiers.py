@@ -1,4 +1,4 @@
-"""Identifiers: `uuid`, `os.urandom`, the process id.
+"""Identifiers: `uuid`, `os.urandom` and `os.getrandom`, the process id.
 
 The program's own are recorded. Those that agent frameworks make (the ids of tool calls and messages, which
 may go into later prompts) are derived from the run's seed and the place that makes them: they are the
@@ -38,6 +38,7 @@ _drew: Callable[[Any], None] | None = None
 
 def install() -> None:
     slots.replace_builtin(os, "urandom", _bytes)
+    slots.replace_builtin(os, "getrandom", _bytes_of_kernel)
     slots.replace_builtin(os, "getpid", _process)
     slots.replace_builtin(os, "kill", _kill)
     _hooks[:] = [on_import(name, _replace_uuid) for name in _MODULES]
@@ -75,6 +76,18 @@ def _bytes(original: Any) -> Callable[..., Any]:
         return reads.read("random", "os.urandom", frame, lambda: original(size), bytes_of, from_bytes)  # type: ignore[no-any-return]
 
     return urandom
+
+
+def _bytes_of_kernel(original: Any) -> Callable[..., Any]:
+    def getrandom(_: Any, size: int, flags: int = 0) -> bytes:
+        frame = own(_getframe(1))
+        if frame is None:
+            return original(size, flags)  # type: ignore[no-any-return]
+        return reads.read(  # type: ignore[no-any-return]
+            "random", "os.getrandom", frame, lambda: original(size, flags), bytes_of, from_bytes
+        )
+
+    return getrandom
 
 
 def _process(original: Any) -> Callable[..., Any]:

@@ -2,7 +2,9 @@
 
 import os
 import random
+import resource
 import secrets
+import shutil
 import tempfile
 import time
 import uuid
@@ -28,6 +30,12 @@ read = {
     "uuid1": str(uuid.uuid1()),
     "uuid4": str(uuid.uuid4()),
     "urandom": os.urandom(8).hex(),
+    "getrandom": os.getrandom(8).hex() if hasattr(os, "getrandom") else "",
+    "load": os.getloadavg(),
+    "times": os.times(),
+    "usage": resource.getrusage(resource.RUSAGE_SELF).ru_utime,
+    "free": shutil.disk_usage("/").free,
+    "processors": sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [],
     "token": secrets.token_hex(8),
     "below": secrets.randbelow(10**9),
     "environment": os.environ.get("WEATHER", "none"),
