@@ -153,7 +153,7 @@ function paint(canvas: HTMLCanvasElement, width: number, steps: Steps, rows: Pac
     const wide = Math.max(1.5, Math.min(width, (endOf(span, steps.to_ms) - steps.from_ms) * per) - left - 1);
     const work = hue(span.kind) !== "step";
     g.fillStyle = c[spanHue(span)] as string;
-    g.globalAlpha = span.seq > at ? 0.25 : work || spanHue(span) === "error" ? 0.95 : 0.34;
+    g.globalAlpha = span.seq > at ? 0.25 : work ? 0.95 : 0.34;
     g.beginPath();
     g.roundRect(left, y * BAR + 2, wide, BAR - 3, Math.min(3, wide / 2));
     g.fill();

@@ -97,13 +97,17 @@ function Status() {
       </button>
     );
   const [kind, text] = STATUS[about.status] ?? ["", about.status];
-  const errors = about.totals?.errors ?? 0;
   return (
     <>
       <span class={`tag ${kind}`}>{text}</span>
-      {errors > 0 ? (
-        <button class="tag error" type="button" title="To the next one (])" onClick={() => void jump("error", false, true)}>
-          {plural(errors, "error")}
+      {about.failures > 0 ? (
+        <button
+          class="tag error"
+          type="button"
+          title="Errors, failed tool calls, and steps that failed without one, as the time bar marks them. To the next one (])"
+          onClick={() => void jump("error", false, true)}
+        >
+          {plural(about.failures, "failure")}
         </button>
       ) : null}
     </>

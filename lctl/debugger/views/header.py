@@ -12,6 +12,7 @@ from lctl.codec import Log
 from lctl.debugger.asking import Question
 from lctl.debugger.checking import Checking
 from lctl.debugger.columns import Columns
+from lctl.debugger.failed import failed
 from lctl.debugger.moments import state_at
 from lctl.debugger.opened import Opened
 from lctl.debugger.serving import Server
@@ -82,6 +83,7 @@ def header_of(run: Opened, known: Recorded, others: list[tuple[str, Recorded]]) 
         agents=run.kept(("agents", len(columns)), lambda: _agents(columns), passing=True),
         types=columns.types(),
         totals=_totals(run),
+        failures=len(failed(run, columns)),
     )
 
 
