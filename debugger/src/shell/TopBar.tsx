@@ -1,4 +1,5 @@
 /** The head of the page: which run, which panel, and what is always at hand. */
+import { useEffect, useRef } from "preact/hooks";
 import { isStatic } from "../api/static";
 import { rate } from "../store/live";
 import { goOpen, helpOpen, jump, move } from "../store/keys";
@@ -116,6 +117,9 @@ function Status() {
 
 function Tabs() {
   const names = panels();
+  const row = useRef<HTMLElement>(null);
+  // in a narrow window not all fit, and the chosen one may be among those that do not
+  useEffect(() => row.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [panel.value]);
   const press = (event: KeyboardEvent) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!step) return;
@@ -125,7 +129,7 @@ function Tabs() {
     document.getElementById(`tab-${next}`)?.focus();
   };
   return (
-    <nav class="tabs" role="tablist" aria-label="Panels" onKeyDown={press}>
+    <nav ref={row} class="tabs" role="tablist" aria-label="Panels" onKeyDown={press}>
       {names.map((name) => (
         <button
           key={name}

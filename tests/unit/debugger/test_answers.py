@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -233,6 +234,16 @@ def test_failures_are_those_that_lctl_errors_groups(debug: Start, tmp_path: Path
     assert server.get("/api/timeline")["errors"] == [4, 5]
     assert server.get("/api/run")["failures"] == 2
     assert sorted(seq for one in failures(open_log(path)) for seq in one.seqs) == [4, 5]
+
+
+def test_a_log_that_does_not_say_how_it_ended_is_asked(debug: Start, tmp_path: Path) -> None:
+    """Of a log that others have written, without a summary, the events tell."""
+    log = Writing()
+    step = log.add("step_start", kind="agent")
+    log.add("step_end", "planner", step, outcome="error")
+    path = tmp_path / "run.lctl.json"
+    path.write_text(json.dumps({"lctl": "4.0", "chain": {"id": "foreign"}, "events": log.events}))
+    assert debug(path).get("/api/run")["status"] == "error"
 
 
 @pytest.mark.parametrize(
