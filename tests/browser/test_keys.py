@@ -166,7 +166,7 @@ def test_question_mark_shows_every_key(demo: Debugger, page: Page) -> None:
     at(demo, page, 20)
     page.keyboard.press("?")
     helped = page.get_by_role("dialog", name="Keys")
-    for text in ("previous event", "next step", "next error", "play or pause", "search", "whole run"):
+    for text in ("previous event", "next step", "next failure", "play or pause", "search", "whole run"):
         expect(helped.get_by_text(text, exact=True)).to_be_visible()
     page.keyboard.press("Escape")
     expect(helped).to_be_hidden()

@@ -41,6 +41,29 @@ def test_the_tab_of_the_panel_that_is_shown_is_seen(demo: Debugger, narrow: Page
     assert left >= 0 and right <= WIDTH
 
 
+def test_a_window_that_becomes_narrow_still_shows_the_tab(demo: Debugger, narrow: Page) -> None:
+    narrow.set_viewport_size({"width": 1440, "height": 900})
+    demo.show(narrow, panel="runs")
+    tab = narrow.get_by_role("tab", name="Runs", exact=True)
+    settled(narrow)
+    narrow.set_viewport_size({"width": WIDTH, "height": 900})
+    expect(tab).to_be_in_viewport(ratio=0.99)
+    settled(narrow)
+    left, right = across(tab)
+    assert left >= 0 and right <= WIDTH
+
+
+def test_the_buttons_of_the_head_stand_in_one_row(demo: Debugger, narrow: Page) -> None:
+    """Beside a long name, how it ended and its failures."""
+    demo.show(narrow, panel="state")
+    settled(narrow)
+    tops = narrow.locator(".topbar > button:visible").evaluate_all(
+        "all => all.map(e => e.getBoundingClientRect()).map(box => box.top + box.height / 2)"
+    )
+    assert len(tops) >= 5 and max(tops) - min(tops) < 4
+    assert narrow.locator(".brand strong").evaluate("e => e.clientWidth") > 20
+
+
 def test_what_is_written_into_has_the_width_of_the_window(demo: Debugger, narrow: Page) -> None:
     """The search of runs, and the event of a what-if, stood beside what has room below them."""
     demo.show(narrow, panel="runs")

@@ -119,7 +119,12 @@ function Tabs() {
   const names = panels();
   const row = useRef<HTMLElement>(null);
   // in a narrow window not all fit, and the chosen one may be among those that do not
-  useEffect(() => row.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [panel.value]);
+  useEffect(() => {
+    const inView = () => row.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const watch = new ResizeObserver(inView);
+    if (row.current) watch.observe(row.current);
+    return () => watch.disconnect();
+  }, [panel.value]);
   const press = (event: KeyboardEvent) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!step) return;
@@ -181,7 +186,7 @@ export function Transport() {
             </option>
           ))}
         </select>
-        <Move icon="error" label="Next error" keys="]" act={() => void jump("error", false, true)} />
+        <Move icon="error" label="Next failure" keys="]" act={() => void jump("error", false, true)} />
       </div>
       <Where />
       <What />
