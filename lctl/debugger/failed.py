@@ -12,16 +12,19 @@ from collections.abc import Iterator
 from lctl.debugger.columns import Columns
 from lctl.debugger.opened import Opened
 
-#: Of more than so many, steps are not told apart: to do so is to read every one of them.
+#: Of more than so many, steps are not told apart, for which every one of them is read: they are taken to have
+#: failed for something in them.
 _MOST = 5000
 
 
 def failed(run: Opened, columns: Columns) -> array[int]:
-    """Their seqs, as far as the columns have been read."""
+    """Their seqs. While a log is being read, those of steps are not among them yet."""
     with columns.lock:
         seqs = columns.errors[:]
-    if len(seqs) > _MOST:
-        return seqs
+    if columns.progress < 1.0 or len(seqs) > _MOST:
+        ends = set(columns.codes_of("step_end"))
+        others = array("q", (seq for seq in seqs if columns.codes[columns.row(seq)] not in ends))
+        return others if others or columns.progress < 1.0 else seqs
     return run.kept(("failed", len(seqs)), lambda: array("q", _told_once(run, columns, seqs)), passing=True)
 
 

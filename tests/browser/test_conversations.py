@@ -40,7 +40,8 @@ def test_versions_of_an_answer_are_chosen_between(opened: Open) -> None:
 
 def test_a_patch_is_shown_letter_for_letter(opened: Open) -> None:
     """Whoever said it: as Markdown its lines were bullets, and `__init__` bold."""
-    patch = "diff --git a/m.py b/m.py\n--- a/m.py\n+++ b/m.py\n@@ -1,2 +1,2 @@\n-def __init__(x)\n+def __init__(y)"
+    head = "diff --git a/m.py b/m.py\n--- a/m.py\n+++ b/m.py\n@@ -1,2 +1,2 @@"
+    patch = f"{head}\n-def __init__(x)\n+def __init__(y)"
     running, page = opened(
         document(
             said(1, "q", None, "user", patch),

@@ -101,8 +101,9 @@ class AgentRange(Shape, frozen=True, kw_only=True):
 
 
 class RunHeader(Shape, frozen=True, kw_only=True):
-    """One run. `agents`, `types` and `failures` grow until `progress` is 1. `end_seq`: the last event that not
-    only a rerun needs. `failures`: errors, failed tool calls, and steps that failed without one of these."""
+    """One run. `agents`, `types` and `failures` grow until `progress` is 1. `end_seq`: the last event that
+    not only a rerun needs. `failures`: errors, failed tool calls, and steps that failed without one of
+    these."""
 
     key: str
     id: str

@@ -177,8 +177,8 @@ def test_guessing_takes_ever_longer(server: Shared) -> None:
     assert server.form("/login", name="a", password="x" * 5000).status == 400
 
 
-def test_two_servers_of_one_host_do_not_sign_each_other_s_people_out(shared: Any, tmp_path: Path) -> None:
-    """A browser has one jar for all ports of a host: what it was given last under a name, it sends to both."""
+def test_two_servers_of_one_host_keep_their_people_apart(shared: Any, tmp_path: Path) -> None:
+    """A browser has one jar for all ports of a host: what it got last under a name, it sends to both."""
     servers = [shared(Catalogue([tmp_path])) for _ in range(2)]
     jar = dict(one.cookie("ann", "correct horse").split("=", 1) for one in servers)
     sent = "; ".join(f"{name}={value}" for name, value in jar.items())
