@@ -95,7 +95,7 @@ def test_jumps_back_to_an_error_and_a_checkpoint(
 def test_where_there_is_no_further_one_the_page_says_so(demo: Debugger, page: Page) -> None:
     at(demo, page, 1)
     page.keyboard.press("[")
-    expect(page.get_by_role("status").filter(has_text="no earlier error")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="no earlier failure")).to_be_visible()
     assert chosen(page) == 1
 
 

@@ -40,7 +40,7 @@ export async function jump(what: string, back: boolean, around = false): Promise
   }
 }
 
-const NAMES: Record<string, string> = { llm: "model call", tool: "tool call" };
+const NAMES: Record<string, string> = { error: "failure", llm: "model call", tool: "tool call" };
 
 /** To the next event that the list shows. */
 export const move = (by: 1 | -1): void => {
