@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/images: every panel, on the demo's run and on an imported trajectory.
+"""Takes the pictures of docs/images: panels on the demo's run, and costs of an imported trajectory.
 
     python debugger/scripts/screenshots.py [TRAJECTORY]
 
@@ -61,21 +61,15 @@ def demo(browser: Browser, place: Path) -> None:
     fork = newest(place, "fork")
     shots: list[Shot] = [
         ("conversation", {"panel": "conversation", "seq": "59"}),
-        ("call", {"panel": "conversation", "call": "37", "seq": "42"}),
         ("context-diff", {"panel": "conversation", "call": "20", "with": "6", "seq": "30"}),
         ("state", {"panel": "state", "seq": "45"}),
         ("flow", {"panel": "flow", "seq": "46"}),
-        ("cost", {"panel": "cost"}),
-        ("search", {"panel": "search", "q": "type:tool_call", "seq": "18"}),
         ("sql", {"panel": "search", "ask": "sql", "sql": DEAREST, "seq": "57"}),
-        ("exchange", {"panel": "flow", "seq": "38", "tab": "exchange"}),
         ("compare", {"panel": "compare", "right": fork.name, "seq": "62"}),
         ("what-if", {"panel": "fork", "seq": "43"}),
-        ("runs", {"panel": "runs"}),
     ]
     with served(log) as link:
         take(browser, link, "demo", shots, "dark")
-        take(browser, link, "demo-light", [shots[3], shots[4]], "light")
 
 
 def quickest(place: Path, tries: int = 6) -> None:
@@ -93,15 +87,8 @@ def imported(browser: Browser, place: Path, trajectory: Path) -> None:
     log = place / "imported" / "imported.lctl.json"
     log.parent.mkdir()
     lctl("import", str(trajectory), "-o", str(log), cwd=place)
-    shots: list[Shot] = [
-        ("conversation", {"panel": "conversation"}),
-        ("state", {"panel": "state"}),
-        ("flow", {"panel": "flow"}),
-        ("cost", {"panel": "cost"}),
-        ("search", {"panel": "search", "q": "type:tool_call"}),
-    ]
     with served(log) as link:
-        take(browser, link, "real", shots, "light")
+        take(browser, link, "real", [("cost", {"panel": "cost"})], "light")
 
 
 def newest(place: Path, part: str, without: str | None = None) -> Path:

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from lctl.analysis.stats import Routing, Row, Stats
 
 
+#: A narrow terminal does without the spare ones, those of the highest number first.
+_TIMES = (
+    Column("TIME", right=True),
+    Column("P50", right=True, spare=4),
+    Column("P95", right=True, spare=3),
+)
+
+
 @click.command()
 @target()
 @click.option(
@@ -45,21 +53,16 @@ def stats(screen: Screen, target: str, full: bool) -> None:
 
 
 def _tables(screen: Screen, value: Stats) -> None:
-    columns = [Column("AGENT"), *_columns("STEPS")]
-    _table(screen, columns, value.agents)
-    _table(screen, [Column("MODEL"), *_columns("CALLS")], value.models)
-    _table(screen, [Column("MODEL (ROLE)"), *_columns("CALLS")], value.roles)
+    _table(screen, [Column("AGENT", flexible=True), *_columns("STEPS")], value.agents)
+    _table(screen, [Column("MODEL", flexible=True), *_columns("CALLS")], value.models)
+    _table(screen, [Column("MODEL (ROLE)", flexible=True), *_columns("CALLS")], value.roles)
     if value.routings:
         screen.line()
         screen.table(
             [Column("ROUTED TO"), Column("TIMES", right=True), Column("INSTEAD OF", flexible=True)],
             [[plain(one.choice, 60), count(one.count), _instead(one)] for one in value.routings],
         )
-    tools = [
-        Column("TOOL"),
-        Column("CALLS", right=True),
-        *(Column(t, right=True) for t in ("TIME", "P50", "P95")),
-    ]
+    tools = [Column("TOOL", flexible=True), Column("CALLS", right=True), *_TIMES]
     if value.tools:
         screen.line()
         screen.table(
@@ -81,8 +84,14 @@ def _instead(routing: Routing) -> str:
 
 
 def _columns(calls: str) -> list[Column]:
-    titles = (calls, "TIME", "P50", "P95", "TOKENS IN", "OUT", "COST")
-    return [*(Column(title, right=True) for title in titles), Column("", optional=True)]
+    return [
+        Column(calls, right=True),
+        *_TIMES,
+        Column("TOKENS IN", right=True, spare=1),
+        Column("OUT", right=True, spare=2),
+        Column("COST", right=True),
+        Column("", optional=True),
+    ]
 
 
 def _table(screen: Screen, columns: Sequence[Column], rows: Sequence[Row]) -> None:

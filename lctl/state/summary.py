@@ -83,7 +83,7 @@ def summary_of(state: State) -> dict[str, Any]:
         "messages": totals.messages,
         "facts": len(state.facts),
         "tokens": msgspec.structs.asdict(totals.tokens),
-        "outcome": _outcome(state),
+        "outcome": outcome_of(state),
     }
 
 
@@ -96,7 +96,8 @@ def _usage(usage: Any) -> dict[str, Any]:
     }
 
 
-def _outcome(state: State) -> str | None:
+def outcome_of(state: State) -> str | None:
+    """How a run ended: `outcome` of its summary."""
     if state.open_steps:
         return "open"
     newest = max(state.steps, default=None)

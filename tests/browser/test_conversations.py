@@ -38,6 +38,22 @@ def test_versions_of_an_answer_are_chosen_between(opened: Open) -> None:
     expect(page.get_by_role("group", name="Branches").get_by_role("button")).to_have_count(3)
 
 
+def test_a_patch_is_shown_letter_for_letter(opened: Open) -> None:
+    """Whoever said it: as Markdown its lines were bullets, and `__init__` bold."""
+    head = "diff --git a/m.py b/m.py\n--- a/m.py\n+++ b/m.py\n@@ -1,2 +1,2 @@"
+    patch = f"{head}\n-def __init__(x)\n+def __init__(y)"
+    running, page = opened(
+        document(
+            said(1, "q", None, "user", patch),
+            said(2, "a", "q", "assistant", f"So:\n\n- one\n\n```diff\n{patch}\n```", sampled=True),
+        )
+    )
+    running.show(page, panel="conversation")
+    shown = page.locator(".message.role-user").get_by_role("group", name="Patch")
+    expect(shown).to_have_text(patch)
+    expect(page.locator(".message.role-assistant li")).to_have_text("one")
+
+
 def test_nothing_in_the_head_of_a_message_lies_upon_another(opened: Open) -> None:
     """Versions, model, tokens, cost and time are more than a narrow panel has room for."""
     tokens = {"input": 12_345, "output": 678}

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import lctl
 from tests.browser.debugger import PANELS, Watched, expect_chosen
-from tests.browser.logs import document, png, said
+from tests.browser.logs import document, event, png, said
 
 pytestmark = pytest.mark.browser
 INSIDE = [name for name in PANELS if name not in ("compare", "fork", "runs")]
@@ -82,4 +82,31 @@ def test_its_pictures_are_in_it(browser: Browser, tmp_path: Path) -> None:
     show(seen.page, made, "panel=conversation&seq=2")
     picture = seen.page.locator(".message img")
     assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 100
+    seen.close()
+
+
+def test_one_failure_is_one_there_too(browser: Browser, tmp_path: Path) -> None:
+    """The step around an error ends as red, and the keys pass over it, as with a server."""
+    step = event(1, "step_start")
+    inside = [
+        event(2, "error", category="execution_error", message="no"),
+        event(3, "step_end", outcome="error"),
+    ]
+    log, path = tmp_path / "run.lctl.json", tmp_path / "run.html"
+    log.write_text(document(step, *({**one, "step": 1} for one in inside)))
+    lctl("export", str(log), "--format", "html", "-o", str(path), cwd=tmp_path)
+    seen = Watched(browser, "file:")
+    page = seen.page
+    show(page, path, "panel=state&seq=3")
+    expect(page.locator(".topbar").get_by_role("button", name="1 failure")).to_be_visible()
+    page.keyboard.press("Home")
+    expect_chosen(page, 1)
+    page.keyboard.press("]")
+    expect_chosen(page, 2)
+    page.keyboard.press("End")
+    expect_chosen(page, 3)
+    page.keyboard.press("[")
+    expect_chosen(page, 2)
+    page.keyboard.press("]")
+    expect(page.get_by_text("no later failure")).to_be_visible()
     seen.close()

@@ -95,7 +95,7 @@ def test_jumps_back_to_an_error_and_a_checkpoint(
 def test_where_there_is_no_further_one_the_page_says_so(demo: Debugger, page: Page) -> None:
     at(demo, page, 1)
     page.keyboard.press("[")
-    expect(page.get_by_role("status").filter(has_text="no earlier error")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="no earlier failure")).to_be_visible()
     assert chosen(page) == 1
 
 
@@ -166,7 +166,7 @@ def test_question_mark_shows_every_key(demo: Debugger, page: Page) -> None:
     at(demo, page, 20)
     page.keyboard.press("?")
     helped = page.get_by_role("dialog", name="Keys")
-    for text in ("previous event", "next step", "next error", "play or pause", "search", "whole run"):
+    for text in ("previous event", "next step", "next failure", "play or pause", "search", "whole run"):
         expect(helped.get_by_text(text, exact=True)).to_be_visible()
     page.keyboard.press("Escape")
     expect(helped).to_be_hidden()

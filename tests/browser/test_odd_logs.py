@@ -95,6 +95,29 @@ def test_one_event(opened: Open) -> None:
     walk(running, page)
 
 
+def test_the_steps_of_a_run_without_times_are_as_wide_as_their_events(opened: Open) -> None:
+    """Of what was imported; all of them were one line at its left edge."""
+    events = [
+        event(1, "step_start", "ann"),
+        event(2, "step_end", "ann"),
+        event(3, "step_start", "bob"),
+        event(4, "step_end", "bob"),
+    ]
+    running, page = opened(document(*({**one, "timestamp": ""} for one in events)))
+    running.show(page, panel="flow", seq=4)
+    steps = page.get_by_role("region", name="Flame graph of steps")
+    expect(steps).to_contain_text("by event")
+    canvas = steps.locator("canvas")
+    expect(canvas).to_be_visible()
+    settled(page)
+    box = canvas.bounding_box()
+    assert box is not None
+    canvas.click(position={"x": box["width"] - 8, "y": 10})
+    expect_chosen(page, 3)
+    canvas.click(position={"x": 8, "y": 10})
+    expect_chosen(page, 1)
+
+
 def test_a_confidence_of_nothing_is_a_confidence(opened: Open) -> None:
     running, page = opened(
         document(

@@ -243,6 +243,9 @@ def test_run_from_here_prepares_the_command(demo: Debugger, page: Page, demo_log
     page.get_by_label("What to change in the fork").fill("prompt.system+=Be strict.")
     command = page.get_by_role("region", name="The command of this fork")
     expect(command).to_contain_text("Be strict.")
+    page.get_by_label("What to change in the fork").press("End")
+    page.keyboard.type("\nmodel=gpt-4.1")  # a second one, on a line of its own
+    expect(command).to_contain_text("--set 'prompt.system+=Be strict.' --set model=gpt-4.1")
     expect(command).to_contain_text(f"--at {at}")
     expect(page.get_by_text("--allow-run")).to_be_visible()
     expect(page.get_by_role("button", name="Run from here")).to_have_count(0)

@@ -63,7 +63,7 @@ def test_the_list_leaves_out_what_only_a_rerun_needs(opened: Open) -> None:
     expect(page.get_by_role("listbox", name="Events, 42")).to_be_visible()
     page.get_by_role("button", name="Previous event").click()
     expect_chosen(page, 40)
-    page.locator(".topbar").get_by_role("button", name="1 error").click()  # beside "ended well"
+    page.locator(".topbar").get_by_role("button", name="1 failure").click()  # beside "ended well"
     expect_chosen(page, 7)
 
 

@@ -192,6 +192,8 @@ export interface RunInfo {
   agents: { name: string; events: number; first: number; last: number }[];
   types: Record<string, number>;
   totals: Totals | null;
+  /** Errors, failed tool calls, and steps that failed without one of these: what the time bar marks. */
+  failures: number;
 }
 
 export interface Lane {

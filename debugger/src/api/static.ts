@@ -1,7 +1,7 @@
 /** The exported page: the answers are in the page itself, compressed. What the server would work out from
  * rows (time bar, neighbours, search) is worked out here from the same rows. */
 import type * as S from "./shapes";
-import { aside, isFailure, searchRows, timeline } from "./staticviews";
+import { aside, failures, searchRows, timeline } from "./staticviews";
 
 interface Data {
   format: number;
@@ -161,7 +161,7 @@ function latestLeaf(all: Data, at: number): string | null {
 
 function neighbour(rows: S.Row[], seq: number, what: string, back: boolean): number | null {
   const fits = (row: S.Row): boolean => {
-    if (what === "error") return isFailure(row);
+    if (what === "error") return failures(rows).has(row.seq);
     if (what === "step") return row.type === "step_start";
     if (what === "checkpoint") return row.type === "checkpoint";
     if (what === "tool") return row.type === "tool_call";

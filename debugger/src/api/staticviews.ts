@@ -3,10 +3,31 @@ import type { Aside, Lane, Row, RunInfo, Search, Span, Timeline } from "./shapes
 
 type Query = Record<string, unknown>;
 
+const FAILING = new Set(["error", "tool_call", "step_end"]);
+
 const number = (value: unknown, otherwise: number): number => (typeof value === "number" ? value : otherwise);
 
-/** A mark of the ruler, as the server sets them: an exchange that failed is tried again, or its step tells. */
-export const isFailure = (row: Row): boolean => row.error && row.type !== "exchange";
+const known = new WeakMap<Row[], Set<number>>();
+
+/** What the ruler marks, as the server does: each failure once. An exchange that failed is tried again, or its
+ * step tells; and a step that failed for something that failed in it tells it again. */
+export function failures(rows: Row[]): Set<number> {
+  let found = known.get(rows);
+  if (!found) known.set(rows, (found = toldOnce(rows)));
+  return found;
+}
+
+function toldOnce(rows: Row[]): Set<number> {
+  const around = new Map(rows.filter((row) => row.type === "step_start").map((row) => [row.seq, row.step]));
+  const explained = new Set<number>();
+  const found = new Set<number>();
+  for (const row of rows) {
+    if (!row.error || !FAILING.has(row.type)) continue;
+    if (row.type !== "step_end" || row.step === null || !explained.has(row.step)) found.add(row.seq);
+    for (let step = row.step; step !== null && !explained.has(step); step = around.get(step) ?? null) explained.add(step);
+  }
+  return found;
+}
 
 export function timeline(rows: Row[], spans: Span[], run: RunInfo, q: Query): Timeline {
   const from = Math.max(run.first_seq, number(q.from, run.first_seq));
@@ -16,6 +37,7 @@ export function timeline(rows: Row[], spans: Span[], run: RunInfo, q: Query): Ti
   const bins = Math.max(1, Math.min(number(q.width, 1200), by === "seq" ? to - from + 1 : 1200));
   const [edges, ms] = by === "seq" ? bySeq(inside, from, to, bins) : byTime(inside, from, to, bins);
   const lanes = new Map<string, Lane>();
+  const failed = failures(rows);
   let bin = 0;
   for (const row of inside) {
     while (bin < bins - 1 && (edges[bin + 1] ?? 0) <= row.seq) bin += 1;
@@ -26,7 +48,7 @@ export function timeline(rows: Row[], spans: Span[], run: RunInfo, q: Query): Ti
     }
     lane.total += 1;
     lane.counts[bin] = (lane.counts[bin] ?? 0) + 1;
-    if (isFailure(row)) lane.errors[bin] = (lane.errors[bin] ?? 0) + 1;
+    if (failed.has(row.seq)) lane.errors[bin] = (lane.errors[bin] ?? 0) + 1;
   }
   for (const span of spans)
     if (span.seq <= to && (span.end_seq ?? to) >= from) lanes.get(span.agent)?.spans?.push(span);
@@ -39,7 +61,7 @@ export function timeline(rows: Row[], spans: Span[], run: RunInfo, q: Query): Ti
     ms,
     progress: 1,
     lanes: [...lanes.values()].slice(0, 100),
-    errors: seqs(isFailure),
+    errors: seqs((row) => failed.has(row.seq)),
     checkpoints: seqs((row) => row.type === "checkpoint"),
     handoffs: seqs((row) => row.type === "handoff"),
     cut: {},

@@ -1,6 +1,6 @@
 /** The steps of the time bar's window as a flame graph: width is time, depth is nesting. */
 import { effect, useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { api } from "../api/client";
 import type { Span, Steps } from "../api/shapes";
 import { useFollow } from "../store/follow";
@@ -38,7 +38,9 @@ export function Flame() {
     if (box.current) watch.observe(box.current);
     return () => watch.disconnect();
   }, []);
-  const answer = steps.value.value;
+  const told = steps.value.value;
+  const timed = (run.value?.duration_ms ?? 0) > 0;
+  const answer = useMemo(() => (told && !timed ? byEvent(told) : told), [told, timed]);
   useAgain(answer, again);
   const deep = (answer?.spans.reduce((most, span) => Math.max(most, span.depth), 0) ?? 0) + 1;
   const shallow = answer?.spans.reduce((least, span) => Math.min(least, span.depth), Infinity) ?? 0;
@@ -46,8 +48,8 @@ export function Flame() {
   useEffect(
     () =>
       effect(() => {
-        const [now, wide, at] = [steps.value.value, width.value, seq.value];
-        if (now && canvas.current && wide && painted.value && rows) paint(canvas.current, wide, now, rows, at, colours());
+        const [wide, at] = [width.value, seq.value];
+        if (answer && canvas.current && wide && painted.value && rows) paint(canvas.current, wide, answer, rows, at, colours());
       }),
     [answer, width.value],
   );
@@ -72,12 +74,12 @@ export function Flame() {
         <h2 class="heading">Steps</h2>
         {answer ? (
           <span class="dim num">
-            {count(answer.total)} · {deep - Math.min(shallow, deep)} deep · {duration(answer.to_ms - answer.from_ms)}
+            {count(answer.total)} · {deep - Math.min(shallow, deep)} deep · {timed ? duration(answer.to_ms - answer.from_ms) : "by event"}
             {answer.collapsed ? ` · the ${count(answer.collapsed)} shortest are left out` : ""}
           </span>
         ) : null}
         <span class="grow" />
-        {over.value ? <Words span={over.value} known={answer?.to_ms ?? 0} /> : <span class="dim">click: go to it · double click: only it</span>}
+        {over.value ? <Words span={over.value} known={timed ? (answer?.to_ms ?? 0) : null} /> : <span class="dim">click: go to it · double click: only it</span>}
         {root ? (
           <button type="button" class="button" onClick={() => setWords({ root: null })}>
             All steps
@@ -104,7 +106,16 @@ export function Flame() {
   );
 }
 
-function Words({ span, known }: { span: Span; known: number }) {
+/** Where nothing has a time, as of a conversation that was imported, a step is as wide as it has events. */
+function byEvent(steps: Steps): Steps {
+  const spans = steps.spans.map((span) => ({ ...span, start_ms: span.seq, end_ms: span.end_seq }));
+  const from = Math.min(...spans.map((span) => span.seq));
+  const to = Math.max(...spans.map((span) => span.end_seq ?? span.seq + 1));
+  return { ...steps, spans, from_ms: from, to_ms: to };
+}
+
+/** `known`: up to where the times of the run are; null where it has none. */
+function Words({ span, known }: { span: Span; known: number | null }) {
   return (
     <span class="row num ellipsis">
       <b>{span.name || span.kind}</b>
@@ -112,7 +123,7 @@ function Words({ span, known }: { span: Span; known: number }) {
         {span.agent} {span.intent}
       </span>
       <span>
-        {duration(endOf(span, known) - span.start_ms)}
+        {known === null ? null : duration(endOf(span, known) - span.start_ms)}
         {span.open ? " so far" : ""}
       </span>
       {span.cost != null ? <span>{cost(span.cost)}</span> : null}
@@ -153,7 +164,7 @@ function paint(canvas: HTMLCanvasElement, width: number, steps: Steps, rows: Pac
     const wide = Math.max(1.5, Math.min(width, (endOf(span, steps.to_ms) - steps.from_ms) * per) - left - 1);
     const work = hue(span.kind) !== "step";
     g.fillStyle = c[spanHue(span)] as string;
-    g.globalAlpha = span.seq > at ? 0.25 : work || spanHue(span) === "error" ? 0.95 : 0.34;
+    g.globalAlpha = span.seq > at ? 0.25 : work ? 0.95 : 0.34;
     g.beginPath();
     g.roundRect(left, y * BAR + 2, wide, BAR - 3, Math.min(3, wide / 2));
     g.fill();

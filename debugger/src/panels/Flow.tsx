@@ -184,7 +184,7 @@ function NodeView({ node, x, y }: { node: FlowNode; x: number; y: number }) {
         {line(tools || node.models.join(", "), 22)}
       </text>
       <text x={WIDE - 12} y={61} class="small dim end">
-        {duration(node.wall_ms)}
+        {run.value?.duration_ms ? duration(node.wall_ms) : null}
       </text>
       {node.errors ? (
         <text x={WIDE - 12} y={24} class="small err end">

@@ -9,7 +9,7 @@ export function Lineage({ chosen, onChoose }: { chosen: string; onChoose: (key: 
   const runs = tree.value.value?.runs ?? [];
   if (!tree.value.value) return null;
   const family = familyOf(runs, chosen);
-  const shown = family.length > 1 ? family : runs.slice(0, 60);
+  const shown = family.length > 1 ? family : runs.filter((row) => row.key !== chosen).slice(0, 60);
   if (runs.length < 2) return <p class="dim">There is no other run in this folder. A fork of this one would stand here.</p>;
   return (
     <>

@@ -151,15 +151,19 @@ export function PartView({ part, role }: { part: Part; role: string }) {
   }
 }
 
-/** An answer that is JSON is shown as it is meant. */
+/** As git and diff write it. By the rules of Markdown its `-` are bullets and its `__init__` is bold. */
+const isPatch = (text: string): boolean => /^(diff --git |--- .*\n\+\+\+ )/m.test(text) && /^@@ -/m.test(text);
+
+/** An answer that is JSON, or a patch, is shown as it is meant. */
 function TextPart({ text, truncated, role }: { text: string; truncated: number | null | undefined; role: string }) {
   const value = asObject(text);
+  const patch = isPatch(text) && !text.includes("```");
   return (
     <>
       {value !== undefined ? (
         <Code text={JSON.stringify(value, null, 2)} language="json" label="JSON text" part />
-      ) : role === "tool" ? (
-        <Code text={text} label="Tool result" part />
+      ) : role === "tool" || patch ? (
+        <Code text={text} language={patch ? "diff" : undefined} label={role === "tool" ? "Tool result" : "Patch"} part />
       ) : (
         <Markdown text={text} />
       )}

@@ -47,10 +47,11 @@ export function RunFork({ at, sets, data }: Props) {
       <h2>Run from here</h2>
       <p class="dim">The program runs again: up to event {at} from the tape, offline and free; live after it, with what you change.</p>
       <div class="row fork-edit">
-        <input
+        <textarea
           class="input grow mono"
-          aria-label="What to change in the fork"
-          placeholder="model=gpt-4.1-mini   prompt.system+=Be strict."
+          aria-label="What to change in the fork, one on a line"
+          rows={2}
+          placeholder={"model=gpt-4.1-mini\nprompt.system+=Be strict."}
           spellcheck={false}
           value={draft.value}
           onInput={(event) => (draft.value = event.currentTarget.value)}

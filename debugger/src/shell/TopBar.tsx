@@ -1,4 +1,5 @@
 /** The head of the page: which run, which panel, and what is always at hand. */
+import { useEffect, useRef } from "preact/hooks";
 import { isStatic } from "../api/static";
 import { rate } from "../store/live";
 import { goOpen, helpOpen, jump, move } from "../store/keys";
@@ -97,13 +98,17 @@ function Status() {
       </button>
     );
   const [kind, text] = STATUS[about.status] ?? ["", about.status];
-  const errors = about.totals?.errors ?? 0;
   return (
     <>
       <span class={`tag ${kind}`}>{text}</span>
-      {errors > 0 ? (
-        <button class="tag error" type="button" title="To the next one (])" onClick={() => void jump("error", false, true)}>
-          {plural(errors, "error")}
+      {about.failures > 0 ? (
+        <button
+          class="tag error"
+          type="button"
+          title="Errors, failed tool calls, and steps that failed without one, as the time bar marks them. To the next one (])"
+          onClick={() => void jump("error", false, true)}
+        >
+          {plural(about.failures, "failure")}
         </button>
       ) : null}
     </>
@@ -112,6 +117,14 @@ function Status() {
 
 function Tabs() {
   const names = panels();
+  const row = useRef<HTMLElement>(null);
+  // in a narrow window not all fit, and the chosen one may be among those that do not
+  useEffect(() => {
+    const inView = () => row.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const watch = new ResizeObserver(inView);
+    if (row.current) watch.observe(row.current);
+    return () => watch.disconnect();
+  }, [panel.value]);
   const press = (event: KeyboardEvent) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!step) return;
@@ -121,7 +134,7 @@ function Tabs() {
     document.getElementById(`tab-${next}`)?.focus();
   };
   return (
-    <nav class="tabs" role="tablist" aria-label="Panels" onKeyDown={press}>
+    <nav ref={row} class="tabs" role="tablist" aria-label="Panels" onKeyDown={press}>
       {names.map((name) => (
         <button
           key={name}
@@ -173,7 +186,7 @@ export function Transport() {
             </option>
           ))}
         </select>
-        <Move icon="error" label="Next error" keys="]" act={() => void jump("error", false, true)} />
+        <Move icon="error" label="Next failure" keys="]" act={() => void jump("error", false, true)} />
       </div>
       <Where />
       <What />

@@ -40,7 +40,7 @@ export async function jump(what: string, back: boolean, around = false): Promise
   }
 }
 
-const NAMES: Record<string, string> = { llm: "model call", tool: "tool call" };
+const NAMES: Record<string, string> = { error: "failure", llm: "model call", tool: "tool call" };
 
 /** To the next event that the list shows. */
 export const move = (by: 1 | -1): void => {
@@ -55,8 +55,8 @@ export const KEYS: Key[] = [
   { keys: ["ArrowRight"], text: "next event", group: "Move", run: () => move(1) },
   { keys: ["Shift+ArrowLeft"], text: "previous step", group: "Move", run: () => void jump("step", true) },
   { keys: ["Shift+ArrowRight"], text: "next step", group: "Move", run: () => void jump("step", false) },
-  { keys: ["["], text: "previous error", group: "Move", run: () => void jump("error", true) },
-  { keys: ["]"], text: "next error", group: "Move", run: () => void jump("error", false) },
+  { keys: ["["], text: "previous failure", group: "Move", run: () => void jump("error", true) },
+  { keys: ["]"], text: "next failure", group: "Move", run: () => void jump("error", false) },
   { keys: ["{"], text: "previous model call", group: "Move", run: () => void jump("llm", true) },
   { keys: ["}"], text: "next model call", group: "Move", run: () => void jump("llm", false) },
   { keys: ["("], text: "previous checkpoint", group: "Move", run: () => void jump("checkpoint", true) },

@@ -101,8 +101,9 @@ class AgentRange(Shape, frozen=True, kw_only=True):
 
 
 class RunHeader(Shape, frozen=True, kw_only=True):
-    """One run. `agents` and `types` grow until `progress` is 1. `end_seq`: the last event that not only a
-    rerun needs."""
+    """One run. `agents`, `types` and `failures` grow until `progress` is 1. `end_seq`: the last event that
+    not only a rerun needs. `failures`: errors, failed tool calls, and steps that failed without one of
+    these."""
 
     key: str
     id: str
@@ -134,3 +135,4 @@ class RunHeader(Shape, frozen=True, kw_only=True):
     agents: list[AgentRange]
     types: dict[str, int]
     totals: Totals | None
+    failures: int

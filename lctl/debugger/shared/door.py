@@ -11,7 +11,7 @@ import secrets
 import time
 from collections import OrderedDict
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 import anyio
 import anyio.to_thread
@@ -52,7 +52,7 @@ class Door:
         self._origins = frozenset(origin.lower() for origin in origins)
         self._hosts = frozenset(origin.partition("://")[2] for origin in self._origins)
         self._secure = all(origin.startswith("https://") for origin in self._origins)
-        self._cookie = "__Host-lctl" if self._secure else "lctl-serve"
+        self._cookie = _cookie_name(origins[0], self._secure)
         self._seals = _seals()
         self._wrong = Wrong()
         self._hashing: anyio.CapacityLimiter | None = None
@@ -178,6 +178,13 @@ class Door:
     def _set(self, value: str, age: int) -> str:
         secure = "; Secure" if self._secure else ""
         return f"{self._cookie}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Lax{secure}"
+
+
+def _cookie_name(origin: str, secure: bool) -> str:
+    """One for each port: a browser sends a cookie to every port of its host, so that two servers would sign
+    each other's people out. Those that share a secret know each other's, and share the name."""
+    port = None if os.environ.get(SECRET) else urlsplit(origin).port
+    return ("__Host-lctl" if secure else "lctl-serve") + (f"-{port}" if port else "")
 
 
 class Wrong:

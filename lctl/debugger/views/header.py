@@ -12,6 +12,7 @@ from lctl.codec import Log
 from lctl.debugger.asking import Question
 from lctl.debugger.checking import Checking
 from lctl.debugger.columns import Columns
+from lctl.debugger.failed import failed
 from lctl.debugger.moments import state_at
 from lctl.debugger.opened import Opened
 from lctl.debugger.serving import Server
@@ -21,10 +22,13 @@ from lctl.debugger.views.aside import TYPES
 from lctl.debugger.views.runs import edits_of, kind_of, status_of
 from lctl.debugger.views.state import totals
 from lctl.state.model import Tokens
+from lctl.state.summary import outcome_of
 
 _AGENTS = 1000
 _PROBLEMS = 100
 _BEHIND = 64  # events from the end in which what the program did last is looked for
+#: Logs of up to so many events are folded to their end at once.
+_FOLDED = 20_000
 #: Logs of up to so many bytes are looked through for what is wrong in them.
 _CHECKED = 64_000_000
 
@@ -64,7 +68,7 @@ def header_of(run: Opened, known: Recorded, others: list[tuple[str, Recorded]]) 
         first_timestamp=first,
         last_timestamp=last,
         duration_ms=run.elapsed(first, last),
-        status=_status(run, status_of(known)),
+        status=_status(run, known),
         live=run.live,
         notes=_notes(run),
         problems=(problems or [])[:_PROBLEMS],
@@ -82,11 +86,16 @@ def header_of(run: Opened, known: Recorded, others: list[tuple[str, Recorded]]) 
         agents=run.kept(("agents", len(columns)), lambda: _agents(columns), passing=True),
         types=columns.types(),
         totals=_totals(run),
+        failures=len(failed(run, columns)),
     )
 
 
-def _status(run: Opened, said: str) -> str:
-    """As in the list, as of now."""
+def _status(run: Opened, known: Recorded) -> str:
+    """As in the list, as of now; where the log's end does not say how it ended, its events do."""
+    if not known.problem and not known.open and "outcome" not in known.summary and len(run.log) <= _FOLDED:
+        outcome = outcome_of(run.timeline.at(run.log.last_seq))
+        known = known._replace(summary={**known.summary, "outcome": outcome})
+    said = status_of(known)
     if said in ("live", "unfinished"):
         return "live" if run.live else "unfinished"
     if said == "ok" and run.log.recovered is not None:
@@ -214,7 +223,7 @@ def _many(columns: Columns) -> list[AgentRange]:
 
 def _totals(run: Opened) -> Totals | None:
     """Sums at the end; of a long log what its end says, until the events have been read."""
-    if len(run.log) <= 20_000 or run.timeline.known >= run.log.last_seq:
+    if len(run.log) <= _FOLDED or run.timeline.known >= run.log.last_seq:
         return totals(run, run.timeline.at(run.log.last_seq))
     if not run.is_being_built:
         run.index_ahead()

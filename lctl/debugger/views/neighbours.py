@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from typing import Literal
 
-from lctl.analysis.echoes import is_echo
 from lctl.debugger.asking import OfRun
-from lctl.debugger.columns import MODEL, Columns
+from lctl.debugger.columns import MODEL
+from lctl.debugger.failed import failed
 from lctl.debugger.failing import Refused
 from lctl.debugger.opened import Opened
 from lctl.debugger.shapes.events import Neighbour, Ticks
@@ -37,8 +38,7 @@ def neighbour(run: Opened, asked: NeighbourAsked) -> Neighbour:
         row = row - 1 if asked.back else row
         return Neighbour(seq=columns.seq(row) if 0 <= row < len(columns) else None)
     if asked.what == "error":
-        n = bisect_left(columns.errors, asked.seq if asked.back else asked.seq + 1)
-        return Neighbour(seq=_failure(run, columns, n, asked.back))
+        return Neighbour(seq=_failure(failed(run, columns), asked))
     if asked.what == "llm":
         codes = columns.codes_of("step_start", flavour=MODEL)
     else:
@@ -47,16 +47,9 @@ def neighbour(run: Opened, asked: NeighbourAsked) -> Neighbour:
     return Neighbour(seq=None if found is None else columns.seq(found))
 
 
-def _failure(run: Opened, columns: Columns, n: int, back: bool) -> int | None:
-    """From the n-th of what failed on; of events about the same failure the one that says most."""
-    place = n - 1 if back else n
-    while 0 <= place < len(columns.errors):
-        seq = columns.errors[place]
-        event = next((one for one, _ in events_from(run, seq)), None)
-        if event is None or not is_echo(run.log, event):
-            return seq
-        place += -1 if back else 1
-    return None
+def _failure(seqs: Sequence[int], asked: NeighbourAsked) -> int | None:
+    place = bisect_left(seqs, asked.seq) - 1 if asked.back else bisect_right(seqs, asked.seq)
+    return seqs[place] if 0 <= place < len(seqs) else None
 
 
 class TicksAsked(OfRun, kw_only=True, rename={"first": "from"}):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections import Counter
 from typing import Any, Literal
@@ -11,6 +12,7 @@ import msgspec
 from lctl.analysis.log import number, text
 from lctl.debugger.asking import OfRun
 from lctl.debugger.columns import Columns
+from lctl.debugger.failed import failed
 from lctl.debugger.opened import Opened
 from lctl.debugger.shapes.common import Span
 from lctl.debugger.shapes.events import Lane, Timeline
@@ -54,10 +56,11 @@ def _drawn(run: Opened, columns: Columns, first: int, last: int, width: int, by:
         edges, bounds = _by_time(columns, low, high, first, last, width)
     else:
         edges, bounds = _by_seq(columns, first, last, width)
-    errors, more_errors = columns.between(columns.errors, first, last, _MARKS)
+    failures = failed(run, columns)
+    errors, more_errors = columns.between(failures, first, last, _MARKS)
     checkpoints, more_checkpoints = columns.between(columns.checkpoints, first, last, _MARKS)
     handoffs, more_handoffs = columns.between(columns.handoffs, first, last, _MARKS)
-    lanes = _lanes(columns, bounds, edges)
+    lanes = _lanes(columns, failures, bounds, edges)
     spans = _spans(run, columns, first, last, low, high) if rows else None
     tools = _tools(run, columns, low, high) if rows else None
     named = {one.agent for one in lanes if not one.others}
@@ -130,7 +133,7 @@ def _exact(run: Opened, first: int, stop: int) -> dict[int, float | None]:
 # -- lanes ---------------------------------------------------------------------------------
 
 
-def _lanes(columns: Columns, bounds: list[int], edges: list[int]) -> list[Lane]:
+def _lanes(columns: Columns, failures: array[int], bounds: list[int], edges: list[int]) -> list[Lane]:
     """By agent, in order of first event in the log; those beyond the hundredth together."""
     agents = columns.agents
     bins = len(bounds) - 1
@@ -138,7 +141,7 @@ def _lanes(columns: Columns, bounds: list[int], edges: list[int]) -> list[Lane]:
     totals: Counter[int] = Counter()
     for one in counts:
         totals.update(one)
-    failed = _errors_by_agent(columns, edges)
+    wrong = _errors_by_agent(columns, failures, edges)
     shown = sorted(totals)
     rest = shown[_LANES:] if len(shown) > _LANES else []
     shown = shown[: _LANES - 1] if rest else shown
@@ -149,7 +152,7 @@ def _lanes(columns: Columns, bounds: list[int], edges: list[int]) -> list[Lane]:
             agent=columns.names[code],
             total=totals[code],
             counts=[one[code] for one in counts],
-            errors=_histogram(failed.get(code, ()), bins),
+            errors=_histogram(wrong.get(code, ()), bins),
             spans=None,
         )
         for code in shown
@@ -160,7 +163,7 @@ def _lanes(columns: Columns, bounds: list[int], edges: list[int]) -> list[Lane]:
                 agent="",
                 total=sum(totals[code] for code in rest),
                 counts=[sum(one[code] for code in rest) for one in counts],
-                errors=_histogram([n for code in rest for n in failed.get(code, ())], bins),
+                errors=_histogram([n for code in rest for n in wrong.get(code, ())], bins),
                 spans=None,
                 others=len(rest),
             )
@@ -168,12 +171,12 @@ def _lanes(columns: Columns, bounds: list[int], edges: list[int]) -> list[Lane]:
     return lanes
 
 
-def _errors_by_agent(columns: Columns, edges: list[int]) -> dict[int, list[int]]:
-    """Agent -> the bin of each of its errors."""
+def _errors_by_agent(columns: Columns, failures: array[int], edges: list[int]) -> dict[int, list[int]]:
+    """Agent -> the bin of each of its failures."""
     found: dict[int, list[int]] = {}
-    a, b = bisect_left(columns.errors, edges[0]), bisect_left(columns.errors, edges[-1])
+    a, b = bisect_left(failures, edges[0]), bisect_left(failures, edges[-1])
     n = 0
-    for seq in columns.errors[a:b]:
+    for seq in failures[a:b]:
         while n + 1 < len(edges) and edges[n + 1] <= seq:
             n += 1
         row = columns.row(seq)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from lctl.analysis.failures import failures
 from lctl.chain import Chain
+from lctl.codec import open_log
 from lctl.debugger.openapi import document
 from lctl.session import LCTLSession
 from tests.golden import logs as golden
@@ -197,8 +200,8 @@ def test_a_step_that_was_broken_off_is_an_error(debug: Start, tmp_path: Path) ->
     assert server.get("/api/neighbour", seq=1, what="error")["seq"] == 4
 
 
-def test_one_failure_is_one_stop_of_the_keys(debug: Start, tmp_path: Path) -> None:
-    """The ends of its steps are as red, and lead nowhere else than the error does."""
+def test_one_failure_is_counted_marked_and_gone_to_once(debug: Start, tmp_path: Path) -> None:
+    """The ends of its steps are as red in the list, and lead nowhere else than the error does."""
     log = Writing()
     agent = log.add("step_start", kind="agent")
     call = log.add("step_start", "planner", agent, kind="llm", model="m")
@@ -210,9 +213,37 @@ def test_one_failure_is_one_stop_of_the_keys(debug: Start, tmp_path: Path) -> No
     assert server.get("/api/neighbour", seq=1, what="error")["seq"] == error
     assert server.get("/api/neighbour", seq=error, what="error")["seq"] is None
     assert server.get("/api/neighbour", seq=6, what="error", back="true")["seq"] == error
-    assert server.get("/api/timeline")["errors"] == [4, 5, 6]
+    timeline = server.get("/api/timeline")
+    assert timeline["errors"] == [4] and [sum(lane["errors"]) for lane in timeline["lanes"]] == [1]
+    assert server.get("/api/run")["failures"] == 1
     said = [{"seq": error, "text": "error execution_error/server_error: no"}]
     assert server.get(f"/api/call/{call}")["failures"] == said
+
+
+def test_failures_are_those_that_lctl_errors_groups(debug: Start, tmp_path: Path) -> None:
+    """A failed tool call is one; a step is one where nothing that failed was in it, be it beside others."""
+    log = Writing()
+    team = log.add("step_start", kind="agent")
+    first, second = (log.add("step_start", name, team, kind="task") for name in ("ann", "bob"))
+    log.add("tool_call", "ann", first, tool="search", error="503", duration_ms=1)
+    log.add("step_end", "bob", second, outcome="error")
+    log.add("step_end", "ann", first, outcome="error")
+    log.add("step_end", "planner", team, outcome="error")
+    path = save(tmp_path / "run.lctl.json", log.events)
+    server = debug(path)
+    assert server.get("/api/timeline")["errors"] == [4, 5]
+    assert server.get("/api/run")["failures"] == 2
+    assert sorted(seq for one in failures(open_log(path)) for seq in one.seqs) == [4, 5]
+
+
+def test_a_log_that_does_not_say_how_it_ended_is_asked(debug: Start, tmp_path: Path) -> None:
+    """Of a log that others have written, without a summary, the events tell."""
+    log = Writing()
+    step = log.add("step_start", kind="agent")
+    log.add("step_end", "planner", step, outcome="error")
+    path = tmp_path / "run.lctl.json"
+    path.write_text(json.dumps({"lctl": "4.0", "chain": {"id": "foreign"}, "events": log.events}))
+    assert debug(path).get("/api/run")["status"] == "error"
 
 
 @pytest.mark.parametrize(

@@ -75,14 +75,17 @@ def test_a_password_becomes_a_cookie(server: Shared) -> None:
     assert server.ask("/api/session", Cookie=said).json["allow_run"] is False
     assert server.ask("/", Cookie=said).body.startswith(b"<!doctype html>")
     assert server.ask("/api/session", Cookie=f'seen={{"a": 1}}; =; {said}').status == 200
-    for forged in (said[:-2] + "xx", said.replace("=", "=a", 1), "lctl-serve=", "\x80", "lctl-serve=a.b.c"):
+    name = said.partition("=")[0]
+    for forged in (said[:-2] + "xx", said.replace("=", "=a", 1), f"{name}=", "\x80", f"{name}=a.b.c"):
         assert server.ask("/api/session", Cookie=forged).status == 401
 
 
 def test_a_cookie_of_another_server_is_none(server: Shared, shared: Any, users: Path, tmp_path: Path) -> None:
     """Each start signs with a secret of its own, unless LCTL_SERVE_SECRET gives them one."""
-    said = server.cookie("ann", "correct horse")
-    assert shared(of_target(tmp_path / "runs", [])).ask("/api/session", Cookie=said).status == 401
+    sealed = server.cookie("ann", "correct horse").partition("=")[2]
+    other = shared(of_target(tmp_path / "runs", []))
+    name = other.cookie("ann", "correct horse").partition("=")[0]
+    assert other.ask("/api/session", Cookie=f"{name}={sealed}").status == 401
 
 
 def test_servers_with_one_secret_know_each_others_cookies(
@@ -172,6 +175,18 @@ def test_guessing_takes_ever_longer(server: Shared) -> None:
     assert waiting.status == 429 and int(waiting.headers["retry-after"]) >= 1
     assert server.form("/login", name="ann", password="correct horse").status == 303
     assert server.form("/login", name="a", password="x" * 5000).status == 400
+
+
+def test_two_servers_of_one_host_keep_their_people_apart(shared: Any, tmp_path: Path) -> None:
+    """A browser has one jar for all ports of a host: what it got last under a name, it sends to both."""
+    servers = [shared(Catalogue([tmp_path])) for _ in range(2)]
+    jar = dict(one.cookie("ann", "correct horse").split("=", 1) for one in servers)
+    sent = "; ".join(f"{name}={value}" for name, value in jar.items())
+    assert [one.ask("/api/session", Cookie=sent).status for one in servers] == [200, 200]
+    left = servers[0].form("/logout", cookie=sent).headers["set-cookie"]
+    jar.pop(left.partition("=")[0])
+    sent = "; ".join(f"{name}={value}" for name, value in jar.items())
+    assert [one.ask("/api/session", Cookie=sent).status for one in servers] == [401, 200]
 
 
 def test_behind_https_the_cookie_is_for_https(shared: Any, tmp_path: Path) -> None:
