@@ -89,6 +89,8 @@ class Redactor:
         if isinstance(value, str):
             if name is not None and self._is_secret_name(name):
                 return self._whole(value, name)
+            if name in ("auth", "_auth") and _is_user_and_password(value):
+                return self._placeholder(value, "auth")
             return self.text(value)
         if isinstance(value, dict):
             if name is not None and self._is_secret_name(name):
@@ -246,7 +248,7 @@ class Redactor:
         if (
             not secret
             or forms.placeholder.search(secret)
-            or (kind == "basic" and not _is_user_and_password(secret))
+            or (kind in ("basic", "auth") and not _is_user_and_password(secret))
         ):
             return whole
         start = match.start("secret") - match.start() if secret is not whole else 0
