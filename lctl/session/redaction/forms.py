@@ -176,7 +176,10 @@ _WEBHOOK = (
     r"(?:hooks\.zapier\.com/hooks/catch/|webhook\.office\.com/webhookb2/|/api/webhooks/[0-9]{17,20}/|"
     r"/bot/v2/hook/|/webhook/send\?key=)(?P<secret>[A-Za-z0-9@/_-]{16,})"
 )
-_PGPASS = r"(?<![\w.*:-])[\w.*-]{1,253}:(?:5432|\*):[\w*-]{1,63}:[\w*.-]{1,63}:(?P<secret>[^\s:\"'\\]+)"
+_PGPASS = (
+    r"(?<![\w.*:-])[\w.*-]{1,253}:(?:5432|\*):[\w*-]{1,63}:[A-Za-z_][\w.-]{0,62}:"
+    r"(?P<secret>[^\s:\"'\\*]+)(?![:*])"
+)
 # Said in a sentence: only what no word of one looks like, be it the name of a method.
 _METHOD = (
     r"(?!(?:sha|md|base|utf|argon|pbkdf|oauth|aes|rsa|rot|x|b|s)-?[0-9]|s?crypt|bcrypt|https?:|[0-9]+[-+])"
@@ -246,7 +249,10 @@ FORMATS: tuple[tuple[str, str], ...] = (
     # The same as Docker and npm keep it
     (
         "auth",
-        r"(?<![A-Za-z])auth[\"'\\]*\s*[:=]\s*[\"'\\]*(?P<secret>[A-Za-z0-9]{20,}[A-Za-z0-9+/]*={0,2})",
+        (
+            r"(?<![A-Za-z])auth[\"'\\]*\s*[:=]\s*[\"'\\]*(?P<secret>[A-Za-z0-9]{20,}[A-Za-z0-9+/]*={0,2})"
+            r"(?![A-Za-z0-9+/=(._])"
+        ),
     ),
 )
 

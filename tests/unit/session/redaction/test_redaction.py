@@ -264,6 +264,8 @@ KEPT: list[Any] = [
     "sqlplus scott/$PW@orcl; echo 'user:password' | chpasswd; jdbc:oracle:thin:@//db.example.com:1521/x",
     "first_pass: 'abc123' by_pass=1234 db_pass=settings.db_pass; main.c:10:5:warning:unused1 a.py:5432:x:y",
     "s3://bucket-with-a-long-name-2024/key and https://user-name-without-digits@example.com/",
+    "self.auth = MultiDomainBasicAuth(index_urls=1); Address6.fromWildcard('*:*:*:*:ffff:*:*:*'); pgpass",
+    "gnu.passwd TXT gnu:*:4567:123:GNU:/home/gnu:/bin/bash",
     {"auth": "QmFzZTY0IG9mIG5vIGNvbG9uIGF0IGFsbA==", "auth_key_id": "a1", "author": "x1y2"},
     "napi_create_reference_from_a_value key-value-pairs-of-2024 pat-eu1-notauuid as-built-2024-documentation",
     "https://e.com/webhooks/1234567890 https://hooks.slack.com/services/ https://e.com/hooks/catch/12",
