@@ -6,8 +6,14 @@ looked up in a set or a dict, before its keys are asked for, and before it is go
 
 from __future__ import annotations
 
+import json
+import re
 from operator import index
 from typing import Any, SupportsIndex
+
+import orjson
+
+_LONG = re.compile(r"[0-9]{19}").search
 
 
 def text(value: object) -> str:
@@ -67,6 +73,22 @@ def number_of(value: dict[str, Any]) -> int | float | None:
             return None
         return None if -(1 << 63) <= number < 1 << 64 else number
     return float(said) if kind == "$float" and said in ("nan", "inf", "-inf") else None
+
+
+def loads(text: str) -> Any:
+    """A JSON text's value. An integer past 64 bits is as a log has it (see `number_of`): orjson would make it
+    a float, which is another number.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    value = orjson.loads(text)
+    return value if _LONG(text) is None else json.loads(text, parse_int=_integer)
+
+
+def _integer(digits: str) -> int | dict[str, str]:
+    number = int(digits) if len(digits) <= 20 else None
+    return {"$int": digits} if number is None or not -(1 << 63) <= number < 1 << 64 else number
 
 
 def with_numbers(value: Any) -> Any:

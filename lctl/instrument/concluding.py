@@ -16,6 +16,7 @@ from lctl.instrument.callevents import (
     outcome_of,
     sdk_error,
 )
+from lctl.interrupts import is_interrupt
 from lctl.record.recorder import Build, Draft
 from lctl.session import processes
 from lctl.trust import taxonomy
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
     from lctl.instrument.recordings import Recording
     from lctl.session import LCTLSession
+
+
+#: In these first bytes a line has said its step, which a name of an agent stands before.
+_ENVELOPE = 256
 
 
 class Concluding:
@@ -53,9 +58,15 @@ class Concluding:
         try:
             stored = self.session.emit_many(build, True)
         finally:
-            if not stored and self._planned:
+            if not stored and self._planned and not self._is_stored():
                 self._recording.conversations.rollback(self._planned)
         return stored
+
+    def _is_stored(self) -> bool:
+        """Whether what was planned is in the log though writing it was interrupted."""
+        mark = b'"step":%d,' % (self.step or 0)
+        lines = self.session.store.read(self._planned, self._planned + 1)
+        return any(mark in line[:_ENVELOPE] for line in lines)
 
     def _write_exchange(self, attempt: Attempt) -> None:
         self.session.emit_many(lambda first: [("exchange", self._agent, attempt.data({}, True), self.step)])
@@ -82,6 +93,7 @@ class Concluding:
             return  # in a forked child the call is its parent's
         self._closed = True
         returns = session.returns
+        interrupt: BaseException | None = None
         seq = 0
         if attempt is None:
             returning = returns.begin()
@@ -89,11 +101,15 @@ class Concluding:
             returning = returns.begin(attempt.lane, 0 if attempt.left else attempt.ended_ns)
         try:
             seq = self._write_end(attempt, error)
-        except Exception as failure:
-            if guard.policy == "raise":
+        except BaseException as failure:
+            if not isinstance(failure, Exception) or is_interrupt(failure):
+                interrupt = failure
+                seq = self._write_interrupted(attempt, error)
+            elif guard.policy == "raise":
                 raise
-            guard.failed("the answer of a model call", failure)
-            self._write_bare_end(attempt, error)
+            else:
+                guard.failed("the answer of a model call", failure)
+                self._write_bare_end(attempt, error)
         if self.step is not None:
             session.call_ended(self.step, late=attempt is not None and attempt.left)
         if attempt is not None and attempt.is_stream:
@@ -103,6 +119,16 @@ class Concluding:
         else:
             returns.end(returning, seq)
         self._held = self._error = None  # each holds us: nothing is to be left to the garbage collector
+        if interrupt is not None:
+            raise interrupt
+
+    def _write_interrupted(self, attempt: Attempt | None, error: BaseException | None) -> int:
+        """A signal came while the end was written, which is the program's; the answer had been received."""
+        if self._planned and self._is_stored():
+            return self._planned
+        with guard("the answer of a model call"):
+            return self._write_end(attempt, error)
+        return 0
 
     def _write_end(self, attempt: Attempt | None, error: BaseException | None) -> int:
         """The seq of the exchange; 0 where there is none."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import orjson
-
+from lctl import values
 from lctl.instrument.nameless import BY_NAME
 
 
@@ -123,8 +122,8 @@ def _legacy_id(name: Any, number: int = 1) -> str:
 def value_of(arguments: Any) -> Any:
     if isinstance(arguments, str):
         try:
-            return orjson.loads(arguments)
-        except orjson.JSONDecodeError:
+            return values.loads(arguments)
+        except ValueError:
             return arguments
     return arguments
 

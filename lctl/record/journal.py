@@ -22,7 +22,7 @@ from lctl import elsewhere
 from lctl.codec.journal import beside, scan_end
 from lctl.errors import RecordingError, UsageError
 from lctl.interrupts import let_through
-from lctl.record.descriptors import BINARY, open_apart
+from lctl.record.descriptors import BINARY, is_closed, open_apart
 from lctl.record.writerlock import WriterLock
 from lctl.record.writtenjournal import WrittenJournal
 
@@ -167,23 +167,27 @@ class JournalStore(WrittenJournal):
     # -- writing ---------------------------------------------------------------------------
 
     def append(self, block: bytes, count: int = 1) -> None:
-        block = self._glue + block
+        whole = self._glue + block
         try:
-            done = _write(self._fd, block)  # type: ignore[arg-type]  # closed: see _settle
-            if done != len(block):
-                self._write_whole(self._fd, block, done)  # type: ignore[arg-type]
+            done = _write(self._fd, whole)  # type: ignore[arg-type]  # closed: see _settle
+            if done != len(whole):
+                self._write_whole(self._fd, whole, done)  # type: ignore[arg-type]
             self._glue = b",\n"
         except BaseException as error:
+            if self._is_open_again(error):
+                return self.append(block, count)
             self._settle(error)
 
     def _append_synced(self, block: bytes, count: int = 1) -> None:
         """`append` for durability "power"."""
-        block = self._glue + block
+        whole = self._glue + block
         try:
-            self._write_whole(self._fd, block)  # type: ignore[arg-type]
+            self._write_whole(self._fd, whole)  # type: ignore[arg-type]
             os.fdatasync(self._fd)  # type: ignore[arg-type]
             self._glue = b",\n"
         except BaseException as error:
+            if self._is_open_again(error):
+                return self._append_synced(block, count)
             self._settle(error)
 
     def _append_buffered(self, block: bytes, count: int = 1) -> None:
@@ -206,7 +210,7 @@ class JournalStore(WrittenJournal):
                 if len(self._pending) > _BUFFER_LIMIT:
                     raise  # a full disk: until then the flusher tries again
                 return
-        self._at = os.fstat(self._fd).st_size
+        self._at = self._length()
         if self._flusher is None:
             from lctl.record.flusher import Flusher
 
@@ -217,6 +221,26 @@ class JournalStore(WrittenJournal):
         """Write what follows the first `done` bytes; the kernel may take less than it is given."""
         while done < len(block):
             done += _write(fd, block[done:] if done else block)
+
+    def _is_open_again(self, error: BaseException) -> bool:
+        """Whether the program had closed the file, with all that it did not know (as daemons do)."""
+        if self._fd is None or not is_closed(error) or not os.path.exists(self._place):  # noqa: PTH110
+            return False
+        self._fd = self._open()
+        return True
+
+    def _length(self) -> int:
+        """Of the file, which is open behind this if it can be.
+
+        Raises:
+            RecordingError: the program had closed it, and it is there no more.
+        """
+        try:
+            return os.fstat(self._fd).st_size  # type: ignore[arg-type]  # not None where this is asked
+        except OSError as error:
+            if not self._is_open_again(error):
+                raise self._refused(error) from error
+            return self._length()
 
     def _settle(self, error: BaseException) -> NoReturn:
         """After a failed append: leave whole events only in the file (`last_seq` then says which).
@@ -240,7 +264,7 @@ class JournalStore(WrittenJournal):
             if self._fd is None or not self._pending:
                 return
             # An interrupt may have come after an earlier write, before the buffer was emptied.
-            done = os.fstat(self._fd).st_size - self._at
+            done = self._length() - self._at
             try:
                 self._write_whole(self._fd, self._pending, done)
             except OSError as error:
@@ -260,6 +284,7 @@ class JournalStore(WrittenJournal):
             if self._fd is None:
                 return
             try:
+                self._length()
                 self.flush()
                 self._write_tail(self._fd, tail or {})
             finally:
@@ -292,4 +317,7 @@ class JournalStore(WrittenJournal):
                     self.ending()
                 finally:
                     fd, self._fd = self._fd, None
-                    os.close(fd)
+                    try:
+                        os.close(fd)
+                    except OSError:
+                        pass  # the program did

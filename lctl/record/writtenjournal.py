@@ -39,6 +39,9 @@ class WrittenJournal:
         def flush(self) -> None:
             """Write what is buffered."""
 
+        def _length(self) -> int:
+            """Of the file, opened again if the program had closed it."""
+
     @property
     def last_seq(self) -> int:
         """As the file has it, buffered events counted in."""
@@ -53,8 +56,8 @@ class WrittenJournal:
         with self.lock:  # another thread may close the log
             if self._fd is None and self._ending is not None:
                 return self._ending
+            size = 0 if self._fd is None else self._length()
             fd = -1 if self._fd is None else self._fd
-            size = os.fstat(fd).st_size
             if self._ending is None or size != self._size:  # we alone write it, and only at its end
                 self._ending, self._size = scan_end(fd, self._place), size
             return self._ending

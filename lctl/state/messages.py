@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import orjson
+from lctl import values
 
 Data = Mapping[str, Any]
 
@@ -200,7 +200,7 @@ def _chat_call(call: Any) -> dict[str, Any]:
 def _call(id: Any, name: Any, arguments: Any) -> dict[str, Any]:
     if isinstance(arguments, str) and arguments[:1] in "{[":
         try:
-            arguments = orjson.loads(arguments)
+            arguments = values.loads(arguments)
         except ValueError:
             pass  # arguments cut short by a token limit, or not meant as JSON
     return {"id": id, "name": name, "arguments": arguments}

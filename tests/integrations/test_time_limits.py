@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 import lctl
+from lctl.clock import system_clock
 from lctl.codec import open_log
 from lctl.guard import guard
 
@@ -25,6 +26,14 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs 
 _CHUNK = {"id": "x", "object": "chat.completion.chunk", "model": "m"}
 _EVENTS = [{**_CHUNK, "choices": [{"index": 0, "delta": {"content": f"a{n} "}}]} for n in range(10)]
 _STREAM = b"".join(b"data: %s\n\n" % json.dumps(event).encode() for event in _EVENTS) + b"data: [DONE]\n\n"
+_WHOLE: dict[str, Any] = {
+    "id": "x",
+    "object": "chat.completion",
+    "model": "m",
+    "choices": [
+        {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Since noon."}}
+    ],
+}
 _HEADERS = {"content-type": "text/event-stream"}
 
 
@@ -102,3 +111,55 @@ def _ask(client: httpx.Client, interrupts: Interrupts, after: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, after)
     while time.monotonic() < until and len(interrupts.unraised) == unraised:
         client.post("/v1/chat/completions", json=asked)
+
+
+class _Signalling:
+    """A clock during whose next reading a signal comes, once it is `armed`."""
+
+    armed = False
+
+    def now(self) -> str:
+        if self.armed:
+            self.armed = False
+            signal.raise_signal(signal.SIGALRM)
+        return system_clock.now()
+
+    def monotonic_ns(self) -> int:
+        return system_clock.monotonic_ns()
+
+
+@pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt])
+def test_an_answer_that_came_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[BaseException]
+) -> None:
+    """A signal that comes as the answer is written is the program's, which goes on without it; the log has it
+    once, and the conversation goes on behind it."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise kind
+
+    monkeypatch.setattr(guard, "policy", "report")
+    clock, path = _Signalling(), tmp_path / "run.lctl.json"
+    asked: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        clock.armed = len(asked) == 0
+        asked.append(request)
+        return httpx.Response(200, json=_WHOLE)
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        client = httpx.Client(transport=httpx.MockTransport(answer), base_url="https://api.openai.com")
+        with client, lctl.LCTLSession("limits", path, clock=clock):
+            with pytest.raises(kind):
+                _post(client, [_question("a")])
+            _post(client, [_question("a"), _WHOLE["choices"][0]["message"], _question("b")])
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    types = [event.type for event in open_log(path).events()]
+    assert types.count("exchange") == types.count("step_end") == types.count("step_start") == 2
+    assert types.count("message") == 4
+
+
+def _post(client: httpx.Client, messages: list[dict[str, str]]) -> None:
+    client.post("/v1/chat/completions", json={"model": "m", "messages": messages}).raise_for_status()

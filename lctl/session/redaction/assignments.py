@@ -15,7 +15,10 @@ _SEPARATORS = str.maketrans("", "", "-_. ")
 _MARK = "[redacted:"
 #: Letters that a token has at least, if it has nothing else.
 _TOKEN = 10
-_LOGIN = re.compile(r"\blogin\s+\S+\s+\Z").search
+# In front of a password in a `.netrc`; "the login form password field" is prose.
+_LOGIN = re.compile(
+    r"(?:(?:\bmachine\s+\S+|\bdefault|\A|\n|\\n)\s+|\A|\n|\\n)login\s+\S+\s+(?:account\s+\S+\s+)?\Z"
+).search
 
 
 def normal(name: str) -> str:
@@ -81,7 +84,7 @@ def _assigns(
         return False  # a scheme; what follows it has been looked at
     if not sign:
         return secret[0] != "-" and _is_told(
-            text[max(0, start - 64) : start], name, quoted=bool(found["open"])
+            text[max(0, start - 128) : start], name, quoted=bool(found["open"])
         )
     if secret.isalpha() and len(secret) < _TOKEN and normal(name).endswith("token"):
         return False  # of a grammar: `unexpected token: 'else'`
@@ -91,9 +94,11 @@ def _assigns(
         return False  # code: `token = make()`, `password=settings["x"]`
     if sign[-1] == "=" or sign in ("%3D", "%3d"):
         # In code, too: `api_key=api_key`, `token=self.token`.
-        return not (
-            secret.isidentifier() and (normal(secret).endswith(normal(named[0])) or "_" in secret)
-        ) and ("." not in secret or not all(part.isidentifier() for part in secret.split(".")))
+        said = name if named[0].lower() == "pass" else named[0]
+        is_variable = secret.isidentifier() and (normal(secret).endswith(normal(said)) or "_" in secret)
+        return not is_variable and (
+            "." not in secret or not all(part.isidentifier() for part in secret.split("."))
+        )
     return len(secret) >= 4 and (not secret.isalpha() or "pass" in name.lower() or len(secret) >= 16)
 
 

@@ -89,6 +89,8 @@ class Redactor:
         if isinstance(value, str):
             if name is not None and self._is_secret_name(name):
                 return self._whole(value, name)
+            if name in ("auth", "_auth") and _is_user_and_password(value, is_text=True):
+                return self._placeholder(value, "auth")
             return self.text(value)
         if isinstance(value, dict):
             if name is not None and self._is_secret_name(name):
@@ -246,7 +248,7 @@ class Redactor:
         if (
             not secret
             or forms.placeholder.search(secret)
-            or (kind == "basic" and not _is_user_and_password(secret))
+            or (kind in ("basic", "auth") and not _is_user_and_password(secret, is_text=kind == "auth"))
         ):
             return whole
         start = match.start("secret") - match.start() if secret is not whole else 0
@@ -335,11 +337,12 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def _is_user_and_password(encoded: str) -> bool:
+def _is_user_and_password(encoded: str, *, is_text: bool = False) -> bool:
     from base64 import b64decode
     from binascii import Error
 
     try:
-        return b":" in b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
-    except Error:
+        decoded = b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
+        return b":" in decoded and (not is_text or decoded.decode().isprintable())
+    except (Error, UnicodeDecodeError):
         return False

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from lctl.session.redaction import forms
-from lctl.session.redaction.suspicion import RUN, RUNS
+from lctl.session.redaction.suspicion import has_key
 
 #: A kind and its pattern.
 Form: TypeAlias = tuple[str, re.Pattern[str]]
@@ -60,7 +60,7 @@ class Forms:
 
     def formats_in(self, text: str, lowered: str) -> Sequence[Form]:
         """Those that may be found in a text, in their order; all where letters have more than two cases."""
-        if not text.isascii() or RUN in text.encode().translate(RUNS):
+        if not text.isascii() or has_key(text.encode(), lowered):
             return self.formats
         return [one for one in self._free if forms.WITHOUT_RUN[one[0]] in lowered]
 

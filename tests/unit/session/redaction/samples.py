@@ -15,6 +15,13 @@ def chars(count: int, alphabet: str = string.ascii_letters + string.digits) -> s
     return "".join(_chance.choice(alphabet) for _ in range(count))
 
 
+_HEX = "0123456789abcdef"
+
+
+def _uuid() -> str:
+    return "-".join(chars(count, _HEX) for count in (8, 4, 4, 4, 12))
+
+
 def _jwt() -> str:
     def part(value: dict[str, Any]) -> str:
         return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
@@ -61,5 +68,36 @@ SECRETS = {
     ).decode(),
     "telegram": "123456789:AA" + chars(33),
     "base64": base64.b64encode(f"sk-proj-{chars(40)}".encode()).decode(),
+    "docker-registries": base64.b64encode(json.dumps({"auths": {"e.com": chars(21)}}).encode()).decode(),
+    "discord": base64.b64encode(chars(19, string.digits).encode()).decode().rstrip("=")
+    + f".{chars(6)}.{chars(38)}",
+    "doppler": "dp.pt." + chars(43),
+    "doppler-service": "dp.st.dev_main." + chars(43),
+    "azure": chars(3) + "8Q~" + chars(34),
+    "supabase": f"sb_secret_{chars(22)}_{chars(8)}",
+    "vercel": "vcp_" + chars(56),
+    "netlify": "nfp_" + chars(36),
+    "cloudflare": "cfut_" + chars(40),
+    "apify": "apify_api_" + chars(36),
+    "resend": f"re_{chars(8)}_{chars(24)}",
+    "neon": "napi_" + chars(64, string.ascii_lowercase + string.digits),
+    "sonar": "sqp_" + chars(40, _HEX),
+    "onepassword": "ops_eyJ" + chars(200),
+    "mailgun": "key-" + chars(32, _HEX),
+    "mailchimp": chars(32, _HEX) + "-us12",
+    "brevo": f"xkeysib-{chars(64, _HEX)}-{chars(16)}",
+    "hubspot": "pat-na1-" + _uuid(),
+    "airtable": f"pat{chars(14)}.{chars(64, _HEX)}",
+    "square": "sq0atp-" + chars(22),
+    "paypal": f"access_token$production${chars(16, _HEX)}${chars(32, _HEX)}",
+    "plaid": "access-production-" + _uuid(),
+    "tailscale": f"tskey-auth-{chars(16)}-{chars(30)}",
+    "terraform": f"{chars(14)}.atlasv1.{chars(67)}",
+    "vault-batch": "hvb." + chars(130),
+    "bitbucket": "ATBB" + chars(32),
+    "bedrock": "ABSK" + chars(110),
+    "gitlab-agent": "glagent-" + chars(50),
+    "zhipu": f"{chars(32, _HEX)}.aB3{chars(13)}",
+    "dynatrace": f"dt0c01.{chars(24, string.ascii_uppercase)}.{chars(64, string.ascii_uppercase)}",
     "private-key": chars(64) + "\n" + chars(64),
 }

@@ -79,7 +79,7 @@ def test_no_structure_hides_a_secret(tmp_path: Path, kind: str, before: str, aft
 
 
 #: The forms of `forms` that are met wherever they stand; the others need what stands beside them, too.
-_BESIDE = ("basic", "private-key", "signature")
+_BESIDE = ("auth", "basic", "pgpass", "private-key", "signature")
 
 
 def _unescaped(form: str) -> str:
