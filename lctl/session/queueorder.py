@@ -29,6 +29,9 @@ FINDS = frozenset({SET, UNSET})
 #: So much is kept of one queue, and of all of a session; what is done behind that is held to nothing.
 _MANY = 20_000
 ROOM = 200_000
+#: So often, and more than once a millisecond, is only looked at by who asks without a pause: how often says
+#: nothing then, and all that would be kept of it is much.
+_LOOKS = 2_000
 #: Installed, or of the standard library: as in a file's path.
 _INSTALLED = ("site-packages", "dist-packages")
 #: Of the standard library: act for whoever called them, or was started by them.
@@ -121,7 +124,7 @@ class Order:
         self._acts: list[Act] = []
         self._others: list[tuple[int, Act]] = []  # that changed nothing, and how much had been done before
         self._is_of_threads = False  # else of a loop's tasks, whose order is kept
-        self._is_own = True
+        self._is_own = True  # and it is not asked without a pause
         self.is_awaited = True
         self._generation = _generation
 
@@ -129,7 +132,7 @@ class Order:
         """Something is to be done here; in a rerun, when it is its turn. None: it is not noted."""
         if self._generation != _generation:  # it is the parent's
             return None
-        if self.turns is None and (len(self._acts) >= _MANY or self._room[0] <= 0):
+        if self.turns is None and (not self._is_own or len(self._acts) >= _MANY or self._room[0] <= 0):
             return None
         lane = lanes.current()
         if lane.tool is not None or lanes.is_aside(lane.path):
@@ -167,9 +170,18 @@ class Order:
             if not _here.noted:  # a class that keeps its items in its own way
                 self._keep(lane, what)
         elif len(self._others) < _MANY and self._has_room():
-            self._others.append((_here.at, Act(lane.path, what, *self.told())))
+            self._look_on(Act(lane.path, what, *self.told()))
         if self.turns is not None:
             self.turns.done(lane, what)
+
+    def _look_on(self, act: Act) -> None:
+        self._others.append((_here.at, act))
+        if len(self._others) > _LOOKS and self.turns is None:
+            first = self._others[-_LOOKS][1]
+            # Before the recording (< 0) a moment is no time.
+            if first.seq == act.seq and (first.ms < 0 or act.ms - first.ms < _LOOKS):
+                self._is_own = False
+                self._others.clear()
 
     def _keep(self, lane: Lane, what: str) -> None:
         if len(self._acts) < _MANY and self._has_room():
