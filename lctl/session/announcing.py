@@ -24,10 +24,15 @@ def say(log: ending.Closed, more: str, begun_in: Path | None) -> None:
         return
     _said = True
     what = f"{log.events} event{'' if log.events == 1 else 's'}"
-    path = _shown(log.path, begun_in) if log.where == str(log.path) else log.where
+    is_file = log.where == str(log.path)
+    path = _shown(log.path, begun_in) if is_file else log.where
     is_last = _is_listed(log.path, begun_in) or (path == log.where and os.environ.get("LCTL_STORE"))
     target = "last" if is_last and not log.is_child else path
-    hint = ", gone with the program" if log.where.startswith("memory:") else f"  (lctl replay {target})"
+    hint = f"  (lctl replay {target})"
+    if log.where.startswith("memory:"):
+        hint = ", gone with the program"
+    elif is_file and not log.path.exists():
+        hint = ", which was removed or moved while the program ran"
     tell(f"lctl: {what} in {path}{hint}\n{more}")
 
 

@@ -152,6 +152,18 @@ def test_a_log_that_cannot_be_opened_is_all_that_is_said(place: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_log_that_is_no_longer_there_is_not_said_to_be(place: Path) -> None:
+    (place / "agent.py").write_text(
+        "import shutil\nfrom lctl import get_session\nget_session().step_start('plan', 'think')\n"
+        "shutil.rmtree('.lctl')\n"
+    )
+    got = process("run", "agent.py", cwd=place)
+    assert (got.code, got.out) == (0, "")
+    assert got.err.startswith("lctl: 3 events in .lctl/")
+    assert got.err.endswith(", which was removed or moved while the program ran\n")
+    assert not (place / ".lctl").exists()
+
+
 def test_what_forked_processes_recorded_is_not_nothing(place: Path) -> None:
     """As of a server whose workers alone ask models."""
     (place / "agent.py").write_text(
