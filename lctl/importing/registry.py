@@ -60,6 +60,7 @@ FORMS: dict[str, Form] = {
         "otlp",
         "traces of OpenTelemetry: OTLP (JSON, protobuf), OpenInference, OpenLLMetry, Logfire, Langfuse",
     ),
+    "calls": Form("modelcalls", "answers of model APIs, alone or with their requests; results of batches"),
     "sharegpt": Form("sharegpt", "ShareGPT conversations (from/value)"),
     "training": Form(
         "trainingrows", "rows of instruction/output (Alpaca), prompt/completion, prompt/chosen/rejected"
