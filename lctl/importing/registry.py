@@ -55,6 +55,7 @@ FORMS: dict[str, Form] = {
     "langfuse": Form("langfuse", "Langfuse: a trace export, or observations of its API"),
     "langsmith": Form("langsmith", "LangSmith runs (JSON or JSONL)"),
     "mlflow": Form("mlflowtraces", "MLflow traces, as Trace.to_json() writes them"),
+    "openai-agents": Form("openaiagents", "traces of the OpenAI Agents SDK, as a processor exports them"),
     "phoenix": Form("phoenix", "spans exported by Arize Phoenix"),
     "otlp": Form(
         "otlp",
