@@ -117,6 +117,9 @@ def _error(value: dict[str, Any]) -> dict[str, Any]:
     """What a call failed with: `type` and `message`; {} where it did not."""
     held = mapping(value.get("response")) or mapping(value.get("result"))
     ended = text(held.get("type"))  # of Anthropic's batches
+    if text(value.get("error_str")):  # of LiteLLM
+        kind = text(mapping(value.get("error_information")).get("error_class"))
+        return {"type": kind, "message": value["error_str"]}
     for one in (value.get("error"), mapping(held.get("body")).get("error"), held.get("error")):
         inner = mapping(mapping(one).get("error")) or mapping(one)
         if inner or (isinstance(one, str) and one):

@@ -193,6 +193,21 @@ def test_wherever_a_row_has_its_request_and_answer(row: dict[str, Any]) -> None:
     assert (end["tokens"]["input"], end["tokens"]["output"]) == (9, 2)
 
 
+def test_a_call_that_litellm_says_failed() -> None:
+    """It has the messages of the request, and an empty answer."""
+    told = {"error_information": {"error_class": "InternalServerError"}, "error_str": "no connection"}
+    row = {"messages": [ASK], "model": "gpt-4.1", "startTime": 1795880229.5, "endTime": 1795880230.25}
+    found = imported_lines([{**row, "response": chat()}, {**row, "response": {}, **told}])
+    assert (found.form, found.messages, lost(found)) == ("calls", 2, {})
+    tree(found)
+    (error,) = [event.data for event in Chain.of(found.log).events if event.type == "error"]
+    assert (error["type"], error["message"]) == ("InternalServerError", "no connection")
+    assert [(end["outcome"], end["duration_ms"]) for end in ends(found)] == [
+        ("success", 750.0),
+        ("error", 750.0),
+    ]
+
+
 def test_answers_alone_and_alternatives() -> None:
     choices = [
         {"index": n, "finish_reason": reason, "message": {"role": "assistant", "content": str(n)}}
