@@ -1,4 +1,4 @@
-"""Traces of the OpenAI Agents SDK, as its processors export them (0.9): what ended first comes first."""
+"""Traces of the OpenAI Agents SDK, as its processors export them (0.24.0): what ended first comes first."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def span(
 
 
 def generation(given: Rows, asked: Rows) -> dict[str, Any]:
-    empty = {"refusal": None, "annotations": [], "audio": None, "function_call": None}
+    empty: dict[str, Any] = {"refusal": None, "annotations": [], "audio": None, "function_call": None}
     return {
         "type": "generation", "input": asked, "output": [{**empty, **one} for one in given],
         "model": "gpt-4.1", "model_config": {"temperature": 0.5, "top_p": None}, "usage": USAGE,
