@@ -7,7 +7,7 @@ from typing import Any
 from lctl.errors import NotImportable
 from lctl.importing.draft import Call, Draft
 from lctl.importing.source import Source
-from lctl.importing.values import dicts, mapping, text, tokens, without
+from lctl.importing.values import dicts, mapping, text, tokens, whole, without
 
 #: Keys of a part in the Python spelling, as the wire has them.
 _PARTS = {
@@ -83,14 +83,18 @@ def _call(event: dict[str, Any], log: dict[str, Any]) -> Call:
     usage = mapping(answer.get("usage_metadata") or event.get("usage_metadata") or event.get("usageMetadata"))
     choice = next(iter(dicts(answer.get("candidates"))), event)
     model = text(mapping(log.get("model_request")).get("model")) or text(event.get("modelVersion"))
+    thought = usage.get("thoughts_token_count", usage.get("thoughtsTokenCount"))
+    given = usage.get("candidates_token_count", usage.get("candidatesTokenCount"))
+    if thought is not None:  # Google leaves what the model thought out of the output
+        given = whole(given) + whole(thought)
     return Call(
         model=text(answer.get("model_version")) or model or None,
         provider="google" if model else None,
         tokens=tokens(
             input=usage.get("prompt_token_count", usage.get("promptTokenCount")),
-            output=usage.get("candidates_token_count", usage.get("candidatesTokenCount")),
+            output=given,
             cache_read=usage.get("cached_content_token_count", usage.get("cachedContentTokenCount")),
-            reasoning=usage.get("thoughts_token_count", usage.get("thoughtsTokenCount")),
+            reasoning=thought,
         ),
         finish_reason=text(choice.get("finish_reason") or choice.get("finishReason")) or None,
     )

@@ -12,7 +12,7 @@ from typing import Any
 from lctl.errors import NotImportable
 from lctl.importing.draft import Call, Draft
 from lctl.importing.source import Source
-from lctl.importing.values import as_json, dicts, function_call, items, mapping, text, tokens, without
+from lctl.importing.values import as_json, dicts, function_call, items, mapping, text, tokens, whole, without
 
 _ATTACHED = "attachment://"
 
@@ -139,7 +139,7 @@ class _Sample:
             model=text(output.get("model")) or text(event.get("model")) or None,
             provider=text(event.get("model")).partition("/")[0] or None,
             tokens=tokens(
-                input=usage.get("input_tokens"),
+                input=_all_read(usage),
                 output=usage.get("output_tokens"),
                 cache_read=usage.get("input_tokens_cache_read"),
                 cache_write=usage.get("input_tokens_cache_write"),
@@ -176,3 +176,11 @@ class _Sample:
         if isinstance(value, dict):
             return {key: self._resolved(one) for key, one in value.items()}
         return value
+
+
+def _all_read(usage: dict[str, Any]) -> Any:
+    """Tokens of the prompt with those of a cache, which Inspect counts beside them: the total says so."""
+    read = usage.get("input_tokens")
+    cached = whole(usage.get("input_tokens_cache_read")) + whole(usage.get("input_tokens_cache_write"))
+    is_beside = whole(read) + whole(usage.get("output_tokens")) + cached == usage.get("total_tokens")
+    return whole(read) + cached if cached and is_beside else read

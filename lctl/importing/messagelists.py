@@ -1,13 +1,29 @@
-"""Lists of messages with `role` and `content`: one, many, in JSON or JSON Lines, of OpenAI or Anthropic."""
+"""Lists of messages with `role` and `content`: one, many, in JSON or JSON Lines, of OpenAI or Anthropic.
+
+They do not say who made an assistant's message, but where an answer was put into the list as the API gave it,
+with its `usage`: that one a model gave.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from lctl.errors import NotImportable
-from lctl.importing.draft import Draft
+from lctl.importing.draft import Call, Draft
 from lctl.importing.source import Source
-from lctl.importing.values import dicts, mapping, text, without
+from lctl.importing.usages import counts_of
+from lctl.importing.values import dicts, mapping, text, tokens, without
+from lctl.spans import conventions as names
+
+#: What an answer has beside what was said: it is told by its call.
+_OF_ANSWERS = ("id", "type", "model", "usage", "stop_reason", "stop_sequence", "finish_reason")
+_COUNTS = {
+    "input": names.INPUT_TOKENS,
+    "output": names.OUTPUT_TOKENS,
+    "cache_read": names.CACHE_READ,
+    "cache_write": names.CACHE_WRITE,
+    "reasoning": names.REASONING,
+}
 
 
 def sees(source: Source) -> str:
@@ -40,12 +56,20 @@ def _lists(source: Source) -> list[tuple[str, list[dict[str, Any]], dict[str, An
         return [("message", [row.value for row in source.rows], {})]
     found = []
     for row in source.rows:
+        value = _batched(row.value)
         for key in ("messages", "conversations", "conversation", "input", "history"):
-            listed = dicts(row.value.get(key))
+            listed = dicts(value.get(key))
             if listed and _is_message(listed[0]):
-                found.append((row.where, listed, {"key": key, **row.value}))
+                found.append((row.where, listed, {"key": key, **value}))
                 break
     return found
+
+
+def _batched(value: dict[str, Any]) -> dict[str, Any]:
+    """The request that a row of a batch's input holds (OpenAI, Anthropic); of others the row itself."""
+    held = mapping(value.get("body")) or mapping(value.get("params"))
+    name = text(value.get("custom_id"))
+    return {**held, "id": name} if held and name else value
 
 
 def _conversation(
@@ -77,11 +101,28 @@ def _conversation(
         details: dict[str, Any] = {"conversation": about} if parent is None and about else {}
         if parent is None and name:
             details["id"] = name
+        call = _call(message)
+        if call is not None:
+            message = without(message, *_OF_ANSWERS) | {"content": message.get("content")}
         draft.add(
-            id, message, parent, at=_time(message), agent=text(message.get("agent")),
+            id, message, parent, at=_time(message), agent=text(message.get("agent")), call=call,
             conversation=conversation, details=details, where=place,
         )  # fmt: skip
         parent = id
+
+
+def _call(message: dict[str, Any]) -> Call | None:
+    """The call that gave a message, where it stands as an API gave it, with usage."""
+    counts = counts_of(mapping(message.get("usage")))
+    if message.get("role") != "assistant" or not counts:
+        return None
+    return Call(
+        model=text(message.get("model")) or None,
+        provider="anthropic" if message.get("type") == "message" else None,
+        tokens=tokens(**{key: counts.get(name) for key, name in _COUNTS.items()}),
+        finish_reason=text(message.get("stop_reason")) or text(message.get("finish_reason")) or None,
+        response_id=text(message.get("id")) or None,
+    )
 
 
 def _time(message: dict[str, Any]) -> Any:

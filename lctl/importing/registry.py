@@ -55,11 +55,13 @@ FORMS: dict[str, Form] = {
     "langfuse": Form("langfuse", "Langfuse: a trace export, or observations of its API"),
     "langsmith": Form("langsmith", "LangSmith runs (JSON or JSONL)"),
     "mlflow": Form("mlflowtraces", "MLflow traces, as Trace.to_json() writes them"),
+    "openai-agents": Form("openaiagents", "traces of the OpenAI Agents SDK, as a processor exports them"),
     "phoenix": Form("phoenix", "spans exported by Arize Phoenix"),
     "otlp": Form(
         "otlp",
         "traces of OpenTelemetry: OTLP (JSON, protobuf), OpenInference, OpenLLMetry, Logfire, Langfuse",
     ),
+    "calls": Form("modelcalls", "answers of model APIs, alone or with their requests; results of batches"),
     "sharegpt": Form("sharegpt", "ShareGPT conversations (from/value)"),
     "training": Form(
         "trainingrows", "rows of instruction/output (Alpaca), prompt/completion, prompt/chosen/rejected"

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import io
 import re
+import struct
 import sys
 import zipfile
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from lctl.codec.bytesource import MemoryBytes
 from lctl.codec.compression import is_compressed, unpack
 from lctl.codec.lines import decode
-from lctl.errors import LogError, LogNotFound, NotImportable
+from lctl.errors import LogError, LogNotFound, NotALog, NotImportable
 
 _BOM = b"\xef\xbb\xbf"
 _ZIP = b"PK\x03\x04"
+#: How an entry says that zstd packed it, and the bytes before its name.
+_BY_ZSTD, _HEAD = 93, 30
 _BLACK = re.compile(rb"\S")
 #: Most bytes one entry of an archive may come to.
 _LARGEST = 1 << 30
@@ -163,10 +167,34 @@ class Source:
         try:
             with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
                 return decode(archive.read(name).removeprefix(_BOM))
-        except NotImplementedError:
-            raise NotImportable(
-                f"{self.name}: {name} in it is packed in a way this Python cannot unpack "
-                "(zstd needs Python 3.14); unpack the archive and give the file"
-            ) from None
-        except (zipfile.BadZipFile, ValueError, RuntimeError, EOFError) as error:
+        except NotImplementedError:  # a way to pack that this Python has not: zstd, below 3.14
+            return self._unpacked(name)
+        except Exception as error:  # each way to pack has an error of its own
+            raise NotImportable(f"{self.name}: {name} in it cannot be read ({error})") from None
+
+    def _unpacked(self, name: str) -> Any:
+        """The JSON value of a file in the archive that is packed by zstd, as Inspect packs them.
+
+        Raises:
+            NotImportable: it is packed otherwise, or damaged.
+            MissingExtra: zstd, and `zstandard` is not installed.
+        """
+        with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
+            entry = archive.getinfo(name)
+        if entry.compress_type != _BY_ZSTD:
+            raise NotImportable(f"{self.name}: {name} in it is packed in a way this Python cannot unpack")
+        head = self.data[entry.header_offset : entry.header_offset + _HEAD]
+        begin = (
+            entry.header_offset + _HEAD + sum(struct.unpack("<HH", head[-4:]))
+        )  # its name, what else it says
+        packed = MemoryBytes(self.data[begin : begin + entry.compress_size])
+        try:
+            unpacked, damage = unpack(packed, name)
+        except NotALog as error:
+            raise NotImportable(f"{self.name}: {error}") from None
+        if damage or crc32(unpacked) != entry.CRC:
+            raise NotImportable(f"{self.name}: {name} in it cannot be read ({damage or 'wrong checksum'})")
+        try:
+            return decode(unpacked.removeprefix(_BOM))
+        except ValueError as error:
             raise NotImportable(f"{self.name}: {name} in it cannot be read ({error})") from None

@@ -16,6 +16,7 @@ Messages = list[dict[str, Any]]
 _ANSWERS = (
     ("output",),
     ("completion",),
+    ("response",),
     ("chosen", "rejected"),
     ("preferred_output", "non_preferred_output"),
 )
@@ -74,7 +75,7 @@ def _sample(row: dict[str, Any]) -> _Sample | None:
         return None
     if not prompt:  # TRL: the prompt may be in both
         prompt, answers = _apart(answers)
-    about = without(row, *keys, "instruction", "input", "prompt", "system", "history")
+    about = without(row, *keys, "instruction", "input", "context", "prompt", "system", "history")
     return _Sample(prompt, answers, about)
 
 
@@ -86,7 +87,7 @@ def _prompt(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"role": "user", "content": pair[0]}
             yield {"role": "assistant", "content": pair[1]}
     if isinstance(row.get("instruction"), str):
-        words = [row["instruction"], text(row.get("input"))]
+        words = [row["instruction"], text(row.get("input")) or text(row.get("context"))]
         yield {"role": "user", "content": "\n\n".join(word for word in words if word)}
     elif "prompt" in row:
         yield from _said(row["prompt"], "user")

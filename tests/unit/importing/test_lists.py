@@ -328,6 +328,19 @@ def test_x5_adk_events_in_both_spellings() -> None:
         assert lost(found)["event without content (state or control)"] == 1
 
 
+def test_adk_counts_what_was_thought_as_output() -> None:
+    """Google leaves it out of the answer's count."""
+    usage = {"promptTokenCount": 4, "candidatesTokenCount": 2, "thoughtsTokenCount": 5}
+    events = [
+        {"id": "e1", "author": "user", "content": {"parts": [{"text": "q"}], "role": "user"}},
+        {"id": "e2", "author": "root", "content": {"parts": [{"text": "a"}], "role": "model"},
+         "usageMetadata": usage, "modelVersion": "g"},
+    ]  # fmt: skip
+    found = imported({"id": "s", "appName": "x", "events": events})
+    (end,) = (event.data for event in found.log.events() if event.type == "step_end")
+    assert end["tokens"] == {"input": 4, "output": 7, "reasoning": 5}
+
+
 def test_x5_who_and_when_names_the_mistake() -> None:
     """Speakers are agents, and the mistake is a fact about its message."""
     history = [{"role": "Orchestrator (thought)", "content": "plan"}, {"role": "human", "content": "go"}]

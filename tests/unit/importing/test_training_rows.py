@@ -21,6 +21,7 @@ WRONG = {"role": "assistant", "content": "5."}
         ({"instruction": "Add.", "input": "2+2", "output": "4"}, "Add.\n\n2+2", ["4"]),
         ({"instruction": "Add.", "input": "", "output": "4"}, "Add.", ["4"]),
         ({"prompt": "2+2", "completion": "4", "label": True}, "2+2", ["4"]),
+        ({"instruction": "Add.", "context": "2+2", "response": "4"}, "Add.\n\n2+2", ["4"]),
         ({"prompt": [USER], "completion": [ANSWER]}, "2+2?", ["4."]),
         ({"prompt": [USER], "chosen": [ANSWER], "rejected": [WRONG]}, "2+2?", ["4.", "5."]),
         ({"chosen": [USER, ANSWER], "rejected": [USER, WRONG]}, "2+2?", ["4.", "5."]),
