@@ -23,7 +23,8 @@ from lctl.session.border import digest_of, settled
 if TYPE_CHECKING:
     from lctl.session import LCTLSession, Redactor
 
-_MOST_SENT = 1 << 20
+#: A longer body that is sent is kept as its hash.
+MOST_SENT = 1 << 20
 
 
 class PlainExchange:
@@ -131,7 +132,7 @@ def _sent(body: bytes, headers: dict[str, str], redactor: Redactor | None) -> di
     if "content-type" in headers:
         body, headers["content-type"] = settled(body, headers["content-type"])
     request: dict[str, Any] = {"hash": digest_of(body, ""), "size": size}
-    if body and len(body) <= _MOST_SENT:
+    if body and len(body) <= MOST_SENT:
         request["body"] = store_body(body if redactor is None else redactor.body(body), {})
     return request
 

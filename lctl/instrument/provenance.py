@@ -63,7 +63,7 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
         "keys": secret_names(),
         "pythonpath": _search_path(),
     }
-    seed = os.environ.get("PYTHONHASHSEED", "random")
+    seed = "random" if sys.flags.ignore_environment else os.environ.get("PYTHONHASHSEED", "random")
     late = _RUN not in os.environ and (full or default.is_late())
     found[BEGUN] = ("call" if late else None) if begun == "" else begun
     if full or _RUN in os.environ:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -65,3 +66,26 @@ def closed_by(words: Sequence[str]) -> str | None:
         elif _CLOSED.fullmatch(word):
             return word
     return None
+
+
+def opened(words: Sequence[str]) -> list[str]:
+    """A Python's arguments without what keeps our bootstrap out; in place of `-I`, what else it says."""
+    made, rest = [], list(words)
+    while (option := closed_by(rest)) is not None:
+        at = rest.index(option)
+        letters = re.sub("[IES]", "", option[1:])
+        if "I" in option:
+            letters += "sP" if sys.version_info >= (3, 11) else "s"
+        made += [*rest[:at], *([f"-{letters}"] if letters else [])]
+        rest = rest[at + 1 :]
+    return made + rest
+
+
+def ignores_environment(words: Sequence[str]) -> bool:
+    """Whether these arguments of a Python have it ignore variables like PYTHONPATH."""
+    rest = list(words)
+    while (option := closed_by(rest)) is not None:
+        if "I" in option or "E" in option:
+            return True
+        rest = rest[rest.index(option) + 1 :]
+    return False

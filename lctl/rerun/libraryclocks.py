@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from lctl.instrument.hooks import Hook, on_import
@@ -31,6 +31,8 @@ MODULES = (
     "workflows.runtime.control_loop.reduce",
     "workflows.runtime.types.step_function",
 )
+#: Functions that have `time.monotonic` as a default of an argument, by module.
+DEFAULTS = {"cachetools": ("TTLCache.__init__", "TLRUCache.__init__")}
 _wall = time.time
 
 
@@ -45,9 +47,11 @@ class LibraryClocks:
         self._time: Any = _VirtualTime(monotonic)
         self._hooks: list[Hook] = []
         self._replaced: list[ModuleType] = []
+        self._defaults: list[tuple[FunctionType, tuple[Any, ...]]] = []
 
     def install(self) -> None:
         self._hooks = [on_import(name, self._replace) for name in MODULES]
+        self._hooks += [on_import(name, self._replace_defaults) for name in DEFAULTS]
 
     def uninstall(self) -> None:
         while self._hooks:
@@ -56,11 +60,25 @@ class LibraryClocks:
             module = self._replaced.pop()
             if module.__dict__.get("time") is self._time:
                 module.__dict__["time"] = time
+        while self._defaults:
+            function, before = self._defaults.pop()
+            function.__defaults__ = before
 
     def _replace(self, module: ModuleType) -> None:
         if module.__dict__.get("time") is time:
             module.__dict__["time"] = self._time
             self._replaced.append(module)
+
+    def _replace_defaults(self, module: ModuleType) -> None:
+        for path in DEFAULTS[module.__name__]:
+            owner, _, name = path.partition(".")
+            function = getattr(getattr(module, owner, None), name, None)
+            before = getattr(function, "__defaults__", None)
+            if isinstance(function, FunctionType) and before:
+                self._defaults.append((function, before))
+                function.__defaults__ = tuple(
+                    self._time.monotonic if one is time.monotonic else one for one in before
+                )
 
 
 class _VirtualTime:

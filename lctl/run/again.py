@@ -17,6 +17,7 @@ from lctl.errors import RerunError
 from lctl.instrument.provenance import steers_libraries
 from lctl.instrument.settings import DISABLED
 from lctl.rerun.certificate import Certificate
+from lctl.rerun.children import ignores_environment, is_python, opened
 from lctl.rerun.results import certificates
 from lctl.rerun.settings import DUMMY_KEY, MAIN, SCRATCH, VARIABLE, Settings
 from lctl.run.environment import BOOTSTRAP
@@ -59,11 +60,19 @@ def program(
         argv[0] = _interpreter(known, warnings)
         if argv[1:] in ([], ["-"]):
             warnings.append("its program came by standard input, and has to come so again (< agent.py)")
+    environment = _environment(known, settings, outer)
+    if is_python(argv[0]):
+        if ignores_environment(argv[1:]):  # the tape comes in by PYTHONPATH; nothing else may
+            environment = {
+                name: value for name, value in environment.items() if not name.startswith("PYTHON")
+            }
+            environment["PYTHONPATH"] = str(BOOTSTRAP)
+        argv[1:] = opened(argv[1:])
     cwd = Path(known["cwd"]) if isinstance(known.get("cwd"), str) else None
     if cwd is not None and not cwd.is_dir():
         warnings.append(f"its folder {cwd} is not there; it runs in {Path.cwd()}")
         cwd = None
-    return Program(argv, cwd, _environment(known, settings, outer), warnings)
+    return Program(argv, cwd, environment, warnings)
 
 
 def run(started: Program, settings: Settings, *, aside: bool = False) -> tuple[list[Certificate], int]:

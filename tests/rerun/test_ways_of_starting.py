@@ -1,0 +1,60 @@
+"""Programs of users, in the ways in which they start them, and what they do beside model calls."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.rerun.harness import LCTL, PROGRAMS, Silence, World, record, rerun, run
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[World]:
+    with World() as world:
+        yield world
+
+
+@pytest.mark.parametrize(
+    "flags", [["-I"], ["-E"], ["-IB"], ["-s", "-E", "-u"], ["-O"], ["-X", "utf8"]], ids=" ".join
+)
+def test_python_that_reads_no_pythonpath(flags: list[str], servers: World, tmp_path: Path) -> None:
+    """Its rerun is served as any: it ran in earnest, with real calls."""
+    # Not by PYTHONPATH, which such a Python ignores.
+    source = (PROGRAMS / "asks_one_line.py").read_text()
+    (tmp_path / "asks.py").write_text(f"import sys\nsys.path[:] = {sys.path!r}\n{source}")
+    first = run([sys.executable, *flags, "asks.py"], tmp_path, servers.environ, tmp_path)
+    assert first.code == 0, first.err
+    (log,) = (tmp_path / "logs").glob("*.lctl.json")
+    first = first._replace(log=log)
+    asked = servers.count
+    again = rerun(log, tmp_path)
+    assert again.code == 0, again.err
+    assert (again.out, again.events) == (first.out, first.events)
+    assert servers.count == asked
+    at = next(event["seq"] for event in first.events if event["type"] == "exchange")
+    forked = tmp_path / "fork.lctl.json"
+    made = run(
+        [*LCTL, "fork", str(log), "--at", str(at), "--output", str(forked)], tmp_path, servers.environ, forked
+    )
+    assert made.code == 0, made.err
+    assert made.out.splitlines()[0] == first.out.splitlines()[0]
+    assert servers.count == asked + 1
+
+
+@pytest.mark.parametrize("program", ["uploads_files.py", "kept_for_a_while.py"])
+def test_it_runs_again_exactly(program: str, tmp_path: Path) -> None:
+    if program == "kept_for_a_while.py":
+        pytest.importorskip("cachetools")
+    with World() as world:
+        first = record(program, tmp_path, world.environ)
+    assert first.code == 0, first.err
+    with Silence(first) as silence:
+        again = rerun(first.log, tmp_path)
+        assert again.code == 0, again.err
+        assert again.out == first.out
+        assert silence.connections == 0
