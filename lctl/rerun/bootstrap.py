@@ -6,8 +6,10 @@ import atexit
 import os
 import sys
 import threading
+from _thread import start_new_thread
 from dataclasses import replace
 from pathlib import Path
+from time import sleep as _sleep  # in real time, whatever a rerun puts in its place
 from types import TracebackType
 
 from lctl.errors import RerunStopped
@@ -26,6 +28,8 @@ from lctl.session.wrote import streams
 _GRACE = 3.0
 
 _running: Rerun | None = None
+_finished: Rerun | None = None
+_finishing = threading.Lock()
 _is_program = False
 
 
@@ -52,7 +56,7 @@ def _serve(tape: Tape, settings: Settings) -> None:
         settings = replace(_of_child(tape, settings), output=None, to=None, log=tape.log.path or "")
     os.environ[VARIABLE] = replace(settings, output=None, to=None).text()  # for the processes it starts
     running = _running = Rerun(tape, settings)
-    running.halt.listener = lambda: _end_soon(running)
+    running.halt.listener = _end_soon
     running.on_reached = lambda: leave(0)
     if _is_program and settings.at is None and keyboard.was_pressed(tape):
         running.order.at_standstill(keyboard.press)
@@ -71,10 +75,11 @@ def _write_in_order(tape: Tape) -> None:
 
 def _forked() -> None:
     """In a forked child: it goes on with its own tape, as a started one does."""
-    global _is_program
+    global _is_program, _finishing
     parent, settings = _running, Settings.here()
     if parent is None or settings is None:
         return
+    _finishing = threading.Lock()  # another thread of the parent may hold its own
     _is_program = False
     parent.abandon()
     _serve(parent.tape_of_child(processes.born), settings)
@@ -138,13 +143,17 @@ def _record(tape: Tape) -> None:
 
 
 def _finish() -> None:
-    """Tell whoever started this program how exact it was."""
-    running = _running
-    if running is None:
-        return
-    running.end()
-    if running.settings.result:
-        results.leave(Path(running.settings.result), running.certificates(), is_program=_is_program)
+    """Tell whoever started this program how exact it was. Once: a stopped program may end by itself in the
+    moment in which it is ended."""
+    global _finished
+    with _finishing:
+        running = _running
+        if running is None or running is _finished:
+            return
+        _finished = running
+        running.end()
+        if running.settings.result:
+            results.leave(Path(running.settings.result), running.certificates(), is_program=_is_program)
 
 
 def leave(code: int) -> None:
@@ -161,15 +170,14 @@ def leave(code: int) -> None:
     os._exit(code)
 
 
-def _end_soon(running: Rerun) -> None:
+def _end_soon() -> None:
     """The rerun stopped; a program whose other threads wait for the one that did would wait for ever."""
 
     def end() -> None:
+        _sleep(_GRACE)
         leave(1)
 
-    timer = threading.Timer(_GRACE, end)
-    timer.daemon = True
-    timer.start()
+    start_new_thread(end, ())  # which no thread of the program's waits for
 
 
 def _speak_of_stops() -> None:
