@@ -39,7 +39,9 @@ def open_apart(path: str, flags: int, mode: int = 0o644) -> int:
 
 
 def _far(fd: int) -> int:
-    for number in _FAR if fcntl is not None else ():
+    if fcntl is None:
+        return fd
+    for number in _FAR:
         try:
             far = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, number)
         except OSError:  # more than the program may open

@@ -41,6 +41,7 @@ class WrittenJournal:
 
         def _length(self) -> int:
             """Of the file, opened again if the program had closed it."""
+            ...
 
     @property
     def last_seq(self) -> int:
