@@ -227,7 +227,7 @@ def test_a_program_finds_its_modules_where_they_were(tmp_path: Path) -> None:
 
 def test_a_program_patched_by_gevent_is_recorded_and_gets_its_answers(tmp_path: Path) -> None:
     """Its classes stand in the place of those of `threading` and `queue`."""
-    pytest.importorskip("gevent")
+    pytest.importorskip("gevent", reason="needs: pip install gevent")
     program = tmp_path / "agent.py"
     program.write_text(
         "from gevent import monkey; monkey.patch_all()\nimport threading, gevent\n"

@@ -49,7 +49,7 @@ def test_python_that_reads_no_pythonpath(flags: list[str], servers: World, tmp_p
 @pytest.mark.parametrize("program", ["uploads_files.py", "kept_for_a_while.py"])
 def test_it_runs_again_exactly(program: str, tmp_path: Path) -> None:
     if program == "kept_for_a_while.py":
-        pytest.importorskip("cachetools")
+        pytest.importorskip("cachetools", reason="needs: pip install 'lctl[test]'")
     with World() as world:
         first = record(program, tmp_path, world.environ)
     assert first.code == 0, first.err

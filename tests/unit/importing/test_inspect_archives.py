@@ -14,7 +14,7 @@ import pytest
 from lctl.errors import NotImportable
 from tests.unit.importing.sources import imported, lost, tree
 
-zstandard = pytest.importorskip("zstandard")
+zstandard = pytest.importorskip("zstandard", reason="needs: pip install 'lctl[zstd]'")
 
 ANSWER = {"id": "b", "role": "assistant", "content": "4", "source": "generate"}
 

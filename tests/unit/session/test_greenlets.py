@@ -12,7 +12,7 @@ import lctl
 from lctl.codec import open_log
 from lctl.session import context, lanes
 
-gevent = pytest.importorskip("gevent")
+gevent = pytest.importorskip("gevent", reason="needs: pip install gevent")
 pool = pytest.importorskip("gevent.pool")
 
 
