@@ -175,6 +175,23 @@ def test_what_forked_processes_recorded_is_not_nothing(place: Path) -> None:
     assert got.err == f"lctl: 1 event in .lctl/{log.name}  (lctl replay last)\n"
 
 
+def test_a_process_is_forked_while_threads_print(place: Path) -> None:
+    """It prints, too, whoever was printing at that moment, and before anything is recorded."""
+    (place / "agent.py").write_text(
+        "import os, threading\ndone = threading.Event()\n"
+        "def chat():\n    while not done.is_set():\n        print('.' * 100, flush=True)\n"
+        "threads = [threading.Thread(target=chat) for _ in range(3)]\n"
+        "for thread in threads:\n    thread.start()\n"
+        "for _ in range(40):\n"
+        "    pid = os.fork()\n"
+        "    if not pid:\n        print('child', flush=True)\n        os._exit(0)\n"
+        "    os.waitpid(pid, 0)\n"
+        "done.set()\n"
+    )
+    got = process("run", "--", sys.executable, "-W", "ignore", "agent.py", cwd=place)
+    assert (got.code, got.out.count("child")) == (0, 40)
+
+
 @pytest.mark.parametrize("option", ["-I", "-uE", "-S"])
 def test_a_python_that_cannot_be_recorded(option: str, place: Path) -> None:
     """It runs, and one line says so."""
