@@ -24,7 +24,8 @@ from benchmarks import Row
 from benchmarks.floor import least_recorder
 from benchmarks.least import least_protocol
 from lctl.instrument import ensure_installed, uninstrument
-from lctl.session import LCTLSession, context
+from lctl.session import LCTLSession
+from lctl.session.runs import context
 
 _TEXT = "The quick brown fox jumps over the lazy dog, and then it reads the whole log again. "
 Call = Callable[[], Any]

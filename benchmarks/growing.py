@@ -24,7 +24,7 @@ from benchmarks import Row
 from benchmarks.calls import completion, messages_of, recorded_session
 from benchmarks.least import least_protocol
 from lctl.instrument import ensure_installed, uninstrument
-from lctl.session import context
+from lctl.session.runs import context
 
 Call = Callable[[], Any]
 #: Given the path of a log: a block in which what it gives makes a recorded call.

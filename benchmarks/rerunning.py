@@ -17,9 +17,9 @@ from typing import Any
 import lctl
 from benchmarks import Row
 from benchmarks.calls import _TEXT, _client, completion
-from lctl.rerun.answers import RecordedAnswer
-from lctl.rerun.echo import EchoStore
-from lctl.rerun.player import TapePlayer
+from lctl.rerun.exactness.echo import EchoStore
+from lctl.rerun.serving.answers import RecordedAnswer
+from lctl.rerun.serving.player import TapePlayer
 
 CALLS = 100
 LATENCY = 0.4  # seconds a call

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lctl.run.forking import fork
     from lctl.session import LCTLSession, Redactor, Session, export, get_session, tool
     from lctl.session.messagegraph.graph import MessageGraph
-    from lctl.session.traced import traced, traced_step
+    from lctl.session.runs.traced import traced, traced_step
     from lctl.state.model import State
     from lctl.training.exporting import export_training
 

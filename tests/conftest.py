@@ -113,7 +113,7 @@ def nothing_is_left() -> Iterator[None]:
     for session in _open_sessions():
         if session not in before:
             session.close()
-    turns: Any = sys.modules.get("lctl.session.turns")
+    turns: Any = sys.modules.get("lctl.session.concurrency.turns")
     if turns is not None:
         turns.wanted = False
         turns.stop()

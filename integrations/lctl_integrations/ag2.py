@@ -18,10 +18,11 @@ from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Step, Tool, around_step, guarded
 from lctl.instrument.structure.subagents import begin_subagent
-from lctl.session import border, wrappedruns, wrapping
+from lctl.session import border
 from lctl.session.default import get_session
-from lctl.session.toolcalls import Pause
-from lctl.session.toolruns import begin_tool
+from lctl.session.runs import wrappedruns, wrapping
+from lctl.session.tooling.toolcalls import Pause
+from lctl.session.tooling.toolruns import begin_tool
 from lctl_integrations import ag2_doings, ag2_workflows
 from lctl_integrations.ag2_doings import Doings
 

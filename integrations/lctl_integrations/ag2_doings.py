@@ -12,8 +12,8 @@ from typing import Any
 
 from lctl.faithful import Unfaithful, decode, encode
 from lctl.guard import guard
-from lctl.session import lanes
-from lctl.session.toolruns import ToolRun
+from lctl.session.concurrency import lanes
+from lctl.session.tooling.toolruns import ToolRun
 
 _DONE = "what a tool of ag2 does beside its result"
 _SENT, _ENQUEUED = "sent", "enqueued"

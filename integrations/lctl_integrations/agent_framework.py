@@ -11,9 +11,10 @@ from lctl.guard import guard, guarded
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Tool, around_step, around_tool, step_aside
 from lctl.instrument.structure.subagents import around_subagent
-from lctl.session import context, jsonable
+from lctl.session import jsonable
 from lctl.session.default import get_session
-from lctl.session.steps import StepScope
+from lctl.session.runs import context
+from lctl.session.runs.steps import StepScope
 from lctl_integrations import mcp_names
 from lctl_integrations.agent_framework_workflows import executor, run_workflow
 

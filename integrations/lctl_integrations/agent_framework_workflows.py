@@ -7,8 +7,9 @@ from typing import Any
 
 from lctl.guard import guard
 from lctl.instrument.structure import Step
-from lctl.session import context, jsonable, wrappedruns, wrapping
+from lctl.session import jsonable
 from lctl.session.default import get_session
+from lctl.session.runs import context, wrappedruns, wrapping
 from lctl.session.session import LCTLSession
 
 _WORKFLOW = "a workflow of Agent Framework"

@@ -13,9 +13,10 @@ from typing import Any
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Tool, around_step, changeable, guarded
 from lctl.instrument.structure.subagents import begin_subagent
-from lctl.session import border, wrappedruns, wrapping
+from lctl.session import border
 from lctl.session.default import get_session
-from lctl.session.toolruns import begin_tool
+from lctl.session.runs import wrappedruns, wrapping
+from lctl.session.tooling.toolruns import begin_tool
 from lctl_integrations import agno_ids, mcp_names
 from lctl_integrations.agno_runs import Delegation, continued_run_of, node_of, run_of, workflow_of
 

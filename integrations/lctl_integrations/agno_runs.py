@@ -7,7 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from lctl.instrument.structure import Step
-from lctl.session import jsonable, wrappedruns
+from lctl.session import jsonable
+from lctl.session.runs import wrappedruns
 from lctl_integrations import agno_ids
 
 #: How a run ended, by the state of its output and by the end of its last event's name.

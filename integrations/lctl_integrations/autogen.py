@@ -16,12 +16,13 @@ from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Step, Tool, around_step, guarded
 from lctl.instrument.structure.subagents import begin_subagent
-from lctl.session import border, context, wrappedruns, wrapping
-from lctl.session.context import Frame
+from lctl.session import border
 from lctl.session.default import get_session
+from lctl.session.runs import context, wrappedruns, wrapping
+from lctl.session.runs.context import Frame
+from lctl.session.runs.steps import StepScope
 from lctl.session.session import LCTLSession
-from lctl.session.steps import StepScope
-from lctl.session.toolruns import begin_tool
+from lctl.session.tooling.toolruns import begin_tool
 
 _AGENT = "an agent of AutoGen"
 _TURN = "an agent's turn in a team of AutoGen"

@@ -11,7 +11,7 @@ from typing import Any
 
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Tool, around_tool
-from lctl.session import lanes
+from lctl.session.concurrency import lanes
 
 _CODE = "code that AutoGen executes"
 

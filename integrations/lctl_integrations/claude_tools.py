@@ -17,7 +17,9 @@ from weakref import WeakKeyDictionary
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet, Wrapper
 from lctl.instrument.structure import Failure, Runs, call_tool_async
-from lctl.session import border, context, lanes
+from lctl.session import border
+from lctl.session.concurrency import lanes
+from lctl.session.runs import context
 from lctl_integrations.claude_chains import mapping
 from lctl_integrations.claude_turns import Turns
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from lctl.instrument.structure import Runs
-from lctl.session.steps import StepScope
+from lctl.session.runs.steps import StepScope
 from lctl_integrations.claude_calls import MAIN, Calls
 from lctl_integrations.claude_chains import Asked, Chain, blocks, mapping
 from lctl_integrations.claude_counts import counted

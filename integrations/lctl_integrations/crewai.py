@@ -13,8 +13,8 @@ from typing import Any
 
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import ModelCall, Runs, guarded
-from lctl.session import context, wrappedruns, wrapping
 from lctl.session.default import get_session
+from lctl.session.runs import context, wrappedruns, wrapping
 from lctl_integrations import crewai_files, crewai_handlers, crewai_memories, crewai_tools
 
 _EVENT = "an event of CrewAI"

@@ -2,7 +2,7 @@
 
 Whoever ends waits for all that are under way, those of other crews, too: which these were is kept, and a
 rerun waits for the same. And they count how often a tool was used, for the panels that they print: whose turn
-it is to count, or to read the count, is kept as of a queue (`lctl.session.queueorder`).
+it is to count, or to read the count, is kept as of a queue (`lctl.session.concurrency.queueorder`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import Any
 
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import guarded
-from lctl.session import default, lanes, poolwaits, queues, turns
-from lctl.session.queueorder import GET, Order
+from lctl.session import default
+from lctl.session.concurrency import lanes, poolwaits, queues, turns
+from lctl.session.concurrency.queueorder import GET, Order
 
 _HANDLERS = "the handlers of CrewAI's events"
-#: What it is called among the looks at jobs (`lctl.session.pooljobs.Seen`).
+#: What it is called among the looks at jobs (`lctl.session.concurrency.pooljobs.Seen`).
 _KEY = "flush"
 
 

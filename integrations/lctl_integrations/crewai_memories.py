@@ -16,7 +16,8 @@ from typing import Any
 
 from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet, Wrapper
-from lctl.session import border, lanes, turns
+from lctl.session import border
+from lctl.session.concurrency import lanes, turns
 
 #: Modules of its stores, with the store's class.
 STORES = {

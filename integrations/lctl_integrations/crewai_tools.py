@@ -17,9 +17,10 @@ from lctl.instrument.patches import PatchSet, Wrapper
 from lctl.instrument.structure import Tool, guarded
 from lctl.instrument.structure.around import around
 from lctl.instrument.structure.subagents import begin_subagent
-from lctl.session import border, wrappedruns, wrapping
+from lctl.session import border
 from lctl.session.default import get_session
-from lctl.session.toolruns import begin_tool
+from lctl.session.runs import wrappedruns, wrapping
+from lctl.session.tooling.toolruns import begin_tool
 
 _TOOL = "a tool call of CrewAI"
 

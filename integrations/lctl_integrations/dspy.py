@@ -17,9 +17,10 @@ from lctl.guard import guard
 from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import ModelCall, Step, Tool, around_step, around_tool, guarded
-from lctl.session import border, wrappedruns, wrapping
+from lctl.session import border
 from lctl.session.default import get_session
-from lctl.session.toolruns import begin_tool
+from lctl.session.runs import wrappedruns, wrapping
+from lctl.session.tooling.toolruns import begin_tool
 from lctl_integrations import dspy_cache
 
 _MODULE = "a module of DSPy"

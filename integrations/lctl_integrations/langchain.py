@@ -16,9 +16,11 @@ from typing import Any
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Tool, step_aside
-from lctl.session import border, lanes, wrapping
+from lctl.session import border
+from lctl.session.concurrency import lanes
 from lctl.session.default import get_session
-from lctl.session.toolruns import ToolRun, begin_tool
+from lctl.session.runs import wrapping
+from lctl.session.tooling.toolruns import ToolRun, begin_tool
 from lctl_integrations import mcp_names
 from lctl_integrations.langchain_ids import with_ids_of
 from lctl_integrations.langgraph_doings import MANAGER, Doings, dispatched, of_tool

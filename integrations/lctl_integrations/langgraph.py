@@ -18,9 +18,9 @@ from lctl.faithful import register
 from lctl.guard import guard, guarded
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import step_aside
-from lctl.session import turns
+from lctl.session.concurrency import turns
+from lctl.session.concurrency.ordered import by_lane
 from lctl.session.default import get_session
-from lctl.session.ordered import by_lane
 from lctl_integrations import langgraph_doings
 from lctl_integrations.langchain_values import interrupts_in, shown
 

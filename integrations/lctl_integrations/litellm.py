@@ -20,9 +20,10 @@ from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.readout import stream_was_read
 from lctl.instrument.structure import ModelCall
-from lctl.session import border, wrappedruns, wrapping
+from lctl.session import border
 from lctl.session.default import get_session
-from lctl.session.silence import REPORTED, end_silence, silence
+from lctl.session.runs import wrappedruns, wrapping
+from lctl.session.runs.silence import REPORTED, end_silence, silence
 from lctl_integrations import litellm_ids
 
 _MOCK = "a mocked call of litellm"

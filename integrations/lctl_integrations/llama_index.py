@@ -11,10 +11,10 @@ from typing import Any
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Step, around_step, around_tool, guarded
-from lctl.session import context
+from lctl.session.concurrency.ordered import OrderedSet
 from lctl.session.default import get_session
-from lctl.session.ordered import OrderedSet
-from lctl.session.steps import StepScope
+from lctl.session.runs import context
+from lctl.session.runs.steps import StepScope
 from lctl_integrations import llama_index_doings as doings
 from lctl_integrations import llama_index_tools as tools
 from lctl_integrations.llama_index_queries import QUERY, around_query, query

@@ -14,9 +14,9 @@ import orjson
 
 from lctl.guard import guard
 from lctl.instrument.structure import step_aside
-from lctl.session import lanes
+from lctl.session.concurrency import lanes
 from lctl.session.faithful import Unfaithful, decode, encode
-from lctl.session.toolruns import ToolRun
+from lctl.session.tooling.toolruns import ToolRun
 
 _STATE = "what a tool of LlamaIndex leaves in the store"
 _FRAMEWORK = "llama_index.core."

@@ -13,9 +13,9 @@ from weakref import finalize
 from lctl.guard import guard
 from lctl.instrument.patches import Wrapper
 from lctl.instrument.structure import Step
-from lctl.session import context, wrappedruns, wrapping
 from lctl.session.default import get_session
-from lctl.session.steps import StepScope
+from lctl.session.runs import context, wrappedruns, wrapping
+from lctl.session.runs.steps import StepScope
 
 QUERY = "a query of LlamaIndex"
 

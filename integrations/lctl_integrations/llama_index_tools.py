@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from lctl.guard import guard
 from lctl.instrument.structure import Tool, guarded, step_aside
-from lctl.session import border, context, jsonable, wrappedruns, wrapping
+from lctl.session import border, jsonable
 from lctl.session.default import get_session
-from lctl.session.toolruns import begin_tool
+from lctl.session.runs import context, wrappedruns, wrapping
+from lctl.session.tooling.toolruns import begin_tool
 from lctl_integrations.llama_index_doings import Doings
 
 TOOL = "a tool call of LlamaIndex"

@@ -24,8 +24,8 @@ from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Failure
 from lctl.session import border
 from lctl.session.default import get_session
-from lctl.session.receiving import Incoming
-from lctl.session.tools import call_tool_async
+from lctl.session.tooling.receiving import Incoming
+from lctl.session.tooling.tools import call_tool_async
 from lctl_integrations import mcp_names, mcp_nowhere, mcp_reads, mcp_servers, mcp_subscriptions
 from lctl_integrations.mcp_messages import Exchange, Telling, heard, under_way
 from lctl_integrations.mcp_nowhere import nowhere

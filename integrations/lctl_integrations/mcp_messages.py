@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, Self
 
 from lctl.guard import guard
 from lctl.instrument import suppress
-from lctl.session import hooks, lanes
-from lctl.session.receiving import Incoming
+from lctl.session import hooks
+from lctl.session.concurrency import lanes
+from lctl.session.tooling.receiving import Incoming
 from lctl_integrations import mcp_servers
 from lctl_integrations.mcp_subscriptions import ACKNOWLEDGED
 

@@ -14,7 +14,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from lctl.instrument import suppress
-from lctl.session import lanes
+from lctl.session.concurrency import lanes
 from lctl_integrations.mcp_messages import Listening
 from lctl_integrations.mcp_subscriptions import is_answered
 

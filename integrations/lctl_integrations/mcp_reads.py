@@ -18,7 +18,8 @@ import orjson
 
 from lctl.errors import RerunStopped
 from lctl.guard import guard
-from lctl.session import border, lanes
+from lctl.session import border
+from lctl.session.concurrency import lanes
 from lctl.session.default import get_session
 
 SOURCE = "mcp"

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
-from lctl.session import context, lanes
+from lctl.session.concurrency import lanes
+from lctl.session.runs import context
 
 MODULE = "mcp.server.lowlevel.server"
 

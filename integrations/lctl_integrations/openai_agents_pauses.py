@@ -15,8 +15,8 @@ import orjson
 
 from lctl.guard import guarded
 from lctl.instrument.structure import Pause, step_aside
-from lctl.session import context
 from lctl.session.default import get_session
+from lctl.session.runs import context
 
 _MANY = 256
 #: Of the run that is about to begin, for its step.

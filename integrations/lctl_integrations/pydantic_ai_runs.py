@@ -8,7 +8,7 @@ from pydantic_ai.capabilities import AbstractCapability  # pyright: ignore[repor
 
 from lctl.guard import guard
 from lctl.session.default import get_session
-from lctl.session.steps import StepScope
+from lctl.session.runs.steps import StepScope
 
 _PLACE = "a Pydantic AI run"
 _END = "the end of a Pydantic AI run"

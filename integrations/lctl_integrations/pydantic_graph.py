@@ -13,7 +13,7 @@ from lctl.guard import guarded
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Step, around_step
 from lctl.session.default import get_session, is_untold
-from lctl.session.steps import StepScope
+from lctl.session.runs.steps import StepScope
 
 _GRAPH = "a run of a pydantic graph"
 _NODE = "a node of a pydantic graph"

@@ -18,9 +18,10 @@ from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import ModelCall, Step, Tool, around_step, guarded, step_aside
 from lctl.instrument.structure.subagents import begin_subagent
-from lctl.session import border, wrappedruns, wrapping
+from lctl.session import border
 from lctl.session.default import get_session
-from lctl.session.toolruns import begin_tool
+from lctl.session.runs import wrappedruns, wrapping
+from lctl.session.tooling.toolruns import begin_tool
 from lctl_integrations.semantic_kernel_teams import TEAMS, Teams
 
 _AGENT = "an agent of Semantic Kernel"

@@ -14,9 +14,10 @@ from lctl.guard import guard
 from lctl.instrument.patches import PatchSet, Wrapper
 from lctl.instrument.structure import Failure, Step, Tool, around_step, around_tool, guarded
 from lctl.instrument.structure.subagents import begin_subagent
-from lctl.session import border, jsonable, wrappedruns, wrapping
+from lctl.session import border, jsonable
 from lctl.session.default import get_session
-from lctl.session.toolruns import begin_tool
+from lctl.session.runs import wrappedruns, wrapping
+from lctl.session.tooling.toolruns import begin_tool
 from lctl_integrations import strands_ids
 from lctl_integrations.strands_models import asked_model
 

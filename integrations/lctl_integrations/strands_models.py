@@ -8,8 +8,9 @@ from typing import Any
 from lctl.guard import guard
 from lctl.instrument.readout import stream_was_read
 from lctl.instrument.structure import ModelCall
-from lctl.session import jsonable, wrappedruns, wrapping
+from lctl.session import jsonable
 from lctl.session.default import get_session
+from lctl.session.runs import wrappedruns, wrapping
 
 _MODEL = "a model call of Strands"
 

@@ -18,7 +18,7 @@ from lctl.errors import LctlError, UsageError
 if TYPE_CHECKING:
     from lctl.codec import Log
     from lctl.patch import Edit
-    from lctl.rerun.certificate import Certificate, Difference
+    from lctl.rerun.exactness.certificate import Certificate, Difference
     from lctl.run.forking import Prepared
     from lctl.run.sweep import Trial, Variant
 
@@ -86,7 +86,7 @@ def fork(screen: Screen, target: str, words: tuple[str, ...] = (), **options: An
 
 def _asked(log: Log, options: dict[str, Any]) -> tuple[int, list[Edit]]:
     """Where, and what is changed."""
-    from lctl.rerun.forking import edits_of
+    from lctl.rerun.forks.forking import edits_of
 
     at = options["at"]
     if at is None:

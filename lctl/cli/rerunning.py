@@ -14,7 +14,7 @@ from lctl.values import mapping
 if TYPE_CHECKING:
     from lctl.cli.screen import Screen
     from lctl.codec import Log
-    from lctl.rerun.certificate import Certificate
+    from lctl.rerun.exactness.certificate import Certificate
 
 
 _NOT_FULL = (
@@ -88,9 +88,9 @@ def rerun(
     from lctl.cli.target import resolve
     from lctl.codec import open_log
     from lctl.errors import UsageError
-    from lctl.rerun.reporting import lines
+    from lctl.rerun.exactness.reporting import lines
     from lctl.rerun.settings import Settings, new_log
-    from lctl.rerun.tape import Tape
+    from lctl.rerun.tape.tape import Tape
     from lctl.run.again import program, run
 
     path = resolve(target, reruns=False)
@@ -140,7 +140,7 @@ def _verify(path: Path) -> int:
     """Event by event: the log of a rerun and its recording, or a recording and its newest rerun."""
     from lctl.codec import open_log
     from lctl.errors import LogNotFound
-    from lctl.rerun.comparing import differences
+    from lctl.rerun.exactness.comparing import differences
 
     log = open_log(path)
     of = mapping(log.chain.get("rerun")).get("of")

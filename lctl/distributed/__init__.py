@@ -3,7 +3,7 @@
     headers = lctl.distributed.inject({})                  # on the side that asks
     with lctl.distributed.continued(request.headers): ...  # on the side that is asked
 
-Child processes of the same machine are linked without any of this (`lctl.session.processes`).
+Child processes of the same machine are linked without any of this (`lctl.session.concurrency.processes`).
 """
 
 from __future__ import annotations

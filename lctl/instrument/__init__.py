@@ -63,7 +63,8 @@ def ensure_installed(*, always: bool = False) -> None:
     from lctl.guard import guard
     from lctl.instrument import writing
     from lctl.instrument.registry import registry
-    from lctl.session import hooks, turns
+    from lctl.session import hooks
+    from lctl.session.concurrency import turns
 
     if _other_traffic not in hooks.reports:
         hooks.reports.append(_other_traffic)
@@ -84,7 +85,8 @@ def uninstrument() -> None:
     """
     from lctl.instrument import writing
     from lctl.instrument.registry import registry
-    from lctl.session import default, turns
+    from lctl.session import default
+    from lctl.session.concurrency import turns
 
     registry.uninstall()
     _set_full(False)

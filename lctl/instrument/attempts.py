@@ -17,12 +17,13 @@ from lctl.guard import guard
 from lctl.instrument import collecting, settings
 from lctl.instrument.headers import all_headers, kept_headers
 from lctl.instrument.received import Received
-from lctl.session import border, turnplaces, turns
-from lctl.session.underway import busy_lanes
+from lctl.session import border
+from lctl.session.concurrency import turnplaces, turns
+from lctl.session.concurrency.underway import busy_lanes
 
 if TYPE_CHECKING:
-    from lctl.session.returns import Returning, Returns
-    from lctl.session.underway import UnderWay
+    from lctl.session.concurrency.returns import Returning, Returns
+    from lctl.session.concurrency.underway import UnderWay
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -289,7 +290,7 @@ class Attempt(Received):
 
     @property
     def lane(self) -> str:
-        """Where in the program it was made (see `lctl.session.lanes`)."""
+        """Where in the program it was made (see `lctl.session.concurrency.lanes`)."""
         return str(self._moment.lane)
 
 

@@ -25,7 +25,7 @@ from lctl.instrument.headers import sent_headers, without_secrets
 from lctl.instrument.recordings import recording_of
 from lctl.interrupts import let_through
 from lctl.record.recorder import Draft
-from lctl.session import told
+from lctl.session.runs import told
 
 if TYPE_CHECKING:
     from lctl.instrument.codecs.model import Codec, ModelRequest

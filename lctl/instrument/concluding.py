@@ -18,7 +18,7 @@ from lctl.instrument.callevents import (
 )
 from lctl.interrupts import is_interrupt
 from lctl.record.recorder import Build, Draft
-from lctl.session import processes
+from lctl.session.concurrency import processes
 from lctl.trust import taxonomy
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from lctl.instrument.headers import sent_headers, without_secrets
 from lctl.instrument.recordings import recording_of
 from lctl.instrument.uploads import MOST_KEPT
 from lctl.record.recorder import Draft
-from lctl.session import lanes
 from lctl.session.border import digest_of, settled
+from lctl.session.concurrency import lanes
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession, Redactor

@@ -9,7 +9,7 @@ from __future__ import annotations
 from lctl.instrument import encodings
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.recordings import recording_of
-from lctl.session import lanes
+from lctl.session.concurrency import lanes
 from lctl.session.default import get_session
 
 #: In the last event that says something, in dialects whose readers need not read on to the end of the body.

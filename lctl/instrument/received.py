@@ -12,8 +12,8 @@ from lctl.instrument.headers import phrase
 from lctl.interrupts import RAISED, let_through
 
 if TYPE_CHECKING:
+    from lctl.session.concurrency.underway import Moment, UnderWay
     from lctl.session.redaction.redact import Redactor
-    from lctl.session.underway import Moment, UnderWay
 
 # By name, because anyio, trio and asyncio each have their own and none may be imported here.
 CANCELLATIONS = frozenset({"CancelledError", "Cancelled", "KeyboardInterrupt", "SystemExit"})
@@ -31,7 +31,7 @@ class Received:
         is_stream: the body is a stream of events, whose chunks and times are kept; known when answered.
         turns: of an event loop that each chunk reached, counted from what reached that before.
         behinds: of the head (0) and of chunks (from 1), how many of the program's own callbacks ran behind
-            them in their turns, where any did (see `lctl.session.turnplaces`).
+            them in their turns, where any did (see `lctl.session.concurrency.turnplaces`).
         head: when the head of a stream came (monotonic ns), and as `turns`.
         closed_early: the host closed the response before its end was read.
         left: of a stream: it did not even that. It was collected, or open when the session ended.

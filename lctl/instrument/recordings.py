@@ -11,7 +11,8 @@ from lctl.instrument.conversation import Conversations
 from lctl.instrument.digests import BodyDigests
 from lctl.instrument.openstreams import OpenStreams
 from lctl.record.journal import JournalStore
-from lctl.session import opening, processes
+from lctl.session import opening
+from lctl.session.concurrency import processes
 
 if TYPE_CHECKING:
     from lctl.instrument.attempts import Attempt

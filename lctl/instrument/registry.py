@@ -16,7 +16,7 @@ from typing import Any, Literal
 from lctl.guard import guard
 from lctl.instrument.entries import Entry, Integration, Patching, integration_at
 from lctl.instrument.hooks import Hook, on_import, settle
-from lctl.session import threads
+from lctl.session.concurrency import threads
 
 GROUP = "lctl.integrations"
 

@@ -17,7 +17,9 @@ from lctl.instrument.callevents import is_cancellation
 from lctl.instrument.calls import leave
 from lctl.instrument.patches import Wrapper
 from lctl.instrument.received import text_of
-from lctl.session import border, lanes, wrappedruns
+from lctl.session import border
+from lctl.session.concurrency import lanes
+from lctl.session.runs import wrappedruns
 from lctl.trust import taxonomy
 
 #: What an integration knows of a call before anything was sent: (method, url), or None.

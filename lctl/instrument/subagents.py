@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from lctl.instrument.forest import Node, Place
 from lctl.instrument.toolmessages import result_text
-from lctl.session.lanes import current
+from lctl.session.concurrency.lanes import current
 
 #: Conversations, and tool calls, that are kept in mind.
 _RECENT = 256

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lctl.session.silence import REPORTED, end_silence, silence, silenced
+from lctl.session.runs.silence import REPORTED, end_silence, silence, silenced
 
 
 @contextmanager

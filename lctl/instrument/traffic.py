@@ -13,7 +13,7 @@ from collections import Counter
 from urllib.parse import urlsplit
 
 from lctl.instrument.ambient import callers
-from lctl.session import lanes
+from lctl.session.concurrency import lanes
 
 #: Host suffixes to which libraries send telemetry.
 _TELEMETRY_HOSTS = (

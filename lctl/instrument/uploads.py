@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lctl.session.wrappedruns import step_aside
+from lctl.session.runs.wrappedruns import step_aside
 
 if TYPE_CHECKING:
     from lctl.instrument.attempts import Attempt

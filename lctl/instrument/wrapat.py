@@ -11,7 +11,7 @@ from lctl.errors import UsageError
 from lctl.instrument import mainscript
 from lctl.instrument.hooks import on_import
 from lctl.notices import tell
-from lctl.session.tools import is_tool, tool
+from lctl.session.tooling.tools import is_tool, tool
 
 #: What was named, and why it could not be made a tool; None where it could.
 named: dict[str, str | None] = {}

@@ -15,9 +15,10 @@ from typing import Any
 
 from lctl.guard import guard
 from lctl.instrument import settings
-from lctl.session import jsonable, lanes
-from lctl.session.lanes import Lane
-from lctl.session.wrote import Body, Sink, Streams, streams
+from lctl.session import jsonable
+from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lanes import Lane
+from lctl.session.tooling.wrote import Body, Sink, Streams, streams
 
 _getframe = sys._getframe
 _raw, _thread = lanes.raw, lanes.thread

@@ -19,8 +19,8 @@ from lctl.errors import MissingExtra
 from lctl.guard import guard
 from lctl.instrument.structure import ModelCall, Runs
 from lctl.otel.reported import Reported
-from lctl.session import context
 from lctl.session.default import get_session
+from lctl.session.runs import context
 from lctl.spans import conventions as names
 from lctl.spans import meaning
 from lctl.spans.messages import messages_of
@@ -35,7 +35,7 @@ except ImportError:
 if TYPE_CHECKING:
     from opentelemetry.context import Context
 
-    from lctl.session.context import Frame
+    from lctl.session.runs.context import Frame
 
 _STEPS = frozenset({"agent", "chain", "task", "node", "plan", "workflow", "retriever"})
 #: Spans of model work that say so only by their names when they begin.

@@ -18,7 +18,7 @@ from lctl.guard import guard
 from lctl.otel import quiet
 from lctl.otel.pipeline import Content, Pipeline, content_of_environment
 from lctl.session import default, hooks, opening
-from lctl.session.silence import REPORTED, end_silence, silence
+from lctl.session.runs.silence import REPORTED, end_silence, silence
 from lctl.spans.folding import Folding
 from lctl.spans.span import Span
 

@@ -4,7 +4,7 @@
     str(edits[0])                     # the line again; a log keeps edits so
 
 Used by forks, by what-if and by whoever edits an event. Pure values: what a target means on a provider's
-wire is said by `lctl.rerun.rules`, in an event by `lctl.analysis.whatif`.
+wire is said by `lctl.rerun.edits.rules`, in an event by `lctl.analysis.whatif`.
 """
 
 from lctl.patch.changing import Unaddressed, change

@@ -9,12 +9,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from lctl.rerun.certificate import Certificate
-from lctl.rerun.matching import Policy
+from lctl.rerun.exactness.certificate import Certificate
 from lctl.rerun.running import Rerun
+from lctl.rerun.serving.matching import Policy
 from lctl.rerun.settings import Settings, new_log
-from lctl.rerun.tape import Tape
-from lctl.session import context, default, lanes
+from lctl.rerun.tape.tape import Tape
+from lctl.session import default
+from lctl.session.concurrency import lanes
+from lctl.session.runs import context
 
 
 def rerun(

@@ -15,14 +15,19 @@ from types import TracebackType
 from lctl.errors import RerunStopped
 from lctl.instrument.ambient import callers
 from lctl.patch import parse_edit
-from lctl.rerun import keyboard, poolstops, reach, results, siblings
+from lctl.rerun.exactness import results
+from lctl.rerun.forks import reach
+from lctl.rerun.guarding import keyboard
+from lctl.rerun.order import poolstops
 from lctl.rerun.running import Rerun
 from lctl.rerun.settings import MAIN, VARIABLE, Settings
-from lctl.rerun.tape import Tape
-from lctl.session import default, processes
+from lctl.rerun.tape import siblings
+from lctl.rerun.tape.tape import Tape
+from lctl.session import default
+from lctl.session.concurrency import processes
+from lctl.session.concurrency.interleaving import turns_of
 from lctl.session.faithful import owners
-from lctl.session.interleaving import turns_of
-from lctl.session.wrote import streams
+from lctl.session.tooling.wrote import streams
 
 #: How long a program that was stopped in one of its threads may take to end by itself, in seconds.
 _GRACE = 3.0

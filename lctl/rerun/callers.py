@@ -9,7 +9,8 @@ from types import FrameType
 from typing import Literal
 
 from lctl.rerun.places import is_users, shown
-from lctl.session import context, lanes
+from lctl.session.concurrency import lanes
+from lctl.session.runs import context
 
 _LCTL = str(Path(__file__).resolve().parent.parent) + os.sep
 #: Parts of lctl that run the program's code or stand between it and its libraries: not lctl's own doing.

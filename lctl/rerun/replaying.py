@@ -13,7 +13,16 @@ from lctl.analysis.sessiondiff import SessionDiff
 from lctl.chain import Chain
 from lctl.conversation.hydrated import Hydrated
 from lctl.errors import RerunError, RerunStopped, UsageError
-from lctl.rerun.toolanswers import Answered, Drift, Matching, Mocks, Recorded, ToolAnswers, Tools, recordings
+from lctl.rerun.tooling.toolanswers import (
+    Answered,
+    Drift,
+    Matching,
+    Mocks,
+    Recorded,
+    ToolAnswers,
+    Tools,
+    recordings,
+)
 from lctl.session import border
 from lctl.session.durable.linking import parent_log
 from lctl.session.durable.session import Session
@@ -21,9 +30,9 @@ from lctl.stores.opening import open_store
 from lctl.stores.source import log_of
 
 if TYPE_CHECKING:
-    from lctl.session.lanes import Lane
-    from lctl.session.served import Served
-    from lctl.session.toolcalls import ToolCall
+    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.tooling.served import Served
+    from lctl.session.tooling.toolcalls import ToolCall
 
 _one_at_a_time = threading.Lock()
 

@@ -11,24 +11,28 @@ from lctl.clock import monotonic, system_clock, system_ids
 from lctl.errors import RecordingError, RerunError
 from lctl.instrument import provenance
 from lctl.record.journal import Durability, JournalStore
-from lctl.rerun import forking, misses, siblings, stopping
-from lctl.rerun.auditing import Guard
-from lctl.rerun.certificate import Certificate, Difference
-from lctl.rerun.conductor import Conductor
-from lctl.rerun.drawnids import DrawnIds
-from lctl.rerun.echo import EchoStore
-from lctl.rerun.filling import Filling
-from lctl.rerun.halting import Halt
-from lctl.rerun.ordering import together
-from lctl.rerun.outcomes import named, output_equal, reaches_nobody
-from lctl.rerun.ownlogs import Places, known_as
-from lctl.rerun.player import TapePlayer
-from lctl.rerun.routing import Router
-from lctl.rerun.score import Violation
+from lctl.rerun.exactness.certificate import Certificate, Difference
+from lctl.rerun.exactness.echo import EchoStore
+from lctl.rerun.exactness.filling import Filling
+from lctl.rerun.exactness.outcomes import named, output_equal, reaches_nobody
+from lctl.rerun.forks import forking
+from lctl.rerun.guarding import stopping
+from lctl.rerun.guarding.auditing import Guard
+from lctl.rerun.guarding.halting import Halt
+from lctl.rerun.order.conductor import Conductor
+from lctl.rerun.order.ordering import together
+from lctl.rerun.order.score import Violation
+from lctl.rerun.order.waiting import Order
+from lctl.rerun.serving import misses
+from lctl.rerun.serving.player import TapePlayer
+from lctl.rerun.serving.routing import Router
 from lctl.rerun.settings import Settings
-from lctl.rerun.tape import Tape
-from lctl.rerun.waiting import Order
-from lctl.session import border, default, lanes, naming, opening
+from lctl.rerun.tape import siblings
+from lctl.rerun.tape.drawnids import DrawnIds
+from lctl.rerun.tape.ownlogs import Places, known_as
+from lctl.rerun.tape.tape import Tape
+from lctl.session import border, default, naming, opening
+from lctl.session.concurrency import lanes
 
 
 class Rerun:

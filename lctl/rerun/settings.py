@@ -45,7 +45,7 @@ class Settings:
 
     Attributes:
         log: absolute path of the recording.
-        policy: see `lctl.rerun.matching`.
+        policy: see `lctl.rerun.serving.matching`.
         on_miss: "live": what the tape does not hold is sent for real.
         to: stop after this event.
         pdb: a debugger there instead.

@@ -16,9 +16,9 @@ from lctl.codec import Log
 from lctl.errors import RerunError
 from lctl.instrument.provenance import steers_libraries
 from lctl.instrument.settings import DISABLED
-from lctl.rerun.certificate import Certificate
-from lctl.rerun.children import ignores_environment, is_python, opened
-from lctl.rerun.results import certificates
+from lctl.rerun.exactness.certificate import Certificate
+from lctl.rerun.exactness.results import certificates
+from lctl.rerun.guarding.children import ignores_environment, is_python, opened
 from lctl.rerun.settings import DUMMY_KEY, MAIN, SCRATCH, VARIABLE, Settings
 from lctl.run.environment import BOOTSTRAP
 from lctl.values import items, texts

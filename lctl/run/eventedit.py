@@ -18,7 +18,7 @@ from lctl.events import Event
 from lctl.patch import Edit, Scope, Unaddressed
 from lctl.patch.changing import same
 from lctl.patch.edits import Path as EditPath
-from lctl.rerun import answering
+from lctl.rerun.edits import answering
 from lctl.state.model import MODEL_KINDS
 from lctl.values import mapping, text
 

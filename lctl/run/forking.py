@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lctl.codec import Log, open_log
 from lctl.errors import RerunError, UsageError
-from lctl.rerun.certificate import Certificate
-from lctl.rerun.entries import Entry
-from lctl.rerun.forking import Edits, edits_of, point
-from lctl.rerun.forkpoint import ForkPoint
-from lctl.rerun.reach import refuse_events
+from lctl.rerun.exactness.certificate import Certificate
+from lctl.rerun.forks.forking import Edits, edits_of, point
+from lctl.rerun.forks.forkpoint import ForkPoint
+from lctl.rerun.forks.reach import refuse_events
 from lctl.rerun.settings import Settings, new_log
-from lctl.rerun.tape import Tape
-from lctl.rerun.toolpolicy import ToolPolicy
+from lctl.rerun.tape.entries import Entry
+from lctl.rerun.tape.tape import Tape
+from lctl.rerun.tooling.toolpolicy import ToolPolicy
 from lctl.run import again
 from lctl.values import mapping, texts
 

@@ -37,7 +37,7 @@ def program(words: Sequence[str], *, module: str | None = None, command: bool = 
 
 def unrecordable(argv: Sequence[str]) -> str | None:
     """The option of a Python's command line that keeps it from being recorded; None if there is none."""
-    from lctl.rerun.children import closed_by, is_python
+    from lctl.rerun.guarding.children import closed_by, is_python
 
     return closed_by(argv[1:]) if is_python(argv[0]) else None
 

@@ -26,7 +26,7 @@ def begin() -> None:
         return
     of_test = os.environ.get("LCTL_CASSETTE")
     if of_test:
-        from lctl.rerun import outsiders
+        from lctl.rerun.guarding import outsiders
 
         outsiders.begin(of_test)
         return
@@ -72,7 +72,8 @@ def _is_inner_interpreter() -> bool:
 def _open(recording: Recording) -> LCTLSession:
     """The session. The output path is for the first process that records, the name not for its children."""
     from lctl.run import environment
-    from lctl.session import LCTLSession, processes
+    from lctl.session import LCTLSession
+    from lctl.session.concurrency import processes
 
     is_program = os.environ.get(environment.RUN) == str(os.getpid())
     name = recording.name if is_program or processes.parent() is None else None

@@ -20,8 +20,8 @@ from lctl.clock import system_clock
 from lctl.codec import Log, open_log
 from lctl.errors import LctlError
 from lctl.patch import Edit
-from lctl.rerun.certificate import Certificate
-from lctl.rerun.results import certificates
+from lctl.rerun.exactness.certificate import Certificate
+from lctl.rerun.exactness.results import certificates
 from lctl.rerun.settings import VARIABLE
 from lctl.run.forking import Forked, Prepared
 from lctl.session import naming

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.session.default import export, get_session
 from lctl.session.redaction.redact import Redactor
+from lctl.session.runs.traced import traced, traced_step
 from lctl.session.session import LCTLSession
-from lctl.session.tools import tool
-from lctl.session.traced import traced, traced_step
+from lctl.session.tooling.tools import tool
 
 if TYPE_CHECKING:
     from lctl.session.durable.session import Session

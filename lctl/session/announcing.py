@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 from lctl.notices import tell
-from lctl.session import ending, naming, toolresults
+from lctl.session import ending, naming
+from lctl.session.tooling import toolresults
 
 _said = False
 

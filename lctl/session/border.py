@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from lctl.errors import RerunStopped
 
 if TYPE_CHECKING:
-    from lctl.session.lanes import Lane
-    from lctl.session.pooljobs import Ended
-    from lctl.session.queueorder import Turns
-    from lctl.session.served import Served
+    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.pooljobs import Ended
+    from lctl.session.concurrency.queueorder import Turns
     from lctl.session.session import LCTLSession
-    from lctl.session.toolcalls import ToolCall
+    from lctl.session.tooling.served import Served
+    from lctl.session.tooling.toolcalls import ToolCall
 
 #: The source of times that libraries show (of log lines, messages, answers): a rerun may show others.
 LOGGED = "log"
@@ -216,7 +216,7 @@ class Player(Protocol):
 
     def resumed(self, seq: int, lane: str) -> float | None:
         """Return when the program went on with what event `seq`, of a crossing in `lane`, brought, and that
-        moment; at once and None where nothing else did at that time (see `lctl.session.returns`)."""
+        moment; at once and None where nothing else did at that time (`lctl.session.concurrency.returns`)."""
         return None
 
     def again_ms(self, lane: Lane) -> float | None:
@@ -237,7 +237,7 @@ class Player(Protocol):
         return False
 
     def seen(self, key: str, of: str, lane: Lane) -> list[int] | None:
-        """What the program saw next of such pool jobs (see `lctl.session.pooljobs.Seen`); None: look."""
+        """What the program saw next of such pool jobs (`lctl.session.concurrency.pooljobs`); None: look."""
         return None
 
     def queue(self, lane: Lane, number: int) -> Turns | None:

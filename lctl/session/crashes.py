@@ -12,7 +12,7 @@ import sys
 from types import TracebackType
 from typing import Any, Literal
 
-from lctl.session.steps import error_data
+from lctl.session.runs.steps import error_data
 
 #: Places of a traceback that are told, the last ones.
 _PLACES = 20

@@ -11,8 +11,10 @@ from pathlib import Path
 from lctl.errors import RecordingError
 from lctl.guard import guard
 from lctl.interrupts import let_through, put_off
-from lctl.session import announcing, beginning, border, context, ending, naming, pooljobs, processes, threads
-from lctl.session.pooljobs import PoolJobs
+from lctl.session import announcing, beginning, border, ending, naming
+from lctl.session.concurrency import pooljobs, processes, threads
+from lctl.session.concurrency.pooljobs import PoolJobs
+from lctl.session.runs import context
 from lctl.session.session import LCTLSession
 
 _raw = context.raw

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.guard import guard
 from lctl.record.recorder import Build, Draft, Recorder
-from lctl.session import jsonable, lanes, reported
-from lctl.session.context import Frame
+from lctl.session import jsonable, reported
+from lctl.session.concurrency import lanes
 from lctl.session.forked import ClosedRecorder, UnopenedRecorder
+from lctl.session.runs.context import Frame
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession

@@ -6,10 +6,12 @@ from contextvars import Token
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from lctl.session import context, hooks, lanes
-from lctl.session.context import Frame
-from lctl.session.lanes import Lane
-from lctl.session.stepping import Stepping
+from lctl.session import hooks
+from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lanes import Lane
+from lctl.session.runs import context
+from lctl.session.runs.context import Frame
+from lctl.session.runs.stepping import Stepping
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession

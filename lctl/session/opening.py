@@ -15,7 +15,8 @@ from lctl.clock import Clock, IdSource, urandom
 from lctl.errors import UsageError
 from lctl.record.journal import Durability, JournalStore
 from lctl.record.store import RecordingStore
-from lctl.session import jsonable, naming, processes
+from lctl.session import jsonable, naming
+from lctl.session.concurrency import processes
 from lctl.session.redaction.redact import Redactor
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from lctl.session import border, lanes
+from lctl.session import border
+from lctl.session.concurrency import lanes
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession

@@ -13,28 +13,21 @@ from lctl.guard import guard
 from lctl.record.journal import Durability
 from lctl.record.recorder import Recorder
 from lctl.record.store import RecordingStore
-from lctl.session import (
-    context,
-    ending,
-    hooks,
-    jsonable,
-    naming,
-    opening,
-    processes,
-    threads,
-)
-from lctl.session.context import Frame
+from lctl.session import ending, hooks, jsonable, naming, opening
+from lctl.session.concurrency import processes, threads
+from lctl.session.concurrency.pooljobs import PoolJobs
+from lctl.session.concurrency.returns import Returns
+from lctl.session.concurrency.underway import UnderWay
 from lctl.session.entering import Entering
 from lctl.session.forked import ClosedRecorder, UnopenedRecorder
 from lctl.session.keeping import Keeping
-from lctl.session.leaving import Leaving
 from lctl.session.llm import Prompts
-from lctl.session.pooljobs import PoolJobs
 from lctl.session.redaction.redact import Redactor
 from lctl.session.redaction.scrub import MAX_STRING, Scrubber
-from lctl.session.returns import Returns
+from lctl.session.runs import context
+from lctl.session.runs.context import Frame
+from lctl.session.runs.leaving import Leaving
 from lctl.session.trusting import Trusting
-from lctl.session.underway import UnderWay
 from lctl.session.verbs import Verbs
 
 if TYPE_CHECKING:

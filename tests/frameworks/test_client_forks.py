@@ -14,7 +14,7 @@ import pytest
 from lctl import LCTLSession
 from lctl.codec import open_log
 from lctl.rerun.block import rerun
-from lctl.rerun.forking import fork_block
+from lctl.rerun.forks.forking import fork_block
 from lctl.testing import ModelServer
 
 pytestmark = pytest.mark.frameworks

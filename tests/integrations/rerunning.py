@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lctl.instrument import ensure_installed, settings, uninstrument
-from lctl.session import LCTLSession, border, lanes
+from lctl.session import LCTLSession, border
+from lctl.session.concurrency import lanes
 from tests.integrations import tapeplayer
 from tests.integrations.tapeplayer import TapePlayer, stripped
 

@@ -14,7 +14,7 @@ from lctl.errors import RerunStopped
 from lctl.instrument.bodies import rebuild_body, rebuild_chunks
 from lctl.session import border
 from lctl.session.border import Answer, Live, RecordedError, WireRequest
-from lctl.session.lanes import Lane
+from lctl.session.concurrency.lanes import Lane
 
 #: Connections tried while `watching` is on.
 attempts: list[tuple[str, Any]] = []
@@ -143,7 +143,7 @@ def _by_start(exchanges: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return ordered
 
 
-#: Times, and turns of event loops, which only the whole rerun has (`lctl.rerun.conductor`).
+#: Times, and turns of event loops, which only the whole rerun has (`lctl.rerun.order.conductor`).
 _VOLATILE = frozenset(
     {
         "timestamp",

@@ -15,7 +15,7 @@ import lctl
 from lctl import LCTLSession
 from lctl.codec import Log, open_log
 from lctl.rerun.block import rerun
-from lctl.rerun.forking import fork_block
+from lctl.rerun.forks.forking import fork_block
 from lctl.testing import ModelServer, Request
 
 sent: list[str] = []

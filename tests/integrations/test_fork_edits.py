@@ -16,8 +16,8 @@ import pytest
 from lctl import LCTLSession
 from lctl.codec import Log, open_log
 from lctl.errors import RerunStopped, UsageError
-from lctl.rerun.certificate import Certificate
-from lctl.rerun.forking import fork_block
+from lctl.rerun.exactness.certificate import Certificate
+from lctl.rerun.forks.forking import fork_block
 from lctl.testing import ModelServer
 from tests.integrations import agents
 from tests.integrations.agents import MODELS, PROGRAMS, SYSTEM, Said

@@ -21,7 +21,7 @@ from lctl.codec import open_log
 from lctl.errors import RerunStopped
 from lctl.instrument.structure import call_tool
 from lctl.rerun.block import rerun
-from lctl.rerun.forking import fork_block
+from lctl.rerun.forks.forking import fork_block
 from lctl.testing import ModelServer
 
 SYSTEM, ASKED = "You read files.", "Read a.txt"

@@ -22,8 +22,8 @@ from lctl.cli import main
 from lctl.codec import open_log, verify
 from lctl.instrument import uninstrument
 from lctl.rerun.block import rerun
-from lctl.rerun.forking import fork_block
-from lctl.rerun.tape import Tape
+from lctl.rerun.forks.forking import fork_block
+from lctl.rerun.tape.tape import Tape
 from lctl.testing import ModelServer
 from tests.integrations import agents
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lctl.session import turns
+from lctl.session.concurrency import turns
 from lctl.testing import ModelServer, Reply
 from tests.rerun.harness import Result, record, rerun
 

@@ -13,7 +13,8 @@ import pytest
 
 import lctl
 from lctl.instrument import attempts, calls, transports
-from lctl.session import LCTLSession, underway
+from lctl.session import LCTLSession
+from lctl.session.concurrency import underway
 
 _FUNCTIONS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
 

@@ -24,7 +24,7 @@ _CALLS = 200
 def fork_prepare(server: Server, asked: ForkAsked) -> ForkPrepared:
     """The command that forks, and whether it could begin."""
     # Half of lctl is needed to run a program again, and none of it to look at a log.
-    from lctl.rerun.forking import edits_of
+    from lctl.rerun.forks.forking import edits_of
     from lctl.run.eventedit import edits_between
     from lctl.run.forking import prepare
 

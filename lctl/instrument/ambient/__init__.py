@@ -36,7 +36,8 @@ def install() -> None:
         timers,
         turns,
     )
-    from lctl.session import default, hooks, processes
+    from lctl.session import default, hooks
+    from lctl.session.concurrency import processes
 
     processes.opens = default.get_session
     if _opened not in hooks.on_open:
@@ -68,7 +69,7 @@ def uninstall() -> None:
         return
     _installed = False
     from lctl.instrument.ambient import chance, host, identifiers, inputs, numpychance, outputs
-    from lctl.session import processes
+    from lctl.session.concurrency import processes
 
     processes.opens = None
     reads.activate(False)

@@ -26,7 +26,8 @@ from lctl.instrument.ambient import outputs, reads, slots, stamps
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.values import big, bytes_of, from_big, from_bytes
 from lctl.instrument.hooks import Hook, on_import
-from lctl.session import border, lanes
+from lctl.session import border
+from lctl.session.concurrency import lanes
 
 if TYPE_CHECKING:
     from random import Random

@@ -14,7 +14,7 @@ from typing import Any
 
 from lctl.instrument.ambient import reads, slots
 from lctl.instrument.ambient.callers import BETWEEN, is_lctl, kind_of, own
-from lctl.session import lanes
+from lctl.session.concurrency import lanes
 
 _getframe = sys._getframe
 _OURS = "LCTL_"

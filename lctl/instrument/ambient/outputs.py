@@ -26,7 +26,7 @@ from lctl.instrument import writing
 from lctl.instrument.ambient import callers
 from lctl.instrument.ambient.tracebacks import Tracebacks
 from lctl.session import border
-from lctl.session.wrote import streams
+from lctl.session.tooling.wrote import streams
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession

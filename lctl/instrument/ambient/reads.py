@@ -20,7 +20,9 @@ from lctl.clock import monotonic_ns as _monotonic_ns
 from lctl.guard import guard
 from lctl.instrument.ambient import places
 from lctl.payloads.tape import reads_of
-from lctl.session import border, context, default, hooks, lanes
+from lctl.session import border, default, hooks
+from lctl.session.concurrency import lanes
+from lctl.session.runs import context
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession

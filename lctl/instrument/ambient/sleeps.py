@@ -9,8 +9,9 @@ from typing import Any
 
 from lctl.instrument.ambient import callers, reads, slots
 from lctl.interrupts import lines_of_handler
-from lctl.session import border, lanes
-from lctl.session.wrappedruns import step_aside
+from lctl.session import border
+from lctl.session.concurrency import lanes
+from lctl.session.runs.wrappedruns import step_aside
 
 SOURCE = "sleep"
 

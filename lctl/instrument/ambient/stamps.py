@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from lctl.instrument.ambient import reads
-from lctl.session import border, lanes
+from lctl.session import border
+from lctl.session.concurrency import lanes
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession

@@ -12,9 +12,10 @@ from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from lctl.instrument.ambient import callers, reads, slots
-from lctl.session import border, lanes
-from lctl.session.lanes import Lane
-from lctl.session.underway import Moment
+from lctl.session import border
+from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.underway import Moment
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession

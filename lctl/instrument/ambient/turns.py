@@ -13,9 +13,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from lctl.instrument.ambient import reads, slots
-from lctl.session import lanes, turns
-from lctl.session.lanes import Lane
-from lctl.session.underway import Moment
+from lctl.session.concurrency import lanes, turns
+from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.underway import Moment
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession

@@ -17,7 +17,8 @@ from lctl.guard import guard
 from lctl.instrument import codecs, traffic, wire
 from lctl.instrument.headers import phrase
 from lctl.instrument.suppress import REPORTED, silenced
-from lctl.session import border, lanes
+from lctl.session import border
+from lctl.session.concurrency import lanes
 from lctl.session.default import running
 
 if TYPE_CHECKING:

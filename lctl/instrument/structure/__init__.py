@@ -36,9 +36,9 @@ from lctl.guard import guarded
 from lctl.instrument.structure.around import Step, Tool, around_step, around_tool, changeable
 from lctl.instrument.structure.models import ModelCall
 from lctl.instrument.structure.runs import Runs
-from lctl.session.toolcalls import Failure, Pause
-from lctl.session.tools import call_tool, call_tool_async
-from lctl.session.wrappedruns import step_aside
+from lctl.session.runs.wrappedruns import step_aside
+from lctl.session.tooling.toolcalls import Failure, Pause
+from lctl.session.tooling.tools import call_tool, call_tool_async
 
 __all__ = [
     "Failure",

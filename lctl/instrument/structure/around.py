@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from lctl.guard import guard
 from lctl.instrument.patches import Wrapper
-from lctl.session import wrappedruns, wrapping
 from lctl.session.default import get_session, is_untold
-from lctl.session.steps import StepScope
-from lctl.session.toolruns import begin_tool
+from lctl.session.runs import wrappedruns, wrapping
+from lctl.session.runs.steps import StepScope
+from lctl.session.tooling.toolruns import begin_tool
 
 
 class Step(NamedTuple):

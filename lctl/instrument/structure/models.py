@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from lctl.instrument.suppress import silenced
-from lctl.session import context, told
-from lctl.session.context import Frame
 from lctl.session.default import get_session
 from lctl.session.jsonable import text_of_error
-from lctl.session.steps import outcome_of
+from lctl.session.runs import context, told
+from lctl.session.runs.context import Frame
+from lctl.session.runs.steps import outcome_of
 from lctl.trust import taxonomy
 
 

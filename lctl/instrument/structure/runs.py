@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lctl.guard import guard
-from lctl.session import context
-from lctl.session.context import Frame
 from lctl.session.default import get_session
+from lctl.session.runs import context
+from lctl.session.runs.context import Frame
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession

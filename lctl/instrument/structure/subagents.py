@@ -11,11 +11,13 @@ from typing import Any
 
 from lctl.instrument.patches import Wrapper
 from lctl.instrument.structure.around import DescribeTool, Tool, around
-from lctl.session import border, jsonable, lanes, reported, wrappedruns
+from lctl.session import border, jsonable, reported
+from lctl.session.concurrency import lanes
 from lctl.session.default import get_session
-from lctl.session.rebinding import cannot_rewrite, rebound
-from lctl.session.served import Rewritten
-from lctl.session.toolcalls import Failure, Pause, ToolCall
+from lctl.session.runs import wrappedruns
+from lctl.session.tooling.rebinding import cannot_rewrite, rebound
+from lctl.session.tooling.served import Rewritten
+from lctl.session.tooling.toolcalls import Failure, Pause, ToolCall
 
 
 def around_subagent(place: str, describe: DescribeTool) -> Wrapper:

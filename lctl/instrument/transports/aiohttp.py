@@ -28,8 +28,8 @@ from lctl.instrument.transports.aiohttprequests import (
     within,
 )
 from lctl.instrument.transports.arrivals import Arrivals
-from lctl.session import lanes, turns
-from lctl.session.wrappedruns import step_aside
+from lctl.session.concurrency import lanes, turns
+from lctl.session.runs.wrappedruns import step_aside
 
 if TYPE_CHECKING:
     from lctl.session.border import Player

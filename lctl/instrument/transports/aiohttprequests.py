@@ -12,7 +12,7 @@ from lctl.instrument import settings, suppress, wire
 from lctl.instrument.attempts import Attempt
 from lctl.instrument.callevents import is_cancellation
 from lctl.instrument.serving.aiohttp import Served
-from lctl.session.wrappedruns import step_aside
+from lctl.session.runs.wrappedruns import step_aside
 
 
 class Requesting:

@@ -11,7 +11,7 @@ from typing import Any
 from lctl.clock import monotonic_ns
 from lctl.guard import guard
 from lctl.instrument.attempts import is_stream
-from lctl.session import turns
+from lctl.session.concurrency import turns
 
 #: When (`monotonic_ns`), and of a stream in which turn (see `Attempt.turns`).
 Came = tuple[int, int | None]

@@ -8,7 +8,7 @@ from typing import Any
 
 from lctl.clock import monotonic_ns
 from lctl.instrument.attempts import Attempt, never_raises
-from lctl.session.wrappedruns import step_aside
+from lctl.session.runs.wrappedruns import step_aside
 
 
 def is_read(response: Any) -> bool:

@@ -28,7 +28,7 @@ from lctl.instrument.transports.httprequests import (
     with_whole_body,
 )
 from lctl.instrument.uploads import Upload, teed
-from lctl.session.wrappedruns import step_aside
+from lctl.session.runs.wrappedruns import step_aside
 
 if TYPE_CHECKING:
     from lctl.session.border import Answer, Player

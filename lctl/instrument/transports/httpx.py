@@ -28,7 +28,7 @@ from lctl.instrument.transports.httpxstreams import (
     RecordedUpload,
 )
 from lctl.session import border
-from lctl.session.wrappedruns import step_aside
+from lctl.session.runs.wrappedruns import step_aside
 
 if TYPE_CHECKING:
     from lctl.session.border import Player

@@ -7,8 +7,8 @@ from typing import Any
 
 from lctl.clock import monotonic_ns
 from lctl.instrument.attempts import Attempt
-from lctl.session import turns
-from lctl.session.wrappedruns import step_aside
+from lctl.session.concurrency import turns
+from lctl.session.runs.wrappedruns import step_aside
 
 
 class RecordedBody:

@@ -9,7 +9,7 @@ from lctl.instrument import calls
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.transports.urllib3 import grouped
 from lctl.instrument.transports.urllib3attempts import asking
-from lctl.session.wrappedruns import step_aside
+from lctl.session.runs.wrappedruns import step_aside
 
 
 class Requests:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from lctl.instrument import calls, codecs, wire
 from lctl.instrument.attempts import never_raises
-from lctl.session.wrappedruns import step_aside
+from lctl.session.runs.wrappedruns import step_aside
 
 _Opened: TypeAlias = "tuple[calls.Call, Token[calls.Call | None]]"
 

@@ -23,7 +23,7 @@ from lctl.instrument.serving.urllib3 import respond
 from lctl.instrument.transports.urllib3attempts import asked, asking, begin, keeping, prepare_proxy
 from lctl.instrument.transports.urllib3requests import request_of, whole, with_body, with_context, with_url
 from lctl.instrument.uploads import Upload
-from lctl.session.wrappedruns import step_aside
+from lctl.session.runs.wrappedruns import step_aside
 
 if TYPE_CHECKING:
     from lctl.session.border import Player

@@ -10,7 +10,7 @@ from lctl.instrument import serving, suppress, wire
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.transports.urllib3requests import TEXT, named, request_of
 from lctl.instrument.uploads import Upload, teed
-from lctl.session.wrappedruns import step_aside
+from lctl.session.runs.wrappedruns import step_aside
 
 #: Which library the outermost call was made with.
 asking: ContextVar[str | None] = ContextVar("lctl_urllib3", default=None)

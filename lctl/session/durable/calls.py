@@ -15,7 +15,7 @@ from lctl.errors import ToolInDoubt
 from lctl.session import jsonable
 from lctl.session.durable.writing import as_stored
 from lctl.session.found import recorded_here
-from lctl.session.tools import call_tool
+from lctl.session.tooling.tools import call_tool
 
 if TYPE_CHECKING:
     from lctl.session.durable.session import Session

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 from lctl.conversation.ledger import RUNNING
 from lctl.errors import UsageError
 from lctl.session.durable.reading import Reading
-from lctl.session.steps import error_data
+from lctl.session.runs.steps import error_data
 
 if TYPE_CHECKING:
     from lctl.session.durable.ownstate import OwnState

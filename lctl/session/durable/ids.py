@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from hashlib import sha256
 
-from lctl.session import lanes
+from lctl.session.concurrency import lanes
 from lctl.session.session import LCTLSession
 
 

@@ -19,7 +19,7 @@ from lctl.session.durable.ownstate import OwnState, Reduce
 from lctl.session.durable.turn import Left, Turn
 from lctl.session.durable.writing import messages_data
 from lctl.session.session import LCTLSession
-from lctl.session.tools import call_tool
+from lctl.session.tooling.tools import call_tool
 
 if TYPE_CHECKING:
     from lctl.chain import Chain

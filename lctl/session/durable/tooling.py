@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 
 from lctl.errors import UsageError
-from lctl.session import jsonable, wrapping
+from lctl.session import jsonable
+from lctl.session.runs import wrapping
 
 
 def tools_data(tools: Any) -> dict[str, Any]:

@@ -6,12 +6,12 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lctl.session import context
 from lctl.session.durable.writing import Redelivery
+from lctl.session.runs import context
 
 if TYPE_CHECKING:
     from lctl.session.durable.session import Session
-    from lctl.session.steps import StepScope
+    from lctl.session.runs.steps import StepScope
 
 
 class Left(NamedTuple):

@@ -7,7 +7,7 @@ containers they hold: never a framework's objects, clients, locks or modules. Of
 subclass of a framework's class, what the program's part adds.
 
 Changes are told by the way that leads to them, and say what is there afterwards: of two calls that
-overlap, the later event holds what both did (see `lctl.session.toolevents.Change`).
+overlap, the later event holds what both did (see `lctl.session.tooling.toolevents.Change`).
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def test_a_rerun_reads_prompts_with_carried_copies(
     session: LCTLSession, client: Any, models: ModelServer
 ) -> None:
     from lctl.chain import Chain
-    from lctl.rerun.tape import Tape
+    from lctl.rerun.tape.tape import Tape
 
     models.script(["a", "b"])
     graph = MessageGraph(session, messages=[{"role": "user", "content": "u"}])

@@ -63,7 +63,7 @@ def test_draws_are_the_seed_s_alone(twice: Twice) -> None:
     """One event a lane, none a draw; what other lanes and libraries draw does not shift the program's."""
     first, again = twice(
         "import os, random, email.utils\n"
-        "from lctl.session import lanes\n"
+        "from lctl.session.concurrency import lanes\n"
         "other = lanes.MAIN.spawn()\n"
         "for n in range(3):\n"
         "    for _ in range(os.urandom(1)[0] if n == 0 else n): email.utils.make_msgid()\n"

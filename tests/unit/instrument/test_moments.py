@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from lctl import LCTLSession
-from lctl.session import turns
+from lctl.session.concurrency import turns
 
 STREAM = b'data: {"id":"x","choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\ndata: [DONE]\n\n'
 

@@ -19,7 +19,8 @@ from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.registry import Registry
 from lctl.instrument.structure import Failure, ModelCall, Runs, Step, Tool, around_step, around_tool
-from lctl.session import LCTLSession, told, tool
+from lctl.session import LCTLSession, tool
+from lctl.session.runs import told
 from tests.unit.session.toolplayer import serving
 
 

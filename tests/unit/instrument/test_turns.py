@@ -14,7 +14,7 @@ import lctl
 from lctl import LCTLSession
 from lctl.codec import open_log
 from lctl.instrument import uninstrument
-from lctl.session import turns
+from lctl.session.concurrency import turns
 
 _PLAIN = BaseEventLoop._run_once  # type: ignore[attr-defined]
 

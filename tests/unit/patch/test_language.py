@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lctl.patch import Before, Edit, PatchError, Scope, parse_edit
-from lctl.rerun.forking import edits_of
+from lctl.rerun.forks.forking import edits_of
 
 text = st.text(max_size=20)
 names = st.one_of(st.from_regex(r"[A-Za-z_][\w-]{0,8}", fullmatch=True), st.text(max_size=8))

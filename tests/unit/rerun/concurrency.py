@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 from lctl.clock import system_clock
-from lctl.rerun.conductor import Conductor
-from lctl.rerun.spots import LAST, Spot
-from lctl.session import lanes, threads, turnplaces, turns
-from lctl.session.underway import UnderWay, busy_lanes
+from lctl.rerun.order.conductor import Conductor
+from lctl.rerun.order.spots import LAST, Spot
+from lctl.session.concurrency import lanes, threads, turnplaces, turns
+from lctl.session.concurrency.underway import UnderWay, busy_lanes
 
 Program = Callable[["World"], None]
 

@@ -10,7 +10,7 @@ import pytest
 
 import lctl
 from lctl.errors import RerunError
-from lctl.rerun.tape import Tape
+from lctl.rerun.tape.tape import Tape
 
 
 def ask(client: Any, *texts: str) -> str:

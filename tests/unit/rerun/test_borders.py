@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lctl.rerun.borders import Told, in_order
+from lctl.rerun.order.borders import Told, in_order
 
 
 def crossing(seq: int, kind: str, lane: str, **data: Any) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import pytest
 
 from lctl.codec import open_log
 from lctl.errors import UsageError
-from lctl.rerun.callindex import CallIndex
-from lctl.rerun.forking import edits_of
-from lctl.rerun.tape import Tape
+from lctl.rerun.forks.forking import edits_of
+from lctl.rerun.tape.callindex import CallIndex
+from lctl.rerun.tape.tape import Tape
 from lctl.run.forking import prepare
 from lctl.session import LCTLSession
 from tests.unit.conversation.events import lines_run

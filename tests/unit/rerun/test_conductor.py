@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from lctl.errors import RerunStopped
-from lctl.rerun.conductor import Conductor
-from lctl.rerun.spots import LAST
-from lctl.rerun.watching import has_children
+from lctl.rerun.order.conductor import Conductor
+from lctl.rerun.order.spots import LAST
+from lctl.rerun.order.watching import has_children
 from tests.unit.rerun.concurrency import Program, World, conduct, record
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from lctl.codec import open_log
-from lctl.rerun.drawnids import DrawnIds
+from lctl.rerun.tape.drawnids import DrawnIds
 from lctl.testing.server import ModelServer
 from tests.unit.rerun.commands import ASKING, Run, Twice
 

@@ -23,8 +23,9 @@ from typing import Any
 import pytest
 
 from lctl.errors import UsageError
-from lctl.rerun.auditing import Guard, SideEffectRefused
-from lctl.session import LCTLSession, lanes, tool
+from lctl.rerun.guarding.auditing import Guard, SideEffectRefused
+from lctl.session import LCTLSession, tool
+from lctl.session.concurrency import lanes
 from tests.unit.rerun.sideeffects import ACTIONS
 
 

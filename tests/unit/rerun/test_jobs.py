@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from lctl.rerun.conductor import Conductor
-from lctl.rerun.spots import LAST, Spot
-from lctl.session import pooljobs
+from lctl.rerun.order.conductor import Conductor
+from lctl.rerun.order.spots import LAST, Spot
+from lctl.session.concurrency import pooljobs
 from tests.unit.rerun.concurrency import Program, World, conduct, record
 
 #: The loop has had its first answer.

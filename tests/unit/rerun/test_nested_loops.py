@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lctl.rerun.spots import LAST, Spot
+from lctl.rerun.order.spots import LAST, Spot
 from tests.unit.rerun.concurrency import World, conduct, record
 
 THREADS = 3

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lctl.rerun.entries import Entry
-from lctl.rerun.ordering import END, RESUMED, START, deliveries
+from lctl.rerun.order.ordering import END, RESUMED, START, deliveries
+from lctl.rerun.tape.entries import Entry
 
 
 def entry(lane: str, seq: int, at: float, duration: float, **more: float) -> Entry:

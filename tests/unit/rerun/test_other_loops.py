@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from lctl.rerun.conductor import Conductor
-from lctl.session import lanes
+from lctl.rerun.order.conductor import Conductor
+from lctl.session.concurrency import lanes
 from tests.unit.rerun.concurrency import World, conduct, record
 
 

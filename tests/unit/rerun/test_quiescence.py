@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from lctl.rerun import computing
-from lctl.rerun.conductor import Conductor
+from lctl.rerun.order import computing
+from lctl.rerun.order.conductor import Conductor
 
 _FORKS = """
 import os, threading
-from lctl.rerun.quiescence import Threads
+from lctl.rerun.order.quiescence import Threads
 if not os.fork():
     print(Threads().some({threading.get_native_id()}), flush=True)
     os._exit(0)

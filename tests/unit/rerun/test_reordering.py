@@ -11,10 +11,11 @@ import orjson
 import pytest
 
 from lctl.codec import open_log
-from lctl.rerun.echo import EchoStore
-from lctl.rerun.filling import Filling
-from lctl.rerun.tape import Tape
-from lctl.session import LCTLSession, lanes
+from lctl.rerun.exactness.echo import EchoStore
+from lctl.rerun.exactness.filling import Filling
+from lctl.rerun.tape.tape import Tape
+from lctl.session import LCTLSession
+from lctl.session.concurrency import lanes
 
 Event = tuple[str, str, dict[str, Any], int | None]
 Draft = tuple[str, str, dict[str, Any]]

@@ -6,10 +6,10 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
-from lctl.rerun.conductor import Conductor
-from lctl.rerun.entries import Entry
-from lctl.rerun.ordering import RESUMED
-from lctl.rerun.resumption import Resumptions
+from lctl.rerun.order.conductor import Conductor
+from lctl.rerun.order.ordering import RESUMED
+from lctl.rerun.order.resumption import Resumptions
+from lctl.rerun.tape.entries import Entry
 
 
 def resumptions(*crossings: tuple[str, int, float]) -> Resumptions:

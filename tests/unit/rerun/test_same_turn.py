@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from lctl.rerun.conductor import Conductor
-from lctl.rerun.ordering import END, START
-from lctl.rerun.spots import LAST, Spot
-from lctl.session import lanes
-from lctl.session.turns import AT_ONCE
+from lctl.rerun.order.conductor import Conductor
+from lctl.rerun.order.ordering import END, START
+from lctl.rerun.order.spots import LAST, Spot
+from lctl.session.concurrency import lanes
+from lctl.session.concurrency.turns import AT_ONCE
 from tests.unit.rerun.commands import Run
 from tests.unit.rerun.concurrency import World, conduct
 

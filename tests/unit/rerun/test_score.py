@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lctl.rerun.score import Score
+from lctl.rerun.order.score import Score
 
 
 def test_what_follows_a_dropped_delivery_comes_after_the_turns_of_both() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lctl.session.callids import with_id_of
-from lctl.session.toolcalls import ToolCall
+from lctl.session.tooling.callids import with_id_of
+from lctl.session.tooling.toolcalls import ToolCall
 
 NOW = "call_new"
 

@@ -11,7 +11,8 @@ from functools import partial
 
 import pytest
 
-from lctl.session import LCTLSession, lanes
+from lctl.session import LCTLSession
+from lctl.session.concurrency import lanes
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
-from lctl.session import toolresults
 from lctl.session.faithful import Given
-from lctl.session.toolcalls import ToolCall
+from lctl.session.tooling import toolresults
+from lctl.session.tooling.toolcalls import ToolCall
 
 
 def test_what_lies_beside_the_arguments_is_followed_no_further() -> None:

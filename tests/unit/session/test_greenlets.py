@@ -10,7 +10,8 @@ import pytest
 
 import lctl
 from lctl.codec import open_log
-from lctl.session import context, lanes
+from lctl.session.concurrency import lanes
+from lctl.session.runs import context
 
 gevent = pytest.importorskip("gevent", reason="needs: pip install gevent")
 pool = pytest.importorskip("gevent.pool")

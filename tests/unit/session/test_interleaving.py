@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from threading import Thread
 
-from lctl.session import interleaving
-from lctl.session.interleaving import Following, Order, Turn, turns_of
+from lctl.session.concurrency import interleaving
+from lctl.session.concurrency.interleaving import Following, Order, Turn, turns_of
 
 TURNS = (Turn("0", 2, 4), Turn("0.1", 1, 2), Turn("0", 1, 2))
 

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from lctl.session import lanes
-from lctl.session.silence import REPORTED, end_silence, silence
+from lctl.session.concurrency import lanes
+from lctl.session.runs.silence import REPORTED, end_silence, silence
 from tests.unit.session.lanesofcode import here, here_later, hooked
 
 __all__ = ["hooked"]  # fixtures

@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lctl.session.ordered import OrderedSet
+from lctl.session.concurrency.ordered import OrderedSet
 
 NUMBERS = st.lists(st.integers(0, 9))
 CHANGES = st.sampled_from(

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from lctl.session import LCTLSession, processes
+from lctl.session import LCTLSession
+from lctl.session.concurrency import processes
 
 
 def run(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -50,7 +51,7 @@ def test_a_fork_waits_for_what_another_thread_imports(folder: Path) -> None:
     done = run(
         """
 import faulthandler, os, sys, threading, time
-from lctl.session import LCTLSession, processes
+from lctl.session import LCTLSession; from lctl.session.concurrency import processes
 def importing(name):
     thread = threading.Thread(target=__import__, args=(name,))
     thread.start()

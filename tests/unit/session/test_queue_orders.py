@@ -21,7 +21,7 @@ import pytest
 
 import lctl
 from lctl.guard import guard
-from lctl.session import queueorder
+from lctl.session.concurrency import queueorder
 
 PLAIN = queue.SimpleQueue
 

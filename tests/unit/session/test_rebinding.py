@@ -8,7 +8,7 @@ import orjson
 import pytest
 from pydantic import BaseModel
 
-from lctl.session.rebinding import rebound
+from lctl.session.tooling.rebinding import rebound
 
 
 class Sums(BaseModel):

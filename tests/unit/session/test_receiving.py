@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from lctl.session import LCTLSession, receiving
-from lctl.session.receiving import Incoming, messages
+from lctl.session import LCTLSession
+from lctl.session.tooling import receiving
+from lctl.session.tooling.receiving import Incoming, messages
 
 
 async def _nobody(content: Any) -> None: ...

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lctl.clock import system_clock
-from lctl.session.returns import Returns
-from lctl.session.underway import UnderWay
+from lctl.session.concurrency.returns import Returns
+from lctl.session.concurrency.underway import UnderWay
 
 
 def test_returns_one_after_the_other_leave_nothing() -> None:

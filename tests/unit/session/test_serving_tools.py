@@ -15,10 +15,10 @@ import pytest
 from lctl.errors import RerunStopped
 from lctl.session import LCTLSession, border, tool
 from lctl.session.border import Answer, Live, WireRequest
-from lctl.session.lanes import Lane
-from lctl.session.served import Served
-from lctl.session.toolcalls import ToolCall
-from lctl.session.tools import call_tool, call_tool_async
+from lctl.session.concurrency.lanes import Lane
+from lctl.session.tooling.served import Served
+from lctl.session.tooling.toolcalls import ToolCall
+from lctl.session.tooling.tools import call_tool, call_tool_async
 from tests.unit.session.conftest import Open
 from tests.unit.session.toolplayer import Declined, again, recorded, recording, serving
 

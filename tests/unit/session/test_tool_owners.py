@@ -16,10 +16,11 @@ import pytest
 from pydantic import BaseModel, PrivateAttr
 
 from lctl.codec import open_log
-from lctl.session import LCTLSession, tool, wrapping
+from lctl.session import LCTLSession, tool
 from lctl.session.faithful.owners import owner_of
-from lctl.session.toolruns import begin_tool
-from lctl.session.tools import call_tool
+from lctl.session.runs import wrapping
+from lctl.session.tooling.toolruns import begin_tool
+from lctl.session.tooling.tools import call_tool
 from tests.unit.session.toolplayer import recorded, recording, serving
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import lctl
 from lctl.codec import open_log
-from lctl.session.tools import call_tool
+from lctl.session.tooling.tools import call_tool
 
 
 def _inputs(path: Path) -> list[Any]:

@@ -8,8 +8,8 @@ from concurrent.futures import Future
 from typing import Any
 
 from lctl.clock import system_clock
-from lctl.session import lanes, turnplaces
-from lctl.session.underway import UnderWay, busy_lanes
+from lctl.session.concurrency import lanes, turnplaces
+from lctl.session.concurrency.underway import UnderWay, busy_lanes
 
 
 def on_ready(put: Callable[[Any], object], *busy: str) -> Callable[[int], int]:

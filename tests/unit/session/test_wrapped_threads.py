@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from lctl.session import lanes, threads
-from lctl.session.lanes import Lane
+from lctl.session.concurrency import lanes, threads
+from lctl.session.concurrency.lanes import Lane
 
 
 @pytest.fixture(autouse=True)

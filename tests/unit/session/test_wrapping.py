@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from lctl.session import LCTLSession, get_session, tool, traced, wrappedruns, wrapping
+from lctl.session import LCTLSession, get_session, tool, traced
+from lctl.session.runs import wrappedruns, wrapping
 from tests.unit.session.conftest import Brief, Events
 
 

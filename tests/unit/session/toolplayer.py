@@ -9,11 +9,13 @@ from typing import Any
 import orjson
 
 from lctl.errors import RerunStopped
-from lctl.session import LCTLSession, border, lanes, toolresults
+from lctl.session import LCTLSession, border
 from lctl.session.border import Answer, Live, WireRequest
-from lctl.session.lanes import Lane
-from lctl.session.served import Served
-from lctl.session.toolcalls import ToolCall
+from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lanes import Lane
+from lctl.session.tooling import toolresults
+from lctl.session.tooling.served import Served
+from lctl.session.tooling.toolcalls import ToolCall
 from tests.unit.session.conftest import Open
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lctl.session import LCTLSession, context
+from lctl.session import LCTLSession
+from lctl.session.runs import context
 
 
 def die(log: LCTLSession) -> None:

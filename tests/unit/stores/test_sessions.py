@@ -11,7 +11,9 @@ import pytest
 
 import lctl
 from lctl.errors import LogNotFound, ToolInDoubt
-from lctl.session import context, ending, processes, threads
+from lctl.session import ending
+from lctl.session.concurrency import processes, threads
+from lctl.session.runs import context
 from lctl.stores.contract import ChainStore
 from lctl.stores.opening import close_stores, open_store
 from lctl.stores.sqlstore import SqlStore

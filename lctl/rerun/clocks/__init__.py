@@ -1,0 +1,1 @@
+"""Virtual time, and who waits for it."""

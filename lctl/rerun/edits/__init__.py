@@ -1,0 +1,1 @@
+"""What a fork changes: of requests, answers, tools."""

@@ -1,0 +1,1 @@
+"""How far a rerun was the recorded run, and where it was not."""

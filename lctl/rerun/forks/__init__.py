@@ -1,0 +1,1 @@
+"""Where a recording is forked, and what follows from there."""

@@ -1,0 +1,1 @@
+"""What a rerun does not do to the world, and how it ends."""

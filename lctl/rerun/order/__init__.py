@@ -1,0 +1,1 @@
+"""In which order things reach the program, and who goes on next."""

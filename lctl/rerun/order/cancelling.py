@@ -1,0 +1,99 @@
+"""Coroutines that wait for what will not come: until the program cancels them, as it did."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from lctl.rerun.order.idleloop import follows
+from lctl.rerun.order.leaving import never
+from lctl.rerun.order.parties import Ending, running_loop
+
+if TYPE_CHECKING:
+    from lctl.rerun.order.homes import Homes
+    from lctl.rerun.order.parties import Door
+    from lctl.rerun.order.score import Score
+    from lctl.rerun.order.stage import Stage
+    from lctl.rerun.order.waiting import Key
+
+
+class Cancelling:
+    """Mixed into the conductor."""
+
+    if TYPE_CHECKING:
+        _door: Door
+        _homes: Homes
+        _score: Score
+        _stage: Stage
+
+        async def wait_async(self, key: Key, lasting: bool = False) -> None: ...
+        def _note(self, loop: Any, place: int) -> None: ...
+
+    async def never_async(self, key: Key | None = None) -> None:
+        """Wait until cancelled. Raises RerunStopped where nothing else can happen any more.
+
+        Args:
+            key: the recorded moment of the end. Of several calls cancelled at once each goes on in its turn:
+                a set of tasks is cancelled in the order of their addresses.
+        """
+        loop = running_loop()
+        if loop is None:
+            from lctl.rerun.clocks.triowaiting import Suspended
+
+            await Suspended()
+            return
+        try:
+            if key is not None and not self._stage.over:
+                await self._end_async(key, loop)
+            await self._hang(loop)
+        except asyncio.CancelledError:
+            if key is not None:
+                await self._cancelled_async(key, loop)
+            raise
+
+    async def _cancelled_async(self, key: Key, loop: Any) -> None:
+        """Return when it is the turn of the end of a call that has been cancelled. If it is cancelled once
+        more, as anyio's scopes do in each turn, it waits on where that is known to be some turns away."""
+        again = False
+        while True:
+            with self._door:
+                place = self._score.place(key)
+                if place is None:
+                    return
+                left = self._homes.turns_until_end(place, loop, again)
+                if left == 0 or (left is None and again):
+                    self._score.play(place)
+                    self._note(loop, place)
+                    return
+            try:
+                await self.wait_async(key, lasting=True)
+            except asyncio.CancelledError:
+                again = True
+
+    async def _end_async(self, key: Key, loop: Any) -> None:
+        """Wait until cancelled, or until the turn in which the recorded call was."""
+        with self._door:
+            place = self._score.place(key)
+            if place is None or place in self._stage.waiting or not follows(loop):
+                return
+            self._homes.settle(key[0], loop)
+            future = loop.create_future()
+            party = self._stage.waiting[place] = Ending(place, loop, future)
+            self._stage.hanging[future] = loop
+        try:
+            await future
+        finally:
+            with self._door:
+                self._stage.hanging.pop(future, None)
+                if self._stage.waiting.get(place) is party:
+                    del self._stage.waiting[place]
+
+    async def _hang(self, loop: Any) -> None:
+        if self._stage.over:
+            raise never()
+        future = loop.create_future()
+        self._stage.hanging[future] = loop
+        try:
+            await future
+        finally:
+            self._stage.hanging.pop(future, None)

@@ -1,0 +1,339 @@
+"""Who is on stage, and who goes on next. All but `stand` is called with the door shut (`Stage.door`)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from time import process_time
+from typing import Any
+
+from lctl.clock import monotonic
+from lctl.errors import RerunStopped
+from lctl.rerun.clocks.pace import Pace
+from lctl.rerun.order.computing import Computing
+from lctl.rerun.order.idleloop import IdleLoop, follows
+from lctl.rerun.order.parties import Alarm, Awaiting, Blocked, Door, Ending, Held, Queued, refuse
+from lctl.rerun.order.quiescence import Threads
+from lctl.rerun.order.score import Score, Violation
+from lctl.rerun.order.upcoming import Upcoming
+from lctl.rerun.order.waiting import Key
+from lctl.rerun.order.watching import Watch, has_children
+
+#: Real seconds for which a delivery that nobody asked for is waited for: where threads are blocked in
+#: locks, and where something outside the program may still bring it about.
+_SURE = 0.003
+_PATIENCE = 1.0
+#: Real seconds after which a program that can never go on is told so.
+_END = 0.5
+#: Real seconds after which it is looked what became of who was let go on.
+_LATER = 0.001
+#: Milliseconds by which a timer may be late on virtual time, which leaves out what computing takes.
+_SLACK = 20.0
+_FOREVER = float("inf")
+
+_monotonic = monotonic
+
+
+class Stage:
+    """The parties of one rerun.
+
+    Attributes:
+        blocked: threads that wait here, and `loops` that have nothing to do, by the system's number of their
+            threads.
+        waiting: who waits for a delivery, by its place in the score. `upcoming`: what loops know of it.
+        hanging: futures of coroutines that wait for ever, with their loops; `never`: such threads.
+        live: how many real calls are in flight.
+        last: what was delivered last.
+        over: the rerun has ended, and nobody waits (`lctl.rerun.order.leaving`).
+    """
+
+    def __init__(self, score: Score, pace: Pace) -> None:
+        self.score = score
+        self.pace = pace
+        self.door = Door()
+        self.blocked: dict[int, Blocked] = {}
+        self.loops: dict[int, IdleLoop] = {}
+        self.waiting: dict[int, Blocked | Awaiting | Held] = {}
+        self.alarms: list[Alarm] = []
+        self.never: list[Blocked] = []
+        self.hanging: dict[Any, Any] = {}
+        self.live = 0
+        self.upcoming = Upcoming(score, self.waiting)
+        self.threads = Threads()
+        self.watch = Watch(self._look)
+        self.violations: list[Violation] = []
+        self.last: Key | None = None
+        self.over = False
+        #: Done once, where nothing can happen any more.
+        self.standstill: Callable[[], None] | None = None
+        self._stalled: tuple[int, bool, float] | None = None
+        self._ending: float | None = None
+        self._computing = Computing(self.threads, self.watch)
+        self._look_ahead()
+
+    def block(self, party: Blocked) -> None:
+        self.threads.came(party.tid)
+        self.blocked[party.tid] = party
+        self.step()
+
+    def unblock(self, party: Blocked) -> None:
+        """It was interrupted by a signal."""
+        if not party.released:
+            self.blocked.pop(party.tid, None)
+            if party.place is not None:
+                self.waiting.pop(party.place, None)
+
+    def stand(self, party: Blocked) -> None:
+        """Wait here, with the door open, until it may go on."""
+        try:
+            party.block()
+        except BaseException:
+            with self.door:
+                self.unblock(party)
+            raise
+
+    def is_alone(self) -> bool:
+        """Whether nothing runs but this thread."""
+        if self.blocked or self.loops or self.alarms or self.live or self.pace.realtime:
+            return False
+        return not self.threads.some((threading.get_native_id(), self.watch.tid))
+
+    def play(self, place: int) -> None:
+        """The delivery is made."""
+        self.pace.jump(self.score.at(place))
+        key = self.score.key(place)
+        if self.score.play(place) and self.last is not None:
+            self.violations.append(Violation(key, self.last))
+        self.last = key
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        head = self.score.head
+        self.pace.next = self.score.at(head) if head < self.score.length else 0.0
+
+    # -- who goes on -------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """If all are at rest, let the next go on; else have it looked again."""
+        if not (self.waiting or self.blocked or self.alarms or self.loops):
+            return
+        if self._at_rest():
+            self._computing.end()
+            self._release()
+            if self.blocked or self.loops or self.alarms or self.threads.some(self._parked()):
+                # Who goes on may end, or block elsewhere, and never come here again.
+                self.watch.after(_LATER)
+            return
+        self._stalled = self._ending = None
+        for loop in self.loops.values():
+            if loop.is_called():
+                loop.wake()  # what the garbage collector made it do, while it went to rest, woke nobody
+        if self._computing.is_ceaseless(self._gap()):
+            self.threads.give_up()
+        self._ring_computed()
+        self.watch.soon()
+
+    def _ring_computed(self) -> None:
+        for alarm in list(self.alarms):
+            if alarm.used is not None and process_time() > alarm.used:
+                self._ring(alarm)
+
+    def look_soon(self) -> None:
+        """Have it looked whether the next can go on: this thread is not at rest, but goes on itself."""
+        if self.waiting or self.blocked or self.alarms or self.loops:
+            self.watch.soon()
+
+    def _look(self) -> None:
+        with self.door.lock:
+            self.step()
+
+    def _gap(self) -> float:
+        """Recorded milliseconds from now to the next delivery."""
+        head = self.score.head
+        return max(0.0, self.score.at(head) - self.pace.now) if head < self.score.length else 0.0
+
+    def _at_rest(self) -> bool:
+        if self._is_called():
+            return False
+        parked = self._parked()
+        if self.threads.some(parked) and not self.threads.at_rest(parked, self.watch.tid):
+            return False
+        return not self._is_called()
+
+    def _is_called(self) -> bool:
+        return bool(self.door.arriving) or any(loop.is_called() for loop in self.loops.values())
+
+    def _parked(self) -> set[int]:
+        return {*self.blocked, *self.loops, self.watch.tid, threading.get_native_id()}
+
+    def _release(self) -> None:
+        place, timer = self._first_place(), self._first_timer()
+        if (place is None or place > self.score.head) and not self._sleeps_first(timer):
+            for loop in list(self.loops.values()):
+                if loop.is_paused:  # in vain: what it stands still for does not come
+                    self.loops.pop(loop.tid)
+                    loop.wake()
+                    return
+        if place is None and timer is None:
+            self._end()
+            return
+        self._ending = None
+        at = _FOREVER if place is None else self.score.at(place)
+        if place is not None and place > self.score.head:
+            at += _SLACK  # the one that is due before it may be asked for after the timer
+        elif place is not None and isinstance(timer, IdleLoop) and isinstance(self.waiting[place], Awaiting):
+            at -= self.pace.unsaid()  # a limit of its time counts from a moment that was too early
+        if isinstance(timer, Queued) and (timer.until or 0.0) <= at:
+            if self._is_settled():
+                self._free(timer)
+        elif timer is not None and (timer.until or 0.0) <= at:
+            if self._is_time(timer.until or 0.0):
+                self._ring(timer)
+        elif place is not None and (not self.pace.realtime or self._is_time(at)):
+            self._play_for(place)
+
+    def _sleeps_first(self, timer: Blocked | IdleLoop | Alarm | None) -> bool:
+        """Whether who sleeps goes on before the head of the score is due: it may be what asks for that."""
+        head = self.score.head
+        due = self.score.at(head) if head < self.score.length else 0.0
+        return isinstance(timer, Blocked) and (timer.until or 0.0) <= due
+
+    def _first_place(self) -> int | None:
+        """The earliest delivery that somebody waits for who can hear."""
+        return min((place for place, party in self.waiting.items() if self._can_hear(party)), default=None)
+
+    def _can_hear(self, party: Blocked | Awaiting | Held) -> bool:
+        """Not so a coroutine whose loop's thread is blocked in a call that another one made."""
+        if isinstance(party, Blocked):
+            return True
+        if isinstance(party, Ending) and not party.is_over():
+            loop = self.loops.get(party.tid)  # else it may be cancelled yet
+            return loop is not None and loop.loop is party.loop and loop.is_paused
+        if follows(party.loop):
+            return party.tid in self.loops
+        return party.tid not in self.blocked
+
+    def _first_timer(self) -> Blocked | IdleLoop | Alarm | None:
+        first: Blocked | IdleLoop | Alarm | None = None
+        soonest = _FOREVER
+        for group in (self.blocked.values(), self.loops.values(), self.alarms):
+            for party in group:
+                until = party.until
+                if until is not None and until < soonest:
+                    first, soonest = party, until
+        return first
+
+    def _is_time(self, until: float) -> bool:
+        """Whether the clock may say `until` now. It goes with the world while that is waited for."""
+        left = self.pace.left(until, not self.pace.realtime and self.is_outside())
+        if left > 0:
+            self.watch.after(left)
+        return left <= 0
+
+    def is_outside(self) -> bool:
+        """Whether something of the world may come in its own time."""
+        if self.live or any(loop.has_traffic() for loop in self.loops.values()) or has_children():
+            return True
+        parked = self._parked()
+        return self.threads.some(parked) and self.threads.any_outside(parked)
+
+    def _play_for(self, place: int) -> None:
+        """Let go on who waits for it, unless an earlier one may still be asked for."""
+        if place > self.score.head:
+            if not self._is_settled():
+                return
+            end = self._first_end()
+            if end is not None:
+                self._free_early(end)
+                return
+            queued = self._first_queued()
+            if queued is not None:
+                self._free(queued)
+                return
+            self.score.pass_over(place)
+        party = self.waiting.pop(place)
+        self.play(place)
+        if isinstance(party, Blocked):
+            self._free(party)
+            return
+        if isinstance(party, Held) and party.until > self.pace.now:
+            self.pace.move(party.until)
+        loop = self.loops.pop(party.tid, None)
+        if loop is not None:
+            loop.grant(party, self.score.turn(place) is not None)
+        elif isinstance(party, Awaiting):
+            party.wake()
+
+    def _first_end(self) -> Blocked | None:
+        """Who waits for the turn of the earliest end of a job. That delivers nothing: where this thread is
+        what a pool lacks for what is due, or who asks for that waits for it, it goes on before its turn."""
+        waiting = sorted(self.waiting.items())
+        ends = (party for place, party in waiting if self.score.is_end(place) and isinstance(party, Blocked))
+        return next(ends, None)
+
+    def _first_queued(self) -> Queued | None:
+        queued = (party for party in self.blocked.values() if isinstance(party, Queued))
+        return min(queued, key=lambda party: party.until or 0.0, default=None)
+
+    def _free_early(self, end: Blocked) -> None:
+        assert end.place is not None
+        del self.waiting[end.place]
+        self.score.play(end.place)  # but it is not yet the time of it
+        self._free(end)
+
+    def _is_settled(self) -> bool:
+        """Nobody asked for the head of the score: whether that is certain by now."""
+        if self.live:
+            return False
+        now, head = _monotonic(), self.score.head
+        outside = self.is_outside()
+        if outside or self.threads.some(self._parked()):
+            if self._stalled is None or self._stalled[:2] != (head, outside):
+                self._stalled = head, outside, now  # who was outside may have come back just now
+            enough = _PATIENCE if outside else _SURE
+            if now - self._stalled[2] < enough:
+                self.watch.after(enough / 3)
+                return False
+        self._stalled = None
+        return True
+
+    def _ring(self, timer: Blocked | IdleLoop | Alarm) -> None:
+        self.pace.move(timer.until or 0.0)
+        if isinstance(timer, Blocked):
+            self._free(timer)
+        elif isinstance(timer, IdleLoop):
+            self.loops.pop(timer.tid, None)
+            timer.wake()
+        else:
+            self.alarms.remove(timer)
+            timer.ring()
+
+    def _free(self, party: Blocked) -> None:
+        self.blocked.pop(party.tid, None)
+        party.release()
+
+    def _end(self) -> None:
+        """Nothing can happen any more, but from outside."""
+        if not (self.never or self.hanging):
+            return
+        now = _monotonic()
+        if self._ending is None:
+            self._ending = now
+        if now - self._ending < _END or self.is_outside():
+            self.watch.after(_END / 2)
+            return
+        act, self.standstill = self.standstill, None
+        if act is not None:
+            self._ending = now
+            self.watch.after(_END)  # the program may take no notice of it
+            act()
+            return
+        stopped = RerunStopped(
+            "the program waits for the answer to a call that had none in the recording, and for nothing else"
+        )
+        for party in self.never:
+            if not party.released:
+                party.error = stopped
+                self._free(party)
+        for future, loop in list(self.hanging.items()):
+            loop.call_soon_threadsafe(refuse, future, stopped)

@@ -1,0 +1,1 @@
+"""Which recorded answer a crossing of the border gets."""

@@ -1,0 +1,1 @@
+"""What was recorded: the tape and how it is read from logs."""

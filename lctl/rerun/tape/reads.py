@@ -1,0 +1,104 @@
+"""What the program reads of its surroundings (clocks, chance, environment), as it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import TYPE_CHECKING, Any
+
+from lctl.rerun.serving import misses
+from lctl.session.border import LOGGED
+from lctl.session.concurrency.pooljobs import Seen
+
+if TYPE_CHECKING:
+    from lctl.rerun.exactness.certificate import Tally
+    from lctl.rerun.guarding.halting import Halt
+    from lctl.rerun.order.livelanes import LiveLanes
+    from lctl.rerun.settings import Settings
+    from lctl.rerun.tape.entries import Read
+    from lctl.rerun.tape.tape import Tape
+    from lctl.session.concurrency.lanes import Lane
+
+
+class Reads:
+    """Of one tape, in the order of each lane and source."""
+
+    def __init__(self, tape: Tape, settings: Settings, tally: Tally, halt: Halt, live: LiveLanes) -> None:
+        self._tape = tape
+        self._settings = settings
+        self._tally = tally
+        self._halt = halt
+        self._live = live
+        self._seen: dict[str, list[Seen]] = {}
+        for lane, *seen in (tape.jobs.get("value") or {}).get("seen") or ():
+            self._seen.setdefault(lane, []).append(Seen(lane, *seen))
+        self._served: dict[tuple[str, str], int] = {}  # how many of a lane and source
+
+    def ambient(self, source: str, key: str, lane: Lane) -> tuple[Any] | None:
+        """The recorded value in a tuple; None: read it for real.
+
+        Raises:
+            RerunStopped: the tape does not hold it.
+        """
+        if lane in self._live:
+            return None
+        place = (lane.path, source)
+        row = self._tape.reads.get(place, ())
+        if not (self._tape.has_ambient or row):
+            return None
+        self._halt.check()
+        at = self._served.get(place, 0)
+        if source == LOGGED:  # libraries need not say the same again
+            at = next((n for n in range(at, len(row)) if row[n].key == key), len(row))
+            if at == len(row):
+                return None
+        if at < len(row) and row[at].key == key:
+            self._served[place] = at + 1
+            self._tally.reads += 1
+            return (row[at].value,)
+        if at >= len(row) and self._tape.log.open and self._settings.at is None:
+            raise self._halt.at_end_of(self._tape.log)
+        if self._settings.policy == "strict" and self._settings.on_miss == "stop":
+            self._tally.add("unmatched")
+            recorded = row[at] if at < len(row) else None
+            raise self._halt.stop(misses.of_read(source, key, lane.path, at + 1, recorded))
+        self._tally.add("executed")
+        return None
+
+    def _next(self, source: str, lane: Lane) -> Read | None:
+        """What `lane` is given next of that source; None where the tape has no more."""
+        place = (lane.path, source)
+        row, at = self._tape.reads.get(place, ()), self._served.get(place, 0)
+        return row[at] if at < len(row) else None
+
+    def seen(self, key: str, of: str, lane: Lane) -> list[int] | None:
+        """See `lctl.session.border.Player.seen`. All need not be asked for: some libraries look once more, or
+        once less, as threads come to run."""
+        if lane in self._live:
+            return None
+        self._halt.check()
+        left = self._seen.get(lane.path, [])
+        at = next((n for n, one in enumerate(left) if (one.key, one.of) == (key, of)), None)
+        return None if at is None else left.pop(at).jobs
+
+    def jobs(self) -> dict[str, Any] | None:
+        """See `lctl.session.border.Player.jobs`."""
+        if self._settings.at is not None or self._live:
+            return None
+        return {} if self._halt.why is not None else self._tape.jobs
+
+    def shown(self) -> list[dict[str, Any]] | None:
+        """See `lctl.session.border.Player.shown`."""
+        if self._settings.at is not None or self._live:
+            return None
+        return [] if self._halt.why is not None else self._tape.shown
+
+    def unused(self, skipped: Container[int]) -> list[str]:
+        """What was recorded and not read, but for the events `skipped`."""
+        found = []
+        for (lane, source), row in self._tape.reads.items():
+            left = sum(one.seq not in skipped for one in row[self._served.get((lane, source), 0) :])
+            # A seed is taken from the header of each session, not asked for.
+            if left and source not in ("seed", LOGGED):
+                what = f"{left} {source} read{'' if left == 1 else 's'} of lane {lane}"
+                found.append(f"event {row[-left].seq}: {what}")
+        return found

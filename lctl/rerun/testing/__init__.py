@@ -1,0 +1,1 @@
+"""Cassettes of tests."""

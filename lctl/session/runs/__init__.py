@@ -1,0 +1,1 @@
+"""Steps, and runs of functions that are steps."""

@@ -1,0 +1,1 @@
+"""Calls of tools, from their beginning to their event."""
