@@ -256,7 +256,7 @@ FORMATS: tuple[tuple[str, str], ...] = (
     ),
 )
 
-#: Kinds that need no such run, and what one of is in each of them, in lower case.
+#: Kinds that may be without such a run, and words one of which is in each of them, in lower case.
 WITHOUT_RUN = {
     "slack": ("hooks.slack.com/", "xox", "xapp-"),
     "webhook": ("hook",),
