@@ -160,8 +160,9 @@ def _merged(body: bytes, only_text: OnlyText) -> tuple[bytes, int]:
     if found is None:
         return body, 0
     start = found.end()
-    between = sample[sample.index(b'"', start) :] + _NEXT + sample[:start]
-    first, *texts = body.split(between)
+    after, before = sample[sample.index(b'"', start) :], b"data: " + sample[:start]
+    between = after + b"\n\n" + before
+    first, *texts = _split(body, after, before)
     if len(texts) < _FEW or not _joins(sample, start, only_text):
         return body, 0
     last = texts.pop()
@@ -173,6 +174,25 @@ def _merged(body: bytes, only_text: OnlyText) -> tuple[bytes, int]:
         pieces = list(run)
         parts += [b"".join(pieces)] if is_text else pieces
     return between.join((*parts, last)), len(texts) + 1 - len(parts)
+
+
+def _split(body: bytes, after: bytes, before: bytes) -> list[bytes]:
+    """`body.split(after + b"\n\n" + before)`, where no line ends in either. For what is as long Python makes
+    a table anew at each place, which costs more than all of this."""
+    made: list[bytes] = []
+    begun: list[bytes] = []  # of the piece that goes on with `last`
+    last, *events = body.split(b"\n\n")
+    size, rest = len(before), -len(after)
+    for event in events:
+        if event.startswith(before) and last.endswith(after):
+            last = last[:rest]
+            made.append(b"\n\n".join((*begun, last)) if begun else last)
+            begun, last = [], event[size:]
+        else:
+            begun.append(last)
+            last = event
+    made.append(b"\n\n".join((*begun, last)))
+    return made
 
 
 def _joins(sample: bytes, start: int, only_text: OnlyText) -> bool:

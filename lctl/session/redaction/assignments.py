@@ -68,12 +68,17 @@ def _assigns(
     is_secret_name: Callable[[str], bool],
 ) -> bool:
     secret, sign = found["secret"], found["sign"].strip()
-    if forms.no_secret.fullmatch(secret) or _MARK in secret:
-        return False
     start = named.start()
     while start and (text[start - 1].isalnum() or text[start - 1] in "-_."):
         start -= 1
     name = text[start : named.end()]
+    # Nearly every "token" of prose stops here, so this is asked before all else.
+    if not sign and (
+        secret[0] == "-" or not _is_told(text[max(0, start - 128) : start], name, quoted=bool(found["open"]))
+    ):
+        return False
+    if forms.no_secret.fullmatch(secret) or _MARK in secret:
+        return False
     if start and text[start - 1] in "?&" and found["sign"][-1:].isspace():
         return False  # the parameter of a URL, left empty: `?token= for more`
     if name.lower() == "pwd":  # of a connection string; the shell has its folder there
@@ -83,9 +88,7 @@ def _assigns(
     if secret.lower() in ("bearer", "basic"):
         return False  # a scheme; what follows it has been looked at
     if not sign:
-        return secret[0] != "-" and _is_told(
-            text[max(0, start - 128) : start], name, quoted=bool(found["open"])
-        )
+        return True
     if secret.isalpha() and len(secret) < _TOKEN and normal(name).endswith("token"):
         return False  # of a grammar: `unexpected token: 'else'`
     if found["open"]:

@@ -256,30 +256,30 @@ FORMATS: tuple[tuple[str, str], ...] = (
     ),
 )
 
-#: Kinds that need no such run, and what is in each of them, in lower case.
+#: Kinds that may be without such a run, and words one of which is in each of them, in lower case.
 WITHOUT_RUN = {
-    "slack": "hooks.slack.com/",
-    "webhook": "hook",
-    "azure": "q~",
-    "paypal": "access_token$",
-    "openssl": "pass:",
-    "docker": "docker",
-    "chpasswd": "chpasswd",
-    "oracle": "@",
-    "pgpass": ":",
-    "said": "pass",
-    "putty": "putty-user",
-    "url-token": "://",
-    "curl": "curl",
-    "mysql": "mysql",
-    "sshpass": "sshpass -p",
-    "identified": "identified by",
-    "signature": "=",
-    "private-key": "private key",
-    "url-password": "://",
-    "authorization": "authorization",
-    "bearer": "bearer",
-    "basic": "basic",
+    "slack": ("hooks.slack.com/", "xox", "xapp-"),
+    "webhook": ("hook",),
+    "azure": ("q~",),
+    "paypal": ("access_token$",),
+    "openssl": ("pass:",),
+    "docker": ("docker login",),
+    "chpasswd": ("chpasswd",),
+    "oracle": ("sqlplus", "jdbc:oracle:"),
+    "pgpass": (":5432:", ":*:"),
+    "said": ("pass",),
+    "putty": ("putty-user",),
+    "url-token": ("@",),
+    "curl": ("curl",),
+    "mysql": ("mysql",),
+    "sshpass": ("sshpass -p",),
+    "identified": ("identified by",),
+    "signature": ("sig=", "x-amz-signature=", "x-amz-security-token="),
+    "private-key": ("private key",),
+    "url-password": ("@",),
+    "authorization": ("authorization",),
+    "bearer": ("bearer",),
+    "basic": ("basic",),
 }
 
 _SECRET = """
@@ -343,7 +343,8 @@ VALUE = (
 _COOKIE = r"(?:\\*\"[^\"\r\n]{0,4096}\"|[^;\"'\\\r\n]{0,4096}(?=;)|[^\s;\"'\\]*)"
 _COOKIE_NAME = r"[^\s=;,:&\"'\\(){}\[\]<>]+"
 COOKIES = (
-    r"(?i)(?P<set>set-?)?cookies?[\"'\\]*\s*[:=]\s*[\"'\\]*"
+    # The letters it may begin with first: so it is found twice as fast.
+    r"(?i)(?=[sc])(?P<set>set-?)?cookies?[\"'\\]*\s*[:=]\s*[\"'\\]*"
     rf"(?P<cookies>{_COOKIE_NAME}={_COOKIE}(?:[;,][ \t]*{_COOKIE_NAME}(?:={_COOKIE})?)*)"
 )
 #: One of them, and what else such a header says.

@@ -137,7 +137,7 @@ class Redactor:
 
     def _plain(self, text: str) -> str:
         forms = self._forms or self._compile()
-        lowered = text.lower()
+        lowered = forms.folded(text)
         is_named = forms.may_name(lowered)
         for kind, pattern in forms.formats_in(text, lowered):
             text = pattern.sub(lambda match, kind=kind: self._matched(match, kind), text)  # type: ignore[misc]
@@ -339,10 +339,9 @@ def _parsed(text: str) -> Any:
 
 def _is_user_and_password(encoded: str, *, is_text: bool = False) -> bool:
     from base64 import b64decode
-    from binascii import Error
 
     try:
         decoded = b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
         return b":" in decoded and (not is_text or decoded.decode().isprintable())
-    except (Error, UnicodeDecodeError):
+    except ValueError:  # no base64, letters beyond ASCII, no text
         return False

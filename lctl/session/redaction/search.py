@@ -56,16 +56,27 @@ class Forms:
         self.no_secret = re.compile(forms.NO_SECRET)
         self.placeholder = re.compile(forms.PLACEHOLDER)
         self.formats: Sequence[Form] = [(kind, re.compile(form)) for kind, form in forms.FORMATS]
-        self._free = [one for one in self.formats if one[0] in forms.WITHOUT_RUN]
+        kinds = [kind for kind, _ in forms.FORMATS]
+        self._signs = [(n, sign) for n, kind in enumerate(kinds) for sign in forms.WITHOUT_RUN.get(kind, ())]
+        self._in_runs = [n for n, kind in enumerate(kinds) if kind not in forms.WITHOUT_RUN]
+
+    @staticmethod
+    def folded(text: str) -> str:
+        """In lower case, each letter that a pattern without cases takes for one of ASCII as that one."""
+        lowered = text.lower()
+        if lowered.isascii():
+            return lowered
+        return lowered.replace("\u0131", "i").replace("i\u0307", "i").replace("\u017f", "s")
 
     def formats_in(self, text: str, lowered: str) -> Sequence[Form]:
-        """Those that may be found in a text, in their order; all where letters have more than two cases."""
-        if not text.isascii() or has_key(text.encode(), lowered):
-            return self.formats
-        return [one for one in self._free if forms.WITHOUT_RUN[one[0]] in lowered]
+        """Those that may be found in a text, in their order. `lowered`: see `folded`."""
+        found = {n for n, sign in self._signs if sign in lowered}
+        if has_key(text):
+            found.update(self._in_runs)
+        return [self.formats[n] for n in sorted(found)]
 
     def may_name(self, lowered: str) -> bool:
-        """Whether a text may say a name under which a secret is kept."""
+        """Whether a text may say a name under which a secret is kept. `lowered`: see `folded`."""
         return not lowered.isascii() or any(name in lowered for name in _NAMES)
 
     def names(self, text: str) -> Iterator[re.Match[str]]:

@@ -118,6 +118,8 @@ _DOT = re.compile(
     r"(?<=snyk_uat\.)|atlasv1\.|[0-9a-z_-]{6}\.[0-9a-z_-]{20}|[0-9a-z]{16}(?<=[0-9a-f]{32}\.[0-9a-z]{16})|"
     r"[0-9a-f]{20}(?<=[0-9a-z]{17}\.[0-9a-f]{20}))"
 ).search
+# No longer name: no letter stands between it and its value.
+_AUTH = re.compile(r"auth(?![0-9a-z])").search
 _A, _G, _J = b"AGJ"  # `in` finds a number in bytes five times as fast as bytes of one
 
 
@@ -172,23 +174,23 @@ def suspicion(names: Sequence[str], always: bool, learn: Callable[[], Iterable[s
         version = now  # last: another thread must not take the old values for the new
 
     def suspects(line: bytes, lowered: str) -> bool:
-        """One letter is found ten times as fast as a word: rare ones stand in front of their words."""
+        """One letter is found ten times as fast as a word: rare ones stand in front of their words. In a long
+        text five letters are found three times as fast as more."""
         if variables.version is not version:
             learn_anew()
         if (
-            "secret" in lowered
+            ("secre" in lowered and "secret" in lowered)
             or ("k" in lowered and _K(lowered) is not None)
             or ("@" in lowered and ("://" in lowered or "sqlplus" in lowered or "jdbc:oracle" in lowered))
-            or "curl" in lowered
-            or "identified by" in lowered
-            or ("q" in lowered and "mysql" in lowered)
+            or ("-" in lowered and ("curl" in lowered or ("q" in lowered and "mysql" in lowered)))
+            or ("ied b" in lowered and "identified by" in lowered)
             or ("~" in lowered and "q~" in lowered)
         ):
             return True
         if (
-            "bearer" in lowered
+            ("beare" in lowered and "bearer" in lowered)
             or ("pass" in lowered and _PASS(lowered) is not None)
-            or ("z" in lowered and "authoriz" in lowered)
+            or ("z" in lowered and "thori" in lowered and "authoriz" in lowered)
             or ("=" in lowered and ("pwd" in lowered or "basic " in lowered or _has_signature(lowered)))
         ):
             return True
@@ -258,10 +260,12 @@ def _has_signature(lowered: str) -> bool:
     return "sig=" in lowered or "signature=" in lowered
 
 
-def has_key(text: bytes, lowered: str) -> bool:
+def has_key(text: str) -> bool:
     """Whether a text may have a key that is told by how it is written; see `_has_key`."""
-    runs = text.translate(RUNS)
-    return _has_key(text, lowered, runs, runs.find(RUN))
+    line = text.encode("utf-8", "replace")
+    runs = line.translate(RUNS)
+    at = runs.find(RUN)
+    return at >= 0 and _has_key(line, line.lower().decode("latin-1"), runs, at)
 
 
 def _has_key(line: bytes, lowered: str, runs: bytes, at: int) -> bool:
@@ -298,7 +302,7 @@ def _introduced(line: bytes, lowered: str) -> bool:
         or b"c2st" in line
         or _DOT(lowered) is not None
         or "dapi" in lowered
-        or "auth" in lowered
+        or ("auth" in lowered and _AUTH(lowered) is not None)
         or "1//0" in lowered
         or "basic " in lowered
     )

@@ -266,6 +266,8 @@ KEPT: list[Any] = [
     "s3://bucket-with-a-long-name-2024/key and https://user-name-without-digits@example.com/",
     "self.auth = MultiDomainBasicAuth(index_urls=1); Address6.fromWildcard('*:*:*:*:ffff:*:*:*'); pgpass",
     "gnu.passwd TXT gnu:*:4567:123:GNU:/home/gnu:/bin/bash",
+    {"auth": "schlüssel", "note": "the password is none"},
+    "Basic kısımlar: the password is explained there; Basic KİTAPLAR",
     {"auth": "QmFzZTY0IG9mIG5vIGNvbG9uIGF0IGFsbA==", "auth_key_id": "a1", "author": "x1y2"},
     "napi_create_reference_from_a_value key-value-pairs-of-2024 pat-eu1-notauuid as-built-2024-documentation",
     "https://e.com/webhooks/1234567890 https://hooks.slack.com/services/ https://e.com/hooks/catch/12",
