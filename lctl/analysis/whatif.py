@@ -195,7 +195,7 @@ def edits_of(given: Sets) -> list[Edit]:
     if isinstance(given, Mapping):
         from lctl.patch.writing import print_setting
 
-        return [parse_edit(print_setting(target, value)) for target, value in given.items()]
+        return [parse_edit(print_setting(str(target), value)) for target, value in given.items()]
     return [parse_edit(one) if isinstance(one, str) else one for one in given]
 
 

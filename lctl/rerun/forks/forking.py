@@ -70,7 +70,7 @@ def edits_of(given: Edits, *, results: bool = False) -> list[Edit]:
     if isinstance(given, str):
         given = [given]
     if isinstance(given, Mapping):
-        given = [print_setting(target, value) for target, value in given.items()]
+        given = [print_setting(str(target), value) for target, value in given.items()]
     return [one if isinstance(one, Edit) else parse_edit(one, results=results) for one in given]
 
 
