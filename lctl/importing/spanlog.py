@@ -26,6 +26,8 @@ from lctl.state.messages import text_of
 
 #: What ends the name of a key in the text of a problem.
 _KEY = re.compile(r"[.:\[ ]")
+#: Moments of a span that are told otherwise.
+_TOLD = (names.EXCEPTION, names.FIRST_EVENT)
 #: What the message is of a call that ended so.
 _BROKEN = {"error": "error", "aborted": "aborted", "cancelled": "aborted"}
 
@@ -46,6 +48,7 @@ class SpanLog(EventList):
         self._growing = Growing(draft, "w" if unseen else "m")
         self._steps: dict[int, int] = {}  # number of a span -> seq of its step
         self._parents: dict[int, str | None] = {}  # of a model's span -> last message of its prompt
+        self._responses: dict[str, str] = {}  # id of an answer -> its last message
         self._defined: set[str] = set()
         self._failures = {
             n: details.same_failure(details.failure(span))
@@ -71,7 +74,7 @@ class SpanLog(EventList):
                     mark.name == names.EXCEPTION and names.DATA in mark.attributes
                 ):
                     entries.append((forest.mark_key(n, mark), _marking(self._mark, n, mark)))
-                elif mark.name != names.EXCEPTION and not mark.name.startswith("gen_ai."):
+                elif mark.name not in _TOLD and not mark.name.startswith("gen_ai."):
                     self._draft.lose(f"event {mark.name!r} of a span", self._where(n))
         for _, write in sorted(entries, key=lambda entry: entry[0]):
             write()
@@ -119,7 +122,7 @@ class SpanLog(EventList):
             "provider": call.provider,
             "operation": span.attributes.get(names.LCTL_OPERATION),
             "params": call.params,
-            "stream": True if span.attributes.get(names.REQUEST_STREAM) is True else None,
+            "stream": meaning.is_stream(span) or None,
         }
         definitions = details.definitions(span)
         if definitions:
@@ -135,10 +138,18 @@ class SpanLog(EventList):
             if self._forest.kinds[n] == "llm":
                 self._draft.lose("model span without messages (their content was not traced)", self._where(n))
             return data
+        if not read and span.span_id and not _is_ours(span):
+            self._draft.lose("call without its prompt in its span; only its answer", self._where(n))
         if not given and not span.error:
             self._draft.lose("call without an answer in its span; only what it read", self._where(n))
         before = len(self._draft.said)
-        self._parents[n] = self._growing.read(read, at=at, agent=agent, where=self._where(n))
+        goes_on = self._responses.get(_previous(call.params))
+        if _is_ours(span) or any(one.get("role") == "assistant" for one in read):
+            goes_on = None  # it tells what went before
+        if goes_on:  # instructions are given anew with each call
+            read = [one for one in read if one.get("role") not in ("system", "developer")]
+        about: dict[str, Any] = {"at": at, "agent": agent, "where": self._where(n)}
+        self._parents[n] = self._growing.read(read, goes_on, **about)
         for said in self._draft.said[before:]:
             self._derive(said, n)
             self.add_message(said, self._above(n))
@@ -191,6 +202,8 @@ class SpanLog(EventList):
         for said in self._draft.said[before:]:
             self.add_message(said, step)
             self.ask(said)
+        if ids and call.response_id:
+            self._responses[call.response_id] = ids[-1]
         reasons = value_of(span.attributes.get(names.FINISH_REASONS))
         each = reasons if isinstance(reasons, list) and len(reasons) == len(ids) else []
         return {
@@ -279,6 +292,11 @@ def _bound(write: Callable[[int], None], n: int) -> Callable[[], None]:
 
 def _marking(write: Callable[[int, Mark], None], n: int, mark: Mark) -> Callable[[], None]:
     return lambda: write(n, mark)
+
+
+def _previous(params: Mapping[str, Any] | None) -> str:
+    """Id of the answer that a request says it goes on from."""
+    return text((params or {}).get("previous_response_id"))
 
 
 def _is_ours(span: Span) -> bool:

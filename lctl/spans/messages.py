@@ -82,7 +82,7 @@ def _conventional(said: dict[str, Any]) -> tuple[Messages, Messages]:
         system = [{"role": role, "content": _listed(content)}]
     # Some tell the instructions in both places.
     first = [one for one in system if one.get("content") and one not in read[:1]]
-    return first + read, _listed_messages(said.get(names.OUTPUT_MESSAGES), "assistant")
+    return with_ids_of_calls(first + read), _listed_messages(said.get(names.OUTPUT_MESSAGES), "assistant")
 
 
 def _listed_messages(value: Any, role: str) -> Messages:
@@ -137,7 +137,7 @@ def _part_of(part: dict[str, Any]) -> dict[str, Any]:
         case "text" if "content" in part:
             return {"type": "text", "text": part["content"]}
         case "reasoning" if "content" in part:
-            return {"type": "thinking", "thinking": part["content"]}
+            return {"type": "thinking", "thinking": _thought(part["content"])}
         case "blob" if part.get("modality") == "image":
             url = f"data:{part.get('mime_type') or 'image/*'};base64,{part.get('content')}"
             return {"type": "image_url", "image_url": {"url": url}}
@@ -146,6 +146,12 @@ def _part_of(part: dict[str, Any]) -> dict[str, Any]:
         case "blob":
             return part_of(part) or part
     return part
+
+
+def _thought(content: Any) -> Any:
+    """A thought's text; OpenLLMetry has the parts of its summary, as JSON."""
+    parts = dicts(value_of(content))
+    return "\n".join(text(part.get("text")) for part in parts) if parts else content
 
 
 def _flat(fields: dict[str, Any], role: str) -> dict[str, Any]:
