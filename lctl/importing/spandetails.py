@@ -43,11 +43,16 @@ _TOLD = frozenset(
 _STATUS = ("http.response.status_code", "http.status_code")
 
 
+_TRACEBACK = "Traceback (most recent call last)"
+
+
 def failure(span: Span) -> dict[str, Any]:
     """The failure a span tells of: its exception, else its status."""
     raised = next((mark.attributes for mark in span.marks if mark.name == names.EXCEPTION), {})
     kind = text(span.attributes.get(names.ERROR_TYPE) or raised.get(names.EXCEPTION_TYPE))
-    said = text(raised.get(names.EXCEPTION_MESSAGE)) if span.error == "error" else span.error
+    said, _, traceback = span.error.partition(_TRACEBACK)
+    if said == "error" or traceback:  # each span that it passes has a longer one
+        said = text(raised.get(names.EXCEPTION_MESSAGE)) or said
     status = next((span.attributes[name] for name in _STATUS if name in span.attributes), None)
     if status is not None:
         kind, said = kind or f"http_{status}", said or f"HTTP status {status}"

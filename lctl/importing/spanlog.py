@@ -193,6 +193,8 @@ class SpanLog(EventList):
         span = self._forest.spans[n]
         call = meaning.call_of(span)
         given = [] if self._is_embedding(n) else messages_of(span)[1]
+        if span.error:  # OpenInference has an empty answer of a failed call of LangChain's
+            given = [one for one in given if any(value for key, value in one.items() if key != "role")]
         before = len(self._draft.said)
         made = Call(**call._asdict())
         about: dict[str, Any] = {"at": at, "agent": agent, "where": self._where(n)}
@@ -224,7 +226,9 @@ class SpanLog(EventList):
         data = meaning.tool_of(span)
         if "call_id" not in data:
             data |= self._call_asked(data)
-        self.asked.pop(data.get("call_id", ""), None)
+        asked = self.asked.pop(data.get("call_id", ""), None)
+        if asked is not None and _is_in_words(data.get("input"), asked[0]["arguments"]):
+            data["input"] = asked[0]["arguments"]
         self._reported.add(data.get("call_id", ""))
         if span.error:
             data["error"] = (
@@ -284,6 +288,13 @@ class SpanLog(EventList):
         if _is_ours(span):
             return span.attributes.get(names.INTENT)
         return "imported" if kind == "llm" and not span.name else span.name or None
+
+
+def _is_in_words(given: Any, arguments: Any) -> bool:
+    """Whether a tool's input is its arguments as LangChain tells them: the only one, or Python's text."""
+    if not isinstance(given, str) or not isinstance(arguments, dict):
+        return False
+    return given == str(arguments) or [given] == list(arguments.values())
 
 
 def _bound(write: Callable[[int], None], n: int) -> Callable[[], None]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from lctl.spans import conventions as names
+from lctl.spans.langchain import tool_result
 from lctl.spans.messages import json_of, messages_of, value_of
 from lctl.spans.span import Span
 from lctl.spans.values import dicts, mapping, text, tokens
@@ -22,6 +23,8 @@ _TRACELOOP = {"workflow": "chain", "task": "task", "agent": "agent", "tool": "to
 _LLM_TYPES = {"chat": "llm", "completion": "llm", "embedding": "embedding", "rerank": "reranker"}
 #: How the names of spans end that Laminar calls LLM, too, and that are none.
 _LAMINAR_EMBEDDINGS = frozenset({"embeddings", "embedding", "embed"})
+#: What else is told as a parameter of a call.
+_NO_PARAMS = frozenset({"model", "model_name", "messages", "tools", "stream", "_type"})
 _OPERATIONS = {**names.KINDS, "completion": "llm", "create_response": "llm", "responses": "llm"}
 
 
@@ -197,6 +200,9 @@ def tool_of(span: Span) -> dict[str, Any]:
         if value is not None:
             found[key] = json_of(value) if names.SEQ in said else _unwrapped(value_of(value))
     found = {**_in_marks(span), **found}
+    result = None if names.SEQ in said else tool_result(found.get("output"))
+    if result is not None:
+        found["output"], found["call_id"] = result
     call_id = text(_first(said, "call_id"))
     if call_id:
         found["call_id"] = call_id
@@ -245,8 +251,9 @@ def _params(said: dict[str, Any]) -> dict[str, Any]:
             # The conventions write it as a float; a provider takes a whole number.
             found[key] = int(value) if key == "top_k" and isinstance(value, float) else value
     given = value_of(said.get("llm.invocation_parameters"))
-    return found or ({k: v for k, v in given.items() if k not in ("model", "messages", "tools", "stream")}
-                     if isinstance(given, dict) else {})  # fmt: skip
+    return found or {
+        key: value for key, value in mapping(given).items() if key not in _NO_PARAMS and value is not None
+    }
 
 
 def _provider(named: str) -> str | None:

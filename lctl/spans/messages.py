@@ -136,7 +136,7 @@ def _part_of(part: dict[str, Any]) -> dict[str, Any]:
     match part.get("type"):
         case "text" if "content" in part:
             return {"type": "text", "text": part["content"]}
-        case "reasoning" if "content" in part:
+        case "reasoning" | "thinking" if "content" in part:
             return {"type": "thinking", "thinking": _thought(part["content"])}
         case "blob" if part.get("modality") == "image":
             url = f"data:{part.get('mime_type') or 'image/*'};base64,{part.get('content')}"

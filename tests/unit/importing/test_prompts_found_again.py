@@ -28,7 +28,7 @@ WORDS = {"type": "text", "content": "Sunny."}
 
 
 def test_items_with_keys_that_say_nothing() -> None:
-    """Langfuse's SDK writes an answer of the Responses API with all keys, a prompt with those that were set."""
+    """Langfuse's SDK writes answers of the Responses API with all keys, prompts with those that were set."""
     about = "langfuse.observation."
     thought = {"type": "reasoning", "id": "rs1", "summary": [{"type": "summary_text", "text": "Hm."}]}
     call = {"type": "function_call", "call_id": "c1", "name": "weather", "arguments": '{"city":"Rome"}'}
