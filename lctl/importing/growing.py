@@ -17,7 +17,8 @@ import orjson
 
 from lctl.codec.lines import encode_value
 from lctl.importing.draft import Call, Draft
-from lctl.importing.values import dicts, mapping, text, without
+from lctl.importing.values import dicts, function_call, mapping, text, without
+from lctl.spans.langchain import beside_calls
 
 _KEYS = ("role", "content", "parts", "name", "tool_calls", "tool_call_id", "reasoning")
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
@@ -110,13 +111,19 @@ def _told(value: Any) -> Any:
 
 
 def _without_thoughts(message: dict[str, Any]) -> dict[str, Any]:
-    """What an assistant's message says and asks; its text is one, in however many parts it is told."""
-    content = message.get("content")
+    """What an assistant's message says and asks, in anyone's words: its text is one, its calls no parts."""
+    content, calls = message.get("content"), message.get("tool_calls")
     if isinstance(content, list):
+        calls = calls or [
+            function_call(text(part.get("id")), text(part.get("name")), part.get("input", {}))
+            for part in dicts(content)
+            if part.get("type") == "tool_use"
+        ]
+        content = beside_calls(content) if calls else content
         parts = [part for part in content if mapping(part).get("type") not in _THOUGHTS]
         is_text = all(mapping(part).get("type") == "text" for part in parts)
         content = "".join(str(part.get("text") or "") for part in parts) if is_text else parts
-    return {**without(message, "reasoning", "content"), "content": content or None}
+    return {**without(message, "reasoning", "content"), "content": content or None, "tool_calls": calls}
 
 
 def _call(call: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 from lctl.errors import NotImportable
 from lctl.importing import otlp
 from lctl.importing.draft import Draft
+from lctl.importing.requests import messages_in
 from lctl.importing.source import Source
 from lctl.importing.spans import time_of
 from lctl.importing.values import dicts, items, mapping, role_of, text
@@ -32,6 +33,10 @@ _KIND, _PROMPT, _COMPLETION, _METADATA = (
     "gen_ai.prompt",
     "gen_ai.completion",
     "langsmith.metadata.",
+)
+#: What stands beside the parameters of a request: LangChain's, or the provider's own (`wrap_openai`).
+_NO_PARAMS = frozenset(
+    {"model", "model_name", "_type", "tools", "messages", "input", "system", "instructions", "stream"}
 )
 _TYPES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 
@@ -148,18 +153,16 @@ def _call(
     extra: dict[str, Any],
     metadata: dict[str, Any],
 ) -> dict[str, Any]:
-    given = mapping(extra.get("invocation_params"))
+    given = mapping(extra.get("invocation_params")) or (inputs if "model" in inputs else {})
     answers, reason, usage = _answers(outputs)
     model = text(metadata.get("ls_model_name")) or text(given.get("model")) or text(given.get("model_name"))
-    params = {
-        key: value
-        for key, value in given.items()
-        if key not in ("model", "model_name", "_type", "tools", "messages")
-    }
+    params = {key: value for key, value in given.items() if key not in _NO_PARAMS}
     said: dict[str, Any] = {
         names.MESSAGES: (_prompt(inputs), answers),
         names.REQUEST_MODEL: model,
-        names.RESPONSE_MODEL: model,
+        names.RESPONSE_MODEL: text(outputs.get("model")) or model,
+        names.RESPONSE_ID: text(outputs.get("id")) if outputs.get("object") == "response" else None,
+        names.REQUEST_STREAM: given.get("stream"),
         names.PROVIDER: text(metadata.get("ls_provider")),
         names.FINISH_REASONS: [reason] if reason else None,
         "llm.invocation_parameters": params or None,
@@ -193,6 +196,8 @@ def _usage(usage: dict[str, Any]) -> dict[str, Any]:
 def _prompt(inputs: dict[str, Any]) -> list[dict[str, Any]]:
     """What a call read. LangChain stores a list of prompts; of a model call there is one."""
     held = inputs.get("messages", inputs.get("input"))
+    if "model" in inputs and "messages" not in inputs and held:  # a request to the Responses API
+        return messages_in(inputs, "user") or []
     if isinstance(held, list) and held and isinstance(held[0], list):
         held = held[0]
     if isinstance(held, list):
@@ -206,6 +211,8 @@ def _answers(outputs: dict[str, Any]) -> tuple[list[dict[str, Any]], str, dict[s
     """(messages given, finish reason, usage)."""
     usage = mapping(outputs.get("usage_metadata")) or mapping(outputs.get("usage"))
     usage = usage or mapping(mapping(outputs.get("llm_output")).get("token_usage"))
+    if outputs.get("object") == "response":
+        return messages_in(outputs, "assistant") or [], text(outputs.get("status")), usage
     generations = outputs.get("generations")
     if isinstance(generations, list):
         several = generations[0] if generations and isinstance(generations[0], list) else generations
@@ -227,8 +234,14 @@ def _answers(outputs: dict[str, Any]) -> tuple[list[dict[str, Any]], str, dict[s
         if found:
             usage = usage or mapping(fields_of(listed[-1]).get("usage_metadata"))
             return found[-1:], "", usage
-    own = _message(outputs) or _words(outputs.get("output")) or _words(outputs.get("content"))
+    own = _said(_message(outputs)) or _words(outputs.get("output")) or _words(outputs.get("content"))
     return ([own] if own else []), text(outputs.get("stop_reason")), usage
+
+
+def _said(message: dict[str, Any]) -> dict[str, Any]:
+    """An answer's message without what else its API says of it."""
+    told = ("role", "content", "tool_calls", "function_call", "name")
+    return {key: message[key] for key in told if message.get(key) is not None}
 
 
 def _words(value: Any) -> dict[str, Any]:

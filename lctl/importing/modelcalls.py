@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from lctl.errors import NotImportable
 from lctl.importing import otlp
 from lctl.importing.answers import Answer, Messages, answer_of
+from lctl.importing.chunks import is_chunk, with_answers
 from lctl.importing.draft import Draft
 from lctl.importing.requests import messages_in
 from lctl.importing.source import Row, Source
@@ -47,6 +48,8 @@ def sees(source: Source) -> str:
     first = source.rows[:3]
     if any("role" in row.value and answer_of(row.value) is None for row in first):
         return ""  # messages, some of them as an API gave them
+    if first and is_chunk(first[0].value):
+        return "chunks of streamed answers"
     rows = source.rows if first and "custom_id" in first[0].value else first
     if not any(_holds_answer(row.value) for row in rows):
         return ""
@@ -61,7 +64,7 @@ def read(source: Source, draft: Draft) -> None:
     }
     found = []
     waiting = dict.fromkeys(asked)
-    for row in source.rows:
+    for row in with_answers(source.rows):
         exchange = _exchange(row, asked)
         name = row.value.get("custom_id")
         if exchange is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from lctl.importing.values import dicts, items, mapping, text
@@ -143,3 +144,21 @@ def _openai_form(one: dict[str, Any]) -> dict[str, Any]:
     if one.get("type") != "function" or "function" in one:
         return one
     return {"type": "function", "function": {key: value for key, value in one.items() if key != "type"}}
+
+
+def is_ours(span: Span) -> bool:
+    """Whether it says which event of a log of ours it was."""
+    return names.SEQ in span.attributes
+
+
+def outcome(span: Span) -> str | None:
+    """How its step ended."""
+    said = text(span.attributes.get(names.OUTCOME))
+    if said or span.error:
+        return said or "error"
+    return "success" if span.ok or not is_ours(span) else None
+
+
+def filled(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What of an event's data says something."""
+    return {key: value for key, value in data.items() if value not in (None, "", {}, [])}

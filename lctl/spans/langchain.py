@@ -45,3 +45,10 @@ def tool_result(value: Any) -> tuple[Any, str] | None:
     if fields.get("type") != "tool" or not text(fields.get("tool_call_id")):
         return None
     return fields.get("content"), text(fields["tool_call_id"])
+
+
+def are_arguments(given: Any, arguments: Any) -> bool:
+    """Whether a tool's input says these arguments: the text of the only one, or Python's of them all."""
+    if not isinstance(given, str) or not isinstance(arguments, dict):
+        return False
+    return given == str(arguments) or [given] == list(arguments.values())

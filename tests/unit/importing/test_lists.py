@@ -200,6 +200,28 @@ def test_x5_inspect_json_samples_calls_and_scores() -> None:
     assert [(fact["about"], fact["value"]) for fact in facts] == [("1_epoch_1/b", "C"), ("1_epoch_2/b", "C")]
 
 
+def test_inspect_calls_that_failed() -> None:
+    """The sample ended by it: the call is there, with what it was told, below what had been said."""
+    failed = {
+        "event": "model",
+        "model": "openai/gpt-4o",
+        "error": "Error code: 400",
+        "output": {"choices": []},
+    }
+    sample = {
+        "id": 1,
+        "epoch": 1,
+        "messages": [{"id": "a", "role": "user", "content": "2+2?"}],
+        "events": [failed],
+    }
+    found = imported({"version": 2, "eval": {"task": "t"}, "samples": [sample]})
+    assert tree(found) and found.lost == []
+    events = list(found.log.events())
+    assert [e.data["message"] for e in events if e.type == "error"] == ["Error code: 400"]
+    (start,) = [e.data for e in events if e.type == "step_start"]
+    assert (start["kind"], start["model"], start["prompt"]) == ("llm", "gpt-4o", "a")
+
+
 def test_x5_swe_agent_history() -> None:
     """Messages by agent, tool results by their call ids; thought and action stay beside the message."""
     call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}

@@ -236,3 +236,40 @@ def test_an_answer_put_into_a_list_of_messages_is_a_call() -> None:
     assert (end["model"], end["response_id"]) == ("claude-sonnet-4-5", "msg_1")
     assert end["tokens"] == {"input": 111, "output": 5, "cache_read": 100}
     assert [node.role for node in tree(found).leaves] == ["user"]
+
+
+def test_chunks_of_streams_a_line_each() -> None:
+    """Of two answers whose chunks came in turn; each is one, with its tool calls, reason and tokens."""
+
+    def chunk(id: str, delta: dict[str, Any], reason: str | None = None, **more: Any) -> dict[str, Any]:
+        choice = {"index": 0, "delta": delta, "finish_reason": reason}
+        return {"id": id, "object": "chat.completion.chunk", "model": "gpt-4o", "choices": [choice], **more}
+
+    def call(**function: Any) -> dict[str, Any]:
+        return {
+            "tool_calls": [{"index": 0, "id": "c1" if "name" in function else None, "function": function}]
+        }
+
+    used = {"prompt_tokens": 7, "completion_tokens": 2}
+    found = imported_lines(
+        [
+            chunk("a", {"role": "assistant", "content": ""}),
+            chunk("b", {"role": "assistant", "content": None}),
+            chunk("a", {"content": "Hel"}),
+            chunk("b", call(name="add", arguments='{"a"')),
+            chunk("a", {"content": "lo"}),
+            chunk("b", call(arguments=":2}"), "tool_calls"),
+            chunk("a", {}, "stop"),
+            {**chunk("a", {}), "choices": [], "usage": used},
+        ]
+    )
+    assert found.form == "calls"
+    ends = [e.data for e in found.log.events() if e.type == "step_end"]
+    assert [(end["model"], end["finish_reason"], end.get("tokens")) for end in ends] == [
+        ("gpt-4o", "stop", {"input": 7, "output": 2}),
+        ("gpt-4o", "tool_calls", None),
+    ]
+    first, second = (tree(found).transcript(leaf.id)[-1] for leaf in tree(found).leaves)
+    assert first == {"role": "assistant", "content": "Hello"}
+    assert second["tool_calls"][0]["function"] == {"name": "add", "arguments": '{"a":2}'}
+    assert lost(found) == {"what the model was asked: the file holds the answer alone": 2}
