@@ -7,6 +7,7 @@ its output that have the same `custom_id`.
 
 from __future__ import annotations
 
+import base64
 from typing import Any, NamedTuple
 
 from lctl.errors import NotImportable
@@ -102,7 +103,7 @@ def _holds_answer(value: dict[str, Any]) -> bool:
     messages, too."""
     if dicts(value.get("input")) and answer_of(value):
         return False
-    is_call = "custom_id" in value or bool(value.get("request"))
+    is_call = "custom_id" in value or bool(value.get("request")) or bool(text(value.get("error_str")))
     return _answer(value) is not None or (is_call and bool(_error(value)))
 
 
@@ -175,6 +176,16 @@ def _times(value: dict[str, Any], answer: Answer | None) -> tuple[int, int]:
     return begun or answer.start_ns, max(answer.end_ns, begun)
 
 
+def _own_id(id: str) -> str:
+    """The provider's id of a response, which LiteLLM hides in its own; requests go on from the provider's."""
+    head, _, hidden = id.partition("_")
+    try:
+        told = base64.b64decode(hidden + "=" * (-len(hidden) % 4), validate=True).decode()
+    except ValueError:
+        return id
+    return told.partition("response_id:")[2] or id if head == "resp" and told.startswith("litellm:") else id
+
+
 def _span(exchange: _Exchange, talks: dict[str, Messages]) -> Span:
     """The call as a span of a model: the tree of what was said is made of these."""
     request, answer, error = exchange.request, exchange.answer, exchange.error
@@ -188,10 +199,11 @@ def _span(exchange: _Exchange, talks: dict[str, Messages]) -> Span:
         names.MESSAGES: (read, answer.messages if answer else []),
         "llm.invocation_parameters": without(request, *_SAID),
         names.ERROR_TYPE: error.get("type", ""),
+        "llm.cost.total": exchange.about.get("response_cost") or "",  # LiteLLM
         "row": exchange.about,
     }
     if answer is not None:
-        talks[answer.id] = [*read, *answer.messages]
+        talks[_own_id(answer.id)] = [*read, *answer.messages]
         said |= {names.RESPONSE_MODEL: answer.model, names.RESPONSE_ID: answer.id, **answer.counts}
         said[names.PROVIDER] = answer.provider or text(exchange.about.get("custom_llm_provider"))
         said[names.FINISH_REASONS] = [one for one in answer.reasons if one]

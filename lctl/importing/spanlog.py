@@ -221,6 +221,7 @@ class SpanLog(EventList):
             "finish_reasons": each if len(set(map(str, each))) > 1 else None,
             "tokens": call.tokens,
             "first_chunk_ms": call.first_chunk_ms,
+            "cost": None if details.is_ours(span) else meaning.cost_of(span),
         }
 
     # -- tools and marks -----------------------------------------------------------------------

@@ -193,6 +193,7 @@ READ: dict[str, tuple[str, ...]] = {
                     "ai.toolCall.result"),
     "agent": (AGENT_NAME, "agent.name", "agent_name", "traceloop.agent.name", "graph.node.id"),
     "conversation": (CONVERSATION, "session.id", "traceloop.association.properties.session_id"),
+    "cost": ("llm.cost.total", "operation.cost", "gen_ai.usage.cost"),
     "first_token": ("gen_ai.server.time_to_first_token",),  # OpenLIT: also of answers that are no streams
     "stream": (REQUEST_STREAM, "gen_ai.is_streaming", "llm.is_streaming"),
     "work_input": ("input.value", "traceloop.entity.input", "raw_input", "lctl.input"),

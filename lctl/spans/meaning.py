@@ -23,6 +23,10 @@ _TRACELOOP = {"workflow": "chain", "task": "task", "agent": "agent", "tool": "to
 _LLM_TYPES = {"chat": "llm", "completion": "llm", "embedding": "embedding", "rerank": "reranker"}
 #: How the names of spans end that Laminar calls LLM, too, and that are none.
 _LAMINAR_EMBEDDINGS = frozenset({"embeddings", "embedding", "embed"})
+#: The event of a span that tells of an answer, as Strands writes it.
+_CHOICE = "gen_ai.choice"
+#: What ADK calls the results of several tools put together; each has a span of its own.
+_MERGED = "(merged tools)"
 #: What else is told as a parameter of a call.
 _NO_PARAMS = frozenset({"model", "model_name", "messages", "tools", "stream", "_type"})
 _OPERATIONS = {**names.KINDS, "completion": "llm", "create_response": "llm", "responses": "llm"}
@@ -48,6 +52,8 @@ def kind_of(span: Span) -> str:
     if names.SEQ in said:
         return text(said.get(names.KIND)) or ("agent" if names.TOOL_NAME not in said else "tool")
     operation = text(said.get(names.OPERATION))
+    if said.get(names.TOOL_NAME) == _MERGED:
+        return "span"
     if operation:
         return _OPERATIONS.get(operation, operation)
     for key, kinds in (
@@ -101,6 +107,10 @@ def call_of(span: Span) -> Called:
     reason = value_of(_first(said, "finish_reason"))  # Logfire writes a list as JSON
     if reason is None and names.SEQ not in said:
         reason = [one.get("finish_reason") for one in dicts(value_of(said.get(names.OUTPUT_MESSAGES)))]
+    if not reason and names.SEQ not in said:
+        reason = next(
+            (one.attributes.get("finish_reason") for one in span.marks if one.name == _CHOICE), None
+        )
     response = {} if names.RESPONSE_ID in said else _response(said)
     first = _first_chunk(span)
     counted = {
@@ -127,6 +137,12 @@ def _response(said: dict[str, Any]) -> dict[str, Any]:
     output = said.get("output.value")
     held = mapping(value_of(output)) if isinstance(output, str) and '"response"' in output else {}
     return held if held.get("object") == "response" else {}
+
+
+def cost_of(span: Span) -> float | None:
+    """What a call cost, as the span says; None where it does not, or says 0 for a model it does not know."""
+    cost = _first(span.attributes, "cost")
+    return float(cost) if isinstance(cost, int | float) and cost > 0 else None
 
 
 def is_stream(span: Span) -> bool:
@@ -258,7 +274,7 @@ def _params(said: dict[str, Any]) -> dict[str, Any]:
 
 def _provider(named: str) -> str | None:
     """A provider as lctl calls it. Some write what follows it (`openai.chat`, `openai.responses`)."""
-    if not named or named == "unknown":
+    if named in ("", "unknown", "strands-agents"):
         return None
     return names.OUR_PROVIDERS.get(named) or (
         named if named in ("x-ai",) or "." not in named else names.OUR_PROVIDERS.get(named.partition(".")[0])

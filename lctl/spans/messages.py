@@ -229,7 +229,10 @@ def _of_event(event: dict[str, Any], role: str) -> dict[str, Any]:
     calls = dicts(value_of(event.get("tool_calls")))
     if calls:
         message["tool_calls"] = calls
-    if role == "tool" and event.get("id"):
+    blocks = dicts(message["content"])
+    if role == "tool" and blocks and all("toolResult" in block for block in blocks):
+        message["role"] = "user"  # as Bedrock has it, whose blocks these are (Strands)
+    elif role == "tool" and event.get("id"):
         message["tool_call_id"] = text(event["id"])
     return message
 

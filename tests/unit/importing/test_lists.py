@@ -363,6 +363,22 @@ def test_adk_counts_what_was_thought_as_output() -> None:
     assert end["tokens"] == {"input": 4, "output": 7, "reasoning": 5}
 
 
+def test_adk_counts_what_other_providers_thought_once() -> None:
+    """By LiteLLM the answer's count has it: the total says so. Snake case names the model, too."""
+    usage = {"prompt_token_count": 4, "candidates_token_count": 7, "thoughts_token_count": 5,
+             "total_token_count": 11}  # fmt: skip
+    part = {"text": "a", "thought": None, "function_call": None}
+    events = [
+        {"id": "e1", "author": "user", "content": {"parts": [{"text": "q"}], "role": "user"}},
+        {"id": "e2", "author": "root", "content": {"parts": [part], "role": "model"},
+         "usage_metadata": usage, "model_version": "gpt-5"},
+    ]  # fmt: skip
+    found = imported({"id": "s", "app_name": "x", "events": events}, "adk")
+    (end,) = (event.data for event in found.log.events() if event.type == "step_end")
+    assert (end["tokens"], end["model"]) == ({"input": 4, "output": 7, "reasoning": 5}, "gpt-5")
+    assert tree(found).transcript("e2")[-1] == {"role": "model", "parts": [{"text": "a"}]}
+
+
 def test_x5_who_and_when_names_the_mistake() -> None:
     """Speakers are agents, and the mistake is a fact about its message."""
     history = [{"role": "Orchestrator (thought)", "content": "plan"}, {"role": "human", "content": "go"}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -206,6 +207,29 @@ def test_a_call_that_litellm_says_failed() -> None:
         ("success", 750.0),
         ("error", 750.0),
     ]
+
+
+def test_litellm_logs_of_one_failure() -> None:
+    """A file of failures alone holds calls, too, and no mere messages."""
+    found = imported({"messages": [ASK], "model": "gpt-4.1", "response": {}, "error_str": "no connection"})
+    assert found.form == "calls"
+    assert [e.data["message"] for e in found.log.events() if e.type == "error"] == ["no connection"]
+
+
+def test_litellm_logs_of_the_responses_api() -> None:
+    """Its ids of responses hide the provider's, from which requests go on. What a call cost is the step's."""
+
+    def row(id: str, words: str, **more: Any) -> dict[str, Any]:
+        hidden = base64.b64encode(f"litellm:custom_llm_provider:openai;response_id:{id}".encode()).decode()
+        said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": words}]}
+        response = {"id": f"resp_{hidden}", "object": "response", "model": "gpt-5", "output": [said]}
+        return {"messages": [{"role": "user", "content": words.lower()}], "model": "gpt-5",
+                "response": response, "response_cost": 0.25, "model_parameters": more}  # fmt: skip
+
+    found = imported_lines([row("resp_1", "ONE"), row("resp_2", "TWO", previous_response_id="resp_1")])
+    (leaf,) = tree(found).leaves
+    assert [node.text for node in tree(found).path(leaf.id)] == ["one", "ONE", "two", "TWO"]
+    assert [end["cost"] for end in ends(found)] == [0.25, 0.25]
 
 
 def test_answers_alone_and_alternatives() -> None:
