@@ -115,6 +115,6 @@ def _looks_like(source: Source) -> str:
         return "an lctl log already; commands take it as it is"
     named = ", ".join(map(str, keys)) or "no keys"
     return (
-        f"no form of conversation that is known (its first object has {named}); where it is one all the same, "
+        f"no form of conversation that is known (its first object has {named}); where it is one, "
         "'--from FORM' says so, and what a tool exports as OTLP (JSON) can be imported"
     )
