@@ -21,6 +21,7 @@ from lctl.importing.values import dicts, function_call, mapping, text, without
 from lctl.spans.langchain import beside_calls
 
 _KEYS = ("role", "content", "parts", "name", "tool_calls", "tool_call_id", "reasoning")
+_NESTED = (list, dict, type(None))
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 
@@ -107,7 +108,13 @@ def _told(value: Any) -> Any:
         return [_told(one) for one in value]
     if not isinstance(value, dict):
         return value
-    return {key: _told(one) for key, one in value.items() if one not in (None, [], {})}
+    if not any(isinstance(one, _NESTED) for one in value.values()):
+        return value
+    return {
+        key: _told(one) if isinstance(one, list | dict) else one
+        for key, one in value.items()
+        if one not in (None, [], {})
+    }
 
 
 def _without_thoughts(message: dict[str, Any]) -> dict[str, Any]:

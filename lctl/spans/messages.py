@@ -82,7 +82,10 @@ def _conventional(said: dict[str, Any]) -> tuple[Messages, Messages]:
         system = [{"role": role, "content": _listed(content)}]
     # Some tell the instructions in both places.
     first = [one for one in system if one.get("content") and one not in read[:1]]
-    return with_ids_of_calls(first + read), _listed_messages(said.get(names.OUTPUT_MESSAGES), "assistant")
+    read = first + read
+    if "fc_" in str(said.get(names.INPUT_MESSAGES)):
+        read = with_ids_of_calls(read)
+    return read, _listed_messages(said.get(names.OUTPUT_MESSAGES), "assistant")
 
 
 def _listed_messages(value: Any, role: str) -> Messages:
