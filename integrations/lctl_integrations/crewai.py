@@ -54,6 +54,7 @@ class CrewAI:
     modules = (
         "crewai.events.event_bus",
         "crewai.agent.core",
+        "crewai.events.utils.console_formatter",
         *crewai_tools.MODULES,
         *crewai_files.MODULES,
         *crewai_memories.MODULES,
@@ -79,6 +80,8 @@ class CrewAI:
             case "event_bus":
                 patches.wrap(module, "CrewAIEventsBus._prepare_event", self._bus.prepared)
                 patches.wrap(module, "CrewAIEventsBus.flush", crewai_handlers.flushed)
+            case "console_formatter":
+                crewai_handlers.patch(module, patches)
             case "core":
                 patches.wrap(module, "Agent.execute_task", self._bus.executing)
                 patches.wrap(module, "Agent.aexecute_task", self._bus.executing)

@@ -22,6 +22,7 @@ LATELY = 600.0
 #: Outcomes of closed runs that failed, and of those that did not get to their end by no failure of theirs.
 FAILED = frozenset({"error", "failed"})
 STOPPED = frozenset({"interrupted", "aborted", "cancelled"})
+UNKNOWN = "unknown"
 
 
 class Run(NamedTuple):
@@ -37,6 +38,8 @@ class Run(NamedTuple):
         where: address of a run in a store, whose `path` is then no file.
         source: opens that one's log.
         updated: seconds since the epoch of that one's last event.
+        ending: of a closed log without a summary the outcome its events tell, "open" where it was cut or a
+            step has not ended, UNKNOWN where too much would have to be read.
     """
 
     path: Path
@@ -50,6 +53,23 @@ class Run(NamedTuple):
     where: str = ""
     source: Callable[[], Log] | None = None
     updated: float = 0.0
+    ending: str = ""
+
+    @property
+    def outcome(self) -> str | None:
+        """How it ended: as its summary says, else its events."""
+        said = self.summary.get("outcome")
+        return said if isinstance(said, str) else self.ending or None
+
+    @property
+    def is_unended(self) -> bool:
+        """Closed, as far as its form tells, and yet its events do not come to an end."""
+        return not self.open and self.ending == "open"
+
+    @property
+    def is_unknown(self) -> bool:
+        """How it ended would have to be read."""
+        return not self.open and not self.problem and (self.events is None or self.ending == UNKNOWN)
 
     @property
     def live(self) -> bool:

@@ -6,17 +6,22 @@ import os
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from lctl.analysis.run import Run
+from lctl.analysis.run import FAILED, STOPPED, UNKNOWN, Run
 from lctl.codec.bytesource import FileBytes
 from lctl.codec.journal import layout
 from lctl.errors import LctlError
 
+if TYPE_CHECKING:
+    from lctl.codec import Log
+
 _TIME = re.compile(r"(\d{8})[-T]?(\d{6})")
 _HEAD, _END = 1024, 8192
+#: Bytes of a log without a summary up to which all its events are read for how it ended; events of others.
+_SMALL, _LAST = 1 << 18, 64
 _SEALED = re.compile(rb'"hash":\{"algorithm":"sha256","events":"[0-9a-f]{64}","count":(\d+)\}\}\s*$')
 _SUMMARY = b',"summary":{'
 
@@ -81,6 +86,7 @@ def _unclosed(path: Path, started: float, data: FileBytes) -> Run:
             events,
             {},
             found.tail_at is None,
+            ending="" if found.tail_at is None else _ending_of(path, data.size),
         )
     return _foreign(path, started, data)
 
@@ -98,10 +104,47 @@ def _foreign(path: Path, started: float, data: FileBytes) -> Run:
         log = open_log(path)
     except LctlError as error:
         return Run(path, {}, started, size, None, {}, False, str(error))
-    summary = (log.tail or {}).get("summary")
-    return Run(
-        path, log.chain, started, size, len(log), summary if isinstance(summary, dict) else {}, log.open
-    )
+    said = (log.tail or {}).get("summary")
+    summary = said if isinstance(said, dict) else {}
+    ending = "" if log.open or "outcome" in summary else ending_of(log, size)
+    return Run(path, log.chain, started, size, len(log), summary, log.open, ending=ending)
+
+
+def _ending_of(path: Path, size: int) -> str:
+    from lctl.codec import open_log
+
+    try:
+        log = open_log(path)
+    except LctlError:
+        return UNKNOWN
+    said = (log.tail or {}).get("summary")
+    return "" if isinstance(said, dict) and "outcome" in said else ending_of(log, size)
+
+
+def ending_of(log: Log, size: int) -> str:
+    """How a log without a summary ended: `ending` of a run. Of a large one its last events are read."""
+    if size > _SMALL:
+        found = _last_outcome(log)
+    else:
+        from lctl.state.summary import outcome_of
+        from lctl.state.timeline import Timeline
+
+        found = outcome_of(Timeline(log).last) or ""
+    is_cut = log.recovered is not None and found not in FAILED | STOPPED
+    return "open" if is_cut else found
+
+
+def _last_outcome(log: Log) -> str:
+    """Of the step on top that ended last, where nothing came after that but what belongs to no step."""
+    for event in reversed(list(log.events(max(log.first_seq, log.last_seq - _LAST)))):
+        if event.type == "step_end" and event.step is not None:
+            begun = next(iter(log.events(event.step, event.step + 1)), None)
+            outcome = event.data.get("outcome")
+            on_top = begun is not None and begun.type == "step_start" and begun.step is None
+            return outcome if on_top and isinstance(outcome, str) else UNKNOWN
+        if event.type in ("step_start", "error") or event.step is not None:
+            return "error" if event.type == "error" and event.step is None else UNKNOWN
+    return UNKNOWN
 
 
 def _chain(data: FileBytes) -> dict[str, Any] | None:

@@ -193,9 +193,9 @@ def edits_of(given: Sets) -> list[Edit]:
     if isinstance(given, str):
         given = [given]
     if isinstance(given, Mapping):
-        from lctl.patch.writing import print_value
+        from lctl.patch.writing import print_setting
 
-        return [parse_edit(f"{target}={print_value(value)}") for target, value in given.items()]
+        return [parse_edit(print_setting(target, value)) for target, value in given.items()]
     return [parse_edit(one) if isinstance(one, str) else one for one in given]
 
 

@@ -187,18 +187,19 @@ def open_note(run: Run) -> tuple[str, Style]:
 
 def ending_mark(run: Run) -> tuple[str, Style]:
     """Of a closed log: how the run ended. One that was stopped did not get to its end, and has not failed."""
-    outcome = run.summary.get("outcome")
-    if outcome in STOPPED:
+    if run.outcome in STOPPED:
         return ("✗", "yellow")
-    if run.events is None:
-        return ("?", "dim")  # nothing of it was read
-    return ("✗", "red") if outcome in FAILED else ("✓", "green")
+    if run.is_unknown:
+        return ("?", "dim")
+    if run.is_unended:
+        return ("○", "yellow")
+    return ("✗", "red") if run.outcome in FAILED else ("✓", "green")
 
 
 def _note(run: Run, errors: int | None, depth: int) -> Piece:
     if run.open:
         return open_note(run)
-    outcome = run.summary.get("outcome")
+    outcome = run.outcome
     if outcome in STOPPED:
         others = (errors or 0) - (outcome == "interrupted")  # what interrupted it is one of its errors
         word = "other error" if outcome == "interrupted" else "error"
@@ -207,6 +208,10 @@ def _note(run: Run, errors: int | None, depth: int) -> Piece:
         return (plural(errors, "error"), "yellow")
     if run.events is None:
         return (f"{run.size >> 20} MB in another form than lctl writes: not counted here", "dim")
+    if run.is_unended:
+        return ("did not come to its end", "yellow")
+    if run.is_unknown:
+        return ("how it ended was not read", "dim")
     if run.parent and not depth:
         return (f"└ of {plain(run.parent.get('id'), 60)} at {plain(run.parent.get('seq'), 12)}", "dim")
     return ""

@@ -27,7 +27,7 @@ from lctl.debugger.failing import Refused
 from lctl.debugger.opened import Opened
 from lctl.debugger.packing import Packing
 from lctl.debugger.shapes.common import Row
-from lctl.debugger.shapes.events import EventView
+from lctl.debugger.shapes.conversation import Call, Calls
 from lctl.debugger.shapes.runs import RunHeader, Session
 from lctl.debugger.views import calldiff, calls, conversations, costs, events, flow, messages, state
 from lctl.debugger.views.aside import TYPES
@@ -101,10 +101,10 @@ def answers(log: Log) -> dict[str, Any]:
         sampled.append(seqs[-1])
     listed = conversations.conversations(run, conversations.ConversationsAsked(limit=1000))
     called = calls.calls(run, calls.CallsAsked(limit=_CALLS))
-    views = {one.step: calls.call_view(run, one.step) for one in called.calls}
     packing = Packing()
-    whole = {seq: packing.event(view) for seq, view in _whole(run, rows)}
-    header = _header(run, rows, len(whole), packing.left_out)
+    views, diffs = _read(run, called.calls, packing)
+    whole = _whole(run, rows, packing)
+    header = _header(run, rows, len(whole), packing.left_out, called)
     made: dict[str, Any] = {
         "format": 1,
         "session": Session(
@@ -124,17 +124,12 @@ def answers(log: Log) -> dict[str, Any]:
             for leaf, view in _paths(run, [one.leaf for one in listed.conversations])
         },
         "calls": called,
-        "call": {str(step): packing.call(view) for step, view in views.items()},
+        "call": views,
         "costs": costs.costs(run, costs.CostsAsked()),
-        "diffs": {
-            f"{view.previous}-{step}": packing.diff(
-                calldiff.call_diff(run, calldiff.CallDiffAsked(left=view.previous, right=step))
-            )
-            for step, view in views.items()
-            if view.previous is not None
-        },
+        "diffs": diffs,
         "messages": packing.messages,
         "copies": packing.copies,
+        "exchanges": packing.exchanges,
         "cut": len(log) > len(rows),
     }
     plain: dict[str, Any] = msgspec.to_builtins(made, enc_hook=_listed)
@@ -149,7 +144,24 @@ def _some(run: Opened) -> Iterator[tuple[Any, int]]:
         yield one
 
 
-def _whole(run: Opened, rows: list[Row]) -> Iterator[tuple[str, EventView]]:
+def _read(run: Opened, called: list[Call], packing: Packing) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Calls by step, and each against the same agent's call before it: what a call has read is looked up
+    once for both."""
+    views: dict[str, Any] = {}
+    diffs: dict[str, Any] = {}
+    newest: dict[str, calls.Read] = {}
+    for one in called:
+        read = calls.read_of(run, one.step)
+        view = calls.view_of(run, read)
+        views[str(one.step)] = packing.call(view)
+        before = newest.get(one.agent)
+        if before is not None and before.call.step == view.previous:
+            diffs[f"{view.previous}-{one.step}"] = packing.diff(calldiff.diff_of(run, before, read))
+        newest[one.agent] = read
+    return views, diffs
+
+
+def _whole(run: Opened, rows: list[Row], packing: Packing) -> dict[str, Any]:
     """Events in full, as many as fit: what the program did first, then what was on the wire; small before
     large."""
     left, fit = _BYTES, set()
@@ -158,12 +170,15 @@ def _whole(run: Opened, rows: list[Row]) -> Iterator[tuple[str, EventView]]:
         if left < 0:
             break
         fit.add(one.seq)
-    for one in rows:
-        if one.seq in fit:
-            yield str(one.seq), events.event(run, events.EventAsked(seq=one.seq))
+    whole = {
+        str(one.seq): packing.event(events.view_of(run, one.seq, packing.instead))
+        for one in reversed(rows)
+        if one.seq in fit
+    }
+    return dict(reversed(whole.items()))
 
 
-def _header(run: Opened, rows: list[Row], whole: int, left_out: int) -> RunHeader:
+def _header(run: Opened, rows: list[Row], whole: int, left_out: int, called: Calls) -> RunHeader:
     """As far as the page holds the log, and what it says of the rest."""
     header = header_of(run, _recorded(run), [])
     notes = []
@@ -171,6 +186,9 @@ def _header(run: Opened, rows: list[Row], whole: int, left_out: int) -> RunHeade
         notes.append(f"this page holds the first {len(rows):,} of {len(run.log):,} events")
     if whole < len(rows):
         notes.append(f"{plural(len(rows) - whole, 'large event')} without what was said in them")
+    if called.total > len(called.calls):
+        some = f"the first {len(called.calls):,} of {called.total:,} calls"
+        notes.append(f"this page holds what {some} read and answered")
     if left_out:
         notes.append(f"{plural(left_out, 'early call')} without the request as Python and curl")
     if not notes:

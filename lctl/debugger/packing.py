@@ -3,19 +3,19 @@ conversation has read what those before it had, and they would be in the page as
 
     messages     those that stand in `conversation`, `call` and `diffs`, where their places here are given
     copies       by step: a call as Python and as curl; an event of a call says `{"lctl", "call": step}`
+    exchanges    by step: what a call had on the wire; an event of a call says its step
     diffs        of a part that is the same on both sides `[left, right]`
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from lctl.debugger.shapes.conversation import CallDiff, CallView, Conversation, Message
-from lctl.debugger.shapes.events import EventView
+from lctl.debugger.shapes.events import EventView, Exchange
 
 #: Characters of all requests together, as Python and as curl, that a page holds.
 _COPIES = 8 << 20
@@ -30,7 +30,7 @@ class Packing:
         self.copies: dict[str, dict[str, str]] = {}
         self.left_out = 0  # requests that there is no room for
         self._places: dict[int, int] = {}  # by identity: views make each once
-        self._kept: deque[str] = deque()  # steps in order, whose requests are in `copies`
+        self.exchanges: dict[str, list[Exchange]] = {}
         self._size = 0
 
     def conversation(self, view: Conversation) -> dict[str, Any]:
@@ -49,25 +49,29 @@ class Packing:
         return {**_fields(view), "parts": parts}
 
     def event(self, view: EventView) -> dict[str, Any]:
-        """One that belongs to a call takes its request from `copies`, which has room for the newest."""
+        """One that belongs to a call takes from `copies` and `exchanges`. Of requests there is room for
+        those that come first: give the newest first, which are next to what went wrong and hold most of
+        what others asked."""
         packed, copy, call = _fields(view), view.copy, view.call
-        if call is None or copy.curl is None:
+        if call is None:
             return packed
         step = str(call.step)
+        if view.exchanges and view.row.type != "exchange":
+            self.exchanges.setdefault(step, view.exchanges)
+            packed["exchanges"] = call.step
+        if copy.curl is None:
+            return packed
         if step not in self.copies:
             self._size += len(copy.python) + len(copy.curl)
-            self.copies[step] = {"python": copy.python, "curl": copy.curl}
-            self._kept.append(step)
-            while self._size > _COPIES:
-                self._leave_out(self._kept.popleft())
+            if self.instead is not None:
+                self.left_out += 1
+            self.copies[step] = {"python": self.instead or copy.python, "curl": self.instead or copy.curl}
         return {**packed, "copy": {"lctl": copy.lctl, "call": call.step}}
 
-    def _leave_out(self, step: str) -> None:
-        """An early one: the last are next to what went wrong, and hold most of what others asked."""
-        left = self.copies[step]
-        self._size -= len(left["python"]) + len(left["curl"])
-        self.copies[step] = {"python": _TOO_MUCH, "curl": _TOO_MUCH}
-        self.left_out += 1
+    @property
+    def instead(self) -> str | None:
+        """What stands for a request once there is no room for more."""
+        return _TOO_MUCH if self._size > _COPIES else None
 
     def _all(self, messages: Iterable[Message]) -> list[int | None]:
         return [self._place(one) for one in messages]

@@ -17,7 +17,7 @@ from lctl.guard import guard
 from lctl.instrument import settings
 from lctl.session import jsonable, lanes
 from lctl.session.lanes import Lane
-from lctl.session.wrote import Body, Sink, streams
+from lctl.session.wrote import Body, Sink, Streams, streams
 
 _getframe = sys._getframe
 _raw, _thread = lanes.raw, lanes.thread
@@ -74,12 +74,22 @@ class Writing:
     def __init__(self, name: str, made: io.TextIOWrapper, ordered: bool) -> None:
         self._name, self._made = name, made
         self._write: Callable[[Any], int] = made.write
+        self._flush: Callable[[], None] = made.flush
         made.write = self.write  # type: ignore[method-assign]
+        made.flush = self.flush  # type: ignore[method-assign]
         streams.watch(name, self._again, self._write, ordered)
 
     def undo(self) -> None:
         streams.leave(self._name)
         vars(self._made).pop("write", None)
+        vars(self._made).pop("flush", None)
+
+    def flush(self, streams: Streams = streams) -> None:
+        """Nobody writes meanwhile: Python's own streams let a text that is written in another thread leave
+        before the one that is being flushed, and the order that is kept was not that of the output. Python's
+        last flush comes when this module's names are gone."""
+        with streams.lock:
+            self._flush()
 
     def write(self, text: Any, /) -> int:
         if moved and isinstance(text, str) and moved in text:

@@ -11,6 +11,7 @@ from lctl.patch.lexing import Cursor, read_json
 
 _OPERATORS = ("+=", "-=", "~=", "!=", "=")
 _ERROR = re.compile(r"\s*(\d{3}\b|[A-Za-z_][\w.]*)\s*:?\s*(.*)", re.DOTALL)
+_BLANK = re.compile(r"\s")
 _TEXTS = ("content", "role", "description", "name")
 
 
@@ -30,6 +31,13 @@ def read_value(cursor: Cursor, root: Root, path: Path, operator: Operator) -> An
         return _replacement(cursor)
     is_text = _is_text(root, path)
     value = _plain_value(cursor, is_text)
+    if root == "model" and value == cursor.rest and (blank := _BLANK.search(value)) is not None:
+        # Most likely several edits in one; what a name with blanks is, is said by its quotes.
+        cursor.fail(
+            "a model's name has no blanks; a further edit is given apart (--set ... --set ...), "
+            'and a name that has some is quoted: model="my model"',
+            begin + blank.start(),
+        )
     if isinstance(value, int | float) and is_text:
         value = cursor.text[begin:].strip()  # model=4 is a name that looks like a number
     if any(isinstance(segment, Before) for segment in path) and operator != "=":

@@ -68,6 +68,19 @@ def _value(edit: Edit) -> str:
         pattern, replacement, flags = value
         free = next(one for one in _DELIMITERS if one not in pattern + replacement)
         return f"{free}{pattern}{free}{replacement}{free}{flags}"
+    return _quoted(value) if edit.root == "model" else print_value(value)
+
+
+def print_setting(target: str, value: Any) -> str:
+    """The edit that sets a target, which is text already."""
+    is_model = target.split()[-1:] == ["model"]
+    return f"{target}={_quoted(value) if is_model else print_value(value)}"
+
+
+def _quoted(value: Any) -> str:
+    """A model's name, which has blanks only in quotes."""
+    if isinstance(value, str) and any(map(str.isspace, value)):
+        return json.dumps(value, ensure_ascii=False)
     return print_value(value)
 
 

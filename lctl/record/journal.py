@@ -48,7 +48,13 @@ class JournalStore(WrittenJournal):
     in the kernel at most 100 ms later. "power": it is on the disk.
 
     An existing log is gone on with: its tail is removed, a torn last line cut off.
+
+    Attributes:
+        astray: what became of the file while it was written, known once it is closed. It is not put back
+            where it was: who removed it may have wanted that.
     """
+
+    astray: Literal["", "removed", "moved"] = ""
 
     def __init__(
         self,
@@ -287,6 +293,7 @@ class JournalStore(WrittenJournal):
                 self._length()
                 self.flush()
                 self._write_tail(self._fd, tail or {})
+                self.astray = self._strayed(self._fd)
             finally:
                 if self._flusher is not None:
                     self._flusher.stop()
@@ -304,6 +311,16 @@ class JournalStore(WrittenJournal):
         except OSError as error:
             os.ftruncate(fd, before)
             raise self._refused(error) from error
+
+    def _strayed(self, fd: int) -> Literal["", "removed", "moved"]:
+        """What became of the file that is open."""
+        found = os.fstat(fd)
+        try:
+            if os.path.samestat(found, os.stat(self._place)):  # noqa: PTH116
+                return ""
+        except OSError:
+            pass
+        return "moved" if found.st_nlink else "removed"
 
     def forget(self) -> None:
         """Let go of the file as it stands. In a forked child, which has made `lock` anew: what the parent

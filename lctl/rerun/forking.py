@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lctl.patch import Edit, parse_edit
-from lctl.patch.writing import print_value
+from lctl.patch.writing import print_setting
 from lctl.rerun.forkplayer import ForkPlayer
 from lctl.rerun.forkpoint import ForkPoint
 from lctl.rerun.repeating import inherited_edits
@@ -70,7 +70,7 @@ def edits_of(given: Edits, *, results: bool = False) -> list[Edit]:
     if isinstance(given, str):
         given = [given]
     if isinstance(given, Mapping):
-        given = [f"{target}={print_value(value)}" for target, value in given.items()]
+        given = [print_setting(target, value) for target, value in given.items()]
     return [one if isinstance(one, Edit) else parse_edit(one, results=results) for one in given]
 
 

@@ -31,9 +31,23 @@ def say(log: ending.Closed, more: str, begun_in: Path | None) -> None:
     hint = f"  (lctl replay {target})"
     if log.where.startswith("memory:"):
         hint = ", gone with the program"
-    elif is_file and not log.path.exists():
-        hint = ", which was removed or moved while the program ran"
-    tell(f"lctl: {what} in {path}{hint}\n{more}")
+    if log.astray:  # see `say_astray`
+        tell(more)
+    else:
+        tell(f"lctl: {what} in {path}{hint}\n{more}")
+
+
+def say_astray(log: ending.Closed) -> None:
+    """Say that a log is not where it was written. Also of sessions that the program opened, and of child
+    processes: nobody else would."""
+    if os.environ.get("LCTL_QUIET") == "1":
+        return
+    path = _shown(log.path, None)
+    events = f"{log.events} event{'' if log.events == 1 else 's'}"
+    if log.astray == "removed":
+        tell(f"lctl: {path} was removed while the program ran: {events} lost\n")
+    else:
+        tell(f"lctl: {path} was moved while the program ran, with its {events}\n")
 
 
 def say_own(begun_in: Path | None) -> None:

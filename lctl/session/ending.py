@@ -25,16 +25,25 @@ _STATE_LIMIT = 100_000
 
 
 class Closed(NamedTuple):
-    """A log whose session was closed. `where`: its path, or a store's address."""
+    """A log whose session was closed.
+
+    Attributes:
+        where: its path, or a store's address.
+        astray: as of `JournalStore`, where the log is a file that is to stay.
+    """
 
     path: Path
     where: str
     events: int
     is_child: bool
+    astray: str = ""
 
     @classmethod
     def of(cls, session: LCTLSession) -> Closed:
-        return cls(session.path, session.store.where, session.last_seq, session.parent is not None)
+        store = session.store
+        is_file = store.where == str(session.path)
+        astray = store.astray if is_file and isinstance(store, JournalStore) else ""
+        return cls(session.path, store.where, session.last_seq, session.parent is not None, astray)
 
 
 _open: list[LCTLSession] = []
@@ -72,6 +81,10 @@ def drop(session: LCTLSession) -> None:
     if session.last_seq:
         latest = Closed.of(session)
         closed += 1
+        if latest.astray:
+            from lctl.session import announcing  # here: it imports this
+
+            announcing.say_astray(latest)
 
 
 def _close_at_exit() -> None:

@@ -38,6 +38,8 @@ class Order:
         self._whole = True
 
     def note(self, lane: str, size: int) -> None:
+        if not size:
+            return  # `print("")` writes an empty text, too: no turn is made of that
         turns, ident = self._turns, get_ident()
         if ident != self._thread:
             self._is_one_thread = not self._thread
@@ -69,18 +71,19 @@ class Following:
 
     def __init__(self, turns: Sequence[Turn], write: Callable[[str], object]) -> None:
         self.turns = turns
+        self._order = [turn for turn in turns if turn.size]
         self.position = 0
         self._write = write
         self._now = 0
         self._done = 0  # texts of the turn
-        self._end = turns[0].size if turns else 0
-        self._left = Counter(turn.lane for turn in turns)
+        self._end = self._order[0].size if self._order else 0
+        self._left = Counter(turn.lane for turn in self._order)
         self._held: defaultdict[str, deque[str]] = defaultdict(deque)
         self._since: float | None = None  # the oldest text that is held
 
     @property
     def is_over(self) -> bool:
-        return self._now >= len(self.turns)
+        return self._now >= len(self._order)
 
     def take(self, lane: str, text: str) -> None:
         """A lane writes."""
@@ -103,7 +106,7 @@ class Following:
     def go_on(self) -> None:
         """Write what waits, as far as it has its turn."""
         while not self.is_over:
-            held = self._held.get(self.turns[self._now].lane)
+            held = self._held.get(self._order[self._now].lane)
             if not held:
                 break
             text = held.popleft()
@@ -117,7 +120,7 @@ class Following:
     def pass_over(self) -> None:
         """Whose turn it is does not write: go on with the next who has something to write."""
         while any(self._held.values()):
-            while not self.is_over and not self._held.get(self.turns[self._now].lane):
+            while not self.is_over and not self._held.get(self._order[self._now].lane):
                 self._next()
             if self.is_over:
                 break
@@ -129,17 +132,17 @@ class Following:
 
     def _step(self, size: int) -> None:
         self.position += size
-        turn = self.turns[self._now] if not self.is_over else None
+        turn = self._order[self._now] if not self.is_over else None
         if turn is not None and (self._done >= turn.texts or self.position >= self._end):
             self._next()
 
     def _next(self) -> None:
-        self._left[self.turns[self._now].lane] -= 1
+        self._left[self._order[self._now].lane] -= 1
         self._now += 1
         self._done = 0
         self.position = self._end
         if not self.is_over:
-            self._end += self.turns[self._now].size
+            self._end += self._order[self._now].size
 
 
 def turns_of(told: Any) -> Sequence[Turn]:

@@ -46,6 +46,9 @@ forks = 0
 #: Called in a forked child first: locks that another thread held stay held there for ever.
 renewals: list[Callable[[], None]] = []
 
+#: Called before a fork, behind all else, and after it in the parent: nobody is in what they shut meanwhile.
+gates: list[tuple[Callable[[], None], Callable[[], None]]] = []
+
 #: Called in a forked child last, when its sessions are its own.
 followers: list[Callable[[], None]] = []
 
@@ -137,18 +140,34 @@ def _imports() -> set[tuple[str, int]]:
     return {(name, owner) for name, owner in owners if owner is not None and owner != threading.get_ident()}
 
 
-# Before all others of ours, so that it runs behind them: they let other threads run.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_await_locks)
+def _stand_still() -> None:
+    _await_locks()
+    for shut, _ in gates:
+        shut()
 
 
-def _forked() -> None:
-    global born, forks, _starting
-    forks += 1
-    born = _born_next
+def _go_on() -> None:
+    for _, open in gates:
+        open()
+
+
+def _renew() -> None:
+    global _starting
     _starting = threading.RLock()
     for renew in renewals:
         renew()
+
+
+# Before all others of ours, so that what is awaited is awaited behind them: they let other threads run. And
+# whether there is a session yet or not: what the program prints passes a lock of ours without one.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_stand_still, after_in_parent=_go_on, after_in_child=_renew)
+
+
+def _forked() -> None:
+    global born, forks
+    forks += 1
+    born = _born_next
     for session in list(_sessions):
         with guard("a session in a forked process"):
             session.after_fork()

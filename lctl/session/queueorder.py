@@ -128,8 +128,12 @@ class Order:
         self.is_awaited = True
         self._generation = _generation
 
-    def begin(self, frame: FrameType) -> Lane | None:
-        """Something is to be done here; in a rerun, when it is its turn. None: it is not noted."""
+    def begin(self, frame: FrameType | None) -> Lane | None:
+        """Something is to be done here; in a rerun, when it is its turn. None: it is not noted.
+
+        Args:
+            frame: that does it; None: whoever it is, it is noted.
+        """
         if self._generation != _generation:  # it is the parent's
             return None
         if self.turns is None and (not self._is_own or len(self._acts) >= _MANY or self._room[0] <= 0):
@@ -137,7 +141,7 @@ class Order:
         lane = lanes.current()
         if lane.tool is not None or lanes.is_aside(lane.path):
             return None
-        if not is_programs(frame):
+        if frame is not None and not is_programs(frame):
             self._is_own = False  # what a library does depends on more than the tape
             return None
         if self.turns is not None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lctl.guard import guard
 from lctl.session import border, lanes
 from lctl.session.lanes import Lane
 from lctl.session.queueorder import EMPTY, FULL, GET, KIND, LOOK, ORDER, PUT, Order, is_programs
+
+if TYPE_CHECKING:
+    from lctl.session.pooljobs import PoolJobs
 
 _PLACE = "the order of a queue"
 
@@ -37,17 +40,22 @@ def follow(queue: Any) -> None:
         from lctl.session import default  # which needs this module
 
         kept = default.pool_jobs()
-        if kept is not None:
-            number = lane.number(KIND)
-            player = border.playing
-            held = player is not None and not player.is_live(lane)
-            places = player.queue(lane, number) if player is not None and held else None
-            order = kept.queue(lane.path, number, places)
-            if order is not None:
-                setattr(queue, ORDER, order)
+        order = None if kept is None else ordered(kept, lane)
+        if order is not None:
+            setattr(queue, ORDER, order)
 
 
-def begun(order: Order, frame: FrameType) -> Lane | None:
+def ordered(kept: PoolJobs, lane: Lane) -> Order | None:
+    """Of the next one that is made in `lane`; None where there are too many of them."""
+    number = lane.number(KIND)
+    player = border.playing
+    held = player is not None and not player.is_live(lane)
+    places = player.queue(lane, number) if player is not None and held else None
+    return kept.queue(lane.path, number, places)
+
+
+def begun(order: Order, frame: FrameType | None) -> Lane | None:
+    """Arguments as of `Order.begin`."""
     try:
         guard.rehearse(_PLACE)
         return order.begin(frame)

@@ -19,6 +19,8 @@ from lctl.session.interleaving import Following, Order, Turn
 
 #: Characters of one call that are kept.
 LIMIT = 1 << 18
+#: Seconds that a fork waits for who writes.
+_PATIENCE = 0.5
 
 #: Tools that wrote what is not kept -> how many calls of theirs.
 dropped: dict[str, int] = {}
@@ -173,6 +175,7 @@ class Streams:
         self.following: dict[str, Following] = {}
         self._plain: dict[str, Callable[[str], object]] = {}
         self._turns: dict[str, Sequence[Turn]] = {}
+        self._is_held = False
 
     def follow(self, stream: str, turns: Sequence[Turn]) -> None:
         """Its writers are to write in this order. Before anybody writes."""
@@ -259,6 +262,16 @@ class Streams:
                 follows.go_on()
             self.positions[stream] = follows.position
 
+    def hold(self) -> None:
+        """Before a fork: a child has the streams' own locks as they are now. Who writes to a reader that does
+        not read is not waited for."""
+        self._is_held = self.lock.acquire(timeout=_PATIENCE)
+
+    def let_go(self) -> None:
+        """In the parent."""
+        if self._is_held:
+            self.lock.release()
+
     def renew(self) -> None:
         """In a forked child: what it writes is its own."""
         self.lock = RLock()
@@ -269,6 +282,7 @@ class Streams:
 
 
 streams = Streams()
+processes.gates.append((streams.hold, streams.let_go))
 processes.renewals.append(streams.renew)
 
 

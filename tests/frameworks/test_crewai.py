@@ -178,6 +178,39 @@ def test_functions_that_a_model_is_given_to_call(tmp_path: Path) -> None:
     assert not (tmp_path / "asked.txt").exists()
 
 
+COUNTED = """
+from crewai import LLM
+from crewai.events.utils.console_formatter import ConsoleFormatter
+
+started = ConsoleFormatter.handle_tool_usage_started
+
+def hesitate(*args, **kwargs):
+    for _ in range(id(object()) // 16 % 100 * 10_000):  # other times in each run
+        pass
+    started(*args, **kwargs)
+
+ConsoleFormatter.handle_tool_usage_started = hesitate
+city = {"type": "object", "properties": {"city": {"type": "string"}}}
+tools = [{"type": "function", "function": {"name": "weather", "description": "-", "parameters": city}}]
+llm = LLM(model="openai/gpt-4.1-mini", max_tokens=50)
+for place in range(30):
+    print(llm.call(f"How is {place}?", tools=tools, available_functions={"weather": lambda city: "Sunny."}))
+"""
+
+
+def test_how_often_a_tool_was_used_is_counted_in_turn(tmp_path: Path) -> None:
+    """By threads that print it, whoever of them comes first."""
+    pytest.importorskip("crewai", reason="crewai is not installed")
+
+    def answer(request: Request) -> Any:
+        return Reply(tool_calls=[("weather", {"city": "Rome"})])
+
+    first = _recorded(COUNTED, answer, tmp_path)
+    again = run([*LCTL, "rerun", str(first.log)], tmp_path, {"OTEL_SDK_DISABLED": "true"}, first.log)
+    assert (again.code, again.out) == (0, first.out), again.err
+    assert first.out.count("Tool Execution Completed (#") == 30
+
+
 def _recorded(text: str, answer: Any, folder: Path) -> Result:
     """The program of `text`, run in a home of its own."""
     (folder / "program.py").write_text(text)

@@ -177,6 +177,27 @@ def test_other_traffic_in_pieces(server: Any, rerun: Rerun) -> None:
     assert (exchange["request"]["size"], exchange["request"]["body"]) == (7, "content")
 
 
+@pytest.mark.parametrize("in_pieces", [False, True])
+def test_an_interrupt_before_the_response_is_asked_for(in_pieces: bool, server: Any, log: Any) -> None:
+    """The call ends as aborted before the program goes on, and not never."""
+
+    def ask() -> None:
+        with closing(http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=5)) as conn:
+            conn.request("POST", PATH, io.BytesIO(BODY) if in_pieces else BODY, HEADERS)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ask()
+    requested(pieces)(server.url)
+    steps = [(e["type"], e["data"].get("outcome")) for e in log.events if e["type"].startswith("step_")]
+    assert steps == [
+        ("step_start", None),
+        ("step_end", "aborted"),
+        ("step_start", None),
+        ("step_end", "success"),
+    ]
+
+
 def test_a_connection_that_is_tried_again(server: Any, log: Any) -> None:
     """urllib3 tries a connection again while nothing was read of a generator: nothing is read ahead."""
     pytest.importorskip("urllib3")

@@ -95,7 +95,7 @@ def test_a_program_that_is_another_one_before_the_point(agent: Agent) -> None:
     program = agent.folder / "agent.py"
     program.write_text(program.read_text().replace("client = OpenAI", "random.random()\nclient = OpenAI", 1))
     done = agent.fork(agent.seqs("exchange")[1], "--set", "model=gpt-4.1-mini")
-    assert done.code == 0, done.err
+    assert done.code == 1, done.err
     assert "not the recording, though before the fork point: event 2: recorded message of main" in done.err
     assert [one["model"] for one in agent.asked] == ["gpt-4.1-mini"]
 

@@ -24,6 +24,7 @@ interface Data {
   messages: S.Message[];
   /** By the step of the call. */
   copies: Record<string, Omit<S.EventAnswer["copy"], "lctl">>;
+  exchanges: Record<string, S.Exchange[]>;
   /** By the address that a server has them at. */
   images?: Record<string, string>;
   cut: boolean;
@@ -40,29 +41,37 @@ async function unpack(): Promise<Data> {
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const all = (await new Response(stream).json()) as Data;
   if (all.images && Object.keys(all.images).length) putIn(all.images, [all.messages]);
-  spread(all);
   return all;
 }
 
-/** Messages and requests are in the page once, with their places where they stand: as the server says it. */
-function spread(all: Data): void {
-  const at = (places: unknown[]): S.Message[] => places.map((place) => all.messages[place as number]!);
+// Messages, requests and exchanges are in the page once, with their places where they stand. An answer is made
+// whole when it is asked for: all at once, those of a long conversation would not fit.
+
+const placed = (all: Data, places: unknown[]): S.Message[] => places.map((place) => all.messages[place as number]!);
+
+function wholeCall(all: Data, call: S.CallAnswer | undefined): S.CallAnswer | undefined {
+  return call && { ...call, prompt: placed(all, call.prompt), answers: placed(all, call.answers) };
+}
+
+function wholeDiff(all: Data, diff: S.CallDiff | undefined): S.CallDiff | undefined {
   const one = (place: unknown): S.Message | null => (place === null ? null : (all.messages[place as number] ?? null));
-  for (const path of Object.values(all.conversation)) path.messages = at(path.messages);
-  for (const call of Object.values(all.call)) {
-    call.prompt = at(call.prompt);
-    call.answers = at(call.answers);
-  }
-  for (const diff of Object.values(all.diffs))
-    diff.parts = diff.parts.map((part) =>
-      Array.isArray(part)
-        ? { kind: "same", left: one(part[0]), right: one(part[1]), unified: [], lost: 0 }
-        : { ...part, left: one(part.left), right: one(part.right) },
-    );
-  for (const event of Object.values(all.events)) {
-    const copy = event.copy as S.EventAnswer["copy"] & { call?: number };
-    if (copy.call !== undefined) event.copy = { lctl: copy.lctl, ...all.copies[copy.call]! };
-  }
+  const parts = diff?.parts.map((part): S.CallDiff["parts"][number] =>
+    Array.isArray(part)
+      ? { kind: "same", left: one(part[0]), right: one(part[1]), unified: [], lost: 0 }
+      : { ...part, left: one(part.left), right: one(part.right) },
+  );
+  return diff && parts && { ...diff, parts };
+}
+
+function wholeEvent(all: Data, event: S.EventAnswer | undefined): S.EventAnswer | undefined {
+  if (!event) return undefined;
+  const copy = event.copy as S.EventAnswer["copy"] & { call?: number };
+  const exchanges = event.exchanges as S.Exchange[] | number;
+  return {
+    ...event,
+    copy: copy.call === undefined ? copy : { lctl: copy.lctl, ...all.copies[copy.call]! },
+    exchanges: typeof exchanges === "number" ? all.exchanges[exchanges]! : exchanges,
+  };
 }
 
 /** Images stand where a server would be asked for them. */
@@ -105,7 +114,7 @@ const answers: Record<string, (all: Data, query: Query, rest: string) => unknown
     return { rows, next: null, total: all.rows.length };
   },
   aside: (all) => aside(all.rows),
-  event: (all, _q, rest) => all.events[rest],
+  event: (all, _q, rest) => wholeEvent(all, all.events[rest]),
   state: (all, q) => state(all, number(q.at, all.run.last_seq)),
   "state/diff": (all, q) => diff(all, number(q.at, 1), number(q.to, 1)),
   facts: (all, q) => {
@@ -121,8 +130,8 @@ const answers: Record<string, (all: Data, query: Query, rest: string) => unknown
     const calls = all.calls.calls.filter((call) => call.step <= at);
     return { calls, total: calls.length, next: null };
   },
-  call: (all, _q, rest) => all.call[rest],
-  "calls/diff": (all, q) => all.diffs[`${String(q.left)}-${String(q.right)}`],
+  call: (all, _q, rest) => wholeCall(all, all.call[rest]),
+  "calls/diff": (all, q) => wholeDiff(all, all.diffs[`${String(q.left)}-${String(q.right)}`]),
   costs: (all) => all.costs,
   trend: () => ({ what: "", series: [] }),
   search: (all, q) => searchRows(all.rows, all.run, String(q.q ?? ""), number(q.width, 1)),
@@ -148,7 +157,7 @@ function conversation(all: Data, q: Query): S.Conversation {
   const whole = leaf === null ? undefined : all.conversation[leaf];
   if (!whole)
     return { leaf: null, conversation: null, messages: [], older: false, total: 0, complete: true, branches: [], branch_total: 0, progress: 1, since: null };
-  const messages = whole.messages.filter((message) => message.seq <= at);
+  const messages = placed(all, whole.messages).filter((message) => message.seq <= at);
   return { ...whole, messages, older: false, total: messages.length };
 }
 

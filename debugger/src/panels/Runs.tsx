@@ -18,7 +18,7 @@ const SORTS: [string, string][] = [
   ["duration", "longest first"],
   ["events", "most events first"],
 ];
-const STATUSES = ["error", "interrupted", "ok", "live", "unfinished", "unreadable"];
+const STATUSES = ["error", "interrupted", "ok", "live", "unfinished", "unknown", "unreadable"];
 
 export function Runs() {
   const [q, status, sort] = [word("find") ?? "", word("status") ?? "", word("sort") ?? "newest"];
@@ -105,7 +105,9 @@ function Table({ runs, total }: { runs: RunRow[]; total: number }) {
         <span class="r">tokens</span>
         <span class="r">cost</span>
         <span class="r">time</span>
-        <span class="r">errors</span>
+        <span class="r" title="Events of type error, as the log's end counts them: a run may have failed without one">
+          errors
+        </span>
         <span class="r">started</span>
       </div>
       <VirtualList

@@ -67,7 +67,11 @@ function Figures({ now }: { now: StateAnswer }) {
     <div class="section">
       <dl class="figures">
         {figures.map(([name, value, more]) => (
-          <div key={name} class={name === "errors" && totals.errors ? "bad" : ""}>
+          <div
+            key={name}
+            class={name === "errors" && totals.errors ? "bad" : ""}
+            title={name === "errors" ? "Events of type error. Failures count failed tool calls and steps, too" : undefined}
+          >
             <dt>{name}</dt>
             <dd>
               {value}

@@ -77,6 +77,7 @@ const STATUS: Record<string, [string, string]> = {
   error: ["error", "failed"],
   interrupted: ["warn", "interrupted"],
   unfinished: ["warn", "unfinished"],
+  unknown: ["", "how it ended is not known"],
   unreadable: ["error", "unreadable"],
 };
 

@@ -23,7 +23,8 @@ class Run(Shape, frozen=True, kw_only=True):
     """A recorded run in a list.
 
     Attributes:
-        status: ok, error, interrupted (also aborted, cancelled), live, unfinished or unreadable.
+        status: ok, error, interrupted (also aborted, cancelled), live, unfinished, unknown (how it ended
+            would have to be read) or unreadable.
         kind: recording, fork, rerun or child.
         parent: key of the run it came of; its id where that one is not here.
         at: the event it parted from its parent after.

@@ -15,8 +15,7 @@ from lctl.conversation.node import LOG_KEYS, Node
 from lctl.debugger.asking import OfRun
 from lctl.debugger.opened import Opened
 from lctl.debugger.shapes.conversation import CallDiff, ContextPart, Param, ToolChanges
-from lctl.debugger.views.calls import call_at, params_of, prompt_of, tools_of
-from lctl.debugger.views.messages import message
+from lctl.debugger.views.calls import Heard, Read, params_of, read_of, tools_of
 from lctl.state.messages import text_of, tool_calls_of, tool_results_of
 
 _LINES = 400  # of a unified difference
@@ -32,18 +31,20 @@ class CallDiffAsked(OfRun, kw_only=True):
 
 def call_diff(run: Opened, asked: CallDiffAsked) -> CallDiff:
     """From the context of one call to that of another."""
-    left, right = call_at(run, asked.left), call_at(run, asked.right)
-    one, other = run.event(asked.left).data, run.event(asked.right).data
-    mine, theirs = prompt_of(run, asked.left, one), prompt_of(run, asked.right, other)
-    found = list(_compared(run, mine, theirs))
+    return diff_of(run, read_of(run, asked.left), read_of(run, asked.right))
+
+
+def diff_of(run: Opened, left: Read, right: Read) -> CallDiff:
+    one, other = left.start, right.start
+    found = _compared(run, left.prompt, right.prompt)
     counts: dict[str, int] = dict.fromkeys(("injected", "dropped", "changed", "truncated"), 0)
     for part in found:
         if part.kind != "same":
             counts[part.kind] += 1
     before, after = ({tool.name for tool in tools_of(run, start)} for start in (one, other))
     return CallDiff(
-        left=left,
-        right=right,
+        left=left.call,
+        right=right.call,
         parts=found,
         same=sum(part.kind == "same" for part in found),
         counts=counts,
@@ -52,27 +53,27 @@ def call_diff(run: Opened, asked: CallDiffAsked) -> CallDiff:
     )
 
 
-def _compared(run: Opened, left: list[Node], right: list[Node]) -> list[ContextPart]:
-    mine, theirs = [_key(run, node) for node in left], [_key(run, node) for node in right]
+def _compared(run: Opened, left: list[Heard], right: list[Heard]) -> list[ContextPart]:
+    known: dict[int, bytes] = run.kept("what messages say", dict)
+    mine, theirs = ([_key(known, one.node) for one in side] for side in (left, right))
     pairs = align(mine, theirs)
     found: list[ContextPart] = []
     at = 0
-    gone: list[Node] = []
+    gone: list[Heard] = []
     for n, m in enumerate(pairs):
         if m < 0:
             gone.append(left[n])
             continue
-        found += _between(run, gone, right[at:m])
+        found += _between(gone, right[at:m])
         gone = []
-        found.append(_part(run, "same", left[n], right[m]))
+        found.append(_part("same", left[n], right[m]))
         at = m + 1
-    found += _between(run, gone, right[at:])
+    found += _between(gone, right[at:])
     return found
 
 
-def _key(run: Opened, node: Node) -> bytes:
-    """What a message says, whatever its id."""
-    known: dict[int, bytes] = run.kept("what messages say", dict)
+def _key(known: dict[int, bytes], node: Node) -> bytes:
+    """What a message says, whatever its id. `known`: by its number, of those that stay as they are."""
     found = known.get(node.number)
     if found is None:
         said = {key: value for key, value in node.data.items() if key not in LOG_KEYS}
@@ -83,20 +84,19 @@ def _key(run: Opened, node: Node) -> bytes:
     return found
 
 
-def _between(run: Opened, left: list[Node], right: list[Node]) -> list[ContextPart]:
+def _between(left: list[Heard], right: list[Heard]) -> list[ContextPart]:
     """Messages that are not the same: those of one role stand for each other, in order."""
     found: list[ContextPart] = []
     waiting = list(right)
-    for node in left:
-        other = next((one for one in waiting if _alike(node, one)), None)
-        if other is None:
-            found.append(_part(run, "dropped", node, None))
+    for heard in left:
+        place = next((n for n, one in enumerate(waiting) if _alike(heard.node, one.node)), None)
+        if place is None:
+            found.append(_part("dropped", heard, None))
             continue
-        place = waiting.index(other)
-        found += [_part(run, "injected", None, one) for one in waiting[:place]]
+        found += [_part("injected", None, one) for one in waiting[:place]]
+        found.append(_changed(heard, waiting[place]))
         waiting = waiting[place + 1 :]
-        found.append(_changed(run, node, other))
-    return found + [_part(run, "injected", None, one) for one in waiting]
+    return found + [_part("injected", None, one) for one in waiting]
 
 
 def _alike(left: Node, right: Node) -> bool:
@@ -120,11 +120,11 @@ def _ids(node: Node) -> set[Any]:
     }
 
 
-def _changed(run: Opened, left: Node, right: Node) -> ContextPart:
-    one, other = _words(left), _words(right)
+def _changed(left: Heard, right: Heard) -> ContextPart:
+    one, other = _words(left.node), _words(right.node)
     if _is_cut(one, other):
-        return _part(run, "truncated", left, right, one, other, lost=len(one) - len(other))
-    return _part(run, "changed", left, right, one, other)
+        return _part("truncated", left, right, one, other, lost=len(one) - len(other))
+    return _part("changed", left, right, one, other)
 
 
 def _is_cut(one: str, other: str) -> bool:
@@ -156,10 +156,9 @@ def _words(node: Node) -> str:
 
 
 def _part(
-    run: Opened,
     kind: str,
-    left: Node | None,
-    right: Node | None,
+    left: Heard | None,
+    right: Heard | None,
     one: str = "",
     other: str = "",
     lost: int = 0,
@@ -170,8 +169,8 @@ def _part(
         unified = [line for line in lines if not line.startswith(("---", "+++"))][:_LINES]
     return ContextPart(
         kind=kind,
-        left=message(run, left, None) if left is not None else None,
-        right=message(run, right, None) if right is not None else None,
+        left=left.message if left is not None else None,
+        right=right.message if right is not None else None,
         unified=unified,
         lost=lost,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from lctl.analysis.describe import summary
 from lctl.analysis.log import model_of, number, text, tokens_of
@@ -166,21 +166,44 @@ def call(run: Opened, asked: CallAsked) -> CallView:
     return call_view(run, asked.step)
 
 
-def call_view(run: Opened, step: int) -> CallView:
+class Heard(NamedTuple):
+    """A message as a model read it."""
+
+    node: Node
+    message: Message
+
+
+class Read(NamedTuple):
+    """A call, how it began, and what the model read: for its view, and for its differences from others."""
+
+    call: Call
+    start: dict[str, Any]
+    prompt: list[Heard]
+
+
+def read_of(run: Opened, step: int) -> Read:
     """Raises Refused: that is no model call."""
-    seqs = call_seqs(run)
     found = call_at(run, step)
     start = run.event(step).data
-    prompt = prompt_of(run, step, start)
-    answers = _answers(run, found)
+    nodes = prompt_of(run, step, start)
+    return Read(found, start, [Heard(node, message(run, node, None)) for node in nodes])
+
+
+def call_view(run: Opened, step: int) -> CallView:
+    """Raises Refused: that is no model call."""
+    return view_of(run, read_of(run, step))
+
+
+def view_of(run: Opened, read: Read) -> CallView:
+    found, start = read.call, read.start
     return CallView(
         call=found,
-        prompt=[message(run, node, None) for node in prompt],
-        answers=[message(run, node, _own(found)) for node in answers],
+        prompt=[one.message for one in read.prompt],
+        answers=[message(run, node, _own(found)) for node in _answers(run, found)],
         tools=tools_of(run, start),
         params=params_of(start),
-        previous=_previous(run, seqs, step, found.agent),
-        failures=_failures(run, step, found.end_seq),
+        previous=_previous(run, call_seqs(run), found.step, found.agent),
+        failures=_failures(run, found.step, found.end_seq),
     )
 
 

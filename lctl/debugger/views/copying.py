@@ -21,12 +21,15 @@ _OPERATIONS = {
 }
 
 
-def copies(run: Opened, seq: int, call: int | None) -> Copy:
-    """`call`: the step of the model call the event belongs to."""
+def copies(run: Opened, seq: int, call: int | None, instead: str | None = None) -> Copy:
+    """`call`: the step of the model call the event belongs to. `instead`: stands for a request, which is
+    then not put together."""
     path = shlex.quote(run.place)
     show = f"lctl show {path} {seq}"
     if call is None:
         return Copy(lctl=show, python=_python(run.place, seq), curl=None)
+    if instead is not None and run.kept(("copied", call), lambda: _is_known(run, call), passing=True):
+        return Copy(lctl=show, python=instead, curl=instead)
     made = run.kept(("copies", call), lambda: _of_call(run, call), passing=True)
     if made is None:
         return Copy(lctl=show, python=_python(run.place, seq), curl=None)
@@ -46,6 +49,17 @@ def _of_call(run: Opened, call: int) -> tuple[str, str] | None:
 def _python(place: str, seq: int) -> str:
     opened = f"import lctl\n\nchain = lctl.load({place!r})\n"
     return f"{opened}event = chain.log.event({seq})\nstate = chain.at({seq})\n"
+
+
+def _is_known(run: Opened, call: int) -> bool:
+    """Its request can be put together."""
+    start = run.event(call).data
+    if str(start.get("operation")) not in _OPERATIONS:
+        return False
+    tree, leaf = run.chain.tree.at(call), start.get("prompt")
+    if not isinstance(leaf, str) or leaf not in tree:
+        return True
+    return len(tree.way(tree[leaf].number, strict=False)) <= _MOST
 
 
 def _body(run: Opened, call: int, start: dict[str, Any]) -> dict[str, Any] | None:

@@ -85,10 +85,15 @@ class EventAsked(OfRun, kw_only=True):
 
 def event(run: Opened, asked: EventAsked) -> EventView:
     """An event, its surroundings, and what to do with it."""
-    line = _line(run, asked.seq)
-    found = run.event(asked.seq)
+    return view_of(run, asked.seq)
+
+
+def view_of(run: Opened, seq: int, instead: str | None = None) -> EventView:
+    """`instead`: as of `copies`."""
+    line = _line(run, seq)
+    found = run.event(seq)
     large = len(line) > WHOLE
-    state = run.timeline.at(asked.seq) if _is_near(run, asked.seq) else None
+    state = run.timeline.at(seq) if _is_near(run, seq) else None
     call, view = _call(run, found)
     whole = found.to_dict()
     if large:
@@ -98,16 +103,16 @@ def event(run: Opened, asked: EventAsked) -> EventView:
         event=whole,
         raw=line[:WHOLE].decode("utf-8", "replace"),
         truncated=large,
-        previous=_beside(run, asked.seq, -1),
-        next=_beside(run, asked.seq, 1),
+        previous=_beside(run, seq, -1),
+        next=_beside(run, seq, 1),
         path=_path(run, found),
         call=view,
         exchanges=_exchanges(run, found, call, view),
         cost=view.cost if view is not None else None,
         tokens=view.tokens if view is not None else None,
         related=list(_related(run, found, view, state)),
-        copy=copies(run, asked.seq, call),
-        fork=_forkable(run, asked.seq),
+        copy=copies(run, seq, call, instead),
+        fork=_forkable(run, seq),
     )
 
 
@@ -176,7 +181,9 @@ def _call(run: Opened, found: Event) -> tuple[int | None, Call | None]:
         return None, None
     if text(start.data.get("kind")) not in MODEL_KINDS:
         return None, None
-    return step, call_between(run, step, end_of(run, step))
+    # Of the events of one call each asks for it. Prices come when a long log has been read.
+    name = ("call", step, run.is_being_built)
+    return step, run.kept(name, lambda: call_between(run, step, end_of(run, step)), passing=True)
 
 
 def _exchanges(run: Opened, found: Event, call: int | None, view: Call | None) -> list[Exchange]:
@@ -185,6 +192,11 @@ def _exchanges(run: Opened, found: Event, call: int | None, view: Call | None) -
     if call is None:
         return []
     end = view.end_seq if view is not None and view.end_seq is not None else call + _NEAR
+    return run.kept(("exchanges", call, end), lambda: _between(run, call, end), passing=True)
+
+
+def _between(run: Opened, call: int, end: int) -> list[Exchange]:
+    """The attempts of a call."""
     some = run.log.events(call, min(end + 1, call + _NEAR))
     return [_exchange(one) for one in some if one.type == "exchange" and one.step == call][:20]
 

@@ -94,7 +94,7 @@ def _status(run: Opened, known: Recorded) -> str:
     """As in the list, as of now; where the log's end does not say how it ended, its events do."""
     if not known.problem and not known.open and "outcome" not in known.summary and len(run.log) <= _FOLDED:
         outcome = outcome_of(run.timeline.at(run.log.last_seq))
-        known = known._replace(summary={**known.summary, "outcome": outcome})
+        known = known._replace(ending=outcome or "")
     said = status_of(known)
     if said in ("live", "unfinished"):
         return "live" if run.live else "unfinished"

@@ -22,7 +22,7 @@ from lctl.debugger.serving import Server
 from lctl.debugger.shapes.runs import Lineage, Run, Runs, Session, Sparks
 from lctl.errors import LctlError
 
-_STATUSES = ("ok", "error", "interrupted", "live", "unfinished", "unreadable")
+_STATUSES = ("ok", "error", "interrupted", "live", "unfinished", "unknown", "unreadable")
 
 
 def session(server: Server, asked: Question) -> Session:
@@ -124,8 +124,11 @@ def status_of(run: Recorded) -> str:
         return "unreadable"
     if run.open:
         return "live" if run.live else "unfinished"
-    outcome = str(run.summary.get("outcome"))
-    return "error" if outcome in FAILED else "interrupted" if outcome in STOPPED else "ok"
+    if run.is_unknown:
+        return "unknown"
+    if run.is_unended:
+        return "unfinished"
+    return "error" if run.outcome in FAILED else "interrupted" if run.outcome in STOPPED else "ok"
 
 
 def kind_of(chain: dict[str, Any], is_child: bool) -> str:
@@ -172,7 +175,7 @@ def _rank(sort: str, run: Recorded, status: str, cost: float | None) -> float:
     """Smallest first; equal ones stay newest first."""
     sums = run.summary
     if sort == "errors":
-        rank = {"live": 0, "error": 1, "interrupted": 2, "unfinished": 3}.get(status, 4)
+        rank = {"live": 0, "error": 1, "interrupted": 2, "unfinished": 3, "unknown": 4}.get(status, 5)
         return rank * 1e9 - (_whole(sums.get("errors")) or 0)
     if sort == "cost":
         return -(cost or 0.0)

@@ -81,6 +81,17 @@ class _Asked:
         elif self.attempt is not None:
             self.attempt.failed(error)
 
+    def received(self) -> None:
+        """Its attempt is followed by others from now on, or over."""
+        self.attempt = self.upload = None
+
+    def __del__(self) -> None:
+        # An interrupt came before its response was asked for, or the program asks something else, or its
+        # connection is gone: nobody else can end what began.
+        attempt = self.attempt if self.upload is None else self.upload.attempt
+        if attempt is not None:
+            attempt.abandoned()
+
 
 class _Seam:
     def __init__(self) -> None:
@@ -244,6 +255,8 @@ class _Seam:
             raise
         if attempt is not None:
             self._received(attempt, response)
+        if asked is not None:
+            asked.received()
         return response
 
     @never_raises("a response")

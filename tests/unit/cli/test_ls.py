@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from lctl.cli.runs import is_live, read_run
+from lctl.debugger.views.runs import status_of
 from tests.golden import logs
 from tests.unit.cli.conftest import Cli
 
@@ -239,3 +240,36 @@ def test_large_documents_of_others_are_not_read(
     mine = next(line for line in lctl("ls").out.splitlines() if "mine" in line)
     assert mine.startswith("?")
     assert "9 MB in another form than lctl writes: not counted here" in mine
+
+
+def written(folder: Path, name: str, *events: dict[str, Any], tail: str = "]}\n") -> None:
+    """A log in a form that has no summary."""
+    folder.mkdir(exist_ok=True)
+    head = json.dumps({"lctl": "4.0", "chain": {"id": name}})[:-1] + ',"events":[\n'
+    (folder / f"{name}.lctl.json").write_text(head + ",\n".join(map(json.dumps, events)) + "\n" + tail)
+
+
+@pytest.mark.parametrize("padding", [0, 300_000])
+def test_what_no_summary_tells_is_read_from_the_last_events(lctl: Cli, folder: Path, padding: int) -> None:
+    """A log that was cut, or whose step never ended, has not ended well, whatever its size; the page's list
+    says the same."""
+    at = {"timestamp": "2026-01-01T00:00:00Z", "agent": "a"}
+    begun = {"seq": 1, "type": "step_start", **at, "data": {"kind": "agent", "intent": "x" * padding}}
+
+    def ended(outcome: str) -> dict[str, Any]:
+        return {"seq": 2, "type": "step_end", "step": 1, **at, "data": {"outcome": outcome}}
+
+    inside = {"seq": 2, "type": "message", "step": 1, **at, "data": {"role": "user", "content": "q"}}
+    written(folder, "failed", begun, ended("error"))
+    written(folder, "stopped", begun, ended("cancelled"))
+    written(folder, "well", begun, ended("success"))
+    written(folder, "cut", begun, ended("success"), tail="")
+    written(folder, "within", begun, inside)
+    got = lctl("ls", str(folder))
+    marks = {line.split()[1]: line.split()[0] for line in got.out.splitlines()[1:]}
+    within = ("?", "unknown") if padding else ("○", "unfinished")
+    assert marks == {"failed": "✗", "stopped": "✗", "well": "✓", "cut": "○", "within": within[0]}
+    statuses = {path.name.split(".")[0]: status_of(read_run(path)) for path in folder.glob("*.json")}
+    assert statuses == {
+        "failed": "error", "stopped": "interrupted", "well": "ok", "cut": "unfinished", "within": within[1],
+    }  # fmt: skip

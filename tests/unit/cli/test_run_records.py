@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -159,9 +160,33 @@ def test_a_log_that_is_no_longer_there_is_not_said_to_be(place: Path) -> None:
     )
     got = process("run", "agent.py", cwd=place)
     assert (got.code, got.out) == (0, "")
-    assert got.err.startswith("lctl: 3 events in .lctl/")
-    assert got.err.endswith(", which was removed or moved while the program ran\n")
+    assert got.err.startswith("lctl: .lctl/") and got.err.count("lctl: ") == 1
+    assert got.err.endswith(".lctl.json was removed while the program ran: 3 events lost\n")
     assert not (place / ".lctl").exists()
+
+
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        ("os.unlink(path)", "was removed while the program ran: {} events lost"),
+        ("os.unlink(path); open(path, 'w').close()", "was removed while the program ran: {} events lost"),
+        ("os.rename(path, 'b.lctl.json')", "was moved while the program ran, with its {} events"),
+    ],
+)
+@pytest.mark.skipif(os.name == "nt", reason="no open file can be removed")
+def test_a_log_of_the_program_s_own_session_that_goes_astray(place: Path, does: str, said: str) -> None:
+    """What was lost is said, also without `lctl run` (whose logs begin with what was read of chance)."""
+    (place / "agent.py").write_text(
+        "import os\nfrom lctl import LCTLSession\npath = 'a.lctl.json'\n"
+        f"with LCTLSession('mine', path) as session:\n    session.step_start('plan', 'think')\n    {does}\n"
+    )
+    for before, events in (((), 2), (("-m", "lctl", "run"), 3)):
+        got = subprocess.run(
+            [sys.executable, *before, "agent.py"], cwd=place, capture_output=True, text=True, check=True
+        )
+        assert (got.stdout, got.stderr) == ("", f"lctl: a.lctl.json {said.format(events)}\n")
+        for left in place.glob("*.lctl.json"):
+            left.unlink()
 
 
 def test_what_forked_processes_recorded_is_not_nothing(place: Path) -> None:
@@ -173,6 +198,23 @@ def test_what_forked_processes_recorded_is_not_nothing(place: Path) -> None:
     got = process("run", "--record", "calls", "agent.py", cwd=place)
     (log,) = (place / ".lctl").iterdir()
     assert got.err == f"lctl: 1 event in .lctl/{log.name}  (lctl replay last)\n"
+
+
+def test_a_process_is_forked_while_threads_print(place: Path) -> None:
+    """It prints, too, whoever was printing at that moment, and before anything is recorded."""
+    (place / "agent.py").write_text(
+        "import os, threading\ndone = threading.Event()\n"
+        "def chat():\n    while not done.is_set():\n        print('.' * 100, flush=True)\n"
+        "threads = [threading.Thread(target=chat) for _ in range(3)]\n"
+        "for thread in threads:\n    thread.start()\n"
+        "for _ in range(40):\n"
+        "    pid = os.fork()\n"
+        "    if not pid:\n        print('child', flush=True)\n        os._exit(0)\n"
+        "    os.waitpid(pid, 0)\n"
+        "done.set()\n"
+    )
+    got = process("run", "--", sys.executable, "-W", "ignore", "agent.py", cwd=place)
+    assert (got.code, got.out.count("child")) == (0, 40)
 
 
 @pytest.mark.parametrize("option", ["-I", "-uE", "-S"])

@@ -31,12 +31,12 @@ def unpacked(data: Mapping[str, Any]) -> dict[str, Any]:
         return {**one, "left": at(one["left"]), "right": at(one["right"])}
 
     def event(one: dict[str, Any]) -> dict[str, Any]:
-        copy = one["copy"]
-        return (
-            {**one, "copy": {"lctl": copy["lctl"], **data["copies"][str(copy["call"])]}}
-            if "call" in copy
-            else one
-        )
+        copy, exchanges = one["copy"], one["exchanges"]
+        if "call" in copy:
+            one = {**one, "copy": {"lctl": copy["lctl"], **data["copies"][str(copy["call"])]}}
+        if isinstance(exchanges, int):
+            one = {**one, "exchanges": data["exchanges"][str(exchanges)]}
+        return one
 
     return {
         **data,

@@ -100,6 +100,36 @@ def test_requests_that_have_no_room_say_so(tmp_path: Path, monkeypatch: pytest.M
     ]
 
 
+def test_what_a_call_had_on_the_wire_is_there_once(tmp_path: Path) -> None:
+    """However many events are in the call: neither the page's size nor its making is their number squared."""
+    sizes, costs = [], []
+    for count in (50, 200):
+        log = Writing()
+        call = log.add("step_start", kind="llm", operation="chat.completions", model="m")
+        log.add("exchange", "planner", call, method="POST", url="http://h/", status=200, body="x" * 20_000)
+        for n in range(count):
+            log.add("tool_call", "planner", call, name="t", arguments={"n": n})
+        end = log.add("step_end", "planner", call, outcome="success")
+        path = save(tmp_path / f"{count}.lctl.json", log.events)
+        given, lines = lines_run(lambda path=path: answers(open_log(path)))  # type: ignore[misc]
+        sizes.append(len(json.dumps(given["events"])) + len(json.dumps(given["exchanges"])))
+        costs.append(lines / count)
+        found, run = unpacked(given), Opened(path.name, path, Prices(), open_log(path))
+        for seq in (call, call + 1, end):
+            check_same(found["events"][str(seq)], event(run, EventAsked(seq=seq)))
+    assert sizes[1] < 4 * sizes[0] < 4_000_000
+    assert costs[1] < 1.2 * costs[0]
+
+
+def test_calls_that_are_not_in_it_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "_CALLS", 1)
+    page = unpacked(answers(open_log(save(tmp_path / "run.lctl.json", review()))))
+    assert list(page["call"]) == ["4"]
+    assert page["run"]["notes"] == [
+        "this page holds what the first 1 of 2 calls read and answered: 'lctl debug' shows all"
+    ]
+
+
 def test_what_a_page_has_no_room_for_is_what_was_on_the_wire(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lctl.patch import Before, Edit, PatchError, Scope, parse_edit
+from lctl.rerun.forking import edits_of
 
 text = st.text(max_size=20)
 names = st.one_of(st.from_regex(r"[A-Za-z_][\w-]{0,8}", fullmatch=True), st.text(max_size=8))
@@ -109,6 +110,7 @@ def test_any_text_is_an_edit_or_a_clear_error(given_text: str) -> None:
         ("del model x", 10, "nothing can follow"),
         ('data."a=1', 5, "not closed"),
         ("model=@no/such/file", 6, "no such file"),
+        ("model=gpt-4.1 prompt.system=Sing.", 13, "a further edit is given apart"),
     ],
 )
 def test_errors_point_at_the_place(said: str, place: int, why: str) -> None:
@@ -129,6 +131,14 @@ def test_values() -> None:
     assert parse_edit("message[0].content=1.50").value == "1.50"
     assert parse_edit("message[0].content= two ").value == " two "
     assert parse_edit("message[0].content=@@home").value == "@home"
+
+
+def test_a_model_whose_name_has_blanks() -> None:
+    """Quoted it is a name, also in the printed edit and in a mapping of Python's."""
+    edit = parse_edit('agent=writer model="My model"')
+    assert edit.value == "My model"
+    assert parse_edit(str(edit)) == edit
+    assert [one.value for one in edits_of({"agent=writer model": "My model"})] == ["My model"]
 
 
 def test_values_from_files(tmp_path: Path) -> None:

@@ -289,6 +289,28 @@ def test_threads_print_in_the_recorded_order(lctl: Run, tmp_path: Path) -> None:
     assert "output equal" in again.stderr
 
 
+_FLUSHES = """
+def chat(name):
+    for number in range(300):
+        print(name * (number % 7 * 90), number, flush=True)
+
+threads = [threading.Thread(target=chat, args=name) for name in "abcd"]
+sys.setswitchinterval(1e-5)
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_the_order_that_is_kept_is_that_of_the_output(lctl: Run, tmp_path: Path) -> None:
+    """Where one thread empties what has been printed while others print."""
+    (tmp_path / "agent.py").write_text(_HEAD + "lctl.tool(len)('')\n" + _FLUSHES)
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    again = lctl("rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+
+
 def test_a_fork_says_in_which_order_a_served_tool_and_threads_printed(lctl: Run, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(f"{_HEAD}{_THREADS}\nprint(lctl.tool(len)('seven..'))\n")
     recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
