@@ -66,7 +66,8 @@ def _message(
     author = text(event.get("author"))
     role = text(content.get("role")) or ("user" if author == "user" else "model")
     parts = [
-        {_PARTS.get(key, key): value for key, value in part.items()} for part in dicts(content.get("parts"))
+        {_PARTS.get(key, key): value for key, value in part.items() if value is not None}
+        for part in dicts(content.get("parts"))
     ]
     id = text(event.get("id")) or where.replace(" ", "-")
     call = _call(event, mapping(logs.get(id))) if role == "model" else None
@@ -82,16 +83,23 @@ def _call(event: dict[str, Any], log: dict[str, Any]) -> Call:
     answer = mapping(log.get("model_response"))
     usage = mapping(answer.get("usage_metadata") or event.get("usage_metadata") or event.get("usageMetadata"))
     choice = next(iter(dicts(answer.get("candidates"))), event)
-    model = text(mapping(log.get("model_request")).get("model")) or text(event.get("modelVersion"))
+    model = (
+        text(mapping(log.get("model_request")).get("model"))
+        or text(event.get("modelVersion"))
+        or text(event.get("model_version"))
+    )
     thought = usage.get("thoughts_token_count", usage.get("thoughtsTokenCount"))
     given = usage.get("candidates_token_count", usage.get("candidatesTokenCount"))
-    if thought is not None:  # Google leaves what the model thought out of the output
+    total = usage.get("total_token_count", usage.get("totalTokenCount"))
+    read = usage.get("prompt_token_count", usage.get("promptTokenCount"))
+    # Google leaves what the model thought out of the output, other providers (by LiteLLM) do not.
+    if thought is not None and total != whole(read) + whole(given):
         given = whole(given) + whole(thought)
     return Call(
         model=text(answer.get("model_version")) or model or None,
         provider="google" if model else None,
         tokens=tokens(
-            input=usage.get("prompt_token_count", usage.get("promptTokenCount")),
+            input=read,
             output=given,
             cache_read=usage.get("cached_content_token_count", usage.get("cachedContentTokenCount")),
             reasoning=thought,

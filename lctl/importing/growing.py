@@ -2,6 +2,10 @@
 
 Messages are matched as the wire capture matches them (CONVERSATIONS D9): role, content, name, tool calls
 and the call they answer; null, [] and {} are the same as nothing. The longest matching path wins.
+
+Tracing tools tell an answer that is read again in other words than when it was given. So it is also found
+where its thoughts are left out or told otherwise, and where it is left out itself, by the calls that the tool
+results behind it answer.
 """
 
 from __future__ import annotations
@@ -13,9 +17,12 @@ import orjson
 
 from lctl.codec.lines import encode_value
 from lctl.importing.draft import Call, Draft
-from lctl.importing.values import mapping
+from lctl.importing.values import dicts, function_call, mapping, text, without
+from lctl.spans.langchain import beside_calls
 
 _KEYS = ("role", "content", "parts", "name", "tool_calls", "tool_call_id", "reasoning")
+_NESTED = (list, dict, type(None))
+_THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
 
 
 class Growing:
@@ -26,6 +33,8 @@ class Growing:
         self._prefix = prefix
         self._newest: str | None = None
         self._below: dict[tuple[str | None, bytes], str] = {}  # (parent, what it says) -> newest such message
+        self._given: dict[tuple[str | None, bytes], str] = {}  # the same of answers, without their thoughts
+        self._asking: dict[tuple[str | None, str], str] = {}  # (parent, id of a call) -> answer that asks it
         self._above: set[str | None] = set()  # messages that have some below them
         self._chained: set[str | None] = set()  # tool results, and what they answer
 
@@ -43,11 +52,13 @@ class Growing:
             self._draft.fail(parent, call, at=about.get("at"), agent=about.get("agent", ""))
         self.gave(answers, parent, call, **about)
 
-    def read(self, prompt: list[dict[str, Any]] | None, **about: Any) -> str | None:
-        """The messages a call read, those that are new added; id of the last."""
-        parent = self._newest if prompt is None else None
+    def read(self, prompt: list[dict[str, Any]] | None, after: str | None = None, **about: Any) -> str | None:
+        """The messages a call read, those that are new added; id of the last. `after`: where they go on."""
+        parent = self._newest if prompt is None else after
         for message in prompt or ():
-            parent = self._below.get((parent, _said(message))) or self._add(message, parent, None, **about)
+            if message.get("tool_call_id"):
+                parent = self._asking.get((parent, message["tool_call_id"]), parent)
+            parent = self._known(message, parent) or self._add(message, parent, None, **about)
         return parent
 
     def gave(self, answers: list[dict[str, Any]], parent: str | None, call: Call, **about: Any) -> list[str]:
@@ -55,6 +66,12 @@ class Growing:
         given = [self._add(answer, parent, call, **about) for answer in answers]
         self._newest = given[-1] if given else self._newest
         return given
+
+    def _known(self, message: dict[str, Any], parent: str | None) -> str | None:
+        found = self._below.get((parent, _said(message)))
+        if found is None and message.get("role") == "assistant":
+            return self._given.get((parent, _said(_without_thoughts(message))))
+        return found
 
     def _add(self, message: dict[str, Any], parent: str | None, call: Call | None, **about: Any) -> str:
         id = f"{self._prefix}{len(self._draft) + 1}"
@@ -65,6 +82,10 @@ class Growing:
         self._above.add(parent)
         self._draft.add(id, message, parent, call=call, **about)
         self._below[parent, _said(message)] = id
+        if call is not None and message.get("role") == "assistant":
+            self._given[parent, _said(_without_thoughts(message))] = id
+            for asked in dicts(message.get("tool_calls")):
+                self._asking[parent, text(asked.get("id"))] = id
         return id
 
 
@@ -75,11 +96,41 @@ def _said(message: dict[str, Any]) -> bytes:
         value = message.get(key)
         if value in (None, [], {}) or (key == "content" and value == "" and message.get("tool_calls")):
             continue
-        seen[key] = (
-            [_call(one) for one in value] if key == "tool_calls" and isinstance(value, list) else value
-        )
+        calls = key == "tool_calls" and isinstance(value, list)
+        seen[key] = [_call(one) for one in value] if calls else _told(value)
     says = encode_value(seen, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
     return hashlib.blake2b(says, digest_size=16).digest()
+
+
+def _told(value: Any) -> Any:
+    """A value without the keys in it that say nothing."""
+    if isinstance(value, list):
+        return [_told(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if not any(isinstance(one, _NESTED) for one in value.values()):
+        return value
+    return {
+        key: _told(one) if isinstance(one, list | dict) else one
+        for key, one in value.items()
+        if one not in (None, [], {})
+    }
+
+
+def _without_thoughts(message: dict[str, Any]) -> dict[str, Any]:
+    """What an assistant's message says and asks, in anyone's words: its text is one, its calls no parts."""
+    content, calls = message.get("content"), message.get("tool_calls")
+    if isinstance(content, list):
+        calls = calls or [
+            function_call(text(part.get("id")), text(part.get("name")), part.get("input", {}))
+            for part in dicts(content)
+            if part.get("type") == "tool_use"
+        ]
+        content = beside_calls(content) if calls else content
+        parts = [part for part in content if mapping(part).get("type") not in _THOUGHTS]
+        is_text = all(mapping(part).get("type") == "text" for part in parts)
+        content = "".join(str(part.get("text") or "") for part in parts) if is_text else parts
+    return {**without(message, "reasoning", "content"), "content": content or None, "tool_calls": calls}
 
 
 def _call(call: Any) -> Any:

@@ -67,6 +67,12 @@ class _Sample:
             if event.get("event") == "model" and event.get("output")
         ]
         self._used = 0
+        self._failed = [
+            event
+            for event in dicts(sample.get("events"))
+            if event.get("event") == "model" and text(event.get("error"))
+        ]
+        self._calls = [event for event in self._calls if event not in self._failed]
 
     def read(self) -> None:
         parent: str | None = None
@@ -78,6 +84,7 @@ class _Sample:
                 count=len(self._calls) - self._used,
             )  # fmt: skip
         if parent is not None:
+            self._fail(parent)
             self._scores(parent)
         else:
             self._draft.lose("sample without messages", self._where)
@@ -151,6 +158,16 @@ class _Sample:
             else None,
             params=without(mapping(event.get("config"))) or None,
         )
+
+    def _fail(self, last: str) -> None:
+        """Its model calls that failed, below what had been said when the sample ended."""
+        for event in self._failed:
+            model = text(event.get("model"))
+            provider, _, name = model.rpartition("/")
+            call = Call(
+                model=name, provider=provider.partition("/")[0] or None, error=self._resolved(event["error"])
+            )
+            self._draft.fail(last, call, at=event.get("completed") or event.get("timestamp"))
 
     def _scores(self, last: str) -> None:
         for name, score in mapping(self._sample.get("scores")).items():

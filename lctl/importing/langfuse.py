@@ -145,7 +145,8 @@ def _details(one: dict[str, Any]) -> dict[str, Any]:
 
 def _call(one: dict[str, Any], draft: Draft) -> dict[str, Any]:
     where = f"observation {one.get('id')}"
-    prompt, answers = messages_in(one.get("input"), "user"), messages_in(one.get("output"), "assistant")
+    asked, tools = _asked(value_of(one.get("input")))
+    prompt, answers = messages_in(asked, "user"), messages_in(one.get("output"), "assistant")
     if answers is None:
         draft.lose("generation whose output is no message", where)
     if prompt is None:
@@ -155,7 +156,7 @@ def _call(one: dict[str, Any], draft: Draft) -> dict[str, Any]:
         names.MESSAGES: (prompt or [], answers or []),
     }
     said |= counts_of(_usage(one))
-    for n, tool in enumerate(dicts(mapping(value_of(one.get("input"))).get("tools"))):
+    for n, tool in enumerate(tools):
         said[f"llm.tools.{n}.tool.json_schema"] = tool
     params = {
         key: value
@@ -168,6 +169,16 @@ def _call(one: dict[str, Any], draft: Draft) -> dict[str, Any]:
     if start and first >= start:
         said[names.FIRST_CHUNK] = (first - start) / 1e9
     return said
+
+
+def _asked(given: Any) -> tuple[Any, list[dict[str, Any]]]:
+    """What a model was asked, and the tools it was given: beside the messages, or, from LangChain's callback,
+    among them."""
+    if not isinstance(given, list):
+        return given, dicts(mapping(given).get("tools"))
+    tools = [mapping(mapping(one).get("content")) for one in given if mapping(one).get("role") == "tool"]
+    tools = [tool for tool in tools if isinstance(tool.get("function"), dict)]
+    return [one for one in given if mapping(one).get("content") not in tools], tools
 
 
 def _model(one: dict[str, Any]) -> str:

@@ -13,10 +13,12 @@ from typing import Any
 from lctl.errors import NotImportable
 from lctl.importing import otlp
 from lctl.importing.draft import Draft
+from lctl.importing.requests import messages_in
 from lctl.importing.source import Source
 from lctl.importing.spans import time_of
-from lctl.importing.values import dicts, function_call, items, mapping, role_of, text
+from lctl.importing.values import dicts, items, mapping, role_of, text
 from lctl.spans import conventions as names
+from lctl.spans.langchain import beside_calls, calls_of, fields_of
 from lctl.spans.messages import value_of
 from lctl.spans.span import Span
 
@@ -31,6 +33,10 @@ _KIND, _PROMPT, _COMPLETION, _METADATA = (
     "gen_ai.prompt",
     "gen_ai.completion",
     "langsmith.metadata.",
+)
+#: What stands beside the parameters of a request: LangChain's, or the provider's own (`wrap_openai`).
+_NO_PARAMS = frozenset(
+    {"model", "model_name", "_type", "tools", "messages", "input", "system", "instructions", "stream"}
 )
 _TYPES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 
@@ -147,18 +153,16 @@ def _call(
     extra: dict[str, Any],
     metadata: dict[str, Any],
 ) -> dict[str, Any]:
-    given = mapping(extra.get("invocation_params"))
+    given = mapping(extra.get("invocation_params")) or (inputs if "model" in inputs else {})
     answers, reason, usage = _answers(outputs)
     model = text(metadata.get("ls_model_name")) or text(given.get("model")) or text(given.get("model_name"))
-    params = {
-        key: value
-        for key, value in given.items()
-        if key not in ("model", "model_name", "_type", "tools", "messages")
-    }
+    params = {key: value for key, value in given.items() if key not in _NO_PARAMS}
     said: dict[str, Any] = {
         names.MESSAGES: (_prompt(inputs), answers),
         names.REQUEST_MODEL: model,
-        names.RESPONSE_MODEL: model,
+        names.RESPONSE_MODEL: text(outputs.get("model")) or model,
+        names.RESPONSE_ID: text(outputs.get("id")) if outputs.get("object") == "response" else None,
+        names.REQUEST_STREAM: given.get("stream"),
         names.PROVIDER: text(metadata.get("ls_provider")),
         names.FINISH_REASONS: [reason] if reason else None,
         "llm.invocation_parameters": params or None,
@@ -192,6 +196,8 @@ def _usage(usage: dict[str, Any]) -> dict[str, Any]:
 def _prompt(inputs: dict[str, Any]) -> list[dict[str, Any]]:
     """What a call read. LangChain stores a list of prompts; of a model call there is one."""
     held = inputs.get("messages", inputs.get("input"))
+    if "model" in inputs and "messages" not in inputs and held:  # a request to the Responses API
+        return messages_in(inputs, "user") or []
     if isinstance(held, list) and held and isinstance(held[0], list):
         held = held[0]
     if isinstance(held, list):
@@ -205,12 +211,14 @@ def _answers(outputs: dict[str, Any]) -> tuple[list[dict[str, Any]], str, dict[s
     """(messages given, finish reason, usage)."""
     usage = mapping(outputs.get("usage_metadata")) or mapping(outputs.get("usage"))
     usage = usage or mapping(mapping(outputs.get("llm_output")).get("token_usage"))
+    if outputs.get("object") == "response":
+        return messages_in(outputs, "assistant") or [], text(outputs.get("status")), usage
     generations = outputs.get("generations")
     if isinstance(generations, list):
         several = generations[0] if generations and isinstance(generations[0], list) else generations
         found = [_message(mapping(one.get("message"))) or _words(one.get("text")) for one in dicts(several)]
         first = next(iter(dicts(several)), {})
-        inner = _fields(mapping(first.get("message")))
+        inner = fields_of(mapping(first.get("message")))
         told = mapping(first.get("generation_info")) or mapping(inner.get("response_metadata"))
         usage = usage or mapping(inner.get("usage_metadata"))
         reason = text(told.get("finish_reason")) or text(told.get("stop_reason"))
@@ -224,24 +232,25 @@ def _answers(outputs: dict[str, Any]) -> tuple[list[dict[str, Any]], str, dict[s
         listed = dicts(held) if isinstance(held, list) else [mapping(held)] if isinstance(held, dict) else []
         found = [message for one in listed if (message := _message(one))]
         if found:
-            usage = usage or mapping(_fields(listed[-1]).get("usage_metadata"))
+            usage = usage or mapping(fields_of(listed[-1]).get("usage_metadata"))
             return found[-1:], "", usage
-    own = _message(outputs) or _words(outputs.get("output")) or _words(outputs.get("content"))
+    own = _said(_message(outputs)) or _words(outputs.get("output")) or _words(outputs.get("content"))
     return ([own] if own else []), text(outputs.get("stop_reason")), usage
+
+
+def _said(message: dict[str, Any]) -> dict[str, Any]:
+    """An answer's message without what else its API says of it."""
+    told = ("role", "content", "tool_calls", "function_call", "name")
+    return {key: message[key] for key in told if message.get(key) is not None}
 
 
 def _words(value: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": value} if isinstance(value, str) and value else {}
 
 
-def _fields(message: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a message, also of one that LangChain serialized as a constructor."""
-    return mapping(message.get("kwargs")) or mapping(message.get("data")) or message
-
-
 def _message(message: dict[str, Any]) -> dict[str, Any]:
     """A message as a provider takes it; {} of what is none."""
-    fields = _fields(message)
+    fields = fields_of(message)
     named = text(fields.get("type")) or text(message.get("type"))
     role = text(fields.get("role")) or _TYPES.get(named) or role_of(named)
     if not role and isinstance(message.get("id"), list) and message["id"]:
@@ -251,17 +260,9 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
     if fields is message and "type" not in message:
         return dict(message)
     made: dict[str, Any] = {"role": _TYPES.get(role, role), "content": fields.get("content")}
-    calls = [
-        function_call(text(one.get("id")), text(one.get("name")), one.get("args", {}))
-        for one in dicts(fields.get("tool_calls"))
-    ]
-    calls = calls or dicts(mapping(fields.get("additional_kwargs")).get("tool_calls"))
+    calls = calls_of(fields) or dicts(mapping(fields.get("additional_kwargs")).get("tool_calls"))
     if calls:
-        made["tool_calls"] = calls
-    if isinstance(made["content"], list):  # a call stands in the content too, in the provider's words
-        made["content"] = [
-            part for part in made["content"] if not calls or mapping(part).get("type") != "tool_use"
-        ]
+        made |= {"content": beside_calls(made["content"]), "tool_calls": calls}
     if fields.get("tool_call_id"):
         made["tool_call_id"] = text(fields["tool_call_id"])
     if text(fields.get("name")) and made["role"] != "tool":
@@ -271,7 +272,7 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
 
 def _tool_result(outputs: dict[str, Any]) -> dict[str, Any]:
     held = outputs.get("output", outputs or None)
-    fields = _fields(mapping(held))
+    fields = fields_of(mapping(held))
     if "tool_call_id" in fields:
         return {names.TOOL_RESULT: fields.get("content"), names.TOOL_CALL_ID: text(fields["tool_call_id"])}
     return {names.TOOL_RESULT: held}

@@ -14,6 +14,7 @@ from lctl.spans.messages import messages_of, value_of
 from lctl.spans.span import Span
 
 _TYPE = "logfire.span_type"
+_USAGE = "gen_ai.usage.raw"
 _STREAMED = "streaming response from "
 _NOBODY = "0" * 16
 
@@ -31,7 +32,7 @@ def whole(spans: Iterable[Span]) -> list[Span]:
             if (span.trace_id, span.parent_id) not in ended:
                 found.append(_begun(span))
             continue
-        one = _named(_with_messages(span))
+        one = _named(_counted(_with_messages(span)))
         key = (
             one.parent_id,
             one.scope,
@@ -65,6 +66,12 @@ def _named(span: Span) -> Span:
     filled = text(span.attributes.get("logfire.msg"))
     is_template = "{" in text(span.attributes.get("logfire.msg_template"))
     return replace(span, name=filled) if filled and is_template else span
+
+
+def _counted(span: Span) -> Span:
+    """With what the provider counted and only its own usage tells: of the output, how much was thought."""
+    usage = mapping(value_of(span.attributes.get(_USAGE)))
+    return replace(span, attributes={**counts_of(usage), **span.attributes}) if usage else span
 
 
 def _with_messages(span: Span) -> Span:

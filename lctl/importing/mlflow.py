@@ -6,12 +6,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from lctl.importing.chunks import answer_of_chunks, is_chunk
 from lctl.importing.requests import messages_in
 from lctl.importing.usages import counts_of
 from lctl.importing.values import dicts, mapping, text
 from lctl.spans import conventions as names
 from lctl.spans.messages import value_of
-from lctl.spans.span import Span
+from lctl.spans.span import Mark, Span
 
 _TYPE = "mlflow.spanType"
 _INPUT = "mlflow.spanInputs"
@@ -20,6 +21,7 @@ _MODEL = "mlflow.llm.model"
 _PROVIDER = "mlflow.llm.provider"
 _USAGE = "mlflow.chat.tokenUsage"
 _TOOLS = "mlflow.chat.tools"
+_CHUNK = "mlflow.chunk."
 _TOLD = frozenset({_TYPE, _INPUT, _OUTPUT, _MODEL, _PROVIDER, _USAGE, _TOOLS})
 #: Type of a span -> a step's kind, as OpenInference names it; others are steps of a chain.
 _KINDS = {
@@ -39,10 +41,11 @@ def is_traced(span: Span) -> bool:
 def of_trace(span: Span) -> Span:
     """Such a span in the words that are read here."""
     said = {key: value_of(span.attributes.get(key)) for key in _TOLD}
+    said[_OUTPUT] = _answer(said[_OUTPUT], span)
     kind = _KINDS.get(text(said[_TYPE]), "chain")
     made: dict[str, Any] = {"openinference.span.kind": kind.upper()}
     if kind == "llm":
-        made |= _call(said)
+        made |= _call(said) | _first_chunk(span)
     elif kind == "tool":
         made |= {
             names.TOOL_NAME: span.name,
@@ -62,8 +65,31 @@ def of_trace(span: Span) -> Span:
         span,
         attributes={**rest, **{key: value for key, value in made.items() if value not in (None, "", {}, [])}},
         # The chunks of a stream: the answer has what they say.
-        marks=[mark for mark in span.marks if not mark.name.startswith("mlflow.chunk.")],
+        marks=[mark for mark in span.marks if not mark.name.startswith(_CHUNK)],
     )
+
+
+def _answer(output: Any, span: Span) -> Any:
+    """What a call gave. Of a stream MLflow makes an answer without tool calls: its chunks have them, where
+    all are there (a span keeps the newest 128); of some it has Python's name of the stream alone."""
+    if isinstance(output, str) and output.startswith("<") and " object at 0x" in output:
+        return None
+    chunks = [value_of(mark.attributes.get("mlflow.chunk.value")) for mark in _chunks(span)]
+    are_whole = bool(chunks) and _chunks(span)[0].name == f"{_CHUNK}item.0"
+    if not are_whole or not all(is_chunk(mapping(one)) for one in chunks):
+        return output
+    return {**mapping(output), "choices": answer_of_chunks(chunks)["choices"]}
+
+
+def _first_chunk(span: Span) -> dict[str, float]:
+    marks = _chunks(span)
+    if not marks or marks[0].name != f"{_CHUNK}item.0" or not 0 < span.start_ns <= marks[0].at_ns:
+        return {}
+    return {names.FIRST_CHUNK: (marks[0].at_ns - span.start_ns) / 1e9}
+
+
+def _chunks(span: Span) -> list[Mark]:
+    return [mark for mark in span.marks if mark.name.startswith(_CHUNK)]
 
 
 def _call(said: dict[str, Any]) -> dict[str, Any]:

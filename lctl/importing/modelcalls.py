@@ -7,11 +7,13 @@ its output that have the same `custom_id`.
 
 from __future__ import annotations
 
+import base64
 from typing import Any, NamedTuple
 
 from lctl.errors import NotImportable
 from lctl.importing import otlp
 from lctl.importing.answers import Answer, Messages, answer_of
+from lctl.importing.chunks import is_chunk, with_answers
 from lctl.importing.draft import Draft
 from lctl.importing.requests import messages_in
 from lctl.importing.source import Row, Source
@@ -47,6 +49,8 @@ def sees(source: Source) -> str:
     first = source.rows[:3]
     if any("role" in row.value and answer_of(row.value) is None for row in first):
         return ""  # messages, some of them as an API gave them
+    if first and is_chunk(first[0].value):
+        return "chunks of streamed answers"
     rows = source.rows if first and "custom_id" in first[0].value else first
     if not any(_holds_answer(row.value) for row in rows):
         return ""
@@ -61,7 +65,7 @@ def read(source: Source, draft: Draft) -> None:
     }
     found = []
     waiting = dict.fromkeys(asked)
-    for row in source.rows:
+    for row in with_answers(source.rows):
         exchange = _exchange(row, asked)
         name = row.value.get("custom_id")
         if exchange is not None:
@@ -99,7 +103,7 @@ def _holds_answer(value: dict[str, Any]) -> bool:
     messages, too."""
     if dicts(value.get("input")) and answer_of(value):
         return False
-    is_call = "custom_id" in value or bool(value.get("request"))
+    is_call = "custom_id" in value or bool(value.get("request")) or bool(text(value.get("error_str")))
     return _answer(value) is not None or (is_call and bool(_error(value)))
 
 
@@ -172,6 +176,16 @@ def _times(value: dict[str, Any], answer: Answer | None) -> tuple[int, int]:
     return begun or answer.start_ns, max(answer.end_ns, begun)
 
 
+def _own_id(id: str) -> str:
+    """The provider's id of a response, which LiteLLM hides in its own; requests go on from the provider's."""
+    head, _, hidden = id.partition("_")
+    try:
+        told = base64.b64decode(hidden + "=" * (-len(hidden) % 4), validate=True).decode()
+    except ValueError:
+        return id
+    return told.partition("response_id:")[2] or id if head == "resp" and told.startswith("litellm:") else id
+
+
 def _span(exchange: _Exchange, talks: dict[str, Messages]) -> Span:
     """The call as a span of a model: the tree of what was said is made of these."""
     request, answer, error = exchange.request, exchange.answer, exchange.error
@@ -185,10 +199,11 @@ def _span(exchange: _Exchange, talks: dict[str, Messages]) -> Span:
         names.MESSAGES: (read, answer.messages if answer else []),
         "llm.invocation_parameters": without(request, *_SAID),
         names.ERROR_TYPE: error.get("type", ""),
+        "llm.cost.total": exchange.about.get("response_cost") or "",  # LiteLLM
         "row": exchange.about,
     }
     if answer is not None:
-        talks[answer.id] = [*read, *answer.messages]
+        talks[_own_id(answer.id)] = [*read, *answer.messages]
         said |= {names.RESPONSE_MODEL: answer.model, names.RESPONSE_ID: answer.id, **answer.counts}
         said[names.PROVIDER] = answer.provider or text(exchange.about.get("custom_llm_provider"))
         said[names.FINISH_REASONS] = [one for one in answer.reasons if one]

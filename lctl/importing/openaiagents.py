@@ -21,6 +21,8 @@ from lctl.spans import conventions as names
 from lctl.spans.messages import value_of
 from lctl.spans.span import Span
 
+#: What the SDK says of a call that failed, and of the agent around it: it is one failure.
+_PASSED = frozenset({"Error getting response", "Error in agent run"})
 _SPAN, _TRACE = "trace.span", "trace"
 #: Type of a span -> a step's kind, as OpenInference names it.
 _KINDS = {
@@ -96,6 +98,8 @@ def _error(error: Any) -> str:
     told = mapping(error)
     if not told:
         return text(error)
+    if told.get("message") in _PASSED and text(mapping(told.get("data")).get("error")):
+        return text(told["data"]["error"])
     about = without(told, "message").get("data")
     words = text(told.get("message")) or "error"
     return f"{words}: {as_json(mapping(about).get('error') or about)}" if about else words

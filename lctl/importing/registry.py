@@ -56,6 +56,7 @@ FORMS: dict[str, Form] = {
     "langsmith": Form("langsmith", "LangSmith runs (JSON or JSONL)"),
     "mlflow": Form("mlflowtraces", "MLflow traces, as Trace.to_json() writes them"),
     "openai-agents": Form("openaiagents", "traces of the OpenAI Agents SDK, as a processor exports them"),
+    "braintrust": Form("braintrust", "logs of Braintrust, as its API gives them (JSON or JSONL)"),
     "phoenix": Form("phoenix", "spans exported by Arize Phoenix"),
     "otlp": Form(
         "otlp",
@@ -113,4 +114,7 @@ def _looks_like(source: Source) -> str:
     if "lctl" in keys or ("seq" in source.rows[0].value and "type" in source.rows[0].value):
         return "an lctl log already; commands take it as it is"
     named = ", ".join(map(str, keys)) or "no keys"
-    return f"no form of conversation that is known (its first object has {named})"
+    return (
+        f"no form of conversation that is known (its first object has {named}); where it is one, "
+        "'--from FORM' says so, and what a tool exports as OTLP (JSON) can be imported"
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lctl.importing.values import dicts, mapping
+from lctl.spans.langchain import with_calls
 from lctl.spans.messages import value_of
 from lctl.spans.turns import are_items, of_items
 
@@ -28,14 +29,15 @@ def messages_in(value: Any, role: str) -> Messages | None:
     listed = dicts(value)
     if are_items(listed):
         return of_items(listed)
-    return listed if listed and all(isinstance(message.get("role"), str) for message in listed) else None
+    has_roles = bool(listed) and all(isinstance(message.get("role"), str) for message in listed)
+    return [with_calls(message) for message in listed] if has_roles else None
 
 
 def _of_object(value: dict[str, Any], role: str) -> Messages | None:
     if are_items([value]):
         return of_items([value])
     if isinstance(value.get("role"), str) and not _SAID.isdisjoint(value):
-        return [value]
+        return [with_calls(value)]
     for key in ("messages", "message"):
         inner = value.get(key)
         listed = dicts(inner) or ([inner] if isinstance(inner, dict) else [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from lctl.importing.values import dicts, items, mapping, text
@@ -43,11 +44,16 @@ _TOLD = frozenset(
 _STATUS = ("http.response.status_code", "http.status_code")
 
 
+_TRACEBACK = "Traceback (most recent call last)"
+
+
 def failure(span: Span) -> dict[str, Any]:
     """The failure a span tells of: its exception, else its status."""
     raised = next((mark.attributes for mark in span.marks if mark.name == names.EXCEPTION), {})
     kind = text(span.attributes.get(names.ERROR_TYPE) or raised.get(names.EXCEPTION_TYPE))
-    said = text(raised.get(names.EXCEPTION_MESSAGE)) if span.error == "error" else span.error
+    said, _, traceback = span.error.partition(_TRACEBACK)
+    if said == "error" or traceback:  # each span that it passes has a longer one
+        said = text(raised.get(names.EXCEPTION_MESSAGE)) or said
     status = next((span.attributes[name] for name in _STATUS if name in span.attributes), None)
     if status is not None:
         kind, said = kind or f"http_{status}", said or f"HTTP status {status}"
@@ -138,3 +144,21 @@ def _openai_form(one: dict[str, Any]) -> dict[str, Any]:
     if one.get("type") != "function" or "function" in one:
         return one
     return {"type": "function", "function": {key: value for key, value in one.items() if key != "type"}}
+
+
+def is_ours(span: Span) -> bool:
+    """Whether it says which event of a log of ours it was."""
+    return names.SEQ in span.attributes
+
+
+def outcome(span: Span) -> str | None:
+    """How its step ended."""
+    said = text(span.attributes.get(names.OUTCOME))
+    if said or span.error:
+        return said or "error"
+    return "success" if span.ok or not is_ours(span) else None
+
+
+def filled(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What of an event's data says something."""
+    return {key: value for key, value in data.items() if value not in (None, "", {}, [])}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from lctl.spans import conventions as names
 from lctl.spans import meaning
@@ -70,6 +70,13 @@ class SpanForest:
                 return named
             above = self.parents[above]
         return ""
+
+    def around(self, n: int) -> Iterator[int]:
+        """The spans around one, the nearest first."""
+        above = self.parents[n]
+        while above is not None:
+            yield above
+            above = self.parents[above]
 
     def counts_tokens(self, n: int) -> bool:
         """Whether a span that is no model's tells of tokens that none inside it tells."""

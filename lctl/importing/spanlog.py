@@ -20,12 +20,15 @@ from lctl.importing.writing import EventList
 from lctl.payloads import check
 from lctl.spans import conventions as names
 from lctl.spans import meaning
+from lctl.spans.langchain import are_arguments
 from lctl.spans.messages import is_broken, json_of, messages_of, value_of
 from lctl.spans.span import Mark, Span, timestamp_of
 from lctl.state.messages import text_of
 
 #: What ends the name of a key in the text of a problem.
 _KEY = re.compile(r"[.:\[ ]")
+#: Moments of a span that are told otherwise.
+_TOLD = (names.EXCEPTION, names.FIRST_EVENT)
 #: What the message is of a call that ended so.
 _BROKEN = {"error": "error", "aborted": "aborted", "cancelled": "aborted"}
 
@@ -46,15 +49,17 @@ class SpanLog(EventList):
         self._growing = Growing(draft, "w" if unseen else "m")
         self._steps: dict[int, int] = {}  # number of a span -> seq of its step
         self._parents: dict[int, str | None] = {}  # of a model's span -> last message of its prompt
+        self._responses: dict[str, str] = {}  # id of an answer -> its last message
         self._defined: set[str] = set()
         self._failures = {
             n: details.same_failure(details.failure(span))
             for n, span in enumerate(forest.spans)
             if span.error
         }
-        self._passed = {(forest.parents[n], failure) for n, failure in self._failures.items()}
+        self._passed = {(above, said) for n, said in self._failures.items() for above in forest.around(n)}
         reported = (meaning.tool_of(forest.spans[n]).get("call_id") for n in forest.tools)
         self._reported = {id for id in reported if id}
+        self._unasked: list[tuple[Any, Any]] = []  # runs of tools before the call that they answer is told
 
     def write(self) -> None:
         forest = self._forest
@@ -71,7 +76,7 @@ class SpanLog(EventList):
                     mark.name == names.EXCEPTION and names.DATA in mark.attributes
                 ):
                     entries.append((forest.mark_key(n, mark), _marking(self._mark, n, mark)))
-                elif mark.name != names.EXCEPTION and not mark.name.startswith("gen_ai."):
+                elif mark.name not in _TOLD and not mark.name.startswith("gen_ai."):
                     self._draft.lose(f"event {mark.name!r} of a span", self._where(n))
         for _, write in sorted(entries, key=lambda entry: entry[0]):
             write()
@@ -99,7 +104,7 @@ class SpanLog(EventList):
         }
         if kind in meaning.MODEL_KINDS:
             data |= self._asked_of_model(n, at, agent)
-        if kind == "tool" and not _is_ours(span):
+        if kind == "tool" and not details.is_ours(span):
             data["tool"] = meaning.tool_of(span)["tool"]
         if names.SEQ in span.attributes:
             data |= mapping(value_of(span.attributes.get(names.START_MORE)))
@@ -108,7 +113,7 @@ class SpanLog(EventList):
             if kind not in ("llm", "tool") and read is not None:
                 data["input"] = read
             data["span"] = details.rest(span)
-        self._steps[n] = self.add("step_start", at, agent, _filled(data), self._above(n))
+        self._steps[n] = self.add("step_start", at, agent, details.filled(data), self._above(n))
 
     def _asked_of_model(self, n: int, at: str, agent: str) -> dict[str, Any]:
         """What a model was asked; the messages of the prompt that are new are written."""
@@ -119,7 +124,7 @@ class SpanLog(EventList):
             "provider": call.provider,
             "operation": span.attributes.get(names.LCTL_OPERATION),
             "params": call.params,
-            "stream": True if span.attributes.get(names.REQUEST_STREAM) is True else None,
+            "stream": meaning.is_stream(span) or None,
         }
         definitions = details.definitions(span)
         if definitions:
@@ -135,10 +140,18 @@ class SpanLog(EventList):
             if self._forest.kinds[n] == "llm":
                 self._draft.lose("model span without messages (their content was not traced)", self._where(n))
             return data
+        if not read and span.span_id and not details.is_ours(span):
+            self._draft.lose("call without its prompt in its span; only its answer", self._where(n))
         if not given and not span.error:
             self._draft.lose("call without an answer in its span; only what it read", self._where(n))
         before = len(self._draft.said)
-        self._parents[n] = self._growing.read(read, at=at, agent=agent, where=self._where(n))
+        goes_on = self._responses.get(text((call.params or {}).get("previous_response_id")))
+        if details.is_ours(span) or any(one.get("role") == "assistant" for one in read):
+            goes_on = None  # it tells what went before
+        if goes_on:  # instructions are given anew with each call
+            read = [one for one in read if one.get("role") not in ("system", "developer")]
+        about: dict[str, Any] = {"at": at, "agent": agent, "where": self._where(n)}
+        self._parents[n] = self._growing.read(read, goes_on, **about)
         for said in self._draft.said[before:]:
             self._derive(said, n)
             self.add_message(said, self._above(n))
@@ -149,7 +162,7 @@ class SpanLog(EventList):
         span, kind = self._forest.spans[n], self._forest.kinds[n]
         ours = names.SEQ in span.attributes
         at, agent, step = timestamp_of(span.end_ns), self._forest.agent(n), self._steps[n]
-        data: dict[str, Any] = {"outcome": _outcome(span)}
+        data: dict[str, Any] = {"outcome": details.outcome(span)}
         if kind in meaning.MODEL_KINDS:
             data |= self._answered(n, at, agent, step)
         elif n not in self._forest.twice and self._forest.counts_tokens(n):
@@ -163,7 +176,7 @@ class SpanLog(EventList):
             data["output"] = meaning.work_of(span)[1]
         if span.error and not ours:
             self._fail(n, at, agent, step)
-        self.add("step_end", at, agent, _filled(data), step)
+        self.add("step_end", at, agent, details.filled(data), step)
         if kind == "tool" and not ours:
             self._tool(n)
 
@@ -182,26 +195,33 @@ class SpanLog(EventList):
         span = self._forest.spans[n]
         call = meaning.call_of(span)
         given = [] if self._is_embedding(n) else messages_of(span)[1]
+        if span.error:  # OpenInference has an empty answer of a failed call of LangChain's
+            given = [one for one in given if any(value for key, value in one.items() if key != "role")]
         before = len(self._draft.said)
         made = Call(**call._asdict())
         about: dict[str, Any] = {"at": at, "agent": agent, "where": self._where(n)}
-        if is_broken(span) or _outcome(span) in _BROKEN:
-            about["status"] = _BROKEN.get(_outcome(span) or "", "aborted")
+        if is_broken(span) or details.outcome(span) in _BROKEN:
+            about["status"] = _BROKEN.get(details.outcome(span) or "", "aborted")
         ids = self._growing.gave(given, self._parents.get(n), made, **about)
         for said in self._draft.said[before:]:
             self.add_message(said, step)
             self.ask(said)
+        if ids and call.response_id:
+            self._responses[call.response_id] = ids[-1]
         reasons = value_of(span.attributes.get(names.FINISH_REASONS))
         each = reasons if isinstance(reasons, list) and len(reasons) == len(ids) else []
         return {
             "message": ids[0] if ids else None,
             "messages": ids if len(ids) > 1 else None,
-            "model": call.model if names.RESPONSE_MODEL in span.attributes or not _is_ours(span) else None,
+            "model": call.model
+            if names.RESPONSE_MODEL in span.attributes or not details.is_ours(span)
+            else None,
             "response_id": call.response_id,
             "finish_reason": call.finish_reason,
             "finish_reasons": each if len(set(map(str, each))) > 1 else None,
             "tokens": call.tokens,
             "first_chunk_ms": call.first_chunk_ms,
+            "cost": None if details.is_ours(span) else meaning.cost_of(span),
         }
 
     # -- tools and marks -----------------------------------------------------------------------
@@ -211,8 +231,12 @@ class SpanLog(EventList):
         data = meaning.tool_of(span)
         if "call_id" not in data:
             data |= self._call_asked(data)
-        self.asked.pop(data.get("call_id", ""), None)
+        asked = self.asked.pop(data.get("call_id", ""), None)
+        if asked is not None and are_arguments(data.get("input"), asked[0]["arguments"]):
+            data["input"] = asked[0]["arguments"]
         self._reported.add(data.get("call_id", ""))
+        if "call_id" not in data and "input" in data:
+            self._unasked.append((data["tool"], data["input"]))
         if span.error:
             data["error"] = (
                 json_of(span.attributes[names.DATA])
@@ -238,6 +262,11 @@ class SpanLog(EventList):
         """Results of tools that no span reports."""
         for id in self._reported & set(self.asked):
             del self.asked[id]
+        for id, (call, _) in list(self.asked.items()) if self._unasked else ():
+            run = call["name"], call["arguments"]
+            if run in self._unasked:
+                self._unasked.remove(run)
+                del self.asked[id]
         self.add_tool_results(said, self._above(n))
 
     def _mark(self, n: int, mark: Mark) -> None:
@@ -261,14 +290,14 @@ class SpanLog(EventList):
         return f"span {span.span_id or span.name or '?'}"
 
     def _is_named(self, span: Span) -> bool:
-        return not _is_ours(span) or names.KIND in span.attributes
+        return not details.is_ours(span) or names.KIND in span.attributes
 
     def _is_embedding(self, n: int) -> bool:
         """Whether what it read is no part of a conversation, though some tell it as messages."""
-        return self._forest.kinds[n] == "embedding" and not _is_ours(self._forest.spans[n])
+        return self._forest.kinds[n] == "embedding" and not details.is_ours(self._forest.spans[n])
 
     def _intent(self, span: Span, kind: str) -> str | None:
-        if _is_ours(span):
+        if details.is_ours(span):
             return span.attributes.get(names.INTENT)
         return "imported" if kind == "llm" and not span.name else span.name or None
 
@@ -279,18 +308,3 @@ def _bound(write: Callable[[int], None], n: int) -> Callable[[], None]:
 
 def _marking(write: Callable[[int, Mark], None], n: int, mark: Mark) -> Callable[[], None]:
     return lambda: write(n, mark)
-
-
-def _is_ours(span: Span) -> bool:
-    return names.SEQ in span.attributes
-
-
-def _outcome(span: Span) -> str | None:
-    said = text(span.attributes.get(names.OUTCOME))
-    if said or span.error:
-        return said or "error"
-    return "success" if span.ok or not _is_ours(span) else None
-
-
-def _filled(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in data.items() if value not in (None, "", {}, [])}

@@ -20,6 +20,8 @@ RESPONSE_MODEL = "gen_ai.response.model"
 RESPONSE_ID = "gen_ai.response.id"
 FINISH_REASONS = "gen_ai.response.finish_reasons"
 FIRST_CHUNK = "gen_ai.response.time_to_first_chunk"
+#: OpenInference's moment of a span.
+FIRST_EVENT = "First Token Stream Event"
 INPUT_TOKENS = "gen_ai.usage.input_tokens"
 OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
 CACHE_READ = "gen_ai.usage.cache_read.input_tokens"
@@ -191,6 +193,9 @@ READ: dict[str, tuple[str, ...]] = {
                     "ai.toolCall.result"),
     "agent": (AGENT_NAME, "agent.name", "agent_name", "traceloop.agent.name", "graph.node.id"),
     "conversation": (CONVERSATION, "session.id", "traceloop.association.properties.session_id"),
+    "cost": ("llm.cost.total", "operation.cost", "gen_ai.usage.cost"),
+    "first_token": ("gen_ai.server.time_to_first_token",),  # OpenLIT: also of answers that are no streams
+    "stream": (REQUEST_STREAM, "gen_ai.is_streaming", "llm.is_streaming"),
     "work_input": ("input.value", "traceloop.entity.input", "raw_input", "lctl.input"),
     "work_output": ("output.value", "traceloop.entity.output", "final_result", "lctl.output"),
 }  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from lctl.spans import conventions as names
+from lctl.spans.langchain import tool_result
 from lctl.spans.messages import json_of, messages_of, value_of
 from lctl.spans.span import Span
 from lctl.spans.values import dicts, mapping, text, tokens
@@ -22,6 +23,12 @@ _TRACELOOP = {"workflow": "chain", "task": "task", "agent": "agent", "tool": "to
 _LLM_TYPES = {"chat": "llm", "completion": "llm", "embedding": "embedding", "rerank": "reranker"}
 #: How the names of spans end that Laminar calls LLM, too, and that are none.
 _LAMINAR_EMBEDDINGS = frozenset({"embeddings", "embedding", "embed"})
+#: The event of a span that tells of an answer, as Strands writes it.
+_CHOICE = "gen_ai.choice"
+#: What ADK calls the results of several tools put together; each has a span of its own.
+_MERGED = "(merged tools)"
+#: What else is told as a parameter of a call.
+_NO_PARAMS = frozenset({"model", "model_name", "messages", "tools", "stream", "_type"})
 _OPERATIONS = {**names.KINDS, "completion": "llm", "create_response": "llm", "responses": "llm"}
 
 
@@ -45,6 +52,8 @@ def kind_of(span: Span) -> str:
     if names.SEQ in said:
         return text(said.get(names.KIND)) or ("agent" if names.TOOL_NAME not in said else "tool")
     operation = text(said.get(names.OPERATION))
+    if said.get(names.TOOL_NAME) == _MERGED:
+        return "span"
     if operation:
         return _OPERATIONS.get(operation, operation)
     for key, kinds in (
@@ -78,7 +87,18 @@ def _by_attributes(span: Span) -> str:
         return "llm"
     if text(said.get("agent_name")) and span.scope.startswith(("pydantic-ai", "logfire")):
         return "agent"
-    return "llm" if any(key.startswith(("gen_ai.request.", "llm.model")) for key in said) else "span"
+    if any(key.startswith(("gen_ai.request.", "llm.model")) for key in said):
+        return "llm"
+    return _OPERATIONS.get(_named(span)[0], "span")
+
+
+def _named(span: Span) -> tuple[str, str]:
+    """What was done, by which model, as its name has it: all that OpenLIT tells of a call to Anthropic that
+    failed."""
+    if span.attributes or not span.scope.startswith("openlit."):
+        return "", ""
+    word, _, model = span.name.partition(" ")
+    return word, model
 
 
 def call_of(span: Span) -> Called:
@@ -87,22 +107,60 @@ def call_of(span: Span) -> Called:
     reason = value_of(_first(said, "finish_reason"))  # Logfire writes a list as JSON
     if reason is None and names.SEQ not in said:
         reason = [one.get("finish_reason") for one in dicts(value_of(said.get(names.OUTPUT_MESSAGES)))]
-    first = said.get(names.FIRST_CHUNK)
+    if not reason and names.SEQ not in said:
+        reason = next(
+            (one.attributes.get("finish_reason") for one in span.marks if one.name == _CHOICE), None
+        )
+    response = {} if names.RESPONSE_ID in said else _response(said)
+    first = _first_chunk(span)
     counted = {
         name: _first(said, name) for name in ("input", "output", "cache_read", "cache_write", "reasoning")
     }
     read = tokens(**{name: _count(value) for name, value in counted.items()})
     return Called(
-        model=text(_first(said, "model")) or _model_asked(said) or None,
+        model=text(_first(said, "model")) or _model_asked(said) or _named(span)[1] or None,
         provider=_provider(text(_first(said, "provider")).lower()),
         tokens=_all_read(read, said),
-        finish_reason=text(next(iter(reason), None) if isinstance(reason, list | tuple) else reason) or None,
-        response_id=text(_first(said, "response_id")) or None,
+        finish_reason=text(next(iter(reason), None) if isinstance(reason, list | tuple) else reason)
+        or text(response.get("status"))
+        or None,
+        response_id=text(_first(said, "response_id")) or text(response.get("id")) or None,
         error=span.error or None,
         params=_params(said) or None,
         duration_ms=took(span),
         first_chunk_ms=round(first * 1000, 3) if isinstance(first, int | float) else None,
     )
+
+
+def _response(said: dict[str, Any]) -> dict[str, Any]:
+    """The answer of the Responses API, which OpenInference keeps whole and nowhere else tells the id of."""
+    output = said.get("output.value")
+    held = mapping(value_of(output)) if isinstance(output, str) and '"response"' in output else {}
+    return held if held.get("object") == "response" else {}
+
+
+def cost_of(span: Span) -> float | None:
+    """What a call cost, as the span says; None where it does not, or says 0 for a model it does not know."""
+    cost = _first(span.attributes, "cost")
+    return float(cost) if isinstance(cost, int | float) and cost > 0 else None
+
+
+def is_stream(span: Span) -> bool:
+    """Whether a call's answer came in pieces."""
+    asked = mapping(value_of(span.attributes.get("llm.invocation_parameters")))
+    return _first(span.attributes, "stream") is True or asked.get("stream") is True
+
+
+def _first_chunk(span: Span) -> Any:
+    """Seconds to the first chunk; None where the span does not say."""
+    said = span.attributes
+    if names.FIRST_CHUNK in said:
+        return said[names.FIRST_CHUNK]
+    told = _first(said, "first_token")
+    if told is not None and is_stream(span):
+        return told
+    at = next((mark.at_ns for mark in span.marks if mark.name == names.FIRST_EVENT), 0)
+    return (at - span.start_ns) / 1e9 if at >= span.start_ns > 0 else None
 
 
 def _all_read(counts: dict[str, int] | None, said: dict[str, Any]) -> dict[str, int] | None:
@@ -124,7 +182,12 @@ def took(span: Span) -> float | None:
 
 
 def requested_model(span: Span) -> str | None:
-    return text(_first(span.attributes, "request_model")) or _model_asked(span.attributes) or None
+    return (
+        text(_first(span.attributes, "request_model"))
+        or _model_asked(span.attributes)
+        or _named(span)[1]
+        or None
+    )
 
 
 def _model_asked(said: dict[str, Any]) -> str:
@@ -153,6 +216,9 @@ def tool_of(span: Span) -> dict[str, Any]:
         if value is not None:
             found[key] = json_of(value) if names.SEQ in said else _unwrapped(value_of(value))
     found = {**_in_marks(span), **found}
+    result = None if names.SEQ in said else tool_result(found.get("output"))
+    if result is not None:
+        found["output"], found["call_id"] = result
     call_id = text(_first(said, "call_id"))
     if call_id:
         found["call_id"] = call_id
@@ -196,18 +262,19 @@ def work_of(span: Span) -> tuple[Any, Any]:
 def _params(said: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, (name, _) in names.PARAMS.items():
-        if name in said and name not in {names.PARAMS[other][0] for other in found}:
+        if name in said and said[name] != -1 and name not in {names.PARAMS[other][0] for other in found}:
             value = said[name]
             # The conventions write it as a float; a provider takes a whole number.
             found[key] = int(value) if key == "top_k" and isinstance(value, float) else value
     given = value_of(said.get("llm.invocation_parameters"))
-    return found or ({k: v for k, v in given.items() if k not in ("model", "messages", "tools")}
-                     if isinstance(given, dict) else {})  # fmt: skip
+    return found or {
+        key: value for key, value in mapping(given).items() if key not in _NO_PARAMS and value is not None
+    }
 
 
 def _provider(named: str) -> str | None:
     """A provider as lctl calls it. Some write what follows it (`openai.chat`, `openai.responses`)."""
-    if not named or named == "unknown":
+    if named in ("", "unknown", "strands-agents"):
         return None
     return names.OUR_PROVIDERS.get(named) or (
         named if named in ("x-ai",) or "." not in named else names.OUR_PROVIDERS.get(named.partition(".")[0])

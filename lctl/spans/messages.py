@@ -82,7 +82,10 @@ def _conventional(said: dict[str, Any]) -> tuple[Messages, Messages]:
         system = [{"role": role, "content": _listed(content)}]
     # Some tell the instructions in both places.
     first = [one for one in system if one.get("content") and one not in read[:1]]
-    return first + read, _listed_messages(said.get(names.OUTPUT_MESSAGES), "assistant")
+    read = first + read
+    if "fc_" in str(said.get(names.INPUT_MESSAGES)):
+        read = with_ids_of_calls(read)
+    return read, _listed_messages(said.get(names.OUTPUT_MESSAGES), "assistant")
 
 
 def _listed_messages(value: Any, role: str) -> Messages:
@@ -136,8 +139,8 @@ def _part_of(part: dict[str, Any]) -> dict[str, Any]:
     match part.get("type"):
         case "text" if "content" in part:
             return {"type": "text", "text": part["content"]}
-        case "reasoning" if "content" in part:
-            return {"type": "thinking", "thinking": part["content"]}
+        case "reasoning" | "thinking" if "content" in part:
+            return {"type": "thinking", "thinking": _thought(part["content"])}
         case "blob" if part.get("modality") == "image":
             url = f"data:{part.get('mime_type') or 'image/*'};base64,{part.get('content')}"
             return {"type": "image_url", "image_url": {"url": url}}
@@ -146,6 +149,12 @@ def _part_of(part: dict[str, Any]) -> dict[str, Any]:
         case "blob":
             return part_of(part) or part
     return part
+
+
+def _thought(content: Any) -> Any:
+    """A thought's text; OpenLLMetry has the parts of its summary, as JSON."""
+    parts = dicts(value_of(content))
+    return "\n".join(text(part.get("text")) for part in parts) if parts else content
 
 
 def _flat(fields: dict[str, Any], role: str) -> dict[str, Any]:
@@ -223,7 +232,10 @@ def _of_event(event: dict[str, Any], role: str) -> dict[str, Any]:
     calls = dicts(value_of(event.get("tool_calls")))
     if calls:
         message["tool_calls"] = calls
-    if role == "tool" and event.get("id"):
+    blocks = dicts(message["content"])
+    if role == "tool" and blocks and all("toolResult" in block for block in blocks):
+        message["role"] = "user"  # as Bedrock has it, whose blocks these are (Strands)
+    elif role == "tool" and event.get("id"):
         message["tool_call_id"] = text(event["id"])
     return message
 

@@ -200,6 +200,28 @@ def test_x5_inspect_json_samples_calls_and_scores() -> None:
     assert [(fact["about"], fact["value"]) for fact in facts] == [("1_epoch_1/b", "C"), ("1_epoch_2/b", "C")]
 
 
+def test_inspect_calls_that_failed() -> None:
+    """The sample ended by it: the call is there, with what it was told, below what had been said."""
+    failed = {
+        "event": "model",
+        "model": "openai/gpt-4o",
+        "error": "Error code: 400",
+        "output": {"choices": []},
+    }
+    sample = {
+        "id": 1,
+        "epoch": 1,
+        "messages": [{"id": "a", "role": "user", "content": "2+2?"}],
+        "events": [failed],
+    }
+    found = imported({"version": 2, "eval": {"task": "t"}, "samples": [sample]})
+    assert tree(found) and found.lost == []
+    events = list(found.log.events())
+    assert [e.data["message"] for e in events if e.type == "error"] == ["Error code: 400"]
+    (start,) = [e.data for e in events if e.type == "step_start"]
+    assert (start["kind"], start["model"], start["prompt"]) == ("llm", "gpt-4o", "a")
+
+
 def test_x5_swe_agent_history() -> None:
     """Messages by agent, tool results by their call ids; thought and action stay beside the message."""
     call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
@@ -339,6 +361,22 @@ def test_adk_counts_what_was_thought_as_output() -> None:
     found = imported({"id": "s", "appName": "x", "events": events})
     (end,) = (event.data for event in found.log.events() if event.type == "step_end")
     assert end["tokens"] == {"input": 4, "output": 7, "reasoning": 5}
+
+
+def test_adk_counts_what_other_providers_thought_once() -> None:
+    """By LiteLLM the answer's count has it: the total says so. Snake case names the model, too."""
+    usage = {"prompt_token_count": 4, "candidates_token_count": 7, "thoughts_token_count": 5,
+             "total_token_count": 11}  # fmt: skip
+    part = {"text": "a", "thought": None, "function_call": None}
+    events = [
+        {"id": "e1", "author": "user", "content": {"parts": [{"text": "q"}], "role": "user"}},
+        {"id": "e2", "author": "root", "content": {"parts": [part], "role": "model"},
+         "usage_metadata": usage, "model_version": "gpt-5"},
+    ]  # fmt: skip
+    found = imported({"id": "s", "app_name": "x", "events": events}, "adk")
+    (end,) = (event.data for event in found.log.events() if event.type == "step_end")
+    assert (end["tokens"], end["model"]) == ({"input": 4, "output": 7, "reasoning": 5}, "gpt-5")
+    assert tree(found).transcript("e2")[-1] == {"role": "model", "parts": [{"text": "a"}]}
 
 
 def test_x5_who_and_when_names_the_mistake() -> None:

@@ -113,6 +113,68 @@ def test_a_call_of_anthropic() -> None:
     assert found.lost == []
 
 
+def chunk(n: int, reason: str | None = None, **delta: Any) -> dict[str, Any]:
+    """A moment of a span, in the first half second of second 1."""
+    choice = {"index": 0, "delta": delta, "finish_reason": reason}
+    value = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "choices": [choice]}
+    return {
+        "name": f"mlflow.chunk.item.{n}",
+        "timeUnixNano": str(1767225601_100_000_000 + n),
+        "attributes": [{"key": "mlflow.chunk.value", "value": {"stringValue": json.dumps(value)}}],
+    }
+
+
+def test_a_stream_that_called_a_tool() -> None:
+    """MLflow's answer of it has no tool calls, and ended otherwise; its chunks have both."""
+    ask = [{"role": "user", "content": "find x"}]
+    asked = {"model": "gpt-4o", "messages": ask, "stream": True}
+    answer = {"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": ""}}]}
+    made = {"id": "c1", "type": "function", "function": {"name": "grep", "arguments": '{"q": "x"}'}}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "3 hits"}
+    again: list[Any] = [*ask, {"role": "assistant", "tool_calls": [made]}, result]
+    last = {"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": "found"}}]}
+    call = traced(1, "Completions", None, "CHAT_MODEL", asked, answer)
+    call["events"] = [
+        chunk(0, role="assistant", content=None),
+        chunk(1, tool_calls=[{"index": 0, **made, "function": {"name": "grep", "arguments": '{"q"'}}]),
+        chunk(2, tool_calls=[{"index": 0, "id": None, "function": {"name": None, "arguments": ': "x"}'}}]),
+        chunk(3, "tool_calls"),
+    ]
+    found = imported(
+        otlp(
+            call,
+            traced(2, "grep", None, "TOOL", {"q": "x"}, "3 hits"),
+            traced(3, "Completions", None, "CHAT_MODEL", {"model": "gpt-4o", "messages": again}, last),
+        )
+    )
+    assert [role for role, _ in said(found)] == ["user", "assistant", "tool", "assistant"]
+    (run,) = tools(found)
+    assert (run["tool"], run["call_id"], run["output"]) == ("grep", "c1", "3 hits")
+    end = next(e.data for e in found.log.events() if e.type == "step_end")
+    assert (end["finish_reason"], end["first_chunk_ms"]) == ("tool_calls", 100.0)
+
+
+def test_a_stream_of_which_only_its_name_is_told() -> None:
+    """Of Anthropic's streams MLflow has what Python prints: no answer, and the tool that ran is that of the
+    call in the next prompt."""
+    ask: list[Any] = [{"role": "user", "content": "find x"}]
+    asked = {"model": "claude-sonnet-4-6", "messages": ask}
+    use = {"type": "tool_use", "id": "t1", "name": "grep", "input": {"q": "x"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "3 hits"}
+    again = [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+    last = {"role": "assistant", "type": "message", "content": [{"type": "text", "text": "found"}]}
+    found = imported(
+        otlp(
+            traced(1, "create", None, "CHAT_MODEL", asked, "<anthropic.Stream object at 0x7f2ddf46f210>"),
+            traced(2, "grep", None, "TOOL", {"q": "x"}, "3 hits"),
+            traced(3, "create", None, "CHAT_MODEL", {**asked, "messages": ask + again}, last),
+        )
+    )
+    assert [role for role, _ in said(found)] == ["user", "assistant", "user", "assistant"]
+    assert [run["output"] for run in tools(found)] == ["3 hits"]
+    assert lost(found) == {"call without an answer in its span; only what it read": 1}
+
+
 def test_an_embedding() -> None:
     found = imported(
         otlp(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -208,6 +209,29 @@ def test_a_call_that_litellm_says_failed() -> None:
     ]
 
 
+def test_litellm_logs_of_one_failure() -> None:
+    """A file of failures alone holds calls, too, and no mere messages."""
+    found = imported({"messages": [ASK], "model": "gpt-4.1", "response": {}, "error_str": "no connection"})
+    assert found.form == "calls"
+    assert [e.data["message"] for e in found.log.events() if e.type == "error"] == ["no connection"]
+
+
+def test_litellm_logs_of_the_responses_api() -> None:
+    """Its ids of responses hide the provider's, from which requests go on. What a call cost is the step's."""
+
+    def row(id: str, words: str, **more: Any) -> dict[str, Any]:
+        hidden = base64.b64encode(f"litellm:custom_llm_provider:openai;response_id:{id}".encode()).decode()
+        said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": words}]}
+        response = {"id": f"resp_{hidden}", "object": "response", "model": "gpt-5", "output": [said]}
+        return {"messages": [{"role": "user", "content": words.lower()}], "model": "gpt-5",
+                "response": response, "response_cost": 0.25, "model_parameters": more}  # fmt: skip
+
+    found = imported_lines([row("resp_1", "ONE"), row("resp_2", "TWO", previous_response_id="resp_1")])
+    (leaf,) = tree(found).leaves
+    assert [node.text for node in tree(found).path(leaf.id)] == ["one", "ONE", "two", "TWO"]
+    assert [end["cost"] for end in ends(found)] == [0.25, 0.25]
+
+
 def test_answers_alone_and_alternatives() -> None:
     choices = [
         {"index": n, "finish_reason": reason, "message": {"role": "assistant", "content": str(n)}}
@@ -236,3 +260,40 @@ def test_an_answer_put_into_a_list_of_messages_is_a_call() -> None:
     assert (end["model"], end["response_id"]) == ("claude-sonnet-4-5", "msg_1")
     assert end["tokens"] == {"input": 111, "output": 5, "cache_read": 100}
     assert [node.role for node in tree(found).leaves] == ["user"]
+
+
+def test_chunks_of_streams_a_line_each() -> None:
+    """Of two answers whose chunks came in turn; each is one, with its tool calls, reason and tokens."""
+
+    def chunk(id: str, delta: dict[str, Any], reason: str | None = None, **more: Any) -> dict[str, Any]:
+        choice = {"index": 0, "delta": delta, "finish_reason": reason}
+        return {"id": id, "object": "chat.completion.chunk", "model": "gpt-4o", "choices": [choice], **more}
+
+    def call(**function: Any) -> dict[str, Any]:
+        return {
+            "tool_calls": [{"index": 0, "id": "c1" if "name" in function else None, "function": function}]
+        }
+
+    used = {"prompt_tokens": 7, "completion_tokens": 2}
+    found = imported_lines(
+        [
+            chunk("a", {"role": "assistant", "content": ""}),
+            chunk("b", {"role": "assistant", "content": None}),
+            chunk("a", {"content": "Hel"}),
+            chunk("b", call(name="add", arguments='{"a"')),
+            chunk("a", {"content": "lo"}),
+            chunk("b", call(arguments=":2}"), "tool_calls"),
+            chunk("a", {}, "stop"),
+            {**chunk("a", {}), "choices": [], "usage": used},
+        ]
+    )
+    assert found.form == "calls"
+    ends = [e.data for e in found.log.events() if e.type == "step_end"]
+    assert [(end["model"], end["finish_reason"], end.get("tokens")) for end in ends] == [
+        ("gpt-4o", "stop", {"input": 7, "output": 2}),
+        ("gpt-4o", "tool_calls", None),
+    ]
+    first, second = (tree(found).transcript(leaf.id)[-1] for leaf in tree(found).leaves)
+    assert first == {"role": "assistant", "content": "Hello"}
+    assert second["tool_calls"][0]["function"] == {"name": "add", "arguments": '{"a":2}'}
+    assert lost(found) == {"what the model was asked: the file holds the answer alone": 2}

@@ -85,3 +85,22 @@ def test_what_failed_and_what_the_sdk_keeps_to_itself() -> None:
     assert (end["response_id"], end["tokens"]["input"]) == ("resp_1", 20)
     (ran,) = [event.data for event in events if event.type == "tool_call"]
     assert ran["error"] == "Error running tool: no 2 \u00e9"
+
+
+def test_a_failed_call_is_one_failure() -> None:
+    """The agent's span around it tells of it, too, in other words; the turn's between them does not."""
+    why = {"error": "Error code: 400 - no such model"}
+    call = {**generation([], ASK), "output": None}
+    found = imported_lines(
+        [
+            span("g", "t", 1, 2, {"message": "Error getting response", "data": why}, **call),
+            span("t", "a", 1, 3, type="custom", name="turn", data={}),
+            span("a", None, 0, 4, {"message": "Error in agent run", "data": why}, type="agent", name="Calc"),
+        ]
+    )
+    errors = [event for event in Chain.of(found.log).events if event.type == "error"]
+    assert [event.data["message"] for event in errors] == ["Error code: 400 - no such model"]
+    assert {e.data["outcome"] for e in Chain.of(found.log).events if e.type == "step_end"} == {
+        "error",
+        "success",
+    }

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lctl.chain import Chain
 from lctl.errors import NotImportable
 from lctl.spans import conventions as names
 from lctl.spans import spans_of
@@ -141,6 +142,81 @@ def test_langsmith_runs_of_a_wrapped_sdk_in_lines_and_nested() -> None:
         assert ends(found)["ChatOpenAI"]["tokens"] == {"input": 5, "output": 1}
         assert ends(found)["root"]["output"] == {"a": 2}
         assert said(found) == [("user", "2+2?"), ("assistant", "4")]
+
+
+def test_langsmith_runs_of_a_wrapped_sdk_and_the_responses_api() -> None:
+    """`wrap_openai` has the request as inputs, the answer as outputs: instructions, tools, parameters."""
+    thought = {"type": "reasoning", "id": "rs1", "summary": [{"type": "summary_text", "text": "Hm."}]}
+    call = {"type": "function_call", "call_id": "c1", "name": "add", "arguments": '{"a":2}'}
+    result = {"type": "function_call_output", "call_id": "c1", "output": "4"}
+    words = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Four."}]}
+    tool = {"type": "function", "name": "add", "parameters": {"type": "object"}}
+
+    def run(n: int, asked: Any, *given: Any, **more: Any) -> dict[str, Any]:
+        usage = {"input_tokens": 9, "output_tokens": 3, "output_token_details": {"reasoning": 2}}
+        return {
+            "id": f"r{n}", "trace_id": "t", "run_type": "llm", "name": "ChatOpenAI",
+            "start_time": f"2026-11-28T15:32:0{n}.0Z", "end_time": f"2026-11-28T15:32:0{n}.5Z",
+            "inputs": {"model": "gpt-5", "input": asked, "instructions": "Brief.", "tools": [tool], **more},
+            "outputs": {"id": f"resp_{n}", "object": "response", "model": "gpt-5-2025-08-07",
+                        "status": "completed", "output": [*given], "usage_metadata": usage},
+            "extra": {"metadata": {"ls_provider": "openai", "ls_model_name": "gpt-5"}},
+        }  # fmt: skip
+
+    ask = {"role": "user", "content": "2+2?"}
+    found = imported(
+        [
+            run(1, [ask], thought, call, temperature=0.5),
+            run(2, [ask, thought, call, result], words),
+            run(3, "Sure?", words, previous_response_id="resp_2"),
+        ]
+    )
+    assert [(role, text) for role, text in said(found) if isinstance(text, str)] == [
+        ("system", "Brief."),
+        ("user", "2+2?"),
+        ("tool", "4"),
+        ("assistant", "Four."),
+        ("user", "Sure?"),
+        ("assistant", "Four."),
+    ]
+    assert [(one["tool"], one["output"]) for one in tools(found)] == [("add", "4")]
+    start = next(e.data for e in found.log.events() if e.type == "step_start")
+    assert (start["model"], start["params"]) == ("gpt-5", {"temperature": 0.5})
+    assert len(start["tool_definitions"]) == 1
+    end = next(e.data for e in found.log.events() if e.type == "step_end")
+    assert (end["model"], end["finish_reason"]) == ("gpt-5-2025-08-07", "completed")
+    assert end["tokens"] == {"input": 9, "output": 3, "reasoning": 2}
+
+
+def test_langsmith_answers_of_anthropic_told_in_other_words_than_in_prompts() -> None:
+    """`wrap_anthropic` makes OpenAI's tool calls of an answer, and leaves prompts as they were."""
+    ask = {"role": "user", "content": "2+2?"}
+    called = {"id": "t1", "type": "function", "function": {"name": "add", "arguments": '{"a":2}'}}
+    use = {"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 2}}
+    blocks = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "I add."}, use]
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "4"}]}
+
+    def run(n: int, read: list[Any], given: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "id": f"r{n}", "trace_id": "t", "run_type": "llm", "name": "ChatAnthropic",
+            "start_time": f"2026-11-28T15:32:0{n}.0Z", "end_time": f"2026-11-28T15:32:0{n}.5Z",
+            "inputs": {"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": read},
+            "outputs": {"id": f"msg_{n}", "model": "claude-sonnet-4-5", "role": "assistant",
+                        "container": None, **given},
+            "extra": {"metadata": {"ls_provider": "anthropic"}},
+        }  # fmt: skip
+
+    found = imported(
+        [
+            run(1, [ask], {"content": "I add.", "tool_calls": [called]}),
+            run(2, [ask, {"role": "assistant", "content": blocks}, result], {"content": "Four."}),
+        ]
+    )
+    assert [role for role, _ in said(found)] == ["user", "assistant", "user", "assistant"]
+    assert [(one["tool"], one["output"]) for one in tools(found)] == [("add", "4")]
+    (leaf,) = Chain.of(found.log).tree.leaves
+    path = Chain.of(found.log).transcript(leaf.id)
+    assert path[1].keys() == {"role", "content", "tool_calls"}
 
 
 def test_langfuse_observations_of_the_second_api() -> None:
