@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from lctl.codec import open_log, verify
-from lctl.testing import ModelServer
+from lctl.testing import ModelServer, Request
 from tests.rerun.forked import Agent
 from tests.rerun.harness import LCTL, Result, rerun, run
 from tests.seeds import some
@@ -159,6 +161,49 @@ for thread in threads:
     done = agent.fork(first, "--all-live")
     assert done.code == 0, done.err
     assert {"left 1", "left 2", "right 2"} <= {one["messages"][0]["content"] for one in agent.asked}
+
+
+def test_a_live_answer_that_comes_sooner_is_told_behind_the_recorded_one(tmp_path: Path) -> None:
+    """Recorded answers wait for who still computes, live ones for nobody."""
+    program = """\
+import hashlib, threading
+from openai import OpenAI
+
+client = OpenAI()
+
+def ask(text):
+    made = client.chat.completions.create(model="gpt-4.1", messages=[{"role": "user", "content": text}])
+    print(made.choices[0].message.content)
+
+def compute():
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 2_000_000)
+
+asked = [threading.Thread(target=ask, args=(text,)) for text in ("soon", "late")]
+for thread in (threading.Thread(target=compute), *asked):
+    thread.start()
+"""
+    soon = threading.Event()
+
+    def answer(request: Request) -> str:
+        if "late" in request.text:
+            soon.wait()
+            time.sleep(0.2)
+            return "Late."
+        soon.set()
+        return "Soon."
+
+    with ModelServer(seed=1) as server:
+        server.reply(answer, times=None)
+        agent = Agent(tmp_path, server, program)
+        assert agent.first.out == "Soon.\nLate.\n"
+        at = agent.seqs("step_end")[0]
+        forked = agent.fork(at, "--all-live")
+        assert forked.code == 0, forked.err
+        assert [one["messages"][0]["content"] for one in agent.asked] == ["late"]
+    assert forked.events[:at] == agent.first.events[:at]
+    assert verify(open_log(forked.log)).ok
+    again = rerun(forked.log, tmp_path)
+    assert (again.code, again.out, again.events) == (0, forked.out, forked.events), again.err
 
 
 @pytest.mark.parametrize("place", ["call", "prompt", "tool", "answer"])

@@ -10,7 +10,7 @@ tells.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import orjson
 
 from lctl.record.journal import Durability, JournalStore
 from lctl.record.recorder import Recorder
+from lctl.rerun.exactness.asides import first_unlike, said_by_libraries
 from lctl.rerun.exactness.certificate import Difference
 from lctl.rerun.exactness.comparing import described, difference
 from lctl.rerun.exactness.past import Block, Past
@@ -81,6 +82,7 @@ class EchoStore(JournalStore):
         self._lines: Iterator[bytes] = tape.log.lines() if tape is not None else iter(())
         self._seen = 0 if tape is None else tape.log.first_seq - 1  # seq of the last line compared
         self._own: OwnLines | None = None
+        self._unshared: list[bytes] = []  # what the recording has beyond `shared` while a window is open
         self._missing: bytes | None = None  # the recorded line that `finish` did not find
         self._write = self.append
         self.append = self._echo  # type: ignore[method-assign]
@@ -180,17 +182,21 @@ class EchoStore(JournalStore):
     def _compared(self, line: bytes) -> list[bytes]:
         """What is to be stored now that `line` has come: it or the recorded one; nothing while a window is
         open, and all of it when it closes."""
-        said = _said(line)
+        said = said_by_libraries(line)
         if self.difference is not None:
             return [] if said == "" else [self._line(line)]
         if said is None and self.recorder is not Recorder and self.tape is not None and self.tape.inside:
             self._owe_served(line)
         recorded = next(self._lines, None)
         if said is not None:
-            if recorded is not None and _said(recorded) is None:  # it is missing now, as `finish` sees
+            if (
+                recorded is not None and said_by_libraries(recorded) is None
+            ):  # missing now, as `finish` sees
                 self._lines, recorded = chain((recorded,), self._lines), None
             return [*self._give_up(), *self._aside(recorded, line, said)]
         if recorded is None:
+            if self._window is not None and self.shared is not None and self._seen >= self.shared:
+                return self._beyond(None, line)
             held = self._give_up()
             if self.difference is None:
                 now = orjson.loads(line)
@@ -225,20 +231,37 @@ class EchoStore(JournalStore):
                 self.difference = found
                 return [now_line]
             self._window = Window(self._names, self._same, self._past)
-        window = self._window
-        lines = self._closed(window, window.add(recorded, line, lane))
-        return lines if is_shared or self._window is None else self._give_up()
+        elif not is_shared:
+            return self._beyond(recorded, line)
+        return self._closed(self._window, self._window.add(recorded, line, lane))
+
+    def _beyond(self, recorded: bytes | None, line: bytes) -> list[bytes]:
+        """Of a fork, behind what it shares with the recording, and some of that is not there yet."""
+        assert self._window is not None
+        if recorded is not None:
+            self._unshared.append(recorded)
+        return self._closed(self._window, self._window.add(None, line, lanes.current().path))
 
     def _closed(self, window: Window, whole: bool) -> list[bytes]:
         """What is to be stored of the window: all of it, as recorded or as it came, when it has closed."""
         if whole:
             self._window = None
-            lines = window.close()
+            lines, rest = window.close(), window.rest()
             self.reordered += len(lines)
             if self._own is not None:
                 self._own.keep(window.held[window.before :])
-            return lines
+            return lines + self._behind(rest)
         return self._give_up() if window.is_lost else []
+
+    def _behind(self, rest: list[bytes]) -> list[bytes]:
+        """Of a fork, what had come before all that it shares with the recording was there."""
+        lines = [line if self.ids is None else self.ids.as_recorded(line) for line in rest]
+        for then, now in zip_longest(self._unshared, lines):
+            if self.difference is None and now is not None:
+                event = orjson.loads(now)
+                new = Difference(event["seq"], None, described(event))
+                self.difference = new if then is None else self._difference(then, now)
+        return lines
 
     def _line(self, line: bytes) -> bytes:
         """`line` as the recording would say it: its references, and ids that stand for recorded ones."""
@@ -266,9 +289,9 @@ class EchoStore(JournalStore):
 
     def _aside(self, recorded: bytes | None, line: bytes, now: str) -> list[bytes]:
         """The recorded line of what libraries wrote; in a fork that has left the recording, its own."""
-        then = None if recorded is None else _said(recorded)
+        then = None if recorded is None else said_by_libraries(recorded)
         if now != (then or ""):
-            self.stderr_differs = _first_unlike(then or "", now)
+            self.stderr_differs = first_unlike(then or "", now)
         if self.shared is not None:
             return [line] if now else []
         return [recorded] if recorded is not None and then is not None else []
@@ -279,7 +302,7 @@ class EchoStore(JournalStore):
         self._let_go()
         if self.difference is None and self.tape is not None and not reached:
             left = next(self._lines, None)
-            if left is not None and _said(left) is None:
+            if left is not None and said_by_libraries(left) is None:
                 self._missing = left
                 event = orjson.loads(left)
                 self.difference = Difference(event["seq"], described(event), None)
@@ -292,18 +315,3 @@ class EchoStore(JournalStore):
             closing, self.closing = self.closing, None
             made = {**made, "rerun": closing(self)}
         super().close(made)
-
-
-def _said(line: bytes) -> str | None:
-    """What libraries wrote to standard error, as text; None of any other event."""
-    if b'"type":"output"' not in line[:64] or b'"by":"libraries"' not in line:
-        return None
-    return str(orjson.loads(line)["data"].get("text", ""))
-
-
-def _first_unlike(recorded: str, now: str) -> str:
-    then, said = recorded.splitlines(), now.splitlines()
-    n = next((n for n, pair in enumerate(zip(then, said, strict=False)) if pair[0] != pair[1]), None)
-    n = min(len(then), len(said)) if n is None else n
-    old, new = (repr(lines[n][:80]) if n < len(lines) else "nothing" for lines in (then, said))
-    return f"line {n + 1}: {old} -> {new}"

@@ -7,6 +7,9 @@ events back until they are the recorded ones again, each of them, in whatever or
 lines stand, and the seqs by which later events refer to them are the recorded ones.
 
 What one step says stays in its order, as do the steps of one lane and everything that crossed the border.
+
+A fork is the recording up to one event only. What its other tasks record before that is there (a live answer
+that came sooner than a recorded one) is held back, too, and comes behind it.
 """
 
 from __future__ import annotations
@@ -61,16 +64,25 @@ class Window:
         self._tried: set[tuple[int, int]] = set()  # of `held` and `recorded`, by the names known so far
         self._sure: dict[int, int] = {}  # recorded seqs of steps, by theirs in this run
         self._taken: set[int] = set()  # of the recorded seqs
+        self._is_beyond = False
         self._unlike: set[tuple[int, int]] = set()  # ends, of `held` and `recorded`, that say something else
 
-    def add(self, recorded: bytes, now: bytes, lane: str) -> bool:
-        """One more of each, that of this run told in `lane`; whether the window is whole."""
+    def add(self, recorded: bytes | None, now: bytes, lane: str) -> bool:
+        """One more of each, that of this run told in `lane`; whether the window is whole.
+
+        Args:
+            recorded: None: nothing more need be found, but what was recorded before.
+        """
         self._open.append(len(self.held))
-        self._left.append(len(self.recorded))
         self.held.append(now)
         self._lanes.append(lane)
-        self.recorded.append(recorded)
-        crossed = [self._note(0, now), self._note(1, recorded)]
+        crossed = [self._note(0, now)]
+        if recorded is None:
+            self._is_beyond = True
+        else:
+            self._left.append(len(self.recorded))
+            self.recorded.append(recorded)
+            crossed.append(self._note(1, recorded))
         self._names.doubt(self._events[0][-1].seq)
         while self._match():
             pass
@@ -100,8 +112,16 @@ class Window:
 
     def close(self) -> list[bytes]:
         """The recorded lines of what was held back."""
-        self._past.add(Block(self.recorded, self.held, self._lanes, self._served))
+        if not self._is_beyond:  # behind which no window is opened any more
+            self._past.add(Block(self.recorded, self.held, self._lanes, self._served))
         return self.recorded[self.before :]
+
+    def rest(self) -> list[bytes]:
+        """What was held back and is none of the recorded events, behind these."""
+        first = self._events[1][-1].seq + 1
+        seqs = {self._events[0][n].seq: first + place for place, n in enumerate(self._open)}
+        self._rename(seqs)
+        return [self._names.line(self.held[n], seqs[self._events[0][n].seq]) for n in self._open]
 
     def give_up(self) -> list[bytes]:
         """What was held back, as it came."""
@@ -113,11 +133,13 @@ class Window:
     def is_lost(self) -> bool:
         """Whether this is another history, and no other order."""
         many = len(self._open) >= _MANY or len(self.held) >= _HELD
-        found = not self._open and not self._owed
-        return many or (found and not self._is_in_order())
+        return many or (self._is_found() and not self._is_in_order())
 
     def _is_whole(self) -> bool:
-        return not self._open and not self._owed and self._is_in_order()
+        return self._is_found() and self._is_in_order()
+
+    def _is_found(self) -> bool:
+        return not (self._left or self._owed) if self._is_beyond else not (self._open or self._owed)
 
     def _note(self, side: int, line: bytes) -> bool:
         """Know an event of the run (0) or of the recording (1); whether it tells of which task it is."""
@@ -284,4 +306,9 @@ class Window:
         for n, m in sorted(self._found):
             line = self.recorded[m] if n in self._served else self._names.line(self.held[n])
             told.append(Told(orjson.loads(line), m, self._lanes[n]))
-        return in_order(told, self._events[1])
+        return in_order(told, self._events[1]) and not self._is_overtaken()
+
+    def _is_overtaken(self) -> bool:
+        """Whether a lane told something beyond before what it was to tell."""
+        last = {self._lanes[n]: n for n, _ in sorted(self._found) if n not in self._served}
+        return any(n < last.get(self._lanes[n], -1) for n in self._open)
