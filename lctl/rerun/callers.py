@@ -14,28 +14,28 @@ from lctl.session.runs import context
 
 _LCTL = str(Path(__file__).resolve().parent.parent) + os.sep
 #: Parts of lctl that run the program's code or stand between it and its libraries: not lctl's own doing.
-_THROUGH = (
+THROUGH = (
     "instrument",
     "testing",
     "demo",
     "cli",
-    "session/wrapping.py",
-    "session/wrappedruns.py",
-    "session/served.py",
-    "session/tools.py",
-    "session/toolruns.py",
-    "session/traced.py",
-    "session/steps.py",
-    "session/threads.py",
-    "session/processes.py",
-    "session/lanes.py",
-    "rerun/cancelling.py",
-    "rerun/conductor.py",
-    "rerun/timekeeper.py",
-    "rerun/virtualtime.py",
+    "session/runs/wrapping.py",
+    "session/runs/wrappedruns.py",
+    "session/tooling/served.py",
+    "session/tooling/tools.py",
+    "session/tooling/toolruns.py",
+    "session/runs/traced.py",
+    "session/runs/steps.py",
+    "session/concurrency/threads.py",
+    "session/concurrency/processes.py",
+    "session/concurrency/lanes.py",
+    "rerun/order/cancelling.py",
+    "rerun/order/conductor.py",
+    "rerun/clocks/timekeeper.py",
+    "rerun/clocks/virtualtime.py",
     "rerun/block.py",
-    "rerun/waiting.py",
-    "rerun/auditing.py",
+    "rerun/order/waiting.py",
+    "rerun/guarding/auditing.py",
 )
 #: A model server of the program wakes its own listening thread when it stops.
 _WITHIN = ("testing/listener.py",)
@@ -117,7 +117,7 @@ def caller(frame: FrameType | None) -> Caller | None:
 def _origin(file: str) -> Literal["user", "library", "ours", "through"]:
     if file.startswith(_LCTL):
         inner = file[len(_LCTL) :].replace(os.sep, "/")
-        return "through" if inner.startswith(_THROUGH) and inner not in _WITHIN else "ours"
+        return "through" if inner.startswith(THROUGH) and inner not in _WITHIN else "ours"
     return "user" if is_users(file) else "library"
 
 
