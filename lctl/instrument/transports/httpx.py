@@ -47,6 +47,8 @@ class Httpx:
         tees = _Tees(module, self.name)
         patches.wrap(module, "Client._send_single_request", tees.send)
         patches.wrap(module, "AsyncClient._send_single_request", tees.send_async)
+        patches.wrap(module, "AsyncClient.aclose", tees.close_async)
+        patches.wrap(module, "AsyncClient.__aexit__", tees.close_async)
 
 
 class Httpx2(Httpx):
@@ -200,6 +202,21 @@ class _Tees:
         if attempt is not None:
             self._received(attempt, response, self._async, self._async_tee)
         return response
+
+    def close_async(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if border.playing is None:
+            return wrapped(*args, **kwargs)
+        return self._close_async(wrapped, client, args, kwargs)
+
+    async def _close_async(
+        self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        try:
+            await self._players.broken(client)
+            return await wrapped(*args, **kwargs)
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     def _received(self, attempt: Attempt, response: Any, stream_class: Any, tee_class: Any) -> None:
         try:
