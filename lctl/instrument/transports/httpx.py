@@ -127,17 +127,19 @@ class _Tees:
     def _sent(self, send: Any, request: Any, attempt: Attempt | None) -> Any:
         was = suppress.silenced()
         try:
-            suppress.silence(suppress.REPORTED)
-            response = send(request)
+            try:
+                suppress.silence(suppress.REPORTED)
+                response = send(request)
+            finally:
+                suppress.silence(was)
+            if attempt is not None:
+                self._received(attempt, response, self._sync, self._tee)
         except BaseException as error:
+            suppress.silence(was)  # an interrupt may have come before it was
             if attempt is not None:
                 attempt.failed(error)
             step_aside(error)
             raise
-        finally:
-            suppress.silence(was)
-        if attempt is not None:
-            self._received(attempt, response, self._sync, self._tee)
         return response
 
     def send_async(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -189,18 +191,19 @@ class _Tees:
         return await self._sent_async(wrapped, request, attempt)
 
     async def _sent_async(self, send: Any, request: Any, attempt: Attempt | None) -> Any:
-        token = suppress.silence(suppress.REPORTED)
         try:
-            response = await send(request)
+            token = suppress.silence(suppress.REPORTED)
+            try:
+                response = await send(request)
+            finally:
+                suppress.end_silence(token)
+            if attempt is not None:
+                self._received(attempt, response, self._async, self._async_tee)
         except BaseException as error:
             if attempt is not None:
                 attempt.failed(error)
             step_aside(error)
             raise
-        finally:
-            suppress.end_silence(token)
-        if attempt is not None:
-            self._received(attempt, response, self._async, self._async_tee)
         return response
 
     def close_async(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
