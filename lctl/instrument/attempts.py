@@ -224,6 +224,11 @@ class Attempt(Received):
     def _closed_early(self) -> None:
         if self.over:
             return
+        if self.closed_early and self.left:
+            return  # by a generator that the collector found, and gave the loop to close
+        self._closes_early()
+
+    def _closes_early(self) -> None:
         self.closed_early = True
         if self._watched and collecting.is_collecting() and self.owner.keeps_left():
             self._leave()
@@ -235,7 +240,7 @@ class Attempt(Received):
         """The response was collected unclosed. At exit it stays open in the log, as it was."""
         if not self.over and not sys.is_finalizing():
             self.left = self.is_stream
-            self._closed_early()
+            self._closes_early()
         returning, self.returning = self.returning, None
         if returning is not None:
             returning[0].end(returning[1], 0)

@@ -23,7 +23,7 @@ from lctl.instrument.callevents import start_data
 from lctl.instrument.concluding import Concluding
 from lctl.instrument.headers import sent_headers, without_secrets
 from lctl.instrument.recordings import recording_of
-from lctl.interrupts import let_through
+from lctl.interrupts import is_interrupt, let_through
 from lctl.record.recorder import Draft
 from lctl.session.runs import told
 
@@ -144,7 +144,7 @@ class Call(Concluding):
         try:
             stored = self._store(self._start_drafts)
         finally:
-            if not stored:
+            if not stored and not self._is_stored():
                 self.step = None  # nothing may refer to what is not in the log
         if self.step is not None:
             self.session.leaving.calls[self.step] = frame
@@ -222,8 +222,13 @@ class Call(Concluding):
         """The SDK's function raised `error`."""
         self._within_sdk = False
         self._error = error
-        if self._active is None:
+        active = self._active
+        if active is None:
             self._conclude(self._held, error)
+        elif active.over:  # interrupted while it told us
+            self.ended(active)
+        elif active.status is None and (not isinstance(error, Exception) or is_interrupt(error)):
+            active.failed(error)  # which came before the transport had begun with it
 
 
 def _raised_by(sdk: str) -> BaseException | None:

@@ -64,9 +64,14 @@ class Concluding:
 
     def _is_stored(self) -> bool:
         """Whether what was planned is in the log though writing it was interrupted."""
-        mark = b'"step":%d,' % (self.step or 0)
-        lines = self.session.store.read(self._planned, self._planned + 1)
-        return any(mark in line[:_ENVELOPE] for line in lines)
+        planned, step = self._planned, self.step or 0
+        if not planned:
+            return False
+        if step < planned:
+            mark = b'"step":%d,' % step
+            return any(mark in line[:_ENVELOPE] for line in self.session.store.read(planned, planned + 1))
+        mark = b'"prompt":"%b"' % (self._leaf or "").encode()  # its beginning, of which the step comes last
+        return any(mark in line for line in self.session.store.read(step, step + 1))
 
     def _write_exchange(self, attempt: Attempt) -> None:
         self.session.emit_many(lambda first: [("exchange", self._agent, attempt.data({}, True), self.step)])
@@ -91,7 +96,6 @@ class Concluding:
             return
         if self._recording.forks != processes.forks:
             return  # in a forked child the call is its parent's
-        self._closed = True
         returns = session.returns
         interrupt: BaseException | None = None
         seq = 0
@@ -99,6 +103,8 @@ class Concluding:
             returning = returns.begin()
         else:  # what was left of a stream is written when the session ends
             returning = returns.begin(attempt.lane, 0 if attempt.left else attempt.ended_ns)
+        self._planned = 0
+        self._closed = True  # not sooner: an interrupt may come that has this done again
         try:
             seq = self._write_end(attempt, error)
         except BaseException as failure:

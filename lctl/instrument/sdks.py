@@ -41,18 +41,15 @@ def logical_call(describe: Describe) -> Wrapper:
         call, token = opened
         call.sdk = getattr(wrapped, "__module__", None) or ""
         try:
-            result = wrapped(*args, **kwargs)
-        except BaseException as error:
             try:
-                leave(token)
+                result = wrapped(*args, **kwargs)
             finally:
-                wrappedruns.step_aside(error)
-                _raised(call, error, describe, client, args, kwargs)
-            raise
-        try:
-            leave(token)
-        finally:
+                leave(token)
             call.returned()
+        except BaseException as error:  # perhaps of a signal handler, which came while that was left
+            wrappedruns.step_aside(error)
+            _raised(call, error, describe, client, args, kwargs)
+            raise
         return result
 
     return request
@@ -70,18 +67,15 @@ def logical_call_async(describe: Describe) -> Wrapper:
         call, token = opened
         call.sdk = getattr(wrapped, "__module__", None) or ""
         try:
-            result = await wrapped(*args, **kwargs)
-        except BaseException as error:
             try:
-                leave(token)
+                result = await wrapped(*args, **kwargs)
             finally:
-                wrappedruns.step_aside(error)
-                _raised(call, error, describe, client, args, kwargs)
-            raise
-        try:
-            leave(token)
-        finally:
+                leave(token)
             call.returned()
+        except BaseException as error:  # perhaps of a signal handler, which came while that was left
+            wrappedruns.step_aside(error)
+            _raised(call, error, describe, client, args, kwargs)
+            raise
         return result
 
     return awaited
@@ -115,7 +109,7 @@ def _raised(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> None:
-    if call.attempts == 0:
+    if call.attempts == 0 and call.step is None:
         _refused(call, error, describe, client, args, kwargs)
     else:
         call.raised(error)

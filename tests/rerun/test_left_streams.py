@@ -48,3 +48,26 @@ def test_when_the_collector_comes_is_nothing_a_recording_tells(tmp_path: Path) -
         assert again.code == 0, again.err
         assert again.out == first.out
         assert again.events == first.events
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_when_the_collector_has_a_loop_close_a_stream_is_nothing_a_recording_tells(
+    collects: bool, tmp_path: Path
+) -> None:
+    """As above, of generators that only their loop can close, behind the collection."""
+    collect = tmp_path / "collect"
+    if collects:
+        collect.touch()
+    with World() as world:
+        first = record("stream_cut_off.py", tmp_path, world.environ)
+    assert first.code == 0, first.err
+    exchanges = [event["data"] for event in first.events if event["type"] == "exchange"]
+    assert [data["complete"] for data in exchanges] == [True, True, True, False]
+    assert exchanges[3]["closed_early"]
+    if collects:
+        collect.unlink()
+    else:
+        collect.touch()
+    again = rerun(first.log, tmp_path)
+    assert again.code == 0, again.err
+    assert again.out == first.out

@@ -6,15 +6,21 @@ the binding of the stream are the library's.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager
 from types import ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from lctl.instrument.serving import as_sent, pairs, reason_of
 from lctl.instrument.serving.errors import revive
 from lctl.session.border import Answer
+from lctl.session.concurrency import turns
+
+#: Turns of its loop in which the close of a client waits for the next of its calls to break.
+_PATIENCE = 100
 
 
 class Players:
@@ -28,10 +34,27 @@ class Players:
         self._error = errors.TransportError
         self._stream = type("ServedStream", (_Stream, module.SyncByteStream), base)
         self._async_stream = type("ServedStream", (_AsyncStream, module.AsyncByteStream), base)
+        self._breaking: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()  # answers, by client
 
     def standing(self, client: Any, answer: Answer, request: Any) -> Any:
         """`client`, with `answer` in place of every transport."""
+        if answer.error is not None and hasattr(answer, "is_to_break"):
+            self._breaking[client] = [*self._to_break(client), answer]
         return _Client(client, _Transport(self, answer, self._lock(client, request)))
+
+    async def broken(self, client: Any) -> None:
+        """Return when the calls of `client` that are under way have failed, which is closed now. Its
+        connections break with it, one in each turn, of several all but the last before it is closed; here it
+        has none, and would be closed before any did."""
+        left, patience = self._to_break(client), _PATIENCE
+        enough = 1 if len(left) > 1 else 0
+        while len(left) > enough and patience and turns.running() is not None:
+            await asyncio.sleep(0)
+            before, left = left, self._to_break(client)
+            patience = patience - 1 if len(left) == len(before) else _PATIENCE
+
+    def _to_break(self, client: Any) -> list[Any]:
+        return [answer for answer in self._breaking.get(client, ()) if answer.is_to_break()]
 
     def _lock(self, client: Any, request: Any) -> AbstractAsyncContextManager[Any] | None:
         """What the transport takes hold of when a body that was read to its end is closed: with httpcore 1

@@ -47,6 +47,8 @@ class Httpx:
         tees = _Tees(module, self.name)
         patches.wrap(module, "Client._send_single_request", tees.send)
         patches.wrap(module, "AsyncClient._send_single_request", tees.send_async)
+        patches.wrap(module, "AsyncClient.aclose", tees.close_async)
+        patches.wrap(module, "AsyncClient.__aexit__", tees.close_async)
 
 
 class Httpx2(Httpx):
@@ -125,17 +127,19 @@ class _Tees:
     def _sent(self, send: Any, request: Any, attempt: Attempt | None) -> Any:
         was = suppress.silenced()
         try:
-            suppress.silence(suppress.REPORTED)
-            response = send(request)
+            try:
+                suppress.silence(suppress.REPORTED)
+                response = send(request)
+            finally:
+                suppress.silence(was)
+            if attempt is not None:
+                self._received(attempt, response, self._sync, self._tee)
         except BaseException as error:
+            suppress.silence(was)  # an interrupt may have come before it was
             if attempt is not None:
                 attempt.failed(error)
             step_aside(error)
             raise
-        finally:
-            suppress.silence(was)
-        if attempt is not None:
-            self._received(attempt, response, self._sync, self._tee)
         return response
 
     def send_async(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -187,19 +191,35 @@ class _Tees:
         return await self._sent_async(wrapped, request, attempt)
 
     async def _sent_async(self, send: Any, request: Any, attempt: Attempt | None) -> Any:
-        token = suppress.silence(suppress.REPORTED)
         try:
-            response = await send(request)
+            token = suppress.silence(suppress.REPORTED)
+            try:
+                response = await send(request)
+            finally:
+                suppress.end_silence(token)
+            if attempt is not None:
+                self._received(attempt, response, self._async, self._async_tee)
         except BaseException as error:
             if attempt is not None:
                 attempt.failed(error)
             step_aside(error)
             raise
-        finally:
-            suppress.end_silence(token)
-        if attempt is not None:
-            self._received(attempt, response, self._async, self._async_tee)
         return response
+
+    def close_async(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if border.playing is None:
+            return wrapped(*args, **kwargs)
+        return self._close_async(wrapped, client, args, kwargs)
+
+    async def _close_async(
+        self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        try:
+            await self._players.broken(client)
+            return await wrapped(*args, **kwargs)
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     def _received(self, attempt: Attempt, response: Any, stream_class: Any, tee_class: Any) -> None:
         try:

@@ -118,10 +118,21 @@ class Ending(Awaiting):
     """A coroutine that waits to be cancelled, which is to reach it in the turn of its delivery.
 
     If it is cancelled in that very turn, it goes on there only because something else had let it: an answer
-    that it did not take any more. Then the delivery does so. Else it goes on because it is cancelled.
+    that it did not take any more. Then the delivery does so. Else it goes on because it is cancelled; of
+    several in the order of their deliveries, whichever a set of tasks gave first to be cancelled.
     """
 
     __slots__ = ()
+
+    def give(self, at: int) -> int:
+        ready = self.loop._ready
+        for mine, handle in enumerate(ready):
+            if handle._args and handle._args[0] is self._future:
+                del ready[mine]
+                at -= mine < at
+                ready.insert(at, handle)
+                return at + 1
+        return super().give(at)
 
 
 class Held:

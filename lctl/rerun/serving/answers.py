@@ -184,6 +184,13 @@ class RecordedAnswer:
         if self.lingering:
             await self._order.never_async((*self._key, END))
 
+    def is_to_break(self) -> bool:
+        """Whether it is to fail yet, in the recorded order."""
+        if self.error is None or not self._key[2]:
+            return False
+        last = (*self._key, 0) if self.status is None else self._last
+        return self._order.until(last) is not None
+
     @property
     def _last(self) -> Key:
         """The end of a stream: it was read to its end, or closed."""

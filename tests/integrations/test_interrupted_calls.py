@@ -1,0 +1,83 @@
+"""A signal handler raises while lctl's own code runs in a model call: wherever, the step of the call ends."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+import lctl
+from lctl.codec import open_log
+from lctl.testing import ModelServer
+
+openai = pytest.importorskip("openai", reason="needs: pip install 'lctl[test]'")
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="a signal of POSIX")
+_LCTL = str(Path(lctl.__file__).parent)
+_ASKED: Any = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hi."}]}
+
+
+class Aim:
+    """Raises the signal as the `n`th function of lctl's begins: there Python looks for signals."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.seen = 0
+
+    def __call__(self, frame: FrameType, event: str, arg: object) -> None:
+        path = frame.f_code.co_filename
+        if not path.startswith(_LCTL) or path.startswith(f"{_LCTL}/testing"):
+            return
+        if frame.f_code.co_name == "__del__":  # what is raised there reaches nobody
+            return
+        self.seen += 1
+        if self.seen == self.n:
+            sys.settrace(None)
+            signal.raise_signal(signal.SIGUSR1)
+
+
+def _ask(client: Any, path: Path, n: int) -> tuple[BaseException | None, int]:
+    """Two calls, the first with a signal in it: what that raised, and how many places there were for it."""
+    raised: BaseException | None = None
+    aim, before = Aim(n), sys.gettrace()
+    with lctl.LCTLSession(path=path):
+        sys.settrace(aim)
+        try:
+            client.chat.completions.create(**_ASKED)
+        except (KeyboardInterrupt, RuntimeError) as error:
+            raised = error
+        finally:
+            sys.settrace(before)
+        client.chat.completions.create(**_ASKED)
+        events = [event.to_dict() for event in open_log(path).events()]
+    begun = [event["seq"] for event in events if event["type"] == "step_start"]
+    ends = [event for event in events if event["type"] == "step_end"]
+    assert begun == sorted(event["step"] for event in ends), f"the {n}th"
+    assert ends[-1]["data"]["outcome"] == "success"
+    return raised, aim.seen
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, RuntimeError])
+def test_a_call_that_is_interrupted_anywhere_has_ended(kind: type[BaseException], tmp_path: Path) -> None:
+    def stop(number: int, frame: object) -> None:
+        raise kind("stop")
+
+    handled = signal.signal(signal.SIGUSR1, stop)
+    try:
+        with (
+            ModelServer() as server,
+            openai.OpenAI(base_url=server.openai_url, api_key="k", max_retries=0) as client,
+        ):
+            _ask(client, tmp_path / "first.lctl.json", 0)
+            raised, places = _ask(client, tmp_path / "0.lctl.json", 0)
+            assert raised is None
+            assert places > 100
+            for n in range(1, places + 1):
+                raised, _ = _ask(client, tmp_path / f"{n}.lctl.json", n)
+                assert type(raised) is kind, f"the {n}th"
+    finally:
+        signal.signal(signal.SIGUSR1, handled)
