@@ -296,6 +296,7 @@ class Rerun:
             of=self.tape.log.id,
             recorded=len(self.tape.log),
             unused=tuple(named(self.player.unused())),
+            blocked=self.guard.blocked,
             log_equal=missing is None,
             first_difference=missing,
             stopped="\n\n".join(said) or None,
