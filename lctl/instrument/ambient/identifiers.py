@@ -19,6 +19,7 @@ from lctl.instrument.ambient.values import bytes_of, from_bytes
 from lctl.instrument.hooks import Hook, on_import
 
 _getframe = sys._getframe
+_HERE = _getframe().f_code.co_filename
 _FRAMEWORKS = """
 ag2 agents agno autogen autogen_agentchat autogen_core crewai dspy google haystack instructor langchain
 langchain_anthropic langchain_community langchain_core langchain_openai langgraph litellm llama_index mcp
@@ -32,7 +33,7 @@ _watching: list[Hook] = []
 _frameworks: dict[str, bool] = {}
 #: Ids that this process had when it was recorded, as the program was told.
 _recorded: set[int] = set()
-#: Told of each id that is drawn here and now, for the program or a library.
+#: Told of each id that is drawn here and now, for the program or a library, and is in no log.
 _drew: Callable[[Any], None] | None = None
 
 
@@ -130,6 +131,10 @@ def _identifier(name: str, original: Callable[..., Any], UUID: Any) -> Callable[
         frame = own(caller)
         if frame is not None:
             drawn = reads.read("uuid", name, frame, lambda: original(*args, **kwargs), str, UUID)
+            if reads.active():  # it stands in the log; behind a fork point the world knows it by no other
+                return drawn
+        elif caller.f_code.co_filename == _HERE:  # watched, and recorded: the outer one tells
+            return original(*args, **kwargs)
         elif (
             name in _DERIVED
             and reads.active()

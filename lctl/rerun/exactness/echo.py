@@ -189,9 +189,7 @@ class EchoStore(JournalStore):
             self._owe_served(line)
         recorded = next(self._lines, None)
         if said is not None:
-            if (
-                recorded is not None and said_by_libraries(recorded) is None
-            ):  # missing now, as `finish` sees
+            if recorded is not None and said_by_libraries(recorded) is None:  # missing now, as `finish` sees
                 self._lines, recorded = chain((recorded,), self._lines), None
             return [*self._give_up(), *self._aside(recorded, line, said)]
         if recorded is None:

@@ -188,3 +188,26 @@ def test_times_that_pydantic_reads_for_them(twice: Twice, tmp_path: Path) -> Non
     assert again.stdout == recorded.stdout
     assert "log equal, output equal" in again.stderr, again.stderr
     assert set(_sources(tmp_path)) == {"seed", "log"}
+
+
+def test_jobs_of_schedule_are_due_when_they_were(twice: Twice) -> None:
+    """By the world's clock, and with sleeps that take no time, its loop turned some 160,000 times."""
+    pytest.importorskip("schedule", reason="needs: pip install schedule")
+    recorded, again = twice("""
+import time
+import schedule
+
+def job():
+    print("job", len(done))
+    done.append(time.time())
+    return schedule.CancelJob if len(done) == 2 else None
+
+done = []
+schedule.every(1).seconds.do(job)
+while schedule.get_jobs():
+    schedule.run_pending()
+    time.sleep(0.2)
+print(*done)
+""")
+    assert again.stdout == recorded.stdout
+    assert "log equal, output equal" in again.stderr, again.stderr
