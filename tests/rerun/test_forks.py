@@ -323,7 +323,7 @@ for step in range(3):
 
 
 def test_ids_that_tools_draw_behind_it_go_to_the_model(tmp_path: Path, models: ModelServer) -> None:
-    """The world knows a ticket by the new one: the model was asked with the recorded one, and so was the log."""
+    """The world knows a ticket by the new one: the model was asked with the recorded one."""
     agent = Agent(tmp_path, models, IDS)
     forked = agent.fork(agent.seqs("exchange")[0])
     assert forked.code == 0, forked.err

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any
 
-from lctl.instrument.ambient import callers, chance, reads, slots
+from lctl.instrument.ambient import callers, chance, logged, reads, slots, stamps
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.values import bytes_of, from_bytes
 from lctl.instrument.hooks import Hook, on_import
@@ -93,9 +93,11 @@ def _bytes_of_kernel(original: Any) -> Callable[..., Any]:
 
 def _process(original: Any) -> Callable[..., Any]:
     def getpid(_: Any) -> int:
-        frame = own(_getframe(1))
+        reader = _getframe(1)
+        frame = own(reader)
         if frame is None:
-            return original()  # type: ignore[no-any-return]
+            logger = logged.numbered(reader, "process")
+            return original() if logger is None else stamps.read(f"{logger}: process", reader, original)  # type: ignore[no-any-return]
         told: int = reads.read("process", "os.getpid", frame, original)
         if told != original():
             _recorded.add(told)

@@ -29,7 +29,8 @@ _CHUNK = 1 << 16
 #: What `kind` says of the recording that is served.
 recorded: str | None = None
 #: In a rerun: the process that started this one runs again, too, and writes to its standard input. What it
-#: writes is read, and is what the recording has, if all is well: who reads the descriptor itself finds the rest.
+#: writes is read, and is what the recording has, if all is well: who reads the descriptor itself finds the
+#: rest.
 fed = False
 _replaced: list[tuple[Any, Any]] = []  # stream, ours
 

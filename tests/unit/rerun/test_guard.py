@@ -298,7 +298,7 @@ def test_the_tool_and_the_step_are_named(guard: Guard, home: Path, tmp_path: Pat
 def test_a_function_of_a_library_that_a_thread_runs_is_refused(
     way: str, guard: Guard, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing of the program's own is on that thread's stack: only what carries work into it, which is ours."""
+    """Nothing of the program's own is on that thread's stack: what carries work into it is ours."""
     failed: list[BaseException | None] = []
     monkeypatch.setattr(threading, "excepthook", lambda args: failed.append(args.exc_value))
     move = (shutil.move, str(home / "file.txt"), str(home / "moved.txt"))

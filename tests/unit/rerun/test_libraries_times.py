@@ -211,3 +211,30 @@ print(*done)
 """)
     assert again.stdout == recorded.stdout
     assert "log equal, output equal" in again.stderr, again.stderr
+
+
+@pytest.mark.parametrize(
+    "style", ["%(process)d:%(thread)d %(name)s %(message)s", "{process}:{thread} {name}"]
+)
+def test_numbers_of_threads_and_processes_in_log_lines(style: str, twice: Twice) -> None:
+    """The program's own lines, a library's, and what a thread says of itself."""
+    recorded, again = twice(f"""
+import asyncio, logging, os, sys, threading, time
+sign = "%" if "%" in {style!r} else "{{"
+logging.basicConfig(stream=sys.stdout, level=logging.DEBUG, format={style!r}, style=sign)
+log = logging.getLogger("app")
+
+def work():
+    log.info("own")
+    asyncio.run(asyncio.sleep(0))
+    print(threading.current_thread(), threading.main_thread())
+    assert threading.get_ident() == threading.current_thread().ident
+
+for n in range(3):
+    thread = threading.Thread(target=work, daemon=n == 1)
+    thread.start()
+    thread.join()
+    print(thread, os.getpid())
+""")
+    assert again.stdout.splitlines()[0] == recorded.stdout.splitlines()[0]
+    assert "log equal, output equal" in again.stderr, again.stderr
