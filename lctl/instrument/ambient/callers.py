@@ -54,6 +54,8 @@ _INSTALLED_BETWEEN = tuple(
 _INSTALLED_OWN = tuple(
     path.replace("/", os.sep)
     for path in (
+        "/IPython/core/magics/execution.py",
+        "/IPython/utils/timing.py",
         "/agno/utils/timer.py",
         "/schedule/__init__.py",
         "/semantic_kernel/functions/kernel_function.py",

@@ -301,22 +301,22 @@ def test_a_function_of_a_library_that_a_thread_runs_is_refused(
     """Nothing of the program's own is on that thread's stack: what carries work into it is ours."""
     failed: list[BaseException | None] = []
     monkeypatch.setattr(threading, "excepthook", lambda args: failed.append(args.exc_value))
-    move = (shutil.move, str(home / "file.txt"), str(home / "moved.txt"))
+    file, moved = str(home / "file.txt"), str(home / "moved.txt")
     with LCTLSession("c", tmp_path / "scratch" / "c.lctl.json"):
         if way == "thread":
-            thread = threading.Thread(target=move[0], args=move[1:])
+            thread = threading.Thread(target=shutil.move, args=(file, moved))
             thread.start()
             thread.join()
         elif way == "pool":
             with ThreadPoolExecutor(1) as pool:
-                failed.append(pool.submit(*move).exception())
+                failed.append(pool.submit(os.rename, file, moved).exception())
         elif way == "loop":
             with pytest.raises(SideEffectRefused) as raised:
-                asyncio.run(asyncio.to_thread(*move))
+                asyncio.run(asyncio.to_thread(os.rename, file, moved))
             failed.append(raised.value)
         else:
             with ThreadPool(1) as threads, pytest.raises(SideEffectRefused) as raised:
-                threads.apply(move[0], move[1:])
+                threads.apply(shutil.move, (file, moved))
             failed.append(raised.value)
     assert [type(error) for error in failed] == [SideEffectRefused]
     assert guard.blocked

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
 
 from lctl.codec import open_log
-from tests.unit.rerun.commands import Twice
+from tests.unit.rerun.commands import Run, Twice
 
 pytestmark = [pytest.mark.slow, pytest.mark.interpreter]
 
@@ -237,4 +238,17 @@ for n in range(3):
     print(thread, os.getpid())
 """)
     assert again.stdout.splitlines()[0] == recorded.stdout.splitlines()[0]
+    assert "log equal, output equal" in again.stderr, again.stderr
+
+
+def test_how_long_a_line_took_in_ipython(lctl: Run, tmp_path: Path) -> None:
+    """Its history is a database in the user's folder, which a rerun does not touch."""
+    pytest.importorskip("IPython", reason="needs: pip install ipython")
+    (tmp_path / "agent.ipy").write_text("import time\n%time time.sleep(0.2)\nprint(time.time())\n")
+    ipython = (sys.executable, "-m", "IPython", "--HistoryManager.enabled=False", "agent.ipy")
+    recorded = lctl("run", "-o", "run.lctl.json", "--", *ipython)
+    assert recorded.returncode == 0, recorded.stderr
+    assert "Wall time" in recorded.stdout
+    again = lctl("rerun", "run.lctl.json")
+    assert again.stdout == recorded.stdout
     assert "log equal, output equal" in again.stderr, again.stderr
