@@ -14,7 +14,7 @@ from lctl.session.runs import context
 
 _LCTL = str(Path(__file__).resolve().parent.parent) + os.sep
 #: Parts of lctl that run the program's code or stand between it and its libraries: not lctl's own doing.
-_THROUGH = (
+THROUGH = (
     "instrument",
     "testing",
     "demo",
@@ -107,7 +107,7 @@ def caller(frame: FrameType | None) -> Caller | None:
 def _origin(file: str) -> Literal["user", "library", "ours", "through"]:
     if file.startswith(_LCTL):
         inner = file[len(_LCTL) :].replace(os.sep, "/")
-        return "through" if inner.startswith(_THROUGH) and inner not in _WITHIN else "ours"
+        return "through" if inner.startswith(THROUGH) and inner not in _WITHIN else "ours"
     return "user" if is_users(file) else "library"
 
 

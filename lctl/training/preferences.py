@@ -17,17 +17,6 @@ from lctl.training.rewards import Rewards, number_of
 By = Literal["value", "rating", "edit"]
 BASES = ("value", "rating", "edit")
 
-#: Why siblings make no pair.
-EXCLUDED = {
-    "tie": "it is rated as the best of its siblings is",
-    "unrated": "no fact rates it",
-    "failed": "it was aborted, failed, cut off, redacted or is still being streamed",
-    "broken": "something of its prompt is not in the log",
-    "other_call": "its model or tools are not those of its siblings",
-    "no_prompt": "nothing was asked",
-    "unknown_scale": "its rating is no thumb, and no number from -1 to 1",
-}
-
 
 class Pair(NamedTuple):
     """Two answers to one prompt.
@@ -69,7 +58,7 @@ class Preferences:
         continuation: both sides go on with what followed, to the newest leaf.
 
     Attributes:
-        excluded: reason -> answers that are on no pair.
+        excluded: reason (docs/training.md says what they mean) -> answers that are on no pair.
     """
 
     def __init__(

@@ -256,9 +256,7 @@ _DEVICES = ("/dev/tty", "/dev/pts", "/dev/fd", "/dev/std", "/proc/self/fd")
 
 def is_device(path: str) -> bool:
     """Terminals and the like, which keep nothing."""
-    return path == os.devnull or path.startswith(
-        ("/dev/tty", "/dev/pts", "/dev/fd", "/dev/std", "/proc/self/fd")
-    )
+    return path == os.devnull or path.startswith(_DEVICES)
 
 
 def is_bytecode(path: str) -> bool:

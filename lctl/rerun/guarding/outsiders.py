@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lctl.session.tooling.toolcalls import ToolCall
 
 VARIABLE = "LCTL_CASSETTE"
-_BOOTSTRAP = Path(__file__).parents[1] / "run" / "bootstrap"
+_BOOTSTRAP = Path(__file__).parents[2] / "run" / "bootstrap"
 
 
 @dataclass(frozen=True)
