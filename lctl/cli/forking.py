@@ -179,6 +179,10 @@ def _lines(made: Certificate, prepared: Prepared) -> list[str]:
         found += [f"  an edit changed nothing: {plain(one, 300)}" for one in made.unaddressed]
     found += [f"  unused: {one}" for one in made.unused[:5]]
     found += [f"  blocked: {one}" for one in made.blocked[:5]]
+    if early is not None:
+        from lctl.rerun.exactness.reporting import changed
+
+        found += changed(made)
     if made.log:
         found.append(f"  {made.log}  (lctl diff {plain(str(prepared.log.path))} {made.log})")
     return found

@@ -13,7 +13,7 @@ from time import sleep as _sleep  # in real time, whatever a rerun puts in its p
 from types import TracebackType
 
 from lctl.errors import RerunStopped
-from lctl.instrument.ambient import callers
+from lctl.instrument.ambient import callers, inputs
 from lctl.patch import parse_edit
 from lctl.rerun.exactness import results
 from lctl.rerun.forks import reach
@@ -45,6 +45,7 @@ def begin() -> None:
     if settings is None:
         return
     _is_program = os.environ.pop(MAIN, None) == "1"
+    inputs.fed = not _is_program and inputs.is_piped(settings.stdin)
     os.environ["LCTL_QUIET"] = "1"  # the certificate says where the log is
     tape = _tape(settings)
     atexit.register(_finish)  # first, so that it runs after the sessions were closed
@@ -59,7 +60,8 @@ def _serve(tape: Tape, settings: Settings) -> None:
     global _running
     if not _is_program:
         settings = replace(_of_child(tape, settings), output=None, to=None, log=tape.log.path or "")
-    os.environ[VARIABLE] = replace(settings, output=None, to=None).text()  # for the processes it starts
+    handed = replace(settings, output=None, to=None, stdin=inputs.identity())
+    os.environ[VARIABLE] = handed.text()  # for the processes it starts
     running = _running = Rerun(tape, settings)
     running.halt.listener = _end_soon
     running.on_reached = lambda: leave(0)
@@ -136,8 +138,6 @@ def _record(tape: Tape) -> None:
 
         wrapat.wrap_all((spec for spec in tools if isinstance(spec, str)), quiet=True)
     if tape.full:
-        from lctl.instrument.ambient import inputs
-
         inputs.recorded = str(program.get("stdin") or "stream")
     provenance.begun = program.get(provenance.BEGUN)
     if provenance.begun:

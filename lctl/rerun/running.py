@@ -264,6 +264,7 @@ class Rerun:
             unaddressed=tuple(player.unaddressed()),
             unused=tuple(named(unused)),
             blocked=self.guard.blocked,
+            changed=self._changed(),
             violations=tuple(str(one) for one in self._violations(found is None and output is not False)),
             output_equal=output,
             stderr_differs=echo.stderr_differs if until is None else None,
@@ -276,6 +277,11 @@ class Rerun:
             standing=self._standing,
             seconds=round(monotonic() - self._started, 3),
         )
+
+    def _changed(self) -> tuple[str, ...]:
+        first = next(self.tape.log.events(), None)
+        scratch = "" if self.guard.scratch is None else str(self.guard.scratch)
+        return () if first is None else self.guard.read.written_since(first.timestamp, scratch)
 
     def _violations(self, equal: bool) -> list[Violation]:
         """What came out of order. Where all is equal, but for what reached nobody, or nobody who could tell:
@@ -296,6 +302,8 @@ class Rerun:
             of=self.tape.log.id,
             recorded=len(self.tape.log),
             unused=tuple(named(self.player.unused())),
+            blocked=self.guard.blocked,
+            changed=self._changed(),
             log_equal=missing is None,
             first_difference=missing,
             stopped="\n\n".join(said) or None,

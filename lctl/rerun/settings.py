@@ -57,6 +57,7 @@ class Settings:
         all_live: of a fork: everything after `at` is live, in every lane.
         edits: of a fork: its rules, in the patch language.
         tools: of a fork: how tools run after `at`.
+        stdin: which file is standard input of the process that starts another one by these settings.
     """
 
     log: str
@@ -72,6 +73,7 @@ class Settings:
     all_live: bool = False
     edits: tuple[str, ...] = ()
     tools: tuple[str, ...] = field(default=())
+    stdin: tuple[int, ...] = field(default=())
 
     def __post_init__(self) -> None:
         if self.policy not in POLICIES:
@@ -87,7 +89,7 @@ class Settings:
     def of(cls, text: str) -> Settings:
         found: dict[str, Any] = orjson.loads(text)
         known = {key: value for key, value in found.items() if key in cls.__dataclass_fields__}
-        for name in ("allow", "edits", "tools"):
+        for name in ("allow", "edits", "tools", "stdin"):
             if name in known:
                 known[name] = tuple(known[name])
         return cls(**known)

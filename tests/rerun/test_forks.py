@@ -301,3 +301,37 @@ def test_children_follow(tmp_path: Path, models: ModelServer) -> None:
     second = agent.fork(agent.seqs("exchange")[0], "--set", "params.temperature=0")
     assert second.code == 0, second.err
     assert [(one["model"], one["temperature"]) for one in agent.asked] == [("gpt-4.1-mini", 0)] * 4
+
+
+#: Its tool only looks, by its name, and gives an id of its own that the next prompt has.
+IDS = """\
+import uuid
+import lctl
+from openai import OpenAI
+
+@lctl.tool
+def find_ticket(text):
+    return f"{len(text)}: {uuid.uuid4()}"
+
+client, found = OpenAI(), "nothing"
+for step in range(3):
+    said = [{"role": "user", "content": f"Step {step}: {found}"}]
+    made = client.chat.completions.create(model="gpt-4.1", messages=said)
+    found = find_ticket(made.choices[0].message.content)
+    print(found)
+"""
+
+
+def test_ids_that_tools_draw_behind_it_go_to_the_model(tmp_path: Path, models: ModelServer) -> None:
+    """The world knows a ticket by the new one: the model was asked with the recorded one."""
+    agent = Agent(tmp_path, models, IDS)
+    forked = agent.fork(agent.seqs("exchange")[0])
+    assert forked.code == 0, forked.err
+    drawn = [line.split()[1] for line in forked.out.splitlines() if ": " in line][:3]
+    assert not set(drawn) & set(agent.first.out.split())
+    asked = [str(one["messages"][0]["content"]) for one in agent.asked]
+    assert [text.split()[-1] for text in asked] == drawn[:2]
+    said = [str(e["data"]["content"]) for e in forked.events if e["type"] == "message"]
+    assert set(asked) < set(said)
+    again = rerun(forked.log, tmp_path)
+    assert (again.code, again.out.splitlines()[:3]) == (0, forked.out.splitlines()[:3]), again.err

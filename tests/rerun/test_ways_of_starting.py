@@ -46,7 +46,7 @@ def test_python_that_reads_no_pythonpath(flags: list[str], servers: World, tmp_p
     assert servers.count == asked + 1
 
 
-@pytest.mark.parametrize("program", ["uploads_files.py", "kept_for_a_while.py"])
+@pytest.mark.parametrize("program", ["uploads_files.py", "kept_for_a_while.py", "fed_children.py"])
 def test_it_runs_again_exactly(program: str, tmp_path: Path) -> None:
     if program == "kept_for_a_while.py":
         pytest.importorskip("cachetools", reason="needs: pip install 'lctl[test]'")
@@ -58,3 +58,19 @@ def test_it_runs_again_exactly(program: str, tmp_path: Path) -> None:
         assert again.code == 0, again.err
         assert again.out == first.out
         assert silence.connections == 0
+
+
+def test_pytest_says_again_how_long_it_took(servers: World, tmp_path: Path) -> None:
+    """A sleep takes no time in a rerun, and its seconds are printed as they were."""
+    (tmp_path / "test_it.py").write_text(
+        "import time\nfrom common_openai import ask\nfrom openai import OpenAI\n\n"
+        "def test_it():\n    time.sleep(0.3)\n    assert ask(OpenAI(), 'Hello')\n"
+    )
+    log = tmp_path / "run.lctl.json"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
+    first = run([*LCTL, "run", "--output", str(log), "--", *command], tmp_path, servers.environ, log)
+    assert first.code == 0, first.err
+    assert "1 passed in" in first.out
+    again = rerun(log, tmp_path)
+    assert again.code == 0, again.err
+    assert (again.out, again.events) == (first.out, first.events)

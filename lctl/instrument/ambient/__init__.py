@@ -30,6 +30,7 @@ def install() -> None:
         host,
         identifiers,
         inputs,
+        logged,
         numpychance,
         outputs,
         sleeps,
@@ -52,6 +53,7 @@ def install() -> None:
         identifiers,
         environment,
         host,
+        logged,
         outputs,
         inputs,
         sleeps,
@@ -68,7 +70,7 @@ def uninstall() -> None:
     if not _installed:
         return
     _installed = False
-    from lctl.instrument.ambient import chance, host, identifiers, inputs, numpychance, outputs
+    from lctl.instrument.ambient import chance, host, identifiers, inputs, logged, numpychance, outputs
     from lctl.session.concurrency import processes
 
     processes.opens = None
@@ -78,6 +80,7 @@ def uninstall() -> None:
     identifiers.uninstall()
     host.uninstall()
     inputs.uninstall()
+    logged.uninstall()
     outputs.uninstall()
     slots.undo_all()
 

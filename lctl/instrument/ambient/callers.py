@@ -50,10 +50,14 @@ _INSTALLED_BETWEEN = tuple(
     )
 )
 #: Installed, and read for people: how long an agent, a step or a function took is printed with what it gave.
+#: `schedule` asks in the program's own loop whether a job is due.
 _INSTALLED_OWN = tuple(
     path.replace("/", os.sep)
     for path in (
+        "/IPython/core/magics/execution.py",
+        "/IPython/utils/timing.py",
         "/agno/utils/timer.py",
+        "/schedule/__init__.py",
         "/semantic_kernel/functions/kernel_function.py",
         "/agent_framework/_tools.py",
         "/smolagents/agents.py",

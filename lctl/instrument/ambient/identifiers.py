@@ -13,12 +13,13 @@ from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any
 
-from lctl.instrument.ambient import callers, chance, reads, slots
+from lctl.instrument.ambient import callers, chance, logged, reads, slots, stamps
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.values import bytes_of, from_bytes
 from lctl.instrument.hooks import Hook, on_import
 
 _getframe = sys._getframe
+_HERE = _getframe().f_code.co_filename
 _FRAMEWORKS = """
 ag2 agents agno autogen autogen_agentchat autogen_core crewai dspy google haystack instructor langchain
 langchain_anthropic langchain_community langchain_core langchain_openai langgraph litellm llama_index mcp
@@ -32,7 +33,7 @@ _watching: list[Hook] = []
 _frameworks: dict[str, bool] = {}
 #: Ids that this process had when it was recorded, as the program was told.
 _recorded: set[int] = set()
-#: Told of each id that is drawn here and now, for the program or a library.
+#: Told of each id that is drawn here and now, for the program or a library, and is in no log.
 _drew: Callable[[Any], None] | None = None
 
 
@@ -92,9 +93,11 @@ def _bytes_of_kernel(original: Any) -> Callable[..., Any]:
 
 def _process(original: Any) -> Callable[..., Any]:
     def getpid(_: Any) -> int:
-        frame = own(_getframe(1))
+        reader = _getframe(1)
+        frame = own(reader)
         if frame is None:
-            return original()  # type: ignore[no-any-return]
+            logger = logged.numbered(reader, "process")
+            return original() if logger is None else stamps.read(f"{logger}: process", reader, original)  # type: ignore[no-any-return]
         told: int = reads.read("process", "os.getpid", frame, original)
         if told != original():
             _recorded.add(told)
@@ -130,6 +133,10 @@ def _identifier(name: str, original: Callable[..., Any], UUID: Any) -> Callable[
         frame = own(caller)
         if frame is not None:
             drawn = reads.read("uuid", name, frame, lambda: original(*args, **kwargs), str, UUID)
+            if reads.active():  # it stands in the log; behind a fork point the world knows it by no other
+                return drawn
+        elif caller.f_code.co_filename == _HERE:  # watched, and recorded: the outer one tells
+            return original(*args, **kwargs)
         elif (
             name in _DERIVED
             and reads.active()

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import builtins
 import io
+import os
+import stat
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -26,6 +28,10 @@ _getframe = sys._getframe
 _CHUNK = 1 << 16
 #: What `kind` says of the recording that is served.
 recorded: str | None = None
+#: In a rerun: the process that started this one runs again, too, and writes to its standard input. What it
+#: writes is read, and is what the recording has, if all is well: who reads the descriptor itself finds the
+#: rest.
+fed = False
 _replaced: list[tuple[Any, Any]] = []  # stream, ours
 
 
@@ -85,7 +91,12 @@ def _recorded(
         finally:
             _asked.inside = False
 
-    return reads.read(border.STDIN, key, _reader(_getframe(2)), inside, encode, decode)
+    if not fed:
+        return reads.read(border.STDIN, key, _reader(_getframe(2)), inside, encode, decode)
+    value = inside()
+    return reads.read(
+        border.STDIN, key, _reader(_getframe(2)), lambda: value, encode, lambda _recorded: value
+    )
 
 
 class _Lines(io.TextIOWrapper):
@@ -222,6 +233,24 @@ def kind() -> str:
     except (AttributeError, OSError, ValueError):
         both = False
     return "terminal" if both else "stream"
+
+
+def identity() -> tuple[int, ...]:
+    """Which file standard input is; nothing where it is closed."""
+    try:
+        found = os.fstat(0)
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino
+
+
+def is_piped(starters: Collection[int]) -> bool:
+    """Whether standard input is a pipe, and not the one (`identity`) of the process that started this one."""
+    try:
+        mode = os.fstat(0).st_mode
+    except OSError:
+        return False
+    return (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) and tuple(starters) != identity()
 
 
 def _typed(original: Any, prompt: object) -> str | None:

@@ -38,6 +38,8 @@ _TEXT = 1 << 15
 _ADDRESS = re.compile(rb"(?<= at )0x[0-9a-f]{6,16}(?=>)")
 _BEGUN = re.compile(rb" (?:a(?:t(?: (?:0(?:x[0-9a-f]{0,16})?)?)?)?)?\Z")
 _LONGEST = len(" at 0x") + 16
+#: Which number the system gave to a thread, as its `repr` says it; likewise.
+_THREAD = re.compile(rb"(?<=(?:started|stopped|.daemon) )\d{9,20}(?=\)>)")
 
 
 class Written:
@@ -59,7 +61,8 @@ class Written:
         left = self._begun + self._tracebacks.without_places(bytes(data))
         begun = _BEGUN.search(left, max(0, len(left) - _LONGEST))
         self._begun = b"" if begun is None else begun[0]
-        self._hash.update(_ADDRESS.sub(b"0x", left[: len(left) - len(self._begun)]))
+        told = _ADDRESS.sub(b"0x", left[: len(left) - len(self._begun)])
+        self._hash.update(_THREAD.sub(b"", told) if b")>" in told else told)
         self.size += len(data)
         if len(self.beginning) < _TEXT:
             self.beginning += data[: _TEXT - len(self.beginning)]

@@ -41,6 +41,7 @@ langgraph/pregel/_loop.py langgraph/store/memory/__init__.py langgraph/stream/_c
 langgraph/stream/_mux.py
 litellm/litellm_core_utils/llm_response_utils/convert_dict_to_response.py litellm/types/utils.py
 pydantic_ai/_utils.py
+_pytest/timing.py
 strands/event_loop/streaming.py strands/telemetry/metrics.py strands/tools/executors/_executor.py
 tqdm/std.py
 """

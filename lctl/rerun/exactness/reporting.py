@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lctl.rerun.exactness.certificate import Certificate
+from lctl.rerun.places import shown
 
 _COUNTS = ("exact", "reads", "drift", "moved", "edited", "live", "executed", "unmatched")
 
@@ -26,6 +27,7 @@ def lines(certificate: Certificate, verb: str = "rerun") -> Iterator[str]:
             yield f"  {name}: {one}"
         if len(found) > 5:
             yield f"  {name}: and {len(found) - 5} more"
+    yield from changed(made)
     if made.output_equal is False:
         yield "  the output is not the recorded one"
     if made.stderr_differs is not None and made.stopped is None:
@@ -34,6 +36,18 @@ def lines(certificate: Certificate, verb: str = "rerun") -> Iterator[str]:
         yield f"  first difference: {made.first_difference}"
     if made.log:
         yield f"  {made.log}"
+
+
+def changed(made: Certificate) -> Iterator[str]:
+    """Of what was not exact: the files that may be why, and what to do."""
+    if made.ok or not made.changed:
+        return
+    names = ", ".join(shown(path) for path in made.changed[:3])
+    more = f" and {len(made.changed) - 3} more" if len(made.changed) > 3 else ""
+    yield (
+        f"  opened, and written since the recording began: {names}{more} (files are not on the tape: "
+        "put them back as they were then, or have a tool read them)"
+    )
 
 
 def _verdict(made: Certificate, verb: str) -> str:

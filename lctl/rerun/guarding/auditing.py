@@ -24,6 +24,7 @@ from lctl.instrument import writing
 from lctl.rerun.callers import Caller, caller
 from lctl.rerun.guarding.children import is_followed
 from lctl.rerun.guarding.effects import EFFECTS, Effect, absolute, is_bytecode, is_device, only_looks
+from lctl.rerun.guarding.filesread import OPENING, FilesRead
 from lctl.rerun.settings import SCRATCH
 from lctl.session.concurrency import lanes
 
@@ -52,6 +53,7 @@ class Guard:
         scratch: the folder where writing is free, and temporary files go; None where it is free everywhere.
         is_live: whether the running code is past what is recorded, and may do what it does.
         again: the tool calls that run again, as a certificate tells them.
+        read: the files that are opened.
     """
 
     is_live: Callable[[], bool] | None = None
@@ -74,6 +76,7 @@ class Guard:
         self._owns = scratch is None
         self.scratch = scratch
         self._folders: tuple[str, ...] = ()
+        self.read = FilesRead()
         self._blocked: dict[str, int] = {}
         self._addresses: dict[str, set[str]] = {}
         self._before: Any = None
@@ -163,6 +166,8 @@ class Guard:
     def check(self, event: str, args: tuple[Any, ...], frame: FrameType | None) -> None:
         """Raises SideEffectRefused if this event is one that may not happen."""
         found = EFFECTS[event](args)
+        if event in OPENING:
+            self.read.note(args[0], frame)
         if found is None:
             return
         for effect in found if isinstance(found, list) else (found,):

@@ -13,6 +13,7 @@ import pytest
 
 from lctl.codec import open_log
 from lctl.testing import ModelServer
+from tests.unit.rerun.commands import Twice
 
 pytestmark = pytest.mark.slow
 
@@ -261,3 +262,23 @@ def test_the_new_log_is_named_as_who_asked_finds_it(lctl: Run, recorded: str, tm
         named = json.loads(done.stdout)["log"] if options else done.stderr.splitlines()[-1].strip()
         assert len(open_log(folder / named)) == len(open_log(tmp_path / "run.lctl.json")), named
         assert Path(named).is_absolute() == (folder == elsewhere)
+
+
+def test_a_file_that_the_recording_wrote_is_named_where_its_rerun_differs(
+    twice: Twice, lctl: Run, tmp_path: Path
+) -> None:
+    """The second run finds the first one's answers in it; and what nobody has written is not named."""
+    (tmp_path / "settings.json").write_text("{}")
+    os.utime(tmp_path / "settings.json", (1, 1))
+    _, again = twice("""
+import json, pathlib, time
+json.loads(pathlib.Path("settings.json").read_text())
+kept = pathlib.Path("kept.json")
+if not kept.exists():
+    kept.write_text(json.dumps(time.time()))
+print(json.loads(kept.read_text()))
+""")
+    said = "\n  opened, and written since the recording began: kept.json (files are not on the tape: "
+    assert again.returncode == 1
+    assert said in again.stderr
+    assert said in lctl("fork", "run.lctl.json", "--at", "2").stderr

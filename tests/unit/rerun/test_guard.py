@@ -16,7 +16,8 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
 
@@ -291,6 +292,35 @@ def test_the_tool_and_the_step_are_named(guard: Guard, home: Path, tmp_path: Pat
     assert "lctl run --tool tests.unit.rerun.test_guard:" not in str(raised.value)
     assert "in tool ledger, in step 1 of planner" in str(raised.value)
     assert "write_down" in guard.blocked[0]
+
+
+@pytest.mark.parametrize("way", ["thread", "pool", "loop", "multiprocessing"])
+def test_a_function_of_a_library_that_a_thread_runs_is_refused(
+    way: str, guard: Guard, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of the program's own is on that thread's stack: what carries work into it is ours."""
+    failed: list[BaseException | None] = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: failed.append(args.exc_value))
+    file, moved = str(home / "file.txt"), str(home / "moved.txt")
+    with LCTLSession("c", tmp_path / "scratch" / "c.lctl.json"):
+        if way == "thread":
+            thread = threading.Thread(target=shutil.move, args=(file, moved))
+            thread.start()
+            thread.join()
+        elif way == "pool":
+            with ThreadPoolExecutor(1) as pool:
+                failed.append(pool.submit(os.rename, file, moved).exception())
+        elif way == "loop":
+            with pytest.raises(SideEffectRefused) as raised:
+                asyncio.run(asyncio.to_thread(os.rename, file, moved))
+            failed.append(raised.value)
+        else:
+            with ThreadPool(1) as threads, pytest.raises(SideEffectRefused) as raised:
+                threads.apply(shutil.move, (file, moved))
+            failed.append(raised.value)
+    assert [type(error) for error in failed] == [SideEffectRefused]
+    assert guard.blocked
+    assert (home / "file.txt").exists()
 
 
 def test_nothing_is_refused_after_the_end(home: Path, tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
 
 from lctl.codec import open_log
-from tests.unit.rerun.commands import Twice
+from tests.unit.rerun.commands import Run, Twice
 
 pytestmark = [pytest.mark.slow, pytest.mark.interpreter]
 
@@ -188,3 +189,66 @@ def test_times_that_pydantic_reads_for_them(twice: Twice, tmp_path: Path) -> Non
     assert again.stdout == recorded.stdout
     assert "log equal, output equal" in again.stderr, again.stderr
     assert set(_sources(tmp_path)) == {"seed", "log"}
+
+
+def test_jobs_of_schedule_are_due_when_they_were(twice: Twice) -> None:
+    """By the world's clock, and with sleeps that take no time, its loop turned some 160,000 times."""
+    pytest.importorskip("schedule", reason="needs: pip install schedule")
+    recorded, again = twice("""
+import time
+import schedule
+
+def job():
+    print("job", len(done))
+    done.append(time.time())
+    return schedule.CancelJob if len(done) == 2 else None
+
+done = []
+schedule.every(1).seconds.do(job)
+while schedule.get_jobs():
+    schedule.run_pending()
+    time.sleep(0.2)
+print(*done)
+""")
+    assert again.stdout == recorded.stdout
+    assert "log equal, output equal" in again.stderr, again.stderr
+
+
+@pytest.mark.parametrize(
+    "style", ["%(process)d:%(thread)d %(name)s %(message)s", "{process}:{thread} {name}"]
+)
+def test_numbers_of_threads_and_processes_in_log_lines(style: str, twice: Twice) -> None:
+    """The program's own lines, a library's, and what a thread says of itself."""
+    recorded, again = twice(f"""
+import asyncio, logging, os, sys, threading, time
+sign = "%" if "%" in {style!r} else "{{"
+logging.basicConfig(stream=sys.stdout, level=logging.DEBUG, format={style!r}, style=sign)
+log = logging.getLogger("app")
+
+def work():
+    log.info("own")
+    asyncio.run(asyncio.sleep(0))
+    print(threading.current_thread(), threading.main_thread())
+    assert threading.get_ident() == threading.current_thread().ident
+
+for n in range(3):
+    thread = threading.Thread(target=work, daemon=n == 1)
+    thread.start()
+    thread.join()
+    print(thread, os.getpid())
+""")
+    assert again.stdout.splitlines()[0] == recorded.stdout.splitlines()[0]
+    assert "log equal, output equal" in again.stderr, again.stderr
+
+
+def test_how_long_a_line_took_in_ipython(lctl: Run, tmp_path: Path) -> None:
+    """Its history is a database in the user's folder, which a rerun does not touch."""
+    pytest.importorskip("IPython", reason="needs: pip install ipython")
+    (tmp_path / "agent.ipy").write_text("import time\n%time time.sleep(0.2)\nprint(time.time())\n")
+    ipython = (sys.executable, "-m", "IPython", "--HistoryManager.enabled=False", "agent.ipy")
+    recorded = lctl("run", "-o", "run.lctl.json", "--", *ipython)
+    assert recorded.returncode == 0, recorded.stderr
+    assert "Wall time" in recorded.stdout
+    again = lctl("rerun", "run.lctl.json")
+    assert again.stdout == recorded.stdout
+    assert "log equal, output equal" in again.stderr, again.stderr
