@@ -16,6 +16,7 @@ from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.calls import Call, NoModelCall, current_call, set_call
 from lctl.instrument.plain import PlainExchange
 from lctl.instrument.suppress import silenced
+from lctl.session import ownports
 from lctl.session.default import get_session, has_ended, is_enabled, running
 
 if TYPE_CHECKING:
@@ -101,8 +102,15 @@ def _failed(place: str, error: Exception) -> None:
     guard.failed(place, error)
 
 
+def is_answered_here(method: str, url: str) -> bool:
+    """Whether a server of this process answers what is no model call. One of models is one all the same."""
+    return ownports.answers(url) and not traffic.is_kept(method, url)
+
+
 def other(session: LCTLSession, method: str, url: str) -> Seen | None:
     """Traffic that is no model call."""
+    if is_answered_here(method, url):
+        return None
     call = current_call()
     if call is not None:
         call.saw_other_traffic = True
@@ -143,6 +151,6 @@ def _plain(session: LCTLSession, method: str, url: str) -> PlainExchange:
 def _begin_other(seen: Seen, http: str, headers: Any, body: bytes | None) -> Attempt | None:
     """Another service's path may end as a provider's does; the body has told."""
     session, method, url, _, _ = seen
-    if not traffic.count(method, url) and settings.full:
+    if not is_answered_here(method, url) and not traffic.count(method, url) and settings.full:
         return PlainExchange(session).begin(http, method, url, headers, body)
     return None

@@ -34,6 +34,9 @@ class Passage(NamedTuple):
         answer: what to serve; None: the request is to be sent.
         body: what to send in place of the request's own body, unless None; and `url`: where.
         seen: as `wire.recognise` gives it; None: the exchange is not recorded.
+
+    A server of the program's own answers what it is asked in a rerun, too: that passes, and the player hears
+    nothing of it.
     """
 
     answer: Answer | None
@@ -69,6 +72,8 @@ def cross(
     with guard("a request"):
         if kind is None:
             found = _model_call(method, url, headers, body)
+            if found is None and wire.is_answered_here(method, url):
+                return Passage(None, None, None, None)
             seen, told = _recorded(found, method, url)
     lane = (traffic.lane(method, url) if found is None else None) or lanes.current()
     said = player.exchange(

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
+from lctl.session import ownports
+
 Kind = Literal["network", "subprocess", "write"]
 
 
@@ -31,6 +33,9 @@ Read = Callable[[tuple[Any, ...]], "Effect | list[Effect] | None"]
 
 
 def _connect(args: tuple[Any, ...]) -> Effect | None:
+    address = args[1]
+    if isinstance(address, tuple) and len(address) > 1 and ownports.is_own(_text(address[0]), address[1]):
+        return None  # the program asks its own server
     return _network("connecting to", args[1])
 
 
@@ -58,7 +63,7 @@ def _network(verb: str, address: Any) -> Effect:
 
 def _look_up(args: tuple[Any, ...]) -> Effect | None:
     host = _text(args[0]) if args[0] is not None else ""
-    if not host or _is_number(host):
+    if not host or host == "localhost" or _is_number(host):
         return None  # nothing is asked of anybody
     return Effect("network", host, f"looking up {host}")
 

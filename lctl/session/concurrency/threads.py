@@ -14,6 +14,7 @@ from types import MethodType
 from typing import Any
 
 from lctl.guard import guard
+from lctl.session import ownports
 from lctl.session.concurrency import (
     eventwaits,
     greenlets,
@@ -52,6 +53,7 @@ MODULES = (
     threadpools.MODULE,
     "multiprocessing.process",
     "queue",
+    "socket",
     "subprocess",
     "trio",
     "uvloop",
@@ -230,6 +232,7 @@ def _reach() -> None:
         *semaphores.HOOKS,
         *eventwaits.HOOKS,
         *threadpools.HOOKS,
+        *ownports.HOOKS,
     ]
     for module, place, name, wrapper in wanted:
         loaded = sys.modules.get(module)
