@@ -199,7 +199,7 @@ class Call(Concluding):
             else:
                 self._conclude(attempt, self._error)
         elif self._within_sdk:
-            if self.step is not None:
+            if self.step is not None and not self.session.closed:
                 self._write_failure(attempt)  # the SDK may try again
         else:
             self._conclude(attempt, self._error)

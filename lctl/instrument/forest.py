@@ -116,10 +116,11 @@ class Forest:
         siblings = parent.place.children
         place = siblings.get(identity)
         if place is None:
-            place = siblings[identity] = Place(parent.place, identity)
+            place = Place(parent.place, identity)
         node = Node(id, parent, place, role, sampled)
-        place.nodes.append(node)
         self._by_id[id] = node
+        place.nodes.append(node)
+        siblings[identity] = place  # last: an interrupt may come before, and a place without nodes is none
         return node
 
     def remove(self, node: Node) -> None:

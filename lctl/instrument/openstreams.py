@@ -39,6 +39,8 @@ _FRAME = re.compile(rb"([A-Z]) (\d+) (\d+)\n")
 class OpenStreams:
     """The streams of one log that have not ended."""
 
+    _fd: int | None = None  # here: an interrupt may come as it is made
+
     def __init__(self, path: str, redactor: Redactor | None) -> None:
         """
         Args:
@@ -46,7 +48,6 @@ class OpenStreams:
         """
         self._path = beside(path)
         self.redactor = redactor
-        self._fd: int | None = None
         self._count = 0
         self._open: set[int] = set()
         self._size = 0

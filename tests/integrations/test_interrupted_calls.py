@@ -1,9 +1,11 @@
-"""A signal handler raises while lctl's own code runs in a model call: wherever, the step of the call ends."""
+"""Calls that are stopped from outside: by a signal handler that raises while lctl's own code runs in one
+(wherever, its step ends), and by the end of their session."""
 
 from __future__ import annotations
 
 import signal
 import sys
+import threading
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -81,3 +83,30 @@ def test_a_call_that_is_interrupted_anywhere_has_ended(kind: type[BaseException]
                 assert type(raised) is kind, f"the {n}th"
     finally:
         signal.signal(signal.SIGUSR1, handled)
+
+
+def test_a_session_that_ends_while_a_call_is_under_way_says_no_more_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "run.lctl.json"
+    raised: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            client.chat.completions.create(**_ASKED, extra_headers={"x-lctl-fault": "hang=0.5"})
+        except Exception as error:
+            raised.append(error)
+
+    with (
+        ModelServer() as server,
+        openai.OpenAI(base_url=server.openai_url, api_key="k", max_retries=0) as client,
+    ):
+        session = lctl.LCTLSession(path=path)
+        with session:
+            asking = threading.Thread(target=ask)
+            asking.start()
+            while not session.store.read(2, 3):
+                asking.join(0.01)
+        asking.join()
+    assert [type(error).__name__ for error in raised] == ["APIConnectionError"]
+    log = open_log(path)
+    assert not log.open
+    assert [event.type for event in log.events()] == ["message", "step_start"]
