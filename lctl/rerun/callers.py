@@ -21,11 +21,18 @@ THROUGH = (
     "cli",
     "session/concurrency/",
     "session/runs/",
-    "session/tooling/",
+    "session/tooling/served.py",
+    "session/tooling/tools.py",
+    "session/tooling/toolruns.py",
     "rerun/block.py",
     "rerun/clocks/",
-    "rerun/guarding/",
-    "rerun/order/",
+    "rerun/guarding/auditing.py",
+    "rerun/order/cancelling.py",
+    "rerun/order/conductor.py",
+    "rerun/order/handing.py",
+    "rerun/order/idleloop.py",
+    "rerun/order/turns.py",
+    "rerun/order/waiting.py",
 )
 #: A model server of the program wakes its own listening thread when it stops.
 _WITHIN = ("testing/listener.py",)

@@ -181,11 +181,12 @@ def test_an_upload_of_aiohttp_is_made_while_it_is_sent(tmp_path: Path) -> None:
             await asyncio.wait_for(came.wait(), 10)
             yield b"pong"
 
-        server = await asyncio.start_server(serve, "127.0.0.1", 0)
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/orders"
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/orders"
+        server = await asyncio.start_server(serve, sock=listening)
         async with server, aiohttp.ClientSession() as session, session.post(url, data=sent()) as answer:
             return bytes(await answer.read())
 
+    listening = socket.create_server(("127.0.0.1", 0))  # before the recording, which knows of no server here
     with recording(tmp_path / "c.lctl.json", full=True) as session:
         assert asyncio.run(main()) == b"ok"
     [exchange] = [event for event in session.to_dict()["events"] if event["type"] == "exchange"]

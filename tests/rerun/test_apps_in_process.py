@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lctl.testing import ModelServer
-from tests.rerun.harness import LCTL, PROGRAMS, RERUNS, rerun, run
+from tests.rerun.harness import LCTL, PROGRAMS, RERUNS, record, rerun, run
 
 pytest.importorskip("starlette.testclient")
 pytestmark = pytest.mark.slow
@@ -37,3 +37,24 @@ def test_the_model_calls_of_an_application_are_recorded_and_served(by: str, tmp_
         again = rerun(log, tmp_path)
         assert (again.code, again.out) == (0, first.out), again.err
         assert again.events == first.events
+
+
+def test_servers_of_the_program_answer_in_a_rerun_too(tmp_path: Path) -> None:
+    """What is asked of them is no crossing of the border: their model calls are."""
+    pytest.importorskip("uvicorn", reason="needs: pip install uvicorn")
+    with ModelServer(random_answers=True) as server:
+        first = record("own_server.py", tmp_path, server.environ)
+    assert first.code == 0, first.err
+    asked = [event["data"]["url"] for event in first.events if event["type"] == "exchange"]
+    assert len(asked) == 10
+    assert all(url.endswith("/chat/completions") for url in asked)
+    for _ in range(3):
+        again = rerun(first.log, tmp_path)
+        assert (again.code, again.out, again.events) == (0, first.out, first.events), again.err
+    step = next(event["seq"] for event in first.events if "first again" in str(event["data"].get("content")))
+    fork = tmp_path / "fork.lctl.json"
+    command = [*LCTL, "fork", str(first.log), "--at", str(step), "--all-live", "--output", str(fork)]
+    with ModelServer(random_answers=True) as server:
+        forked = run(command, tmp_path, server.environ, fork)
+        assert forked.code == 0, forked.err
+        assert len(server.requests) == 9

@@ -19,6 +19,8 @@ from lctl.rerun.guarding.effects import absolute
 OPENING = ("open", "sqlite3.connect")
 #: Of that many files it is asked who opens them.
 _MANY = 10_000
+#: What the system tells of itself is in no file.
+_SYSTEMS = ("/proc/", "/sys/", "/dev/")
 #: Code is not what a program keeps, and neither are recordings.
 _NONE_OF = (".py", ".pyc", ".so", ".lctl.json", ".lock")
 
@@ -37,7 +39,7 @@ class FilesRead:
         if path.endswith(_NONE_OF) or len(self._opened) >= _MANY:
             return
         path = absolute(path)
-        if path not in self._opened:
+        if path not in self._opened and not path.startswith(_SYSTEMS):
             self._opened[path] = caller(frame) is not None
 
     def written_since(self, moment: str, scratch: str = "") -> tuple[str, ...]:
