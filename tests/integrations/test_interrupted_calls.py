@@ -52,6 +52,8 @@ def _ask(client: Any, path: Path, n: int) -> tuple[BaseException | None, int]:
             client.chat.completions.create(**_ASKED)
         except (KeyboardInterrupt, RuntimeError) as error:
             raised = error
+        except openai.APIConnectionError as error:
+            raised = error.__cause__  # what the transport failed with
         finally:
             sys.settrace(before)
         client.chat.completions.create(**_ASKED)

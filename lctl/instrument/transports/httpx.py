@@ -79,6 +79,7 @@ class _Tees:
 
     def send(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         request = args[0] if args else kwargs["request"]
+        attempt: Attempt | None = None
         try:
             if border.playing is not None and (player := serving.player_here()) is not None:
                 if is_answered_here(client, request):
@@ -107,6 +108,8 @@ class _Tees:
                 request.stream = self._upload(request.stream, attempt.upload)
             return self._sent(wrapped, request, attempt)
         except BaseException as error:
+            if attempt is not None:
+                attempt.failed(error)  # an interrupt may come between this function and the next
             step_aside(error)
             raise
 
@@ -160,6 +163,7 @@ class _Tees:
         return self._send_async(wrapped, request, seen)
 
     async def _send_async(self, wrapped: Any, request: Any, seen: wire.Seen) -> Any:
+        attempt: Attempt | None = None
         try:
             try:
                 body = request.content
@@ -174,6 +178,8 @@ class _Tees:
                 request.stream = self._async_upload(request.stream, attempt.upload)
             return await self._sent_async(wrapped, request, attempt)
         except BaseException as error:
+            if attempt is not None:
+                attempt.failed(error)
             step_aside(error)
             raise
 

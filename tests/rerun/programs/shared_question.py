@@ -13,16 +13,19 @@ URL = os.environ["OLLAMA_HOST"]
 getenv = ctypes.CDLL(None).getenv
 getenv.restype = ctypes.c_char_p
 askers = getenv(b"ASKERS").decode()
-known = threading.Event()
+known = threading.Condition()  # in no order, as what a library has
 kept = {}
 told = {}
 
 
 def what_it_is(name):
     if name in askers:
-        kept.update(httpx.post(f"{URL}/api/show", json={"model": "llama3.2"}).json())
-        known.set()
-    known.wait()  # who does not ask comes later
+        found = httpx.post(f"{URL}/api/show", json={"model": "llama3.2"}).json()
+        with known:
+            kept.update(found)
+            known.notify_all()
+    with known:
+        known.wait_for(lambda: kept)  # who does not ask comes later
     return sorted(kept)
 
 

@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from lctl.codec import open_log
+from lctl.testing import ModelServer
 from tests.unit.cli.conftest import process
 
 AGENT = """
@@ -104,11 +105,12 @@ def test_options(agent: Path) -> None:
 @pytest.mark.slow
 def test_everything_else_on_demand(agent: Path) -> None:
     """--record full also keeps exchanges that are no model calls; otherwise they are counted for doctor."""
-    agent.write_text(
-        AGENT.replace("    for word", '    urlopen(server.openai_url + "/other").close()\n    for word')
-    )
-    process("run", "-o", "full.lctl.json", "--record", "full", "agent.py", "x", cwd=agent.parent)
-    process("run", "-o", "calls.lctl.json", "--record", "calls", "agent.py", "x", cwd=agent.parent)
+    with ModelServer(1) as other:  # of another process: what the program's own one answers is no exchange
+        asked = f'    urlopen("{other.openai_url}/other").close()\n'
+        asked += '    urlopen(server.openai_url + "/other").close()'
+        agent.write_text(AGENT.replace("    for word", f"{asked}\n    for word"))
+        process("run", "-o", "full.lctl.json", "--record", "full", "agent.py", "x", cwd=agent.parent)
+        process("run", "-o", "calls.lctl.json", "--record", "calls", "agent.py", "x", cwd=agent.parent)
     assert [e.data["kind"] for e in open_log(agent.parent / "full.lctl.json").events() if "kind" in e.data][
         -1
     ] == "http"
