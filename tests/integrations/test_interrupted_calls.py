@@ -105,7 +105,7 @@ def test_a_session_that_ends_while_a_call_is_under_way_says_no_more_of_it(tmp_pa
         with session:
             asking = threading.Thread(target=ask)
             asking.start()
-            while not session.store.read(2, 3):
+            while not server.requests:  # it has been sent, and all that is to be written before that is
                 asking.join(0.01)
         asking.join()
     assert [type(error).__name__ for error in raised] == ["APIConnectionError"]
