@@ -18,7 +18,7 @@ from lctl.errors import LctlError, UsageError
 if TYPE_CHECKING:
     from lctl.codec import Log
     from lctl.patch import Edit
-    from lctl.rerun.exactness.certificate import Certificate, Difference
+    from lctl.rerun.exactness.certificate import Certificate
     from lctl.run.forking import Prepared
     from lctl.run.sweep import Trial, Variant
 
@@ -141,17 +141,9 @@ def _once(screen: Screen, prepared: Prepared) -> int:
     else:
         for line in _lines(made[0], prepared):
             sys.stderr.write(f"{line}\n")
-    if made[0].stopped is not None or made[0].unaddressed or _early(made[0], prepared) is not None:
+    if made[0].stopped is not None or made[0].unaddressed or prepared.early(made[0]) is not None:
         return DIFFERENCE
     return code
-
-
-def _early(made: Certificate, prepared: Prepared) -> Difference | None:
-    """Where the fork is not the recording though it was to be: before the fork point."""
-    found = made.first_difference
-    if made.stopped is not None or found is None or found.seq > prepared.point.prefix:
-        return None
-    return found
 
 
 def _lines(made: Certificate, prepared: Prepared) -> list[str]:
@@ -172,7 +164,7 @@ def _lines(made: Certificate, prepared: Prepared) -> list[str]:
     said = ", ".join(counts) or "nothing asked"
     where = f"event {prepared.point.prefix} of {plain(made.of, 80)}"
     found.append(f"lctl: forked at {where}: {said} ({made.seconds:.2f} s)")
-    early = _early(made, prepared)
+    early = prepared.early(made)
     if early is not None:
         found.append(f"  not the recording, though before the fork point: {plain(str(early), 300)}")
     if made.stopped is None:

@@ -5,7 +5,9 @@ Events stand in the order of time; spans that lctl itself wrote say which event 
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -59,7 +61,9 @@ class SpanLog(EventList):
         self._passed = {(above, said) for n, said in self._failures.items() for above in forest.around(n)}
         reported = (meaning.tool_of(forest.spans[n]).get("call_id") for n in forest.tools)
         self._reported = {id for id in reported if id}
-        self._unasked: list[tuple[Any, Any]] = []  # runs of tools before the call that they answer is told
+        # Runs of tools before the call that they answer is told, and calls not yet looked for among them.
+        self._unasked: Counter[tuple[str, str]] = Counter()
+        self._unlooked: list[str] = []
 
     def write(self) -> None:
         forest = self._forest
@@ -155,7 +159,7 @@ class SpanLog(EventList):
         for said in self._draft.said[before:]:
             self._derive(said, n)
             self.add_message(said, self._above(n))
-            self.ask(said)
+            self._unlooked += self.ask(said)
         return {**data, "prompt": self._parents[n]}
 
     def _end(self, n: int) -> None:
@@ -205,7 +209,7 @@ class SpanLog(EventList):
         ids = self._growing.gave(given, self._parents.get(n), made, **about)
         for said in self._draft.said[before:]:
             self.add_message(said, step)
-            self.ask(said)
+            self._unlooked += self.ask(said)
         if ids and call.response_id:
             self._responses[call.response_id] = ids[-1]
         reasons = value_of(span.attributes.get(names.FINISH_REASONS))
@@ -236,7 +240,7 @@ class SpanLog(EventList):
             data["input"] = asked[0]["arguments"]
         self._reported.add(data.get("call_id", ""))
         if "call_id" not in data and "input" in data:
-            self._unasked.append((data["tool"], data["input"]))
+            self._unasked[_run(data["tool"], data["input"])] += 1
         if span.error:
             data["error"] = (
                 json_of(span.attributes[names.DATA])
@@ -260,12 +264,15 @@ class SpanLog(EventList):
 
     def _derive(self, said: Any, n: int) -> None:
         """Results of tools that no span reports."""
-        for id in self._reported & set(self.asked):
-            del self.asked[id]
-        for id, (call, _) in list(self.asked.items()) if self._unasked else ():
-            run = call["name"], call["arguments"]
-            if run in self._unasked:
-                self._unasked.remove(run)
+        looked, self._unlooked = self._unlooked, []
+        for id in looked:
+            if id not in self.asked:
+                continue
+            run = _run(self.asked[id][0]["name"], self.asked[id][0]["arguments"]) if self._unasked else None
+            if id in self._reported:
+                del self.asked[id]
+            elif run is not None and self._unasked[run] > 0:
+                self._unasked[run] -= 1
                 del self.asked[id]
         self.add_tool_results(said, self._above(n))
 
@@ -308,3 +315,8 @@ def _bound(write: Callable[[int], None], n: int) -> Callable[[], None]:
 
 def _marking(write: Callable[[int, Mark], None], n: int, mark: Mark) -> Callable[[], None]:
     return lambda: write(n, mark)
+
+
+def _run(tool: Any, input: Any) -> tuple[str, str]:
+    """What tells a run of a tool from another; numbers may be of any length."""
+    return str(tool), json.dumps(input, default=str, sort_keys=True)

@@ -92,11 +92,14 @@ class EventList:
             data["details"] = said.details
         return self.add("message", said.at, said.agent, data, step)
 
-    def ask(self, said: Said) -> None:
-        """Note the tool calls a message asks for."""
+    def ask(self, said: Said) -> list[str]:
+        """Note the tool calls a message asks for; their ids."""
+        noted = []
         for asked in tool_calls_of(said.message):
             if isinstance(asked["id"], str) and isinstance(asked["name"], str):
                 self.asked[asked["id"]] = (asked, said.at)
+                noted.append(asked["id"])
+        return noted
 
     def add_tool_results(self, said: Said, step: int | None = None) -> None:
         """A `tool_call` for each result in a message whose call is known."""

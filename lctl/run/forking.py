@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lctl.codec import Log, open_log
 from lctl.errors import RerunError, UsageError
-from lctl.rerun.exactness.certificate import Certificate
+from lctl.rerun.exactness.certificate import Certificate, Difference
 from lctl.rerun.forks.forking import Edits, edits_of, point
 from lctl.rerun.forks.forkpoint import ForkPoint
 from lctl.rerun.forks.reach import refuse_events
@@ -48,6 +48,13 @@ class Prepared(NamedTuple):
         """Recorded model calls that lie behind the fork point."""
         return self.point.live_calls
 
+    def early(self, made: Certificate) -> Difference | None:
+        """Where the fork is not the recording though it was to be: before the fork point."""
+        found = made.first_difference
+        if made.stopped is not None or found is None or found.seq > self.point.prefix:
+            return None
+        return found
+
 
 class Forked:
     """A fork that was run.
@@ -56,12 +63,16 @@ class Forked:
         certificate: how much of it came from the tape.
         code: the program's exit code.
         output: what it wrote to standard output, where that was kept.
+        early: where it is not the recording though before the fork point.
     """
 
-    def __init__(self, certificate: Certificate, code: int, output: bytes = b"") -> None:
+    def __init__(
+        self, certificate: Certificate, code: int, output: bytes = b"", early: Difference | None = None
+    ) -> None:
         self.certificate = certificate
         self.code = code
         self.output = output
+        self.early = early
 
     @property
     def path(self) -> Path:
@@ -77,9 +88,10 @@ class Forked:
 
     @property
     def ok(self) -> bool:
-        """It ran to its end, and every edit changed something."""
+        """It is the recording up to the fork point, ran to its end, and every edit changed something."""
         made = self.certificate
-        return self.code == 0 and made.stopped is None and not made.unaddressed and bool(made.log)
+        is_whole = made.stopped is None and self.early is None and not made.unaddressed
+        return self.code == 0 and is_whole and bool(made.log)
 
     def __repr__(self) -> str:
         return f"<Forked {self.certificate.log}: exit code {self.code}>"
@@ -203,4 +215,4 @@ def fork(
     made = certificates[0]
     if made.unaddressed:
         raise UsageError("an edit changed nothing: " + "; ".join(made.unaddressed))
-    return Forked(made, code)
+    return Forked(made, code, early=prepared.early(made))

@@ -173,7 +173,8 @@ def _run(prepared: Prepared, folder: Path, timeout: float | None) -> tuple[Forke
     log = made[0].log
     if log and prepared.program.cwd is not None:
         made[0] = replace(made[0], log=str(prepared.program.cwd / log))
-    return Forked(made[0], done.returncode, done.stdout), done.stderr
+    forked = Forked(made[0], done.returncode, done.stdout, prepared.early(made[0]))
+    return forked, done.stderr
 
 
 def _log_path(log: Log) -> Path:
@@ -195,6 +196,8 @@ def _why(forked: Forked, error: bytes) -> str:
         return made.stopped.partition("\n")[0]
     if made.unaddressed:
         return made.unaddressed[0]
+    if forked.early is not None:
+        return f"not the recording, though before the fork point: {forked.early}"
     return _last_line(error) if forked.code else ""
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import lctl
 from lctl.codec import open_log, verify
 from lctl.testing import ModelServer
 from tests.rerun.forked import Agent
@@ -90,7 +91,9 @@ def test_inside_a_tool_that_asks_nothing(agent: Agent) -> None:
     assert in_editor.out.startswith("page p7 ")
 
 
-def test_a_program_that_is_another_one_before_the_point(agent: Agent) -> None:
+def test_a_program_that_is_another_one_before_the_point(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All it asks is on the tape; what its log has before the fork point is not the recording."""
     program = agent.folder / "agent.py"
     program.write_text(program.read_text().replace("client = OpenAI", "random.random()\nclient = OpenAI", 1))
@@ -98,6 +101,12 @@ def test_a_program_that_is_another_one_before_the_point(agent: Agent) -> None:
     assert done.code == 1, done.err
     assert "not the recording, though before the fork point: event 2: recorded message of main" in done.err
     assert [one["model"] for one in agent.asked] == ["gpt-4.1-mini"]
+    for name, value in agent.environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(agent.folder)
+    made = lctl.fork(agent.first.log, agent.seqs("exchange")[1], set={"model": "gpt-4.1-mini"})
+    assert (made.code, made.ok) == (0, False)
+    assert made.early is not None and made.early.seq == 2
 
 
 SUBAGENT = """\
