@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from lctl.conversation.tree import Tree
-from lctl.training.contents import bare_identity, identity
+from lctl.training.contents import bare_identity, has_reasoning, identity
 
 Marks = tuple[int, bytes, bytes]
 
@@ -203,7 +203,8 @@ class Breaks:
             (n, b"sampled %d" % n, b"") if n in self._forest.sampled else self._marks(n) for n in new[:limit]
         ]
         if news and olds and olds[0][2] == news[0][2] != b"" and olds[0][1] != news[0][1]:
-            return "reasoning_stripped"
+            if any(has_reasoning(self._tree.node(number).data) for number in (old[0], new[0])):
+                return "reasoning_stripped"
         while news and olds and _same(news[0], olds[0]):
             del news[0], olds[0]
         # The last answer of the old path may have been passed over.
