@@ -47,6 +47,7 @@ FORMS: dict[str, Form] = {
     "inspect": Form("inspectlog", "Inspect log (.eval or .json)"),
     "swe-agent": Form("sweagent", "SWE-agent trajectory (.traj)"),
     "mini-swe-agent": Form("miniswe", "mini-SWE-agent trajectory (.traj.json)"),
+    "openhands": Form("openhands", "events of OpenHands, of its server or its SDK (JSON or JSONL)"),
     "assistant-ui": Form("assistantui", "message repository of assistant-ui"),
     "oasst": Form("oasst", "OpenAssistant message trees or messages"),
     "toolbench": Form("toolbench", "ToolBench search tree"),
@@ -57,6 +58,7 @@ FORMS: dict[str, Form] = {
     "mlflow": Form("mlflowtraces", "MLflow traces, as Trace.to_json() writes them"),
     "openai-agents": Form("openaiagents", "traces of the OpenAI Agents SDK, as a processor exports them"),
     "braintrust": Form("braintrust", "logs of Braintrust, as its API gives them (JSON or JSONL)"),
+    "weave": Form("weave", "calls of W&B Weave, as its API and SDK give them (JSON or JSONL)"),
     "phoenix": Form("phoenix", "spans exported by Arize Phoenix"),
     "otlp": Form(
         "otlp",

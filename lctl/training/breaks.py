@@ -202,9 +202,14 @@ class Breaks:
         news = [
             (n, b"sampled %d" % n, b"") if n in self._forest.sampled else self._marks(n) for n in new[:limit]
         ]
-        if news and olds and olds[0][2] == news[0][2] != b"" and olds[0][1] != news[0][1]:
-            if any(has_reasoning(self._tree.node(number).data) for number in (old[0], new[0])):
-                return "reasoning_stripped"
+        if (
+            news
+            and olds
+            and olds[0][2] == news[0][2] != b""
+            and olds[0][1] != news[0][1]
+            and any(has_reasoning(self._tree.node(number).data) for number in (old[0], new[0]))
+        ):
+            return "reasoning_stripped"
         while news and olds and _same(news[0], olds[0]):
             del news[0], olds[0]
         # The last answer of the old path may have been passed over.

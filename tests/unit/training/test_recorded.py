@@ -165,3 +165,23 @@ def test_g14_a_list_with_another_beginning_goes_on_from_no_row(
         ask([*other, {"role": "user", "content": "Sure?"}])
     rows = list(samples(lctl.load(log).tree))
     assert [row.break_reason for row in rows] == [None, reason, None]
+
+
+def test_g14_the_text_of_a_response_is_its_answer_without_reasoning(tmp_path: Path) -> None:
+    """Most programs keep `output_text`; the API gave it as an item beside its reasoning."""
+    openai = pytest.importorskip("openai")
+    log = tmp_path / "run.lctl.json"
+    with (
+        ModelServer() as server,
+        lctl.LCTLSession("a", path=log),
+        openai.OpenAI(base_url=server.openai_url, api_key="t") as client,
+    ):
+        server.script([Reply("4", reasoning="2 and 2 ..."), "6"])
+        asked: list[dict[str, Any]] = [{"role": "user", "content": "2+2?"}]
+        answer = client.responses.create(model="gpt-5", input=asked)
+        asked += [{"role": "assistant", "content": answer.output_text}, {"role": "user", "content": "3+3?"}]
+        client.responses.create(model="gpt-5", input=asked)
+    tree = lctl.load(log).tree
+    assert [row.break_reason for row in samples(tree)] == [None, "reasoning_stripped"]
+    (row,) = samples(tree, reasoning="ignore")
+    assert (row.weights, row.break_reason) == ([0, 1, 0, 1], None)
