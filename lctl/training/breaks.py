@@ -33,6 +33,9 @@ class Breaks:
         stands_for: as in `Absorbed`.
         has_tokens: whether token ids of a message's call are in the log.
         is_own: False for messages of another log, which this one has come of.
+
+    Attributes:
+        went_on: first message of a row -> that of the row it goes on from, where they share no message.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class Breaks:
         self._answers: dict[tuple[bytes, bytes], int] = {}  # of the rows of the first `_known` tips
         self._indexed: set[int] = set()
         self._known = 0
+        self.went_on: dict[int, int] = {}
 
     def reason(self, path: Sequence[int]) -> str | None:
         """Why the row with this path is one of its own; None: it begins a conversation."""
@@ -103,6 +107,7 @@ class Breaks:
         if not before:
             return None
         old = self._tree.way(self._tips[self._covered[before[-1]]], strict=False)
+        self.went_on[root] = old[0]
         return self._parted(path, old, 0, False)
 
     def _copied_from(self, path: Sequence[int]) -> list[int]:

@@ -185,3 +185,31 @@ def test_g14_the_text_of_a_response_is_its_answer_without_reasoning(tmp_path: Pa
     assert [row.break_reason for row in samples(tree)] == [None, "reasoning_stripped"]
     (row,) = samples(tree, reasoning="ignore")
     assert (row.weights, row.break_reason) == ([0, 1, 0, 1], None)
+
+
+def test_g13_a_conversation_whose_system_prompt_changes_is_one_trajectory(tmp_path: Path) -> None:
+    """The wire shows lists that share no message; who splits data by trajectories keeps them together."""
+    openai = pytest.importorskip("openai")
+    log = tmp_path / "run.lctl.json"
+    with (
+        ModelServer() as server,
+        lctl.LCTLSession("a", path=log),
+        openai.OpenAI(base_url=server.openai_url, api_key="t") as client,
+    ):
+        server.script(["a1", "a2", "a3", "other"])
+
+        def ask(clock: str, *words: str) -> None:
+            roles = ("user", "assistant")
+            said = [{"role": roles[n % 2], "content": word} for n, word in enumerate(words)]
+            messages: list[Any] = [{"role": "system", "content": f"It is {clock}."}, *said]
+            client.chat.completions.create(model="m", messages=messages)
+
+        ask("ten", "q1")
+        ask("eleven", "q1", "a1", "q2")
+        ask("noon", "q1", "a1", "q2", "a2", "q3")
+        ask("one", "q1")  # asked anew
+    rows = list(samples(lctl.load(log).tree))
+    assert [(row.trajectory_id, row.n_samples) for row in rows] == [(rows[0].trajectory_id, 3)] * 3 + [
+        (rows[3].message_ids[0], 1)
+    ]
+    assert [row.break_reason for row in rows] == [None, "edit", "edit", None]
