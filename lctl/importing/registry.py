@@ -42,6 +42,7 @@ FORMS: dict[str, Form] = {
     "codex": Form("codex", "session of the Codex CLI (JSONL)"),
     "gemini-cli": Form("geminicli", "session of the Gemini CLI (JSON)"),
     "opencode": Form("opencode", "session of OpenCode, as 'opencode export' writes it"),
+    "continue": Form("continuedev", "session of Continue (JSON)"),
     "chatgpt": Form("chatgpt", "data export of ChatGPT (conversations.json, or the zip)"),
     "claude-ai": Form("claudeai", "data export of Claude.ai (conversations.json, or the zip)"),
     "inspect": Form("inspectlog", "Inspect log (.eval or .json)"),
