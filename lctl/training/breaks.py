@@ -14,7 +14,7 @@ from itertools import pairwise
 from lctl.conversation.tree import Tree
 from lctl.training.contents import bare_identity, has_reasoning, identity
 
-Marks = tuple[int, bytes, bytes]
+Marks = tuple[int, bytes]
 
 #: Every reason there is.
 REASONS = (
@@ -204,16 +204,8 @@ class Breaks:
         limit = 64  # edits are near where paths part; a long tail is not read for nothing
         olds = [self._marks(n) for n in old[:limit]]
         # What was sampled on the new path is an answer of its own, and no old one that was kept.
-        news = [
-            (n, b"sampled %d" % n, b"") if n in self._forest.sampled else self._marks(n) for n in new[:limit]
-        ]
-        if (
-            news
-            and olds
-            and olds[0][2] == news[0][2] != b""
-            and olds[0][1] != news[0][1]
-            and any(has_reasoning(self._tree.node(number).data) for number in (old[0], new[0]))
-        ):
+        news = [(n, b"sampled %d" % n) if n in self._forest.sampled else self._marks(n) for n in new[:limit]]
+        if news and olds and not _same(news[0], olds[0]) and self._is_stripped(new[0], old[0]):
             return "reasoning_stripped"
         while news and olds and _same(news[0], olds[0]):
             del news[0], olds[0]
@@ -228,10 +220,16 @@ class Breaks:
             return "delete"
         return "compaction" if gone >= 2 and added < gone else "edit"
 
+    def _is_stripped(self, new: int, old: int) -> bool:
+        """Whether the two say the same but for reasoning. What was sampled is an answer of its own."""
+        if new in self._forest.sampled:
+            return False
+        data, other = self._tree.node(new).data, self._tree.node(old).data
+        return (has_reasoning(data) or has_reasoning(other)) and bare_identity(data) == bare_identity(other)
+
     def _marks(self, number: int) -> Marks:
-        """What it is a copy of (itself if of nothing), and what it says, with and without reasoning."""
-        data = self._tree.node(number).data
-        return self._forest.origins.get(number, number), identity(data), bare_identity(data)
+        """What it is a copy of (itself if of nothing), and what it says."""
+        return self._forest.origins.get(number, number), identity(self._tree.node(number).data)
 
 
 def _shift(new: list[Marks], old: list[Marks]) -> tuple[int, int] | None:
