@@ -57,6 +57,7 @@ class Breaks:
         self._answers: dict[tuple[bytes, bytes], int] = {}  # of the rows of the first `_known` tips
         self._indexed: set[int] = set()
         self._known = 0
+        self._spoken: dict[tuple[bytes, bytes], int] | None = None  # question and answer -> the answer
         self.went_on: dict[int, int] = {}
 
     def reason(self, path: Sequence[int]) -> str | None:
@@ -105,6 +106,7 @@ class Breaks:
         if not before:
             before = self._copied_from(path) or self._sent_back(path)
         if not before:
+            self._join(path)
             return None
         old = self._tree.way(self._tips[self._covered[before[-1]]], strict=False)
         self.went_on[root] = old[0]
@@ -115,12 +117,34 @@ class Breaks:
         origins = self._forest.origins
         return [origins[n] for n in path if n in origins and self._covered[origins[n]] >= 0][:1]
 
+    def _join(self, path: Sequence[int]) -> None:
+        """A path that begins a conversation may yet give back an answer of a row to come: an agent's, who
+        goes on when the one whose path this is has had the word."""
+        place = self._given_back(path)
+        if not place:
+            return
+        forest, seq = self._forest, self._tree.seq
+        if self._spoken is None:
+            self._spoken = {}
+            for number in forest.sampled:
+                asked = forest.parent_at(number, seq) if forest.seqs[number] <= seq else -1
+                if asked >= 0:
+                    self._spoken.setdefault(self._exchanged(asked, number), number)
+        found = self._spoken.get(self._exchanged(path[place - 1], path[place]))
+        if found is not None and forest.seqs[found] < forest.seqs[path[0]]:
+            self.went_on[path[0]] = forest.up(found, seq)[-1]
+
+    def _given_back(self, path: Sequence[int]) -> int:
+        """Where the first answer of a path is, if another path gave it and not this one; else 0."""
+        role_at, seq = self._forest.role_at, self._tree.seq
+        place = next((at for at, n in enumerate(path[:-1]) if role_at(n, seq) == "assistant"), 0)
+        return 0 if path[place] in self._forest.sampled else place
+
     def _sent_back(self, path: Sequence[int]) -> list[int]:
         """The answer of an earlier row that a path gives back as its own first one, to the same question: on
         the wire a list with another system prompt shares nothing with the one before."""
-        sampled, seq = self._forest.sampled, self._tree.seq
-        place = next((at for at, n in enumerate(path[:-1]) if self._forest.role_at(n, seq) == "assistant"), 0)
-        if not place or path[place] in sampled:
+        sampled, place = self._forest.sampled, self._given_back(path)
+        if not place:
             return []
         for tip in self._tips[self._known :]:
             old = self._tree.way(tip, strict=False)
@@ -178,7 +202,9 @@ class Breaks:
             )
             return "regenerate" if siblings else "fork"
         new_tail, old_tail = path[shared:-1], old[shared:]
-        if self._is_retry(here, there):
+        # A result that an answer follows, as it did, was changed when it had been read.
+        is_retry = self._is_retry(here, there)
+        if is_retry and not any(forest.role_at(n, seq) == "assistant" for n in new_tail):
             return "tool_retry"
         said = self._tree.node(here).data
         if "replaces" in said:
@@ -188,6 +214,8 @@ class Breaks:
         edited = self._aligned(new_tail, old_tail, forked)
         if edited is not None:
             return edited
+        if is_retry:
+            return "tool_retry"
         if forked:
             return "compaction" if forest.role_at(here, seq) != forest.role_at(there, seq) else "edit"
         if there in sampled and forest.role_at(here, seq) == "assistant":
