@@ -106,6 +106,9 @@ class Differences(Sequence[Difference]):
     def __iter__(self) -> Iterator[Difference]:
         return self._shown(self._found)
 
+    def first(self) -> _Found | None:
+        return self._found[0] if self._found else None
+
     def numbers(self) -> dict[tuple[int, int], int]:
         """(left seq or 0, right seq or 0) -> place of the difference whose event that is."""
         mine, other = self._left.seqs, self._right.seqs
@@ -179,6 +182,25 @@ class Diff:
         return self.differences[0] if self.differences else None
 
     @cached_property
+    def instead(self) -> Event | None:
+        """What the run that lacks the first divergence did in its place, and the other one did not; None
+        where it did nothing else there."""
+        first = self.differences.first()
+        (mine, other), (pairs, other_pairs) = self._traces, self._pairs
+        if first is None or (first.left >= 0 and first.right >= 0):
+            return None
+        if first.left >= 0:
+            m = pairs[first.left]
+            return other.log.event(other.seqs[m]) if m >= 0 else None
+        n = other_pairs[first.right]
+        if n < 0:
+            before = (other_pairs[m] for m in range(first.right - 1, -1, -1))
+            n = next((paired for paired in before if paired >= 0), -1) + 1
+            if n >= len(pairs) or pairs[n] >= 0:
+                return None
+        return mine.log.event(mine.seqs[n])
+
+    @cached_property
     def left(self) -> Stats:
         """Totals of the left run: tokens, cost, duration and the rest."""
         return stats(self._logs[0], self._prices)
@@ -216,7 +238,10 @@ def lines(value: Diff, names: tuple[str, str] = ("v1", "v2")) -> list[str]:
     if first is None:
         return [f"No difference in {plural(value.equal, 'event')}."]
     at = first.left or first.right
-    texts = [_line(first.left), _line(first.right)]
+    sides = (first.left or value.instead, first.right or value.instead)
+    texts = [_line(side) for side in sides]
+    if first.kind != "changed" and texts[0] == texts[1]:
+        texts = [describe(side) for side in sides if side]
     if first.left is not None and first.right is not None and texts[0] == texts[1] and first.fields:
         change = first.fields[0]
         texts = [f"{texts[0]} {change.path}: {plain(side, 60)}" for side in (change.left, change.right)]
