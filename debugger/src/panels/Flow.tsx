@@ -5,6 +5,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { api } from "../api/client";
 import type { Flow as Answer, FlowEdge, FlowNode } from "../api/shapes";
 import { useFollow } from "../store/follow";
+import { acting } from "../store/now";
 import { seq } from "../store/route";
 import { goTo, run } from "../store/run";
 import { count, duration, line, plural, short } from "../ui/format";
@@ -89,6 +90,15 @@ function Chart({ flow }: { flow: Answer }) {
     const room = box.current?.parentElement;
     if (room) zoom.value = Math.max(SMALLEST, Math.min(1, room.clientWidth / layoutOf.width, room.clientHeight / layoutOf.height));
   }, [layoutOf]);
+  // By hand: the browser's own way to bring something into sight moves a narrow page with it.
+  useLayoutEffect(() => {
+    const room = box.current?.parentElement;
+    const node = box.current?.querySelector(".node[aria-current]");
+    if (!room || !node) return;
+    const [seen, one] = [room.getBoundingClientRect(), node.getBoundingClientRect()];
+    if (one.left < seen.left || one.right > seen.right) room.scrollLeft += (one.left + one.right - seen.left - seen.right) / 2;
+    if (one.top < seen.top || one.bottom > seen.bottom) room.scrollTop += (one.top + one.bottom - seen.top - seen.bottom) / 2;
+  }, [layoutOf, zoom.value, acting.value]);
   return (
     <div
       class="chart"
@@ -170,6 +180,7 @@ function NodeView({ node, x, y }: { node: FlowNode; x: number; y: number }) {
       transform={`translate(${x - WIDE / 2} ${y - TALL / 2})`}
       role="button"
       tabindex={0}
+      aria-current={node.agent === acting.value || undefined}
       onClick={go}
       onKeyDown={pressed(go)}
     >
