@@ -16,6 +16,7 @@ import msgspec
 
 from lctl.analysis.changes import FieldChange, changes
 from lctl.analysis.describe import describe, summary
+from lctl.analysis.gaps import following, opposite
 from lctl.analysis.log import Log, model_of, text, tokens_of
 from lctl.analysis.matching import match
 from lctl.analysis.prices import Prices
@@ -160,15 +161,11 @@ class Diff:
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """(left seq, right seq) of all events, 0 where a side has none, in the order of the left run; what
-        only the right one has comes behind what it followed there."""
+        only the right one has comes behind what it followed there, and what the left one did instead."""
         (mine, other), (pairs, other_pairs) = self._traces, self._pairs
         behind: dict[int, list[int]] = {}
-        after = -1
-        for m, n in enumerate(other_pairs):
-            if n >= 0:
-                after = n
-            else:
-                behind.setdefault(after, []).append(other.seqs[m])
+        for m, after in following(pairs, other_pairs):
+            behind.setdefault(after, []).append(other.seqs[m])
         for seq in behind.get(-1, ()):
             yield 0, seq
         for n, m in enumerate(pairs):
@@ -190,15 +187,10 @@ class Diff:
         if first is None or (first.left >= 0 and first.right >= 0):
             return None
         if first.left >= 0:
-            m = pairs[first.left]
+            m = opposite(first.left, pairs, other_pairs)
             return other.log.event(other.seqs[m]) if m >= 0 else None
-        n = other_pairs[first.right]
-        if n < 0:
-            before = (other_pairs[m] for m in range(first.right - 1, -1, -1))
-            n = next((paired for paired in before if paired >= 0), -1) + 1
-            if n >= len(pairs) or pairs[n] >= 0:
-                return None
-        return mine.log.event(mine.seqs[n])
+        n = opposite(first.right, other_pairs, pairs)
+        return mine.log.event(mine.seqs[n]) if n >= 0 else None
 
     @cached_property
     def left(self) -> Stats:
@@ -271,7 +263,8 @@ def _differences(
     other_pairs: Sequence[int],
     moved: set[int],
 ) -> list[_Found]:
-    """In the order of the left; what only the right has comes after what it followed there."""
+    """In the order of the left; what only the right has comes after what it followed there, and what the left
+    did instead."""
     found: list[tuple[tuple[int, int, int], _Found]] = []
     keys, other_keys = left.keys, right.keys
     unlike = {n for n, m in enumerate(pairs) if m >= 0 and keys[n] != other_keys[m]}
@@ -283,12 +276,11 @@ def _differences(
         found.append(((n, 0, 0), _Found(n, -1, events=events)))
     alone = _only(right, other_pairs)
     if alone:
-        after = -1
-        for m, n in enumerate(other_pairs):
-            if n >= 0:
-                after = n
-            elif m in alone:
-                found.append(((after, 1, m), _Found(-1, m, events=alone[m])))
+        found += [
+            ((after, 1, m), _Found(-1, m, events=alone[m]))
+            for m, after in following(pairs, other_pairs)
+            if m in alone
+        ]
     found.sort(key=lambda one: one[0])
     return [one for _, one in found]
 

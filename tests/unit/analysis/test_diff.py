@@ -431,3 +431,16 @@ def test_other_agents_at_one_place_are_told_apart_by_name() -> None:
     result = _diff(*runs)
     left, right = lines(result)[1:]
     assert "writer" in left and "critic" in right
+
+
+def test_what_one_run_did_stands_before_what_the_other_did_instead() -> None:
+    """In the list and side by side, however much the other went on to do."""
+    failed, well = _refund("14o").events, _refund("140").events
+    same = len(failed) - 1
+    for left, right in ((failed, well), (well, failed)):
+        result = _diff(left, right)
+        kinds = [one.kind for one in result.differences]
+        assert kinds == sorted(kinds, reverse=True) and set(kinds) == {"removed", "added"}
+        alone = [(seq, 0) for seq in range(same + 1, len(left) + 1)]
+        instead = [(0, seq) for seq in range(same + 1, len(right) + 1)]
+        assert list(result.pairs())[same:] == alone + instead
