@@ -417,3 +417,26 @@ def test_a_fact_of_many_letters_shows_its_beginning(opened: Open) -> None:
     assert fact.text_content() == "x" * 1_199 + "3,000,002 more characters"
     running.move(page, panel="state", seq=2)
     expect(fact.first).to_have_text("short")
+
+
+def test_wide_letters_in_the_flowchart_lie_upon_nothing(opened: Open) -> None:
+    """A name in them covered how many errors there were."""
+    name = "代理" * 12
+    running, page = opened(
+        document(
+            event(1, "step_start", name, intent="work"),
+            event(2, "error", name, category="execution_error", message="x"),
+            event(3, "tool_call", name, tool="工具" * 12, input={}, output=1),
+        )
+    )
+    running.show(page, panel="flow", seq=3)
+    node = page.locator(".node")
+    expect(node.locator(".err")).to_contain_text("1")
+    room = node.evaluate(
+        """node => [[".name", ".err"], [".dim", ".end.dim"]].map(([words, figure]) => {
+          const box = node.querySelector(words).ownerSVGElement;
+          const end = box.x.baseVal.value + box.width.baseVal.value;
+          return getComputedStyle(box).overflow === "hidden" && node.querySelector(figure).getBBox().x - end;
+        })"""
+    )
+    assert min(room) > 0, room

@@ -171,6 +171,17 @@ const doings = (node: FlowNode): string => {
   return parts.filter(([n]) => n).map(([n, word]) => `${short(n)} ${word}`).join(" · ") || "no calls";
 };
 
+/** A line of a node that keeps to its room, also in letters twice as wide. */
+function Words({ y, room, class: kind, text }: { y: number; room: number; class: string; text: string }) {
+  return (
+    <svg x={14} y={0} width={room} height={TALL}>
+      <text y={y} class={kind}>
+        {text}
+      </text>
+    </svg>
+  );
+}
+
 function NodeView({ node, x, y }: { node: FlowNode; x: number; y: number }) {
   const go = () => goTo(node.last);
   const tools = node.tools.length ? node.tools.join(", ") : "";
@@ -185,14 +196,10 @@ function NodeView({ node, x, y }: { node: FlowNode; x: number; y: number }) {
       onKeyDown={pressed(go)}
     >
       <rect width={WIDE} height={TALL} rx={8} />
-      <text x={14} y={24} class="name">
-        {line(node.agent || "no agent", node.errors ? 19 : 24)}
-      </text>
+      <Words y={24} room={WIDE - (node.errors ? 56 : 24)} class="name" text={line(node.agent || "no agent", node.errors ? 19 : 24)} />
+      <Words y={61} room={WIDE - 72} class="small dim" text={line(tools || node.models.join(", "), 22)} />
       <text x={14} y={43} class="small">
         {doings(node)}
-      </text>
-      <text x={14} y={61} class="small dim">
-        {line(tools || node.models.join(", "), 22)}
       </text>
       <text x={WIDE - 12} y={61} class="small dim end">
         {run.value?.duration_ms ? duration(node.wall_ms) : null}
