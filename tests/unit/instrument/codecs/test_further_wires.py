@@ -1,0 +1,373 @@
+"""Mistral's agents, code and conversations, Cohere's first API, Writer, DashScope, watsonx, Hugging Face,
+Voyage, partners on Vertex, counts of Bedrock, Anthropic's text completions, OpenAI's decisions."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from lctl.instrument.codecs import find
+from tests.unit.instrument.chains import Chain
+from tests.unit.instrument.codecs.test_other_wires import answered, asked
+
+MISTRAL = "https://api.mistral.ai/v1"
+COHERE = "https://api.cohere.com/v1"
+WATSONX = "https://us-south.ml.cloud.ibm.com/ml/v1/text"
+DASHSCOPE = "https://dashscope.aliyuncs.com/api/v1/services"
+BEDROCK = "https://bedrock-runtime.us-east-1.amazonaws.com/model/m"
+USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+TOKENS = {"input": 10, "output": 5, "total": 15}
+SSE = {"content-type": "text/event-stream"}
+HI = [{"role": "user", "content": "Hi"}]
+
+
+def stream(*events: dict[str, Any], name: str = "") -> bytes:
+    """Events with a name of their type, or of `name`."""
+    named = [(name or event.get("type", ""), json.dumps(event)) for event in events]
+    return "".join(f"id: 1\nevent: {name}\ndata: {data}\n\n" for name, data in named).encode()
+
+
+def lines(*events: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(event).encode() + b"\n" for event in events)
+
+
+def chat(**message: Any) -> dict[str, Any]:
+    said = {"role": "assistant", "content": "Hello", **message}
+    return {"id": "c1", "model": "m", "choices": [{"message": said, "finish_reason": "stop"}], "usage": USAGE}
+
+
+# -- Mistral ---------------------------------------------------------------------------------
+
+
+def test_mistral_code_between_two_texts() -> None:
+    """A prompt is asked, and a chat's message answers."""
+    url = f"{MISTRAL}/fim/completions"
+    request = asked(url, {"model": "codestral", "prompt": "def f(", "suffix": "return"})
+    assert (request.provider, request.input, request.params) == ("mistral", "def f(", {"suffix": "return"})
+    answer = answered(url, chat())
+    assert (answer.messages[0]["content"], answer.finish_reason, answer.tokens) == ("Hello", "stop", TOKENS)
+    pieces = [
+        {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": end}]}
+        for text, end in (("Hel", None), ("lo", "stop"))
+    ]
+    whole = answered(url, stream(*pieces), SSE)
+    assert whole.complete and whole.messages[0]["content"] == "Hello"
+
+
+def test_mistral_agents_are_chats_without_a_model() -> None:
+    """The agent has it; the answer says it."""
+    url = f"{MISTRAL}/agents/completions"
+    request = asked(url, {"agent_id": "ag_1", "messages": HI})
+    assert (request.operation, request.model, request.messages) == ("chat.completions", None, HI)
+    assert request.params == {"agent_id": "ag_1"}
+    assert answered(url, chat()).model == "m"
+
+
+def test_mistral_conversation() -> None:
+    """What ran at the provider is in the message; what its tools read counts as read."""
+    request = asked(
+        f"{MISTRAL}/conversations",
+        {"model": "m", "inputs": "Hi", "instructions": "Be brief.", "tools": [{"type": "web_search"}]},
+    )
+    assert [message["role"] for message in request.messages] == ["system", "user"]
+    assert request.instructions and request.tools and request.continues is None
+    ran = {"type": "tool.execution", "id": "t", "name": "web_search", "arguments": "{}"}
+    said = {"type": "message.output", "role": "assistant", "model": "mm", "content": "Found."}
+    usage = {**USAGE, "connector_tokens": 7, "total_tokens": 22}
+    body = {"conversation_id": "conv_1", "outputs": [ran, said], "usage": usage}
+    answer = answered(f"{MISTRAL}/conversations", body)
+    assert (answer.response_id, answer.model) == ("conv_1", "mm")
+    assert answer.messages[0]["content"] == [ran, {"type": "text", "text": "Found."}]
+    assert answer.tokens == {"input": 17, "output": 5, "total": 22}
+
+
+def test_mistral_conversation_streamed_and_gone_on_with() -> None:
+    """Texts and arguments in pieces; a function's result goes on from the conversation of its call."""
+    url = f"{MISTRAL}/conversations"
+    events = [
+        {"type": "conversation.response.started", "conversation_id": "conv_1"},
+        *(
+            {"type": "message.output.delta", "id": "m1", "output_index": 0, "content": text, "model": "mm"}
+            for text in ("Hel", "lo")
+        ),
+        *(
+            {
+                "type": "function.call.delta",
+                "id": "f1",
+                "output_index": 1,
+                "name": "add",
+                "tool_call_id": "t1",
+            }
+            | {"arguments": text}
+            for text in ('{"a"', ":1}")
+        ),
+        {"type": "conversation.response.done", "usage": USAGE},
+    ]
+    answer = answered(url, stream(*events), SSE)
+    call = {"id": "t1", "type": "function", "function": {"name": "add", "arguments": '{"a":1}'}}
+    assert answer.complete and answer.tokens == TOKENS
+    assert answer.messages == [{"role": "assistant", "content": "Hello", "tool_calls": [call]}]
+    assert not answered(url, stream(*events[:3]), SSE).complete
+    failed = {"type": "conversation.response.error", "message": "no", "code": 500}
+    error = answered(url, stream(events[0], failed), SSE).error
+    assert error is not None and (error["message"], error["code"]) == ("no", 500)
+
+    chain = Chain()
+    chain.answer(chain.send({"model": "m", "inputs": "add 1", "instructions": "Be brief."}, url), answer)
+    result = {"type": "function.result", "tool_call_id": "t1", "result": "2"}
+    more, leaf = chain.send({"inputs": [result]}, f"{url}/conv_1")
+    assert more.continues == "conv_1"
+    path = [(message["role"], message["content"]) for message in chain.path(leaf)]
+    assert path == [("system", "Be brief."), ("user", "add 1"), ("assistant", "Hello"), ("tool", "2")]
+    [called] = chain.events("tool_call")
+    assert (called["data"]["input"], called["data"]["output"]) == ({"a": 1}, "2")
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/conversations", {"items": [], "metadata": {}}),
+        ("/v1/conversations/conv_1", {"metadata": {}}),
+        ("/v1/chat", {"message": "Hi", "session": "1"}),
+        ("/generate", {"prompt": "x"}),
+        ("/models/cat", {"inputs": "x"}),
+        ("/", {"inputs": "x"}),
+        ("/v1/embed", {"text": "x"}),
+        ("/decisions", {"case": 1}),
+        ("/ml/v1/text/chat", {"text": "x"}),
+        ("/v1/complete", {"prefix": "x"}),
+    ],
+)
+def test_paths_that_others_have_too(path: str, body: dict[str, Any]) -> None:
+    """The body tells: conversations that OpenAI keeps, and a program's own."""
+    found = find("POST", f"http://x{path}", {})
+    if found is not None:
+        with pytest.raises(ValueError):
+            found[0].read_request(found[1], f"http://x{path}", json.dumps(body).encode())
+
+
+# -- Cohere's first API, Writer ----------------------------------------------------------------
+
+
+def test_cohere_first_chat() -> None:
+    """The history is the conversation; the end of a stream tells all once more."""
+    url = f"{COHERE}/chat"
+    history = [{"role": "USER", "message": "a"}, {"role": "CHATBOT", "message": "b"}]
+    request = asked(url, {"message": "Hi", "preamble": "Be brief.", "chat_history": history, "stream": True})
+    assert [message["role"] for message in request.messages] == ["system", "user", "assistant", "user"]
+    assert (request.provider, request.stream, request.params) == ("cohere", True, {})
+    tokens = {"input_tokens": 70, "output_tokens": 3}
+    whole = {"text": "Hello", "response_id": "r1", "generation_id": "g1", "finish_reason": "COMPLETE"}
+    whole |= {"meta": {"tokens": tokens, "billed_units": {"input_tokens": 2}}}
+    begun = {"event_type": "stream-start", "is_finished": False, "generation_id": "g1"}
+    pieces = [{"event_type": "text-generation", "is_finished": False, "text": text} for text in ("Hel", "lo")]
+    end = {"event_type": "stream-end", "is_finished": True, "finish_reason": "COMPLETE", "response": whole}
+    kind = {"content-type": "application/stream+json"}
+    for answer in (answered(url, whole), answered(url, lines(begun, *pieces, end), kind)):
+        assert (answer.response_id, answer.finish_reason, answer.complete) == ("r1", "COMPLETE", True)
+        assert answer.messages == [{"role": "assistant", "content": "Hello"}]
+        assert answer.tokens == {"input": 70, "output": 3}
+    cut = answered(url, lines(begun, *pieces), kind)
+    assert not cut.complete and cut.messages[0]["content"] == "Hello"
+
+
+def test_cohere_first_prompts_and_embeddings() -> None:
+    """As the first version answers them."""
+    request = asked(f"{COHERE}/generate", {"model": "command", "prompt": "Hi"})
+    assert (request.kind, request.input, request.messages) == ("llm", "Hi", [])
+    body = {"id": "g", "generations": [{"id": "gg", "text": "Hello", "finish_reason": "COMPLETE"}]}
+    answer = answered(f"{COHERE}/generate", body)
+    assert (answer.messages[0]["content"], answer.finish_reason) == ("Hello", "COMPLETE")
+    request = asked(f"{COHERE}/embed", {"model": "e", "texts": ["Hi"], "input_type": "search_query"})
+    assert (request.kind, request.input, request.params) == (
+        "embedding",
+        ["Hi"],
+        {"input_type": "search_query"},
+    )
+    body = {"embeddings": [[0.1, 0.2]], "meta": {"billed_units": {"input_tokens": 2}}}
+    answer = answered(f"{COHERE}/embed", body)
+    assert (answer.embedding, answer.tokens) == ({"count": 1, "dimensions": 2}, {"input": 2})
+
+
+def test_writer() -> None:
+    """Its chat is OpenAI's on a path of its own; its completions stream bare texts."""
+    url = "https://api.writer.com/v1/chat"
+    request = asked(url, {"model": "palmyra", "messages": HI})
+    assert (request.provider, request.operation) == ("writer", "chat.completions")
+    assert answered(url, chat()).messages[0]["content"] == "Hello"
+    body = b'data: {"value":"Hel"}\n\ndata: {"value":"lo"}\n\n'
+    answer = answered("https://api.writer.com/v1/completions", body, SSE)
+    assert answer.complete and answer.messages == [{"role": "assistant", "content": "Hello"}]
+
+
+# -- DashScope, watsonx, Hugging Face ------------------------------------------------------------
+
+
+def dash(text: Any, reason: str | None = "null", **message: Any) -> dict[str, Any]:
+    said = {"role": "assistant", "content": text, **message}
+    usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+    output = {"choices": [{"message": said, "finish_reason": reason}]}
+    return {"output": output, "usage": usage, "request_id": "r"}
+
+
+def test_dashscope() -> None:
+    """Streams of what is new, and of all so far; texts, parts, tool calls."""
+    url = f"{DASHSCOPE}/aigc/text-generation/generation"
+    params = {"incremental_output": True, "tools": [{"type": "function"}], "result_format": "message"}
+    request = asked(url, {"model": "qwen-max", "input": {"messages": HI}, "parameters": params})
+    assert (request.provider, request.messages, request.stream) == ("dashscope", HI, True)
+    assert request.tools == params["tools"] and "tools" not in request.params
+    new = [dash("Hel", reasoning_content=""), dash("lo", "stop")]
+    grown = [dash("Hel"), dash("Hello"), dash("Hello", "stop")]
+    for events in ([dash("Hello", "stop")], new, grown):
+        answer = answered(url, stream(*events, name="result"), SSE)
+        assert (answer.messages[0]["content"], answer.finish_reason) == ("Hello", "stop")
+        assert (answer.response_id, answer.tokens, answer.complete) == ("r", TOKENS, True)
+    parts = [dash([{"text": "Hel"}]), dash([{"text": "lo"}], "stop")]
+    assert answered(url, stream(*parts), SSE).messages[0]["content"] == [{"text": "Hello"}]
+    pieces = [{"index": 0, "id": "t", "type": "function", "function": {"name": "f", "arguments": '{"a"'}}]
+    more = [{"index": 0, "id": "", "type": "function", "function": {"arguments": ":1}"}}]
+    answer = answered(url, stream(dash("", tool_calls=pieces), dash("", "tool_calls", tool_calls=more)), SSE)
+    assert answer.messages[0]["tool_calls"][0]["function"] == {"name": "f", "arguments": '{"a":1}'}
+    old = {"output": {"text": "Hello", "finish_reason": "stop"}, "request_id": "r"}
+    assert answered(url, old).messages == [{"role": "assistant", "content": "Hello"}]
+    failed = {"code": "InvalidApiKey", "message": "no", "request_id": "r"}
+    for answer in (answered(url, failed, status=401), answered(url, stream(failed, name="error"), SSE)):
+        assert answer.error is not None and (answer.error["code"], answer.error["message"]) == (
+            "InvalidApiKey",
+            "no",
+        )
+
+
+def test_dashscope_embeddings() -> None:
+    """All tokens of an embedding are read."""
+    url = f"{DASHSCOPE}/embeddings/text-embedding/text-embedding"
+    request = asked(url, {"model": "text-embedding-v4", "input": {"texts": ["Hi"]}})
+    assert (request.kind, request.input) == ("embedding", ["Hi"])
+    body = {"output": {"embeddings": [{"embedding": [0.1, 0.2]}]}, "usage": {"total_tokens": 3}}
+    answer = answered(url, body)
+    assert (answer.embedding, answer.tokens) == ({"count": 1, "dimensions": 2}, {"input": 3, "total": 3})
+
+
+def test_watsonx() -> None:
+    """Chats, texts whose stream counts as it goes, embeddings, failures in a list."""
+    request = asked(f"{WATSONX}/chat_stream?version=1", {"model_id": "g", "messages": HI, "project_id": "p"})
+    assert (request.provider, request.model, request.stream, request.messages) == ("watsonx", "g", True, HI)
+    event = {"model_id": "g", "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]}
+    answer = answered(f"{WATSONX}/chat_stream", stream(event, name="message"), SSE)
+    assert answer.complete and (answer.model, answer.messages[0]["content"]) == ("g", "Hi")
+    told = [("", 0, 10, "not_finished"), ("Hel", 1, 0, "not_finished"), ("lo", 5, 0, "eos_token")]
+    names = ("generated_text", "generated_token_count", "input_token_count", "stop_reason")
+    pieces = [{"results": [dict(zip(names, one, strict=True))]} for one in told]
+    answer = answered(f"{WATSONX}/generation_stream", stream(*pieces, name="message"), SSE)
+    assert (answer.messages[0]["content"], answer.finish_reason) == ("Hello", "eos_token")
+    assert answer.tokens == {"input": 10, "output": 5}
+    assert not answered(f"{WATSONX}/generation_stream", stream(*pieces[:2]), SSE).complete
+    assert asked(f"{WATSONX}/embeddings", {"model_id": "s", "inputs": ["Hi"]}).input == ["Hi"]
+    answer = answered(f"{WATSONX}/embeddings", {"results": [{"embedding": [1, 2]}], "input_token_count": 3})
+    assert (answer.embedding, answer.tokens) == ({"count": 1, "dimensions": 2}, {"input": 3})
+    error = answered(f"{WATSONX}/chat", {"errors": [{"code": "x", "message": "no"}]}, status=404).error
+    assert error is not None and (error["code"], error["message"]) == ("x", "no")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://x.endpoints.huggingface.cloud/",
+        "http://x/generate",
+        "https://router.huggingface.co/m/models/gpt2",
+    ],
+)
+def test_hugging_face_text_generation(url: str) -> None:
+    """An endpoint's root, a server's own path, a model without a provider."""
+    request = asked(url, {"inputs": "Hi", "parameters": {"max_new_tokens": 2}, "stream": False})
+    assert (request.input, request.params, request.stream) == ("Hi", {"max_new_tokens": 2}, False)
+    details = {"finish_reason": "length", "generated_tokens": 2, "input_length": 1}
+    answer = answered(url, [{"generated_text": "Hello", "details": details}])
+    assert (answer.messages[0]["content"], answer.tokens) == ("Hello", {"input": 1, "output": 2})
+    pieces = [{"token": {"text": "Hel", "special": False}}, {"token": {"text": "lo", "special": False}}]
+    assert answered(url, stream(*pieces), SSE).messages[0]["content"] == "Hello"
+    end = {**pieces[1], "generated_text": "Hello", "details": details}
+    whole = answered(url, stream(pieces[0], end), SSE)
+    assert whole.complete and whole.finish_reason == "length"
+    error = answered(url, stream({"error": "full", "error_type": "overloaded"}, name="error"), SSE).error
+    assert error is not None and (error["type"], error["message"]) == ("overloaded", "full")
+
+
+def test_hugging_face_embeddings() -> None:
+    """Of one text, of several, of each token."""
+    url = "https://router.huggingface.co/hf-inference/models/a/b/pipeline/feature-extraction"
+    request = asked(url, {"inputs": ["a", "b"], "normalize": True})
+    assert (request.model, request.input, request.params) == ("a/b", ["a", "b"], {"normalize": True})
+    for body, count in (([0.1, 0.2], 1), ([[0.1, 0.2], [0.3, 0.4]], 2), ([[[0.1, 0.2]]], 1)):
+        assert answered(url, body).embedding == {"count": count, "dimensions": 2}
+
+
+# -- others ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("multimodalembeddings", [{"embedding": [0.1, 0.2]}, {"embedding": [0.1, 0.2]}]),
+        ("contextualizedembeddings", [{"data": [{"embedding": [0.1, 0.2]}, {"embedding": [0.1, 0.2]}]}]),
+    ],
+)
+def test_voyage(name: str, data: list[Any]) -> None:
+    """Pictures among texts, and chunks by document."""
+    url = f"https://api.voyageai.com/v1/{name}"
+    request = asked(url, {"model": "voyage", "inputs": [["Hi", "Ho"]]})
+    assert (request.provider, request.kind, request.input) == ("voyageai", "embedding", [["Hi", "Ho"]])
+    answer = answered(url, {"data": data, "model": "voyage", "usage": {"total_tokens": 3}})
+    assert (answer.embedding, answer.tokens) == ({"count": 2, "dimensions": 2}, {"input": 3, "total": 3})
+
+
+@pytest.mark.parametrize(("verb", "streamed"), [("rawPredict", False), ("streamRawPredict", True)])
+def test_partners_on_vertex(verb: str, streamed: bool) -> None:
+    """What others than Anthropic offer there speaks as OpenAI does; the path may name the model alone."""
+    place = "https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/mistralai"
+    request = asked(f"{place}/models/mistral-large:{verb}", {"messages": HI})
+    assert (request.provider, request.model) == ("google", "mistral-large")
+    assert (request.messages, request.stream) == (HI, streamed)
+
+
+def test_counts_of_bedrock() -> None:
+    """Of Converse, and of a body of InvokeModel."""
+    converse = {"messages": [{"role": "user", "content": [{"text": "Hi"}]}], "system": [{"text": "S"}]}
+    request = asked(f"{BEDROCK}/count-tokens", {"input": {"converse": converse}})
+    assert (request.operation, request.model, len(request.messages)) == ("converse.count_tokens", "m", 2)
+    body = base64.b64encode(json.dumps({"messages": HI}).encode()).decode()
+    assert asked(f"{BEDROCK}/count-tokens", {"input": {"invokeModel": {"body": body}}}).messages == HI
+    answer = answered(f"{BEDROCK}/count-tokens", {"inputTokens": 7})
+    assert (answer.usage, answer.tokens, answer.error) == ({"inputTokens": 7}, None, None)
+
+
+def test_text_completions_of_anthropic() -> None:
+    """A prompt and how it goes on."""
+    url = "https://api.anthropic.com/v1/complete"
+    request = asked(url, {"model": "claude-2", "prompt": "Hi", "max_tokens_to_sample": 5})
+    assert (request.input, request.params) == ("Hi", {"max_tokens_to_sample": 5})
+    pieces = [
+        {"type": "completion", "id": "c", "completion": text, "stop_reason": end, "model": "claude-2"}
+        for text, end in (("Hel", None), ("lo", "stop_sequence"))
+    ]
+    for answer in (answered(url, {**pieces[1], "completion": "Hello"}), answered(url, stream(*pieces), SSE)):
+        assert answer.complete and answer.messages == [{"role": "assistant", "content": "Hello"}]
+        assert (answer.response_id, answer.model, answer.finish_reason) == ("c", "claude-2", "stop_sequence")
+    assert not answered(url, stream(pieces[0]), SSE).complete
+
+
+def test_decisions() -> None:
+    """Questions are parameters; the answers are what is said."""
+    url = "https://api.openai.com/v1/decisions"
+    questions = [{"type": "predicate", "question": "polite?"}]
+    request = asked(url, {"model": "m", "input": "Hi", "questions": questions})
+    assert (request.messages, request.params) == (HI, {"questions": questions})
+    answers = [{"type": "predicate", "probability": 0.9}]
+    usage = {"input_tokens": 10, "output_tokens": 5, "input_tokens_details": {"cached_tokens": 4}}
+    answer = answered(url, {"id": "dec", "model": "m", "answers": answers, "usage": usage})
+    assert answer.messages == [{"role": "assistant", "content": answers}]
+    assert answer.tokens == {"input": 10, "output": 5, "cache_read": 4}
