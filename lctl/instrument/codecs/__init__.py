@@ -77,6 +77,7 @@ _ENDINGS = (
     "/text/chat_stream",
     "-embedding",
     "/decisions",
+    "/invocations",
     "/count-tokens",
     "/conversations",
     "/feature-extraction",

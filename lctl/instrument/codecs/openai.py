@@ -29,6 +29,7 @@ _OPERATIONS = (
     ("/chat/completions", "chat.completions"),
     ("/agents/completions", "chat.completions"),  # Mistral's: the agent has the model
     ("/completions", "completions"),
+    ("/invocations", "chat.completions"),  # a model that Databricks or SageMaker serves
     ("/responses", "responses"),
     ("/responses/input_tokens", "responses.input_tokens"),
     ("/responses/compact", "responses.compact"),
@@ -61,6 +62,8 @@ _STREAMS: dict[str, Callable[[list[dict[str, Any]], bool], ModelAnswer]] = {
     "responses": responses.read_events,
 }
 
+#: What stands before the name of a model in a path: Azure's, Databricks' and SageMaker's.
+_NAMED_BY = ("deployments", "serving-endpoints", "endpoints")
 _VERTEX = (":rawPredict", ":streamRawPredict")
 
 
@@ -96,7 +99,8 @@ class OpenAI:
         request = _REQUESTS[operation](document, provider_of(url, self.provider))
         request.operation = operation
         if request.model is None:
-            request.model = segment_after(url, "deployments")  # Azure
+            names = (segment_after(url, name) for name in _NAMED_BY)
+            request.model = next((name for name in names if name is not None), None)
         path = path_of(url)
         if path.endswith(_VERTEX):
             request.stream = request.stream or path.endswith(_VERTEX[1])
