@@ -64,10 +64,7 @@ def is_event_stream(headers: Mapping[str, str], body: bytes) -> bool:
 
 
 def read_error(status: int, body: Any) -> dict[str, Any]:
-    """{status, type, code, message} of an error body: an object of any provider, a list of one (Google to
-    those who speak as OpenAI's), or bare text."""
-    if isinstance(body, list) and len(body) == 1:
-        [body] = body
+    """{status, type, code, message} of an error body: an object of any provider, or bare text."""
     detail = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(detail, dict):
         detail = {"message": detail}

@@ -1,6 +1,6 @@
 """OpenAI's legacy completions: a prompt and its continuation, without messages.
 
-Mistral's of code between two texts (FIM) answer as a chat does; Writer's streams are of bare texts.
+Mistral's of code between two texts (FIM) answer as a chat does.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ def read_events(events: list[dict[str, Any]], done: bool) -> ModelAnswer:
     head: dict[str, Any] = {}
     texts: dict[int, list[str]] = {}
     finish: dict[int, Any] = {}
-    bare = False
     for event in events:
         read_event_head(event, head)
         for part in objects(event.get("choices")):
@@ -54,14 +53,11 @@ def read_events(events: list[dict[str, Any]], done: bool) -> ModelAnswer:
             if isinstance(text, str):
                 pieces.append(text)
             finish[index] = part.get("finish_reason") or finish.get(index)
-        if isinstance(event.get("value"), str) and "choices" not in event:
-            texts.setdefault(0, []).append(event["value"])
-            bare = True
     answer = read_head(head)
     for index in sorted(texts):
-        _add(answer, "".join(texts[index]), finish.get(index))
+        _add(answer, "".join(texts[index]), finish[index])
     answer.events = len(events)
-    answer.complete = done or bare or (bool(finish) and all(finish.values()))
+    answer.complete = done or (bool(finish) and all(finish.values()))
     return answer
 
 

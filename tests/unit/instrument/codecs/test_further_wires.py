@@ -191,14 +191,11 @@ def test_cohere_first_prompts_and_embeddings() -> None:
 
 
 def test_writer() -> None:
-    """Its chat is OpenAI's on a path of its own; its completions stream bare texts."""
+    """Its chat is OpenAI's on a path of its own."""
     url = "https://api.writer.com/v1/chat"
     request = asked(url, {"model": "palmyra", "messages": HI})
     assert (request.provider, request.operation) == ("writer", "chat.completions")
     assert answered(url, chat()).messages[0]["content"] == "Hello"
-    body = b'data: {"value":"Hel"}\n\ndata: {"value":"lo"}\n\n'
-    answer = answered("https://api.writer.com/v1/completions", body, SSE)
-    assert answer.complete and answer.messages == [{"role": "assistant", "content": "Hello"}]
 
 
 # -- others ----------------------------------------------------------------------------------
