@@ -165,7 +165,7 @@ def _join_details(known: list[Any], pieces: list[Any]) -> list[Any]:
     joined = list(known)
     for piece in pieces:
         last = joined[-1] if joined else None
-        if not _is_more_of(last, piece):
+        if last is None or not _is_more_of(last, piece):
             joined.append(piece)
             continue
         whole = {**last, **{key: value for key, value in piece.items() if value is not None}}

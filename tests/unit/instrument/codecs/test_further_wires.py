@@ -85,7 +85,7 @@ def test_mistral_conversation() -> None:
 def test_mistral_conversation_streamed_and_gone_on_with() -> None:
     """Texts and arguments in pieces; a function's result goes on from the conversation of its call."""
     url = f"{MISTRAL}/conversations"
-    events = [
+    events: list[dict[str, Any]] = [
         {"type": "conversation.response.started", "conversation_id": "conv_1"},
         *(
             {"type": "message.output.delta", "id": "m1", "output_index": 0, "content": text, "model": "mm"}
@@ -158,7 +158,12 @@ def test_cohere_first_chat() -> None:
     assert [message["role"] for message in request.messages] == ["system", "user", "assistant", "user"]
     assert (request.provider, request.stream, request.params) == ("cohere", True, {})
     tokens = {"input_tokens": 70, "output_tokens": 3}
-    whole = {"text": "Hello", "response_id": "r1", "generation_id": "g1", "finish_reason": "COMPLETE"}
+    whole: dict[str, Any] = {
+        "text": "Hello",
+        "response_id": "r1",
+        "generation_id": "g1",
+        "finish_reason": "COMPLETE",
+    }
     whole |= {"meta": {"tokens": tokens, "billed_units": {"input_tokens": 2}}}
     begun = {"event_type": "stream-start", "is_finished": False, "generation_id": "g1"}
     pieces = [{"event_type": "text-generation", "is_finished": False, "text": text} for text in ("Hel", "lo")]
@@ -176,7 +181,10 @@ def test_cohere_first_prompts_and_embeddings() -> None:
     """As the first version answers them."""
     request = asked(f"{COHERE}/generate", {"model": "command", "prompt": "Hi"})
     assert (request.kind, request.input, request.messages) == ("llm", "Hi", [])
-    body = {"id": "g", "generations": [{"id": "gg", "text": "Hello", "finish_reason": "COMPLETE"}]}
+    body: dict[str, Any] = {
+        "id": "g",
+        "generations": [{"id": "gg", "text": "Hello", "finish_reason": "COMPLETE"}],
+    }
     answer = answered(f"{COHERE}/generate", body)
     assert (answer.messages[0]["content"], answer.finish_reason) == ("Hello", "COMPLETE")
     request = asked(f"{COHERE}/embed", {"model": "e", "texts": ["Hi"], "input_type": "search_query"})
