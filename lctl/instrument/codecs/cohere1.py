@@ -54,7 +54,7 @@ class Cohere1:
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         provider, model = provider_of(url, ""), document.get("model")
-        subject = next((document[key] for key in _SUBJECTS[operation] if document.get(key)), None)
+        subject = next((document[key] for key in _SUBJECTS[operation] if document.get(key) is not None), None)
         if not isinstance(subject, str | list) or not (isinstance(model, str) or provider == self.provider):
             raise ValueError("a request to Cohere has a 'model', and what it is about")
         request = ModelRequest(
@@ -67,7 +67,7 @@ class Cohere1:
             stream=bool(document.get("stream")),
         )
         if operation == "cohere.v1.chat":
-            request.messages = list(invoke.said_to_cohere(document))
+            request.messages = [one for said in invoke.said_to_cohere(document) for one in _spelt(said)]
             request.instructions = bool(document.get("preamble"))
         else:
             request.input = subject
@@ -93,6 +93,29 @@ class Cohere1:
         return _read_pieces(pieces)
 
 
+def _spelt(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """As chats have it: calls are of functions, and each result is a message. The calls have no ids."""
+    if message["role"] == "user":  # what follows results of tools has no words
+        return [message] if message.get("content") else []
+    if message["role"] == "tool":
+        content = message.get("content")
+        given = objects(content if isinstance(content, list) else message.get("tool_results"))
+        called = [one["call"] if isinstance(one.get("call"), dict) else {} for one in given]
+        return [
+            {"role": "tool", "tool_name": call.get("name"), "content": one.get("outputs")}
+            for call, one in zip(called, given, strict=True)
+        ]
+    return [_calling(message)]
+
+
+def _calling(message: dict[str, Any]) -> dict[str, Any]:
+    calls = [
+        {"type": "function", "function": {"name": call.get("name"), "arguments": call.get("parameters")}}
+        for call in objects(message.get("tool_calls"))
+    ]
+    return {**message, "tool_calls": calls} if calls else message
+
+
 def _read_pieces(pieces: list[dict[str, Any]]) -> ModelAnswer:
     last, whole = pieces[-1], pieces[-1].get("response")
     if isinstance(whole, dict):  # the end of a stream tells all once more
@@ -104,6 +127,7 @@ def _read_pieces(pieces: list[dict[str, Any]]) -> ModelAnswer:
         answer.complete, answer.events = bool(last["is_finished"]), len(pieces)
     if isinstance(last.get("response_id"), str):
         answer.response_id = last["response_id"]
+    answer.messages = [_calling(message) for message in answer.messages]
     if last.get("citations") and answer.messages:
         answer.messages[0]["citations"] = last["citations"]
     meta = last.get("meta")

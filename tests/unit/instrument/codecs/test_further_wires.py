@@ -1,4 +1,4 @@
-"""Mistral's agents, code and conversations, Cohere's first API, Writer, Voyage, partners on Vertex, counts of
+"""Mistral's agents, code and conversations, Writer, Voyage, partners on Vertex, counts of
 Bedrock, Anthropic's text completions, OpenAI's decisions, models that Databricks serves."""
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from tests.unit.instrument.chains import Chain
 from tests.unit.instrument.codecs.test_other_wires import GOOGLE, answered, asked
 
 MISTRAL = "https://api.mistral.ai/v1"
-COHERE = "https://api.cohere.com/v1"
 BEDROCK = "https://bedrock-runtime.us-east-1.amazonaws.com/model/m"
 USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 TOKENS = {"input": 10, "output": 5, "total": 15}
@@ -26,10 +25,6 @@ def stream(*events: dict[str, Any], name: str = "") -> bytes:
     """Events with a name of their type, or of `name`."""
     named = [(name or event.get("type", ""), json.dumps(event)) for event in events]
     return "".join(f"id: 1\nevent: {name}\ndata: {data}\n\n" for name, data in named).encode()
-
-
-def lines(*events: dict[str, Any]) -> bytes:
-    return b"".join(json.dumps(event).encode() + b"\n" for event in events)
 
 
 def chat(**message: Any) -> dict[str, Any]:
@@ -147,55 +142,7 @@ def test_paths_that_others_have_too(path: str, body: dict[str, Any]) -> None:
             found[0].read_request(found[1], f"http://x{path}", json.dumps(body).encode())
 
 
-# -- Cohere's first API, Writer ----------------------------------------------------------------
-
-
-def test_cohere_first_chat() -> None:
-    """The history is the conversation; the end of a stream tells all once more."""
-    url = f"{COHERE}/chat"
-    history = [{"role": "USER", "message": "a"}, {"role": "CHATBOT", "message": "b"}]
-    request = asked(url, {"message": "Hi", "preamble": "Be brief.", "chat_history": history, "stream": True})
-    assert [message["role"] for message in request.messages] == ["system", "user", "assistant", "user"]
-    assert (request.provider, request.stream, request.params) == ("cohere", True, {})
-    tokens = {"input_tokens": 70, "output_tokens": 3}
-    whole: dict[str, Any] = {
-        "text": "Hello",
-        "response_id": "r1",
-        "generation_id": "g1",
-        "finish_reason": "COMPLETE",
-    }
-    whole |= {"meta": {"tokens": tokens, "billed_units": {"input_tokens": 2}}}
-    begun = {"event_type": "stream-start", "is_finished": False, "generation_id": "g1"}
-    pieces = [{"event_type": "text-generation", "is_finished": False, "text": text} for text in ("Hel", "lo")]
-    end = {"event_type": "stream-end", "is_finished": True, "finish_reason": "COMPLETE", "response": whole}
-    kind = {"content-type": "application/stream+json"}
-    for answer in (answered(url, whole), answered(url, lines(begun, *pieces, end), kind)):
-        assert (answer.response_id, answer.finish_reason, answer.complete) == ("r1", "COMPLETE", True)
-        assert answer.messages == [{"role": "assistant", "content": "Hello"}]
-        assert answer.tokens == {"input": 70, "output": 3}
-    cut = answered(url, lines(begun, *pieces), kind)
-    assert not cut.complete and cut.messages[0]["content"] == "Hello"
-
-
-def test_cohere_first_prompts_and_embeddings() -> None:
-    """As the first version answers them."""
-    request = asked(f"{COHERE}/generate", {"model": "command", "prompt": "Hi"})
-    assert (request.kind, request.input, request.messages) == ("llm", "Hi", [])
-    body: dict[str, Any] = {
-        "id": "g",
-        "generations": [{"id": "gg", "text": "Hello", "finish_reason": "COMPLETE"}],
-    }
-    answer = answered(f"{COHERE}/generate", body)
-    assert (answer.messages[0]["content"], answer.finish_reason) == ("Hello", "COMPLETE")
-    request = asked(f"{COHERE}/embed", {"model": "e", "texts": ["Hi"], "input_type": "search_query"})
-    assert (request.kind, request.input, request.params) == (
-        "embedding",
-        ["Hi"],
-        {"input_type": "search_query"},
-    )
-    body = {"embeddings": [[0.1, 0.2]], "meta": {"billed_units": {"input_tokens": 2}}}
-    answer = answered(f"{COHERE}/embed", body)
-    assert (answer.embedding, answer.tokens) == ({"count": 1, "dimensions": 2}, {"input": 2})
+# -- others ---------------------------------------------------------------------------------
 
 
 def test_writer() -> None:
@@ -204,9 +151,6 @@ def test_writer() -> None:
     request = asked(url, {"model": "palmyra", "messages": HI})
     assert (request.provider, request.operation) == ("writer", "chat.completions")
     assert answered(url, chat()).messages[0]["content"] == "Hello"
-
-
-# -- others ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
