@@ -111,3 +111,68 @@ def test_paths_like_theirs_are_no_model_calls(server: Any, log: Any, ask: Librar
         server.replies[:] = [Reply({"ok": True})]
         assert ask(f"{server.url}{path}", body) == {"ok": True}
     assert not log.steps()
+
+
+KEY = "sk-proj-" + "MaNyChUnKs0123456789abcdefGH"
+PIECES = ["Your key: ", KEY[:20], KEY[20:], ", keep it."]
+CALL = {"index": 0, "id": "t", "type": "function"}
+
+
+def argument(text: str) -> dict[str, Any]:
+    piece = {"jsonPath": "$.a", "stringValue": text}
+    return {"functionCall": {"partialArgs": [piece], "willContinue": True}}
+
+
+#: path, request, an event that says a piece
+SPREAD: list[tuple[str, dict[str, Any], Any]] = [
+    (
+        "/v1/conversations",
+        {"inputs": "Hi", "stream": True},
+        lambda text: {"type": "message.output.delta", "id": "m", "output_index": 0, "content": text},
+    ),
+    (
+        "/v1/conversations",
+        {"inputs": "Hi", "stream": True},
+        lambda text: {"type": "function.call.delta", "id": "m", "output_index": 0, "arguments": text},
+    ),
+    (
+        "/services/aigc/text-generation/generation",
+        {"model": "q", "input": {"messages": HI}},
+        lambda text: {
+            "output": {"choices": [{"message": {"tool_calls": [{**CALL, "function": {"arguments": text}}]}}]}
+        },
+    ),
+    (
+        "/generate_stream",
+        {"inputs": "Hi", "parameters": {"max_new_tokens": 9}},
+        lambda text: {"index": PIECES.index(text), "token": {"id": 1, "text": text, "special": False}},
+    ),
+    (
+        "/ml/v1/text/generation_stream",
+        {"input": "Hi", "model_id": "g"},
+        lambda text: {"results": [{"generated_text": text, "stop_reason": "not_finished"}]},
+    ),
+    (
+        "/v1/models/gemini:streamGenerateContent?alt=sse",
+        {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]},
+        lambda text: {"candidates": [{"content": {"parts": [argument(text)]}}]},
+    ),
+    ("/v1/completions", {"prompt": "Hi", "stream": True}, lambda text: {"value": text}),
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "event"), SPREAD, ids=[f"{n}{row[0][:20]}" for n, row in enumerate(SPREAD)]
+)
+def test_a_secret_in_pieces_is_not_in_the_log(
+    server: Any, log: Any, path: str, body: Any, event: Any
+) -> None:
+    """Whichever way the stream says its text; where no codec reads it, too."""
+    httpx2 = pytest.importorskip("httpx2")
+    chunks = [b"data: " + json.dumps(event(text)).encode() + b"\n\n" for text in PIECES]
+    server.replies[:] = [Reply(chunks=chunks)]
+    assert KEY[:20] in httpx2.post(f"{server.url}{path}", json=body).text
+    assert len(log.steps()) == 1
+    written = log.path.read_text()
+    assert "keep it." in written
+    assert KEY[:20] not in written and KEY[20:] not in written
