@@ -9,7 +9,7 @@ stream stays valid JSON in its place. Events are server-sent, or in AWS's frames
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ _ends_line = methodcaller("endswith", b"\n")
 def may_hold_secret(
     redactor: Redactor,
     chunks: Sequence[bytes],
-    messages: Sequence[Mapping[str, Any]],
+    messages: Collection[Mapping[str, Any]],
     *,
     frames: bool = False,
 ) -> bool:
