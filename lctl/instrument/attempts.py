@@ -49,7 +49,7 @@ def never_raises(place: str) -> Callable[[Callable[P, R]], Callable[P, R | None]
 
 
 #: Parts of content types that are read as they come: server-sent events, AWS's, JSON lines.
-_STREAMS = ("event-stream", "amazon.eventstream", "ndjson", "jsonl", "json-seq")
+_STREAMS = ("event-stream", "amazon.eventstream", "ndjson", "jsonl", "json-seq", "stream+json")
 
 
 def is_stream(kind: str) -> bool:

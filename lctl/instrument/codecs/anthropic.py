@@ -194,7 +194,7 @@ class _Block:
 
     def add(self, delta: dict[str, Any]) -> None:
         for key, value in delta.items():
-            if key == "type" or value is None:
+            if key in ("type", "estimated_tokens") or value is None:  # the count so far, of no block
                 continue
             if key == "partial_json":
                 self._json.append(str(value))

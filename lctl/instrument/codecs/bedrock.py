@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lctl.instrument.codecs import aws
@@ -14,6 +15,7 @@ from lctl.instrument.codecs.usage import sum_tokens
 
 _NOT_PARAMS = frozenset({"messages", "system", "toolConfig"})
 _CONVERSE = ("/converse", "/converse-stream")
+_COUNTS_TOKENS = "/count-tokens"
 _INVOKE = ("/invoke", "/invoke-with-response-stream")
 #: What was cached is counted apart from the input.
 _COUNTS = {
@@ -45,6 +47,8 @@ class Bedrock:
         path = path_of(url)
         if path.endswith(_CONVERSE) and "/model/" in path:
             return "converse"
+        if path.endswith(_COUNTS_TOKENS) and "/model/" in path:
+            return "converse.count_tokens"
         if path.endswith(_INVOKE) and "nova" in path.rpartition("/model/")[2]:
             return "converse"
         return None
@@ -56,8 +60,10 @@ class Bedrock:
         return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
+        if operation == "converse.count_tokens":
+            return self._read_counted(operation, url, document.get("input"))
         # A prompt of Bedrock's prompt management has messages of its own; the request says its variables.
-        messages = document.get("messages", [] if path_of(url).endswith(_CONVERSE) else None)
+        messages = document.get("messages", None if path_of(url).endswith(_INVOKE) else [])
         if not isinstance(messages, list):
             raise ValueError("a Converse request has a list of 'messages'")
         system = document.get("system")
@@ -81,6 +87,19 @@ class Bedrock:
             stream=path_of(url).endswith("-stream"),
         )
 
+    def _read_counted(self, operation: str, url: str, given: Any) -> ModelRequest:
+        """The request whose tokens are counted: of Converse, or a body of InvokeModel."""
+        given = given if isinstance(given, dict) else {}
+        converse, invoked = given.get("converse"), given.get("invokeModel")
+        if isinstance(converse, dict):
+            return replace(self.read_document("converse", url, converse), operation=operation)
+        if not isinstance(invoked, dict):
+            raise ValueError("a count of tokens is of 'converse' or 'invokeModel'")
+        document = loads_or_none(aws.from_base64(str(invoked.get("body") or "")))
+        messages = document.get("messages") if isinstance(document, dict) else None
+        said = document if isinstance(document, dict) and isinstance(messages, list) else {"messages": []}
+        return replace(self.read_document("converse", url, said), operation=operation)
+
     def read_answer(
         self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
     ) -> ModelAnswer:
@@ -92,7 +111,7 @@ class Bedrock:
         whole = loads_or_none(body)
         if not isinstance(whole, dict):
             return ModelAnswer(complete=False)
-        return _read_whole(whole)
+        return ModelAnswer(usage=whole) if operation == "converse.count_tokens" else _read_whole(whole)
 
 
 def _read_whole(whole: dict[str, Any]) -> ModelAnswer:

@@ -62,7 +62,7 @@ class Cohere:
         whole = loads_or_none(body)
         if not isinstance(whole, dict):
             return ModelAnswer(complete=False)
-        return _embedded(whole) if operation == "cohere.embed" else _read_whole(whole)
+        return read_embedded(whole) if operation == "cohere.embed" else _read_whole(whole)
 
 
 def _read_whole(whole: dict[str, Any]) -> ModelAnswer:
@@ -72,7 +72,7 @@ def _read_whole(whole: dict[str, Any]) -> ModelAnswer:
         response_id=whole.get("id"),
         finish_reason=reason if isinstance(reason, str) else None,
         usage=usage if isinstance(usage, dict) else None,
-        tokens=_tokens(usage),
+        tokens=tokens_of(usage),
     )
     message = whole.get("message")
     if isinstance(message, dict):
@@ -145,7 +145,7 @@ def _add_call(call: dict[str, Any], piece: dict[str, Any]) -> None:
     call |= {key: value for key, value in piece.items() if key != "function" and value is not None}
 
 
-def _tokens(usage: Any) -> dict[str, int] | None:
+def tokens_of(usage: Any) -> dict[str, int] | None:
     """Those that were read and written; what is billed may be less."""
     counted = usage.get("tokens") if isinstance(usage, dict) else None
     if not isinstance(counted, dict):
@@ -158,7 +158,7 @@ def _tokens(usage: Any) -> dict[str, int] | None:
     return found or None
 
 
-def _embedded(whole: dict[str, Any]) -> ModelAnswer:
+def read_embedded(whole: dict[str, Any]) -> ModelAnswer:
     kinds = whole.get("embeddings")
     rows = next((one for one in kinds.values() if one), []) if isinstance(kinds, dict) else kinds or []
     size = len(rows[0]) if rows and isinstance(rows[0], list) else 0

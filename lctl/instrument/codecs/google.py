@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lctl.instrument.codecs.bodies import is_event_stream, loads_or_none, objects, read_error, read_object
+from lctl.instrument.codecs.googlecalls import whole_calls
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
@@ -196,7 +197,7 @@ def _camel(name: str) -> str:
 def joined(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Parts of a streamed answer with the pieces of its texts put together."""
     whole: list[dict[str, Any]] = []
-    for part in parts:
+    for part in whole_calls(parts):
         last = whole[-1] if whole else None
         if last is not None and _is_text(last) and _is_text(part) and _thinks(last) == _thinks(part):
             if part.get("text") or len(part) > 1:

@@ -106,7 +106,7 @@ def _read_prompt(url: str, document: dict[str, Any]) -> ModelRequest:
     params = {key: value for key, value in document.items() if key not in _NOT_PARAMS}
     request = ModelRequest(provider="aws", operation="invoke_model", kind="llm", model=None, params=params)
     if isinstance(document.get("message"), str):
-        request.messages = list(_said_to_cohere(document))
+        request.messages = list(said_to_cohere(document))
         request.instructions = bool(document.get("preamble"))
         request.tools = document.get("tools") or None
     elif isinstance(document.get("prompt"), str) and "stability." not in url:
@@ -121,7 +121,7 @@ def _read_prompt(url: str, document: dict[str, Any]) -> ModelRequest:
     return request
 
 
-def _said_to_cohere(document: dict[str, Any]) -> list[dict[str, Any]]:
+def said_to_cohere(document: dict[str, Any]) -> list[dict[str, Any]]:
     said = []
     if document.get("preamble"):
         said.append({"role": "system", "content": document["preamble"]})
@@ -166,7 +166,7 @@ def _read_pieces(
     elif any("embedding" in piece or "embeddings" in piece for piece in pieces):
         answer = ModelAnswer(embedding=_embedded(pieces[0]))
     else:
-        answer = _read_texts(pieces)
+        answer = read_texts(pieces)
     if answer.tokens is None:
         counted = {**metrics, **{key: value for piece in pieces for key, value in piece.items()}}
         answer.tokens = _tokens(counted, pieces)
@@ -194,7 +194,7 @@ def _read_chat(pieces: list[dict[str, Any]], stream: bool) -> ModelAnswer:
     return chat.read_events(usual, False) if stream else chat.read_whole(usual[0])
 
 
-def _read_texts(pieces: list[dict[str, Any]]) -> ModelAnswer:
+def read_texts(pieces: list[dict[str, Any]]) -> ModelAnswer:
     said: list[str] = []
     calls: list[Any] = []
     reason, id = None, None
