@@ -32,6 +32,7 @@ class FolderStore:
         self.address = address
         self.folder = Path(address.place or os.environ.get("LCTL_DIR") or ".lctl")
         self._ids: dict[tuple[str, int], str] = {}  # (name, inode) -> chain id
+        self._names: dict[str, tuple[str, int]] = {}  # and back
 
     # -- writing -----------------------------------------------------------------------------
 
@@ -143,13 +144,17 @@ class FolderStore:
         if path is None:
             return False
         store = JournalStore(path, {"id": chain_id})  # refused while its program writes it
+        self._forget(self._names.get(chain_id))  # a new file of that name may have the same inode
         path.unlink()
         store.forget()
         return True
 
+    def remove(self, chain_ids: Sequence[str]) -> list[str]:
+        return [id for id in chain_ids if self.delete(id)]
+
     def expire(self, before: str) -> list[str]:
         old = [entry.id for entry in self.entries() if entry.updated and entry.updated < before]
-        return [id for id in reversed(old) if self.delete(id)]
+        return self.remove(old[::-1])
 
     def close(self) -> None:
         return None
@@ -168,24 +173,56 @@ class FolderStore:
         return found
 
     def _find(self, chain_id: str) -> Path | None:
-        for path in self._files():
-            key = (path.name, path.stat().st_ino)
-            id = self._ids.get(key)
-            if id is None:
-                try:
-                    id = open_log(path).id
-                except LctlError:
-                    continue
-                if id:
-                    self._ids[key] = id
-            if id == chain_id:
+        return self._known(chain_id) or self._searched(chain_id)
+
+    def _known(self, chain_id: str) -> Path | None:
+        """The file the chain was found in before, if it still is the same one."""
+        key = self._names.get(chain_id)
+        if key is None:
+            return None
+        path = self.folder / key[0]
+        try:
+            if path.stat().st_ino == key[1] and open_log(path).id == chain_id:
                 return path
+        except (OSError, LctlError):
+            pass
+        self._forget(key)
         return None
 
-    def _files(self) -> list[Path]:
-        if not self.folder.is_dir():
+    def _searched(self, chain_id: str) -> Path | None:
+        """By the headers of files not seen before: where there are thousands, a look at each costs too much."""
+        fresh: list[tuple[str, int]] = []
+        for key in self._listed():
+            id = self._ids.get(key)
+            if id is None:
+                fresh.append(key)
+            elif id == chain_id:
+                return self.folder / key[0]
+        for key in fresh:
+            try:
+                id = open_log(self.folder / key[0]).id
+            except LctlError:
+                continue
+            if id:
+                self._ids[key], self._names[id] = id, key
+            if id == chain_id:
+                return self.folder / key[0]
+        return None
+
+    def _forget(self, key: tuple[str, int] | None) -> None:
+        if key is not None:
+            self._names.pop(self._ids.pop(key, ""), None)
+
+    def _listed(self) -> list[tuple[str, int]]:
+        """Names and inodes of the log files, in order of their names."""
+        try:
+            with os.scandir(self.folder) as found:
+                return sorted((one.name, one.inode()) for one in found if one.name.endswith(SUFFIX))
+        except FileNotFoundError:
             return []
-        return sorted(path for path in self.folder.iterdir() if path.name.endswith(SUFFIX))
+
+    def _files(self) -> list[Path]:
+        return [self.folder / name for name, _ in self._listed()]
 
     def _free(self, id: str) -> Path:
         safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in id).strip(".")[:80] or "chain"

@@ -157,7 +157,7 @@ class PostgresStore(SqlStore):
         work.run("SELECT pg_notify(?, ?)", self._channel(num), str(last))
 
     def _channel(self, num: int) -> str:
-        return f"{self.schema}_{num}"
+        return f"{self.schema[:40]}_{num}"  # a name has 63 bytes; another schema's of it only wakes
 
     def wait(self, chain_id: str, after: int, timeout: float) -> int:
         until = monotonic() + timeout
