@@ -43,8 +43,10 @@ class FolderStore:
         path = self._find(id)
         if path is not None:
             return open_log(path).last_seq
-        store = JournalStore(self._free(id), chain)
-        store.forget()
+        path = self._free(id)
+        JournalStore(path, chain).forget()
+        key = (path.name, path.stat().st_ino)
+        self._ids[key], self._names[id] = id, key
         return 0
 
     def append(self, chain_id: str, first: int, lines: Sequence[bytes]) -> int:
@@ -190,39 +192,35 @@ class FolderStore:
         return None
 
     def _searched(self, chain_id: str) -> Path | None:
-        """By the headers of files not seen before: where there are thousands, a look at each costs too much."""
-        fresh: list[tuple[str, int]] = []
-        for key in self._listed():
-            id = self._ids.get(key)
-            if id is None:
-                fresh.append(key)
-            elif id == chain_id:
-                return self.folder / key[0]
-        for key in fresh:
+        """By the headers of files not seen before: of thousands, each one looked at again costs too much."""
+        listed = self._listed()
+        for key in sorted(key for key in listed if key not in self._ids):
             try:
                 id = open_log(self.folder / key[0]).id
             except LctlError:
                 continue
             if id:
-                self._ids[key], self._names[id] = id, key
-            if id == chain_id:
-                return self.folder / key[0]
-        return None
+                self._ids[key] = id
+        found = min((key for key in listed if self._ids.get(key) == chain_id), default=None)
+        if found is None:
+            return None
+        self._names[chain_id] = found
+        return self.folder / found[0]
 
     def _forget(self, key: tuple[str, int] | None) -> None:
         if key is not None:
             self._names.pop(self._ids.pop(key, ""), None)
 
-    def _listed(self) -> list[tuple[str, int]]:
-        """Names and inodes of the log files, in order of their names."""
+    def _listed(self) -> set[tuple[str, int]]:
+        """Names and inodes of the log files."""
         try:
             with os.scandir(self.folder) as found:
-                return sorted((one.name, one.inode()) for one in found if one.name.endswith(SUFFIX))
+                return {(one.name, one.inode()) for one in found if one.name.endswith(SUFFIX)}
         except FileNotFoundError:
-            return []
+            return set()
 
     def _files(self) -> list[Path]:
-        return [self.folder / name for name, _ in self._listed()]
+        return [self.folder / name for name, _ in sorted(self._listed())]
 
     def _free(self, id: str) -> Path:
         safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in id).strip(".")[:80] or "chain"
