@@ -74,7 +74,8 @@ def extract(carrier: Any) -> Origin:
     for member in _members(found.get(STATE)):
         key, _, value = member.partition("=")
         known = _VALUE.fullmatch(value.strip()) if key.strip() == _KEY else None
-        if known is not None:
+        # Whoever asks a server writes what he likes here; an id with a NUL no store would take.
+        if known is not None and "\0" not in unquote(known[1]):
             chain_id, seq = unquote(known[1]), int(known[2])
             break
     valid = parent is not None and set(parent[1]) != {"0"}
