@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from lctl.errors import MissingExtra, UsageError
+from lctl.errors import UsageError
 from lctl.otel import sdk
-from lctl.otel.quiet import Quiet
+from lctl.otel.exporters import exporter_of
 from lctl.spans import conventions as names
 from lctl.spans.span import Span
 
@@ -31,7 +30,7 @@ class Pipeline:
     """Takes spans; sends them, the metrics and the events they give.
 
     Args:
-        endpoint: of a receiver of OTLP over HTTP, without a path; None: as OTEL_EXPORTER_OTLP_* say.
+        endpoint: of a receiver of OTLP, without a path; None: as OTEL_EXPORTER_OTLP_* say.
         span_exporter, metric_reader, log_exporter: instead of those of OTLP.
         metrics, events: whether to send those; a back end may take spans only.
     """
@@ -127,28 +126,3 @@ def checked(endpoint: str | None) -> str | None:
     if not endpoint.startswith(("http://", "https://")):
         raise UsageError(f"{endpoint}: no address of an OTLP receiver; it is like http://localhost:4318")
     return endpoint.rstrip("/").removesuffix("/v1/traces")
-
-
-def exporter_of(signal: str, base: str | None, headers: dict[str, str] | None, *, tells: bool = True) -> Any:
-    """An exporter of OTLP over HTTP: a `Quiet` one.
-
-    Args:
-        signal: trace, metric or log.
-        tells: it says on stderr what fails; else its `reason` holds that.
-
-    Raises:
-        MissingExtra: it is not installed.
-    """
-    try:
-        from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
-        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    except ImportError:
-        raise MissingExtra("sending OTLP", "otel") from None
-    kinds: dict[str, tuple[Callable[..., Any], str]] = {
-        "trace": (OTLPSpanExporter, "traces"),
-        "metric": (OTLPMetricExporter, "metrics"),
-        "log": (OTLPLogExporter, "logs"),
-    }
-    make, path = kinds[signal]
-    return Quiet(make(endpoint=None if base is None else f"{base}/v1/{path}", headers=headers), tells=tells)

@@ -25,7 +25,8 @@ class Quiet:
         self._exporter = exporter
         self._tells = tells
         self.reason = ""
-        _listen(type(exporter).__module__)
+        for cls in type(exporter).__mro__:  # that of gRPC logs by its base
+            _listen(cls.__module__)
 
     def export(self, *args: Any, **kwargs: Any) -> Any:
         before = getattr(_working, "exporter", None)
