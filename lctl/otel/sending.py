@@ -35,9 +35,7 @@ def send(
         for start in range(0, len(spans), _BATCH):
             if exporter.export(spans[start : start + _BATCH]) is not SpanExportResult.SUCCESS:
                 where = endpoint or "the receiver of OTEL_EXPORTER_OTLP_ENDPOINT"
-                raise RecordingError(
-                    f"{where}: did not take the spans; is a receiver of OTLP there?"
-                )
+                raise RecordingError(f"{where}: did not take the spans; is a receiver of OTLP there?")
     finally:
         exporter.shutdown()
     return len(spans)

@@ -52,8 +52,7 @@ def _compare(store: ChainStore, entry: Entry, log: Log, path: Path) -> None:
     changed = meeting.first or first_changed(log, store, entry.id)
     if changed:
         raise UsageError(
-            f"{path}: holds other events of chain {entry.id}, from event {changed} on; "
-            "give another path (-o)"
+            f"{path}: holds other events of chain {entry.id}, from event {changed} on; give another path (-o)"
         )
     if log.last_seq > entry.last_seq:
         raise UsageError(

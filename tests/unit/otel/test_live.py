@@ -242,14 +242,15 @@ def test_a_log_is_sent_by_grpc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     requests: list[Any] = []
 
     class Traces(service.TraceServiceServicer):
-        def Export(self, request: Any, context: Any) -> Any:  # noqa: N802
+        def Export(self, request: Any, context: Any) -> Any:
             requests.append((request, dict(context.invocation_metadata())))
             return messages.ExportTraceServiceResponse()
 
     log = record(tmp_path / "run.lctl.json")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
     server = grpc.server(futures.ThreadPoolExecutor(2))
-    service.add_TraceServiceServicer_to_server(Traces(), server)
+    register: Any = service.add_TraceServiceServicer_to_server
+    register(Traces(), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:

@@ -103,7 +103,9 @@ class MyToolTimeoutPolicy(Exception):
         (sdk_error(anthropic, "AuthenticationError", 401, {}), "input_error/authentication_failed"),
         (sdk_error(anthropic, "InternalServerError", 529, {}), "execution_error/overloaded"),
         (
-            sdk_error(anthropic, "BadRequestError", 400, {"error": {"message": "... exceed context limit: ..."}}),
+            sdk_error(
+                anthropic, "BadRequestError", 400, {"error": {"message": "... exceed context limit: ..."}}
+            ),
             "execution_error/resource_exhausted",
         ),
         # In the middle of a stream, whose response was good.
@@ -275,7 +277,7 @@ def test_calls_side_by_side_are_no_cycle() -> None:
 
 
 def test_steps_side_by_side_are_no_cycle(tmp_path: Path) -> None:
-    """The best of four answers to one question; the same one after the other, or within one another, is one."""
+    """The best of four answers to one question; one after the other, or within one another, they are one."""
 
     async def answer(session: LCTLSession, wait: float) -> None:
         with session.step("solver", "answer", input="2 + 2"):

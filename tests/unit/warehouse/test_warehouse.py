@@ -317,7 +317,7 @@ def test_what_was_exported_answers_the_same(duckdb: Any, logs: list[Log], tmp_pa
 
 
 def test_exports_of_other_versions(duckdb: Any, logs: list[Log], tmp_path: Path) -> None:
-    """Columns that an older one did not write are empty, alone and beside others; what is no export is said."""
+    """Columns that an older one did not write are empty, also beside others; what is no export is said."""
     write_file(logs[:1], str(tmp_path / "new.parquet"))
     write_file(logs[1:], str(tmp_path / "whole.parquet"))
     old = pq.read_table(tmp_path / "whole.parquet").drop_columns(["reasoning_tokens", "kind", "parent_seq"])
