@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from lctl.errors import UsageError
 from lctl.otel import sdk
 from lctl.otel.exporters import exporter_of
+from lctl.otel.quiet import Quiet
 from lctl.spans import conventions as names
 from lctl.spans.span import Span
 
@@ -24,6 +25,8 @@ _CAPTURE: dict[str, Content] = {
 }  # fmt: skip
 #: Spans that wait for sending; what is beyond them is dropped, as the SDK does.
 _QUEUE = 1 << 15
+#: The module of the SDK that drops them, and logs it.
+_OF_QUEUES = "opentelemetry.sdk._shared_internal"
 
 
 class Pipeline:
@@ -55,6 +58,7 @@ class Pipeline:
         self._resource = sdk.resource(service, resource)
         base = checked(endpoint)
         exporter = span_exporter or exporter_of("trace", base, headers)
+        self._voice = exporter if isinstance(exporter, Quiet) else Quiet(exporter)
         self._spans = BatchSpanProcessor(exporter, max_queue_size=_QUEUE)
         self._ends: list[Any] = [self._spans]
         self._instruments: sdk.Instruments | None = None
@@ -66,7 +70,11 @@ class Pipeline:
             self._log(log_exporter or exporter_of("log", base, headers))
 
     def take(self, span: Span) -> None:
-        """Queue a span for sending; never waits."""
+        """Queue a span for sending; never waits. Where the queue is full, that is said."""
+        with self._voice.at_work(_OF_QUEUES):
+            self._take(span)
+
+    def _take(self, span: Span) -> None:
         content = {key: value for key, value in span.attributes.items() if key in names.CONTENT}
         if self._instruments is not None:
             self._instruments.record(span)

@@ -15,12 +15,14 @@ from lctl.errors import LctlError, LogNotFound, RecordingError
 from lctl.events import Event
 from lctl.record.journal import JournalStore
 from lctl.stores.address import Address
-from lctl.stores.contract import Entry, Match, SessionRow
+from lctl.stores.contract import Entry, Match, SessionRow, origin_id
 from lctl.stores.copying import blocks
 from lctl.stores.sessionrows import fold_all
 from lctl.stores.sqlstore import conflict
 from lctl.stores.texts import around, terms, texts
 
+#: Name and inode.
+File = tuple[str, int]
 SUFFIX = ".lctl.json"
 _POLL = 0.05
 
@@ -31,8 +33,8 @@ class FolderStore:
     def __init__(self, address: Address) -> None:
         self.address = address
         self.folder = Path(address.place or os.environ.get("LCTL_DIR") or ".lctl")
-        self._ids: dict[tuple[str, int], str] = {}  # (name, inode) -> chain id
-        self._names: dict[str, tuple[str, int]] = {}  # and back
+        self._headers: dict[File, tuple[str, str]] = {}  # -> chain id, and what the chain came of
+        self._files_of: dict[str, File] = {}  # chain id -> where it was found
 
     # -- writing -----------------------------------------------------------------------------
 
@@ -45,8 +47,8 @@ class FolderStore:
             return open_log(path).last_seq
         path = self._free(id)
         JournalStore(path, chain).forget()
-        key = (path.name, path.stat().st_ino)
-        self._ids[key], self._names[id] = id, key
+        file = (path.name, path.stat().st_ino)
+        self._headers[file], self._files_of[id] = (id, origin_id(chain)), file
         return 0
 
     def append(self, chain_id: str, first: int, lines: Sequence[bytes]) -> int:
@@ -88,8 +90,15 @@ class FolderStore:
         yield from found[:limit]
 
     def children(self, chain_id: str) -> list[Entry]:
-        mine = [one for one in self.entries() if one.origin == chain_id and one.id != chain_id]
-        return mine[::-1]
+        found = []
+        for file in self._looked_at():
+            id, origin = self._headers.get(file, ("", ""))
+            if origin == chain_id != id:
+                try:
+                    found.append(_entry(open_log(self.folder / file[0])))
+                except LctlError:
+                    continue  # removed meanwhile
+        return sorted(found, key=lambda entry: (entry.started, entry.id))
 
     def read(self, chain_id: str, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
         return open_log(self.path(chain_id)).lines(start, stop)
@@ -146,7 +155,7 @@ class FolderStore:
         if path is None:
             return False
         store = JournalStore(path, {"id": chain_id})  # refused while its program writes it
-        self._forget(self._names.get(chain_id))  # a new file of that name may have the same inode
+        self._forget(self._files_of.get(chain_id))  # a new file of that name may have the same inode
         path.unlink()
         store.forget()
         return True
@@ -179,40 +188,42 @@ class FolderStore:
 
     def _known(self, chain_id: str) -> Path | None:
         """The file the chain was found in before, if it still is the same one."""
-        key = self._names.get(chain_id)
-        if key is None:
+        file = self._files_of.get(chain_id)
+        if file is None:
             return None
-        path = self.folder / key[0]
+        path = self.folder / file[0]
         try:
-            if path.stat().st_ino == key[1] and open_log(path).id == chain_id:
+            if path.stat().st_ino == file[1] and open_log(path).id == chain_id:
                 return path
         except (OSError, LctlError):
             pass
-        self._forget(key)
+        self._forget(file)
         return None
 
     def _searched(self, chain_id: str) -> Path | None:
-        """By the headers of files not seen before: of thousands, each one looked at again costs too much."""
-        listed = self._listed()
-        for key in sorted(key for key in listed if key not in self._ids):
-            try:
-                id = open_log(self.folder / key[0]).id
-            except LctlError:
-                continue
-            if id:
-                self._ids[key] = id
-        found = min((key for key in listed if self._ids.get(key) == chain_id), default=None)
-        if found is None:
+        fitting = [file for file in self._looked_at() if self._headers.get(file, ("",))[0] == chain_id]
+        if not fitting:
             return None
-        self._names[chain_id] = found
+        found = self._files_of[chain_id] = min(fitting)
         return self.folder / found[0]
 
-    def _forget(self, key: tuple[str, int] | None) -> None:
-        if key is not None:
-            self._names.pop(self._ids.pop(key, ""), None)
+    def _looked_at(self) -> set[File]:
+        """The log files. Headers are read of those not seen before: of thousands, all would cost too much."""
+        listed = self._listed()
+        for file in listed - self._headers.keys():
+            try:
+                log = open_log(self.folder / file[0])
+            except LctlError:
+                continue
+            if log.id:
+                self._headers[file] = log.id, origin_id(log.chain)
+        return listed
 
-    def _listed(self) -> set[tuple[str, int]]:
-        """Names and inodes of the log files."""
+    def _forget(self, file: File | None) -> None:
+        if file is not None:
+            self._files_of.pop(self._headers.pop(file, ("",))[0], None)
+
+    def _listed(self) -> set[File]:
         try:
             with os.scandir(self.folder) as found:
                 return {(one.name, one.inode()) for one in found if one.name.endswith(SUFFIX)}

@@ -170,6 +170,32 @@ def test_a_back_end_that_does_not_answer_is_given_up_and_said(
         answer.set()
 
 
+def test_what_a_slow_back_end_does_not_take_is_said_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """That spans are dropped: by lctl, and not in the program's own logging."""
+    quiet._told = False
+    taking = threading.Event()
+
+    class Slow(InMemorySpanExporter):
+        def export(self, spans: Any) -> Any:
+            taking.wait(60)
+            return super().export(spans)
+
+    live = lctl.otel.export_live(span_exporter=Slow(), interval=3600)
+    try:
+        with LCTLSession("run-1", tmp_path / "run.lctl.json") as session:
+            for _ in range(34_000):
+                session.tool_call("t", {}, "ok")
+        live._look()
+    finally:
+        taking.set()
+        live.stop()
+    said = capsys.readouterr().err
+    assert said.count("lctl: OpenTelemetry: Queue full") == 1 and "the log itself is complete" in said
+    assert caplog.records == []
+
+
 def test_a_program_exports_by_its_environment_alone(tmp_path: Path) -> None:
     """LCTL_OTEL: over HTTP to a receiver, and imported there it is the same run, children included."""
     program = tmp_path / "program.py"
