@@ -77,6 +77,9 @@ def test_what_others_trace_stays() -> None:
         {"traceparent": "nonsense", "tracestate": "lctl=,=,@@,lctl=x"},
         7,
         {"traceparent": "00-" + "0" * 32},
+        {"traceparent": f"00-{'0' * 32}-{'b' * 16}-01"},
+        {"traceparent": f"00-{'a' * 32}-{'0' * 16}-01"},
+        {"traceparent": f"ff-{'a' * 32}-{'b' * 16}-01"},
         {"tracestate": "lctl=a%00b@1"},  # no store has such an id
     ],
 )
