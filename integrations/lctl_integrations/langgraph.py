@@ -32,6 +32,7 @@ class LangGraph:
     supported = ">=1,<2"
     modules = (
         "langgraph.pregel._loop",
+        "langgraph.pregel._messages",
         "langgraph.pregel._runner",
         "langgraph.pregel.main",
         "langgraph.runtime",
@@ -42,6 +43,9 @@ class LangGraph:
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == "langgraph.pregel._loop":
             patches.wrap(module, "PregelLoop._put_checkpoint", _put)
+            patches.wrap(module, "DuplexStream", langgraph_doings.joined)
+        elif module.__name__ == "langgraph.pregel._messages":
+            patches.wrap(module, "StreamMessagesHandler._emit", langgraph_doings.emitted)
         elif module.__name__ == "langgraph.pregel._runner":
             patches.wrap(module, "_panic_or_proceed", _panic)
         elif module.__name__ == "langgraph.runtime":

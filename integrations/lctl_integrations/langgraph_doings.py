@@ -1,6 +1,7 @@
 """What a tool does beside its result: chunks it writes into the stream of the graph it runs in, values it
 puts into the graph's store in memory, and events of its own that it dispatches to callbacks, in a graph or
-not. Recorded with its call; a rerun, which does not run the tool, does them again.
+not; also what models and graphs that it asks tell the stream (`langgraph_streams`). Recorded with its call; a
+rerun, which does not run the tool, does them again.
 
 Nothing of LangGraph is imported.
 """
@@ -8,7 +9,7 @@ Nothing of LangGraph is imported.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import replace
 from itertools import count
@@ -19,10 +20,12 @@ from lctl.guard import guard
 from lctl.instrument.structure import changeable
 from lctl.session import border
 from lctl.session.default import get_session
+from lctl_integrations import langgraph_streams
 
 _WRITTEN = "what a LangChain tool does beside its result"
 _RUNTIME = "__pregel_runtime"  # in a run's configuration
 _CHUNK, _PUT, _EVENT = "chunk", "put", "event"
+_TOKEN, _WITHIN = "token", "within"  # of models and graphs that the tool asks
 #: As a put, [it, its vectors]: a rerun does not embed.
 _INDEXED = "indexed"
 _ages = count()
@@ -36,6 +39,7 @@ class Doings:
 
     Attributes:
         done: [kind, value] of each, in order; a served call fills it with the recorded ones.
+        config: what the tool was called with.
         context: the program's own (`context_schema`), and what its attributes hold that can be changed.
     """
 
@@ -46,7 +50,7 @@ class Doings:
         self.context = () if context is None else changeable(context)
         store = getattr(runtime, "store", None)
         self.store = store if _is_in_memory(store) else None
-        self._config, self._runtime, self._outer = config, runtime, outer
+        self.config, self._runtime, self._outer = config, runtime, outer
         self._token: Token[Doings | None] | None = None
 
     def note(self, kind: str, value: Any, of: Any) -> None:
@@ -66,9 +70,16 @@ class Doings:
         if self._outer is not None:
             self._outer.note_event(name, data, manager, run_id)
 
+    def outward(self) -> Iterator[Doings]:
+        """This call, and those of the tools that it is made in."""
+        one: Doings | None = self
+        while one is not None:
+            yield one
+            one = one._outer
+
     def _callbacks(self) -> Any:
         """Who hears of the tool: a manager, or handlers."""
-        return self._config.get("callbacks") if isinstance(self._config, Mapping) else None
+        return self.config.get("callbacks") if isinstance(self.config, Mapping) else None
 
     def __enter__(self) -> None:
         self._token = _running.set(self)
@@ -108,12 +119,16 @@ class Doings:
             op, vectors = value
             self.store.batch([op._replace(index=False)])
             self.store._vectors[op.namespace][op.key] = vectors
+        elif kind == _TOKEN:
+            langgraph_streams.repeat_token(self.config, value)
+        elif kind == _WITHIN:
+            langgraph_streams.repeat_chunk(self.config, value)
 
     def _event(self, value: Any) -> tuple[str, Any, Any]:
         """Name, data, and by which configuration it goes out: that of the run around, which a tool can be
         given, or the tool's own (None), in which the running code is."""
         name, data, is_around = value
-        return name, data, self._config if is_around else None
+        return name, data, self.config if is_around else None
 
 
 _running: ContextVar[Doings | None] = ContextVar("lctl_langgraph_doings", default=None)
@@ -170,6 +185,52 @@ def _note_event(doings: Doings, manager: Any, name: str, data: Any, run_id: Any 
     except Unfaithful:
         return
     doings.note_event(name, kept, manager, run_id)
+
+
+def emitted(wrapped: Any, handler: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`StreamMessagesHandler._emit((namespace, metadata), message, *, dedupe=False)`."""
+    doings = _running.get()
+    message = args[1] if len(args) > 1 else kwargs.get("message")
+    if doings is None or (kwargs.get("dedupe") and getattr(message, "id", None) in handler.seen):
+        return wrapped(*args, **kwargs)
+    result = wrapped(*args, **kwargs)  # gives the message an id
+    with guard(_WRITTEN):
+        for one in doings.outward():
+            value = langgraph_streams.of_token(one.config, handler, args[0], message)
+            if value is not None:
+                _keep(one, _TOKEN, value)
+    return result
+
+
+def joined(wrapped: Any, _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`DuplexStream(own, that of the graph around)`, by which a graph within tells both."""
+    doings = _running.get()
+    if doings is not None and len(args) > 1:
+        with guard(_WRITTEN):
+            args = (args[0], _noted(doings, args[1]), *args[2:])
+    return wrapped(*args, **kwargs)
+
+
+def _noted(doings: Doings, stream: Any) -> Any:
+    """The stream, by which it is known what it is told. One that began in the tool is nothing to note."""
+    around = [one for one in doings.outward() if langgraph_streams.stream_of(one.config) is stream]
+    if not around:
+        return stream
+
+    def tell(chunk: Any) -> Any:
+        with guard(_WRITTEN):
+            for one in around:
+                _keep(one, _WITHIN, langgraph_streams.of_chunk(one.config, chunk))
+        return stream(chunk)
+
+    return type(stream)(tell, stream.modes)
+
+
+def _keep(doings: Doings, kind: str, value: list[Any]) -> None:
+    try:
+        doings.done.append([kind, decode(encode(value))])  # as it is now
+    except Unfaithful:  # or the whole tool would have to run again for it
+        pass
 
 
 def put(wrapped: Any, store: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -16,6 +16,7 @@ import msgspec
 
 from lctl.analysis.changes import FieldChange, changes
 from lctl.analysis.describe import describe, summary
+from lctl.analysis.gaps import following, opposite
 from lctl.analysis.log import Log, model_of, text, tokens_of
 from lctl.analysis.matching import match
 from lctl.analysis.prices import Prices
@@ -106,6 +107,9 @@ class Differences(Sequence[Difference]):
     def __iter__(self) -> Iterator[Difference]:
         return self._shown(self._found)
 
+    def first(self) -> _Found | None:
+        return self._found[0] if self._found else None
+
     def numbers(self) -> dict[tuple[int, int], int]:
         """(left seq or 0, right seq or 0) -> place of the difference whose event that is."""
         mine, other = self._left.seqs, self._right.seqs
@@ -157,15 +161,11 @@ class Diff:
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """(left seq, right seq) of all events, 0 where a side has none, in the order of the left run; what
-        only the right one has comes behind what it followed there."""
+        only the right one has comes behind what it followed there, and what the left one did instead."""
         (mine, other), (pairs, other_pairs) = self._traces, self._pairs
         behind: dict[int, list[int]] = {}
-        after = -1
-        for m, n in enumerate(other_pairs):
-            if n >= 0:
-                after = n
-            else:
-                behind.setdefault(after, []).append(other.seqs[m])
+        for m, after in following(pairs, other_pairs):
+            behind.setdefault(after, []).append(other.seqs[m])
         for seq in behind.get(-1, ()):
             yield 0, seq
         for n, m in enumerate(pairs):
@@ -177,6 +177,20 @@ class Diff:
     def first_divergence(self) -> Difference | None:
         """The earliest difference; None when the runs are the same."""
         return self.differences[0] if self.differences else None
+
+    @cached_property
+    def instead(self) -> Event | None:
+        """What the run that lacks the first divergence did in its place, and the other one did not; None
+        where it did nothing else there."""
+        first = self.differences.first()
+        (mine, other), (pairs, other_pairs) = self._traces, self._pairs
+        if first is None or (first.left >= 0 and first.right >= 0):
+            return None
+        if first.left >= 0:
+            m = opposite(first.left, pairs, other_pairs)
+            return other.log.event(other.seqs[m]) if m >= 0 else None
+        n = opposite(first.right, other_pairs, pairs)
+        return mine.log.event(mine.seqs[n]) if n >= 0 else None
 
     @cached_property
     def left(self) -> Stats:
@@ -216,7 +230,10 @@ def lines(value: Diff, names: tuple[str, str] = ("v1", "v2")) -> list[str]:
     if first is None:
         return [f"No difference in {plural(value.equal, 'event')}."]
     at = first.left or first.right
-    texts = [_line(first.left), _line(first.right)]
+    sides = (first.left or value.instead, first.right or value.instead)
+    texts = [_line(side) for side in sides]
+    if first.kind != "changed" and texts[0] == texts[1]:
+        texts = [describe(side) for side in sides if side]
     if first.left is not None and first.right is not None and texts[0] == texts[1] and first.fields:
         change = first.fields[0]
         texts = [f"{texts[0]} {change.path}: {plain(side, 60)}" for side in (change.left, change.right)]
@@ -246,7 +263,8 @@ def _differences(
     other_pairs: Sequence[int],
     moved: set[int],
 ) -> list[_Found]:
-    """In the order of the left; what only the right has comes after what it followed there."""
+    """In the order of the left; what only the right has comes after what it followed there, and what the left
+    did instead."""
     found: list[tuple[tuple[int, int, int], _Found]] = []
     keys, other_keys = left.keys, right.keys
     unlike = {n for n, m in enumerate(pairs) if m >= 0 and keys[n] != other_keys[m]}
@@ -258,12 +276,11 @@ def _differences(
         found.append(((n, 0, 0), _Found(n, -1, events=events)))
     alone = _only(right, other_pairs)
     if alone:
-        after = -1
-        for m, n in enumerate(other_pairs):
-            if n >= 0:
-                after = n
-            elif m in alone:
-                found.append(((after, 1, m), _Found(-1, m, events=alone[m])))
+        found += [
+            ((after, 1, m), _Found(-1, m, events=alone[m]))
+            for m, after in following(pairs, other_pairs)
+            if m in alone
+        ]
     found.sort(key=lambda one: one[0])
     return [one for _, one in found]
 

@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 _SORTED = orjson.OPT_SORT_KEYS
+_DIGEST = 16
 _TEXTS = frozenset({"text", "input_text", "output_text"})
 # Of any content part or item: caching marks, annotations and parsed copies made by providers and SDKs.
 _UNSEEN = frozenset(
@@ -41,7 +42,7 @@ def identity(message: dict[str, Any]) -> bytes:
     content = message.get("content")
     role = message.get("role")
     if type(content) is str and type(role) is str and (len(message) == 2 or _only_text(message)):
-        return blake2b(f"{role}\0{content}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        return blake2b(f"{role}\0{content}".encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
     try:
         known = canonical(message)
         content = known.get("content")
@@ -69,6 +70,21 @@ def marks(message: dict[str, Any]) -> frozenset[bytes] | None:
     return frozenset(found) or None
 
 
+def references(message: dict[str, Any]) -> frozenset[bytes]:
+    """Ids of the items that a message of items consists of, where some are named by their id alone
+    (`item_reference` of the Responses API); of any other message none."""
+    parts = message.get("content")
+    items = [part for part in parts if type(part) is dict] if type(parts) is list else []
+    if not any(item.get("type") == "item_reference" for item in items):
+        return frozenset()
+    return frozenset(item["id"].encode("utf-8", "replace") for item in items if type(item.get("id")) is str)
+
+
+def item_ids(marks: frozenset[bytes]) -> frozenset[bytes]:
+    """Those of the `marks` of a message that are ids of its items; annotations are there as digests."""
+    return frozenset(mark for mark in marks if len(mark) != _DIGEST)
+
+
 def _only_text(message: dict[str, Any]) -> bool:
     """Whether everything beside role and content counts as absent: the usual answer of an SDK."""
     for key, value in message.items():
@@ -78,7 +94,7 @@ def _only_text(message: dict[str, Any]) -> bool:
 
 
 def _digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=16).digest()
+    return blake2b(data, digest_size=_DIGEST).digest()
 
 
 def canonical(message: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import signal
 import socket
@@ -127,16 +128,24 @@ def serve(
         server.run(sockets=[listening])
     except KeyboardInterrupt:
         sys.stderr.write("\n")
+    finally:
+        gc.freeze()  # of the objects of a long log: to collect them at the end takes ten seconds
 
 
 def _ending_streams(server: Any) -> Any:
-    """The server, which tells pages that follow a run of its end: they would hold it up."""
+    """The server, which tells pages that follow a run of its end: they would hold it up.
+
+    What its end cuts off is no error to be printed with a traceback.
+    """
+    import logging
+
     from lctl.debugger.streaming import ENDING
 
     leave = server.handle_exit
 
     def handle_exit(sig: int, frame: Any) -> None:
         ENDING.set()
+        logging.getLogger("uvicorn.error").disabled = True
         leave(sig, frame)
 
     server.handle_exit = handle_exit

@@ -52,7 +52,8 @@ class Chains:
         parent = row.value.get("parentUuid")
         above = parent if isinstance(parent, str) and parent else None
         own = row.value.get("message")
-        if row.value.get("type") not in ("user", "assistant") or not isinstance(own, dict):
+        said = row.value.get("type") in ("user", "assistant") and not is_failure(row)
+        if not said or not isinstance(own, dict):
             if id:
                 self._passed[id] = above
             return
@@ -254,7 +255,7 @@ class _Hosts:
         for call in (text(named.get("toolUseId")), self._by_agent.get(entry.chain, "")):
             if call in self._by_call:
                 return self._by_call[call], call
-        waiting = self._by_prompt.get(_words(entry), [])
+        waiting = self._by_prompt.get(words(entry.row), [])
         return waiting.pop(0) if waiting else None
 
 
@@ -267,8 +268,13 @@ def results(entry: Entry) -> list[str]:
     return found if found and len(found) == len(parts) else []
 
 
-def _words(entry: Entry) -> str:
-    content = mapping(entry.row.value.get("message")).get("content")
+def is_failure(row: Row) -> bool:
+    """Whether it tells of a call that failed, in an answer's words."""
+    return row.value.get("isApiErrorMessage") is True
+
+
+def words(row: Row) -> str:
+    content = mapping(row.value.get("message")).get("content")
     return content if isinstance(content, str) else "".join(text(part.get("text")) for part in dicts(content))
 
 

@@ -47,6 +47,7 @@ def read_rows(rows: list[Row], draft: Draft) -> None:
     for entry in chains.entries:
         _message(draft, chains, entry, common)
         _edits(draft, entry)
+    _failures(draft, rows, chains)
     draft.agents.update(chains.agents())
     _summaries(draft, rows, chains)
     if draft.said:
@@ -87,6 +88,21 @@ def _message(draft: Draft, chains: Chains, entry: Entry, common: dict[str, Any])
         call=_call(row, own), conversation=chains.conversation(entry), details=details,
         where=entry.row.where, **place,
     )  # fmt: skip
+
+
+def _failures(draft: Draft, rows: list[Row], chains: Chains) -> None:
+    """Calls that failed: Claude Code shows the error as an answer, and sends it to no model."""
+    for row in rows:
+        if not claudechains.is_failure(row):
+            continue
+        prompt = chains.message_above(text(row.value.get("uuid")))
+        error = claudechains.words(row)
+        if prompt is None:
+            draft.lose("call that failed, of a prompt that is not in the file", row.where)
+        else:
+            said = draft.message(prompt)
+            call = Call(provider="anthropic", error=error or text(row.value.get("error")) or "failed")
+            draft.fail(prompt, call, at=row.value.get("timestamp"), agent=said.agent)
 
 
 def _edits(draft: Draft, entry: Entry) -> None:
@@ -148,6 +164,8 @@ def _summaries(draft: Draft, rows: list[Row], chains: Chains) -> None:
                 draft.fact(f"summary:{leaf}", text(row.value.get("summary")), leaf, source="claude-code")
         elif kind == "meta":
             continue  # of a sub-agent's file: its name and its call
+        elif claudechains.is_failure(row):
+            continue
         elif kind not in ("user", "assistant") or not isinstance(row.value.get("message"), dict):
             subtype = text(row.value.get("subtype"))
             named = f"{kind or 'untyped'} ({subtype})" if subtype else kind or "untyped"

@@ -2,6 +2,7 @@
 
 What the model gave without a tool's result between is one answer. Its tokens are told by the `token_count`
 after it. Events that repeat items for the screen are passed over. A compaction begins anew, with its summary.
+Turns that were rolled back are a branch: what follows goes on from before them.
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ from lctl.importing.draft import Call, Draft
 from lctl.importing.source import Row, Source
 from lctl.importing.values import dicts, mapping, text, tokens, without
 
-_ROWS = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
+_MARKS = frozenset({"session_meta", "response_item"})
 #: Events that say what an item says, too, or how the screen was drawn.
 _REPEATED = frozenset(
     {
-        "user_message",
         "agent_message",
         "agent_reasoning",
         "agent_reasoning_raw_content",
@@ -38,7 +38,7 @@ def sees(source: Source) -> str:
     kinds = {
         text(row.value.get("type")) for row in source.rows[:20] if isinstance(row.value.get("payload"), dict)
     }
-    if kinds & {"session_meta", "response_item"} and kinds <= set(_ROWS) | {"ghost_commit"}:
+    if kinds & _MARKS:
         return "rows with type and payload, as Codex writes them"
     return ""
 
@@ -61,6 +61,7 @@ class _Items:
         self._call: Call | None = None  # of the newest answer, until its tokens are told
         self._model: str | None = None
         self._provider: str | None = None
+        self._turns: list[str | None] = []  # what was the leaf before each of the user's turns
 
     def take(self, row: Row) -> None:
         payload = mapping(row.value.get("payload"))
@@ -90,6 +91,7 @@ class _Items:
         """What the model reads from here on: the items that were kept, else the summary alone."""
         self.end()
         self._leaf = None
+        self._turns.clear()
         kept = dicts(payload.get("replacement_history"))
         for message in group(kept)[0] if kept else [{"role": "user", "content": payload.get("message")}]:
             self._add(row, message, {"compacted": True})
@@ -120,8 +122,26 @@ class _Items:
                     reasoning=used.get("reasoning_output_tokens"),
                 )
                 self._call = None
+        elif kind == "user_message":
+            self._turn()
+        elif kind == "thread_rolled_back":
+            self._roll_back(row, payload.get("num_turns"))
         elif kind not in _REPEATED:
             self._draft.lose(f"{kind or 'untyped'} event: no message", row.where)
+
+    def _turn(self) -> None:
+        """The user's message that was told last begins a turn; what the program says as the user does not."""
+        leaf = self._leaf
+        if leaf is not None and self._draft.message(leaf).message["role"] == "user":
+            self._turns.append(self._draft.message(leaf).parent)
+
+    def _roll_back(self, row: Row, count: object) -> None:
+        self.end()
+        if not isinstance(count, int) or not 0 < count <= len(self._turns):
+            self._draft.lose("rollback of turns that are not in the file", row.where)
+            return
+        self._leaf = self._turns[-count]
+        del self._turns[-count:]
 
     def end(self) -> None:
         """The answer is whole: something else follows it."""

@@ -12,11 +12,13 @@ from lctl.errors import NotImportable
 from lctl.importing.draft import Call, Draft
 from lctl.importing.source import Source
 from lctl.importing.usages import counts_of
-from lctl.importing.values import dicts, mapping, text, tokens, without
+from lctl.importing.values import dicts, mapping, text, tokens, whole, without
 from lctl.spans import conventions as names
 
 #: What an answer has beside what was said: it is told by its call.
 _OF_ANSWERS = ("id", "type", "model", "usage", "stop_reason", "stop_sequence", "finish_reason")
+#: What Cline keeps beside what was said.
+_CLINE = frozenset({"ts", "modelInfo", "metrics"})
 _COUNTS = {
     "input": names.INPUT_TOKENS,
     "output": names.OUTPUT_TOKENS,
@@ -47,11 +49,11 @@ def read(source: Source, draft: Draft) -> None:
 
 def _lists(source: Source) -> list[tuple[str, list[dict[str, Any]], dict[str, Any]]]:
     """(place, messages, what stands around them) of each conversation."""
-    whole = source.document
-    if isinstance(whole, list) and whole and _is_message(whole[0]):
-        return [("message", dicts(whole), {})]
-    if isinstance(whole, list) and whole and isinstance(whole[0], list):
-        return [(f"item {n}", dicts(one), {}) for n, one in enumerate(whole, 1) if dicts(one)]
+    told = source.document
+    if isinstance(told, list) and told and _is_message(told[0]):
+        return [("message", dicts(told), {})]
+    if isinstance(told, list) and told and isinstance(told[0], list):
+        return [(f"item {n}", dicts(one), {}) for n, one in enumerate(told, 1) if dicts(one)]
     if source.is_lines and _is_message(source.rows[0].value):
         return [("message", [row.value for row in source.rows], {})]
     found = []
@@ -90,6 +92,7 @@ def _conversation(
         about = without(about, "output") if dicts(around.get("output")) else about
     if isinstance(system, str | list) and system:
         messages = [{"role": "system", "content": system}, *messages]
+    of_cline = any("modelInfo" in message for message in messages)
     for count, message in enumerate(messages, 1):
         place = (
             f"{where}, message {count}" if number is not None or where != "message" else f"message {count}"
@@ -101,11 +104,14 @@ def _conversation(
         details: dict[str, Any] = {"conversation": about} if parent is None and about else {}
         if parent is None and name:
             details["id"] = name
-        call = _call(message)
+        call, at = _call(message), _time(message)
         if call is not None:
             message = without(message, *_OF_ANSWERS) | {"content": message.get("content")}
+        elif of_cline:
+            call = _of_cline(draft, message, place)
+            message = {key: one for key, one in message.items() if key not in _CLINE}
         draft.add(
-            id, message, parent, at=_time(message), agent=text(message.get("agent")), call=call,
+            id, message, parent, at=at, agent=text(message.get("agent")), call=call,
             conversation=conversation, details=details, where=place,
         )  # fmt: skip
         parent = id
@@ -125,10 +131,25 @@ def _call(message: dict[str, Any]) -> Call | None:
     )
 
 
+def _of_cline(draft: Draft, message: dict[str, Any], place: str) -> Call | None:
+    """The call that gave a message, as Cline keeps it beside what was said."""
+    about = mapping(message.get("modelInfo"))
+    if message.get("role") != "assistant" or not text(about.get("modelId")):
+        return None
+    used = mapping(mapping(message.get("metrics")).get("tokens"))
+    cached = whole(used.get("cached"))  # beside the prompt
+    if cached:
+        draft.lose("which tokens were read from a cache: Cline tells those read and written as one", place)
+    counted = tokens(input=whole(used.get("prompt")) + cached, output=used.get("completion"))
+    provider = text(about.get("providerId")) or None
+    return Call(model=text(about["modelId"]), provider=provider, tokens=counted if used else None)
+
+
 def _time(message: dict[str, Any]) -> Any:
     return (
         message.get("timestamp")
         or message.get("created_at")
+        or message.get("ts")
         or mapping(message.get("metadata")).get("timestamp")
     )
 

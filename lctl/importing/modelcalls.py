@@ -70,7 +70,7 @@ def read(source: Source, draft: Draft) -> None:
         name = row.value.get("custom_id")
         if exchange is not None:
             found.append(exchange)
-            if exchange.answer is not None and not _prompt(exchange.request):
+            if exchange.answer is not None and not prompt_of(exchange.request):
                 draft.lose("what the model was asked: the file holds the answer alone", row.where)
             waiting.pop(name, None) if isinstance(name, str) else None
         elif name not in asked:
@@ -137,7 +137,7 @@ def _request(value: dict[str, Any]) -> dict[str, Any]:
     """What the model was asked, as its API takes it; {} where the row does not say."""
     for one in (mapping(value_of(value.get(key))) for key in _REQUESTS):
         for held in (one, mapping(value_of(one.get("body")))):
-            if _prompt(held):
+            if prompt_of(held):
                 return held
     if not dicts(value.get("messages")):
         return {}
@@ -146,7 +146,8 @@ def _request(value: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def _prompt(request: dict[str, Any]) -> Messages:
+def prompt_of(request: dict[str, Any]) -> Messages:
+    """The messages of a request, whichever API takes it; [] where it has none."""
     contents = request.get("contents")
     if contents:
         system = request.get("systemInstruction") or request.get("system_instruction")
@@ -186,29 +187,38 @@ def _own_id(id: str) -> str:
     return told.partition("response_id:")[2] or id if head == "resp" and told.startswith("litellm:") else id
 
 
-def _span(exchange: _Exchange, talks: dict[str, Messages]) -> Span:
-    """The call as a span of a model: the tree of what was said is made of these."""
-    request, answer, error = exchange.request, exchange.answer, exchange.error
-    read = _prompt(request)
-    before = talks.get(text(request.get("previous_response_id")), [])
-    if before:  # instructions are given anew with each call
-        read = [*before, *(one for one in read if one.get("role") != "system")]
+def told(request: dict[str, Any], answer: Answer | None, read: Messages) -> dict[str, Any]:
+    """Attributes of a model's span: what the call read (`read`), how it was asked, what it gave."""
     said: dict[str, Any] = {
         "openinference.span.kind": "LLM",
         names.REQUEST_MODEL: text(request.get("model")),
         names.MESSAGES: (read, answer.messages if answer else []),
         "llm.invocation_parameters": without(request, *_SAID),
+    }
+    if answer is not None:
+        said |= {names.RESPONSE_MODEL: answer.model, names.RESPONSE_ID: answer.id, **answer.counts}
+        said[names.PROVIDER] = answer.provider
+        said[names.FINISH_REASONS] = [one for one in answer.reasons if one]
+    for n, tool in enumerate(dicts(request.get("tools"))):
+        said[f"llm.tools.{n}.tool.json_schema"] = tool
+    return said
+
+
+def _span(exchange: _Exchange, talks: dict[str, Messages]) -> Span:
+    """The call as a span of a model: the tree of what was said is made of these."""
+    request, answer, error = exchange.request, exchange.answer, exchange.error
+    read = prompt_of(request)
+    before = talks.get(text(request.get("previous_response_id")), [])
+    if before:  # instructions are given anew with each call
+        read = [*before, *(one for one in read if one.get("role") != "system")]
+    said = told(request, answer, read) | {
         names.ERROR_TYPE: error.get("type", ""),
         "llm.cost.total": exchange.about.get("response_cost") or "",  # LiteLLM
         "row": exchange.about,
     }
     if answer is not None:
         talks[_own_id(answer.id)] = [*read, *answer.messages]
-        said |= {names.RESPONSE_MODEL: answer.model, names.RESPONSE_ID: answer.id, **answer.counts}
         said[names.PROVIDER] = answer.provider or text(exchange.about.get("custom_llm_provider"))
-        said[names.FINISH_REASONS] = [one for one in answer.reasons if one]
-    for n, tool in enumerate(dicts(request.get("tools"))):
-        said[f"llm.tools.{n}.tool.json_schema"] = tool
     return Span(
         "", "", "", text(exchange.about.get("custom_id")), *exchange.times,
         {key: one for key, one in said.items() if one not in ("", {}, [])},

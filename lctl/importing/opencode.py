@@ -1,7 +1,8 @@
 """Sessions of OpenCode, as `opencode export` writes them: `{"info", "messages": [{"info", "parts"}]}`.
 
 Each step of an answer (from `step-start` to `step-finish`) is one model call; its tools carry their results,
-which are messages of their own here.
+which are messages of their own here. After a compaction the model reads its summary in place of what was
+before.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from lctl.importing.draft import Call, Draft, Edit
 from lctl.importing.source import Source
 from lctl.importing.values import as_json, dicts, function_call, mapping, text, tokens, whole, without
 
-_SHOWN = ("text", "reasoning", "tool", "file", "step-start", "step-finish")
+_SHOWN = ("text", "reasoning", "tool", "file", "step-start", "step-finish", "compaction")
+#: What OpenCode asks where a summary stands for all that was before.
+_ASKED = "What did we do so far?"
 
 
 def sees(source: Source) -> str:
@@ -36,9 +39,15 @@ def read(source: Source, draft: Draft) -> None:
         )
     draft.agent = "opencode"
     draft.about["session"] = mapping(document.get("info"))
+    undone = text(mapping(draft.about["session"].get("revert")).get("messageID"))
     leaf: str | None = None
-    for n, message in enumerate(dicts(document["messages"]), 1):
-        leaf = _Message(draft, message, f"message {n}").add(leaf)
+    for n, one in enumerate(dicts(document["messages"]), 1):
+        message = _Message(draft, one, f"message {n}")
+        if undone and message.id == undone:
+            draft.lose("that the messages from here on were taken back", f"message {n}")
+        leaf = message.add(leaf)
+        if leaf is not None and message.is_summary:
+            leaf = message.begin_anew(leaf)
 
 
 class _Message:
@@ -47,21 +56,38 @@ class _Message:
         self._info = mapping(message.get("info"))
         self._parts = dicts(message.get("parts"))
         self._where = where
-        self._id = text(self._info.get("id")) or where
+        self.id = text(self._info.get("id")) or where
 
     def add(self, parent: str | None) -> str | None:
         for part in self._parts:
             if text(part.get("type")) not in _SHOWN:
                 self._draft.lose(f"{text(part.get('type')) or 'untyped'} part: no content", self._where)
         if self._info.get("role") != "assistant":
-            content = [_block(part) for part in self._parts if part.get("type") in ("text", "file")]
+            content = [
+                _block(part) for part in self._parts if part.get("type") in ("text", "file", "compaction")
+            ]
             message = {"role": text(self._info.get("role")) or "user", "content": content}
-            self._add(self._id, message, parent, mapping(self._info.get("time")).get("created"))
-            return self._id
+            self._add(self.id, message, parent, mapping(self._info.get("time")).get("created"))
+            return self.id
         steps = _steps(self._parts)
         for n, parts in enumerate(steps, 1):
-            parent = self._step(f"{self._id}:{n}" if len(steps) > 1 else self._id, parts, parent)
+            parent = self._step(f"{self.id}:{n}" if len(steps) > 1 else self.id, parts, parent)
         return parent
+
+    @property
+    def is_summary(self) -> bool:
+        done = self._info.get("finish") or mapping(self._info.get("time")).get("completed")
+        return self._info.get("summary") is True and bool(done) and not self._info.get("error")
+
+    def begin_anew(self, summary: str) -> str:
+        """The summary as what follows reads it; its id there."""
+        at = mapping(self._info.get("time")).get("completed")
+        self._add(f"{self.id}:asked", {"role": "user", "content": [_block({"type": "compaction"})]}, None, at)
+        said = self._draft.message(summary).message
+        self._add(
+            f"{self.id}:again", {"role": "assistant", "content": said["content"]}, f"{self.id}:asked", at
+        )
+        return f"{self.id}:again"
 
     def _step(self, id: str, parts: list[dict[str, Any]], parent: str | None) -> str:
         tools = [part for part in parts if part.get("type") == "tool"]
@@ -144,6 +170,8 @@ def _steps(parts: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 
 
 def _block(part: dict[str, Any]) -> dict[str, Any]:
+    if part.get("type") == "compaction":
+        return {"type": "text", "text": _ASKED}
     if part.get("type") == "text":
         return {"type": "text", "text": text(part.get("text"))}
     return {"type": "file", **without(part, "id", "sessionID", "messageID", "type")}

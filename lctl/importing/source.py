@@ -1,4 +1,4 @@
-"""The file to import: its bytes, and what they are as JSON, as lines of JSON, as an archive."""
+"""The file to import: its bytes, and what they are as JSON, as lines of JSON, as a table, as an archive."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from lctl.codec.bytesource import MemoryBytes
 from lctl.codec.compression import is_compressed, unpack
 from lctl.codec.lines import decode
 from lctl.errors import LogError, LogNotFound, NotALog, NotImportable
+from lctl.importing import tables
 
 _BOM = b"\xef\xbb\xbf"
 _ZIP = b"PK\x03\x04"
@@ -96,7 +97,9 @@ class Source:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """Objects: one per line of JSON Lines, the items of a JSON list, or the one document."""
+        """Objects: one per line of JSON Lines, or row of Parquet; items of a JSON list; the one document."""
+        if self.data.startswith(tables.MAGIC):
+            return [Row(f"row {n}", value) for n, value in enumerate(tables.rows_of(self.data, self.name), 1)]
         whole = self.document
         if isinstance(whole, dict):
             return [Row("the document", whole)]
@@ -126,7 +129,7 @@ class Source:
 
     @cached_property
     def is_lines(self) -> bool:
-        """JSON Lines of more than one line."""
+        """JSON Lines of more than one line, or a table."""
         return self.document is None and bool(self.rows)
 
     def _lines(self) -> Iterator[Row]:

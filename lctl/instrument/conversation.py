@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lctl.clock import Clock, system_clock
-from lctl.conversation.identity import identity, marks
+from lctl.conversation.identity import identity, marks, references
 from lctl.instrument.codecs.bodies import read_object
 from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
 from lctl.instrument.continuing import KEPT, Continuing
@@ -128,7 +128,10 @@ class Conversations(Continuing):
             key = identity(message)
             child = place.children.get(key)
             if child is None:
-                break
+                child = place.referred_to(references(message)) if message.get("role") == "assistant" else None
+                if child is None:
+                    break
+                key = child.identity
             place = child
             matched += 1
             if told is not None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lctl.conversation.identity import item_ids
+
 if TYPE_CHECKING:
     from lctl.session.messagegraph.lineage import Lineage
 
@@ -41,6 +43,14 @@ class Place:
         for node in reversed(self.nodes):
             if node.marks is not None and not marks.isdisjoint(node.marks):
                 return node
+        return None
+
+    def referred_to(self, ids: frozenset[bytes]) -> Place | None:
+        """Where the answer below is that consists of the items with these ids; None where there is none."""
+        for child in self.children.values() if ids else ():
+            for node in child.nodes:
+                if node.marks is not None and ids == item_ids(node.marks):
+                    return child
         return None
 
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from lctl.conversation.tree import Tree
-from lctl.training.contents import bare_identity, identity
+from lctl.training.contents import bare_identity, has_reasoning, identity
 
-Marks = tuple[int, bytes, bytes]
+Marks = tuple[int, bytes]
 
 #: Every reason there is.
 REASONS = (
@@ -33,6 +33,9 @@ class Breaks:
         stands_for: as in `Absorbed`.
         has_tokens: whether token ids of a message's call are in the log.
         is_own: False for messages of another log, which this one has come of.
+
+    Attributes:
+        went_on: first message of a row -> that of the row it goes on from, where they share no message.
     """
 
     def __init__(
@@ -54,6 +57,8 @@ class Breaks:
         self._answers: dict[tuple[bytes, bytes], int] = {}  # of the rows of the first `_known` tips
         self._indexed: set[int] = set()
         self._known = 0
+        self._spoken: dict[tuple[bytes, bytes], int] | None = None  # question and answer -> the answer
+        self.went_on: dict[int, int] = {}
 
     def reason(self, path: Sequence[int]) -> str | None:
         """Why the row with this path is one of its own; None: it begins a conversation."""
@@ -101,8 +106,10 @@ class Breaks:
         if not before:
             before = self._copied_from(path) or self._sent_back(path)
         if not before:
+            self._join(path)
             return None
         old = self._tree.way(self._tips[self._covered[before[-1]]], strict=False)
+        self.went_on[root] = old[0]
         return self._parted(path, old, 0, False)
 
     def _copied_from(self, path: Sequence[int]) -> list[int]:
@@ -110,12 +117,34 @@ class Breaks:
         origins = self._forest.origins
         return [origins[n] for n in path if n in origins and self._covered[origins[n]] >= 0][:1]
 
+    def _join(self, path: Sequence[int]) -> None:
+        """A path that begins a conversation may yet give back an answer of a row to come: an agent's, who
+        goes on when the one whose path this is has had the word."""
+        place = self._given_back(path)
+        if not place:
+            return
+        forest, seq = self._forest, self._tree.seq
+        if self._spoken is None:
+            self._spoken = {}
+            for number in forest.sampled:
+                asked = forest.parent_at(number, seq) if forest.seqs[number] <= seq else -1
+                if asked >= 0:
+                    self._spoken.setdefault(self._exchanged(asked, number), number)
+        found = self._spoken.get(self._exchanged(path[place - 1], path[place]))
+        if found is not None and forest.seqs[found] < forest.seqs[path[0]]:
+            self.went_on[path[0]] = forest.up(found, seq)[-1]
+
+    def _given_back(self, path: Sequence[int]) -> int:
+        """Where the first answer of a path is, if another path gave it and not this one; else 0."""
+        role_at, seq = self._forest.role_at, self._tree.seq
+        place = next((at for at, n in enumerate(path[:-1]) if role_at(n, seq) == "assistant"), 0)
+        return 0 if path[place] in self._forest.sampled else place
+
     def _sent_back(self, path: Sequence[int]) -> list[int]:
         """The answer of an earlier row that a path gives back as its own first one, to the same question: on
         the wire a list with another system prompt shares nothing with the one before."""
-        sampled, seq = self._forest.sampled, self._tree.seq
-        place = next((at for at, n in enumerate(path[:-1]) if self._forest.role_at(n, seq) == "assistant"), 0)
-        if not place or path[place] in sampled:
+        sampled, place = self._forest.sampled, self._given_back(path)
+        if not place:
             return []
         for tip in self._tips[self._known :]:
             old = self._tree.way(tip, strict=False)
@@ -173,7 +202,9 @@ class Breaks:
             )
             return "regenerate" if siblings else "fork"
         new_tail, old_tail = path[shared:-1], old[shared:]
-        if self._is_retry(here, there):
+        # A result that an answer follows, as it did, was changed when it had been read.
+        is_retry = self._is_retry(here, there)
+        if is_retry and not any(forest.role_at(n, seq) == "assistant" for n in new_tail):
             return "tool_retry"
         said = self._tree.node(here).data
         if "replaces" in said:
@@ -183,6 +214,8 @@ class Breaks:
         edited = self._aligned(new_tail, old_tail, forked)
         if edited is not None:
             return edited
+        if is_retry:
+            return "tool_retry"
         if forked:
             return "compaction" if forest.role_at(here, seq) != forest.role_at(there, seq) else "edit"
         if there in sampled and forest.role_at(here, seq) == "assistant":
@@ -199,10 +232,8 @@ class Breaks:
         limit = 64  # edits are near where paths part; a long tail is not read for nothing
         olds = [self._marks(n) for n in old[:limit]]
         # What was sampled on the new path is an answer of its own, and no old one that was kept.
-        news = [
-            (n, b"sampled %d" % n, b"") if n in self._forest.sampled else self._marks(n) for n in new[:limit]
-        ]
-        if news and olds and olds[0][2] == news[0][2] != b"" and olds[0][1] != news[0][1]:
+        news = [(n, b"sampled %d" % n) if n in self._forest.sampled else self._marks(n) for n in new[:limit]]
+        if news and olds and not _same(news[0], olds[0]) and self._is_stripped(new[0], old[0]):
             return "reasoning_stripped"
         while news and olds and _same(news[0], olds[0]):
             del news[0], olds[0]
@@ -217,10 +248,16 @@ class Breaks:
             return "delete"
         return "compaction" if gone >= 2 and added < gone else "edit"
 
+    def _is_stripped(self, new: int, old: int) -> bool:
+        """Whether the two say the same but for reasoning. What was sampled is an answer of its own."""
+        if new in self._forest.sampled:
+            return False
+        data, other = self._tree.node(new).data, self._tree.node(old).data
+        return (has_reasoning(data) or has_reasoning(other)) and bare_identity(data) == bare_identity(other)
+
     def _marks(self, number: int) -> Marks:
-        """What it is a copy of (itself if of nothing), and what it says, with and without reasoning."""
-        data = self._tree.node(number).data
-        return self._forest.origins.get(number, number), identity(data), bare_identity(data)
+        """What it is a copy of (itself if of nothing), and what it says."""
+        return self._forest.origins.get(number, number), identity(self._tree.node(number).data)
 
 
 def _shift(new: list[Marks], old: list[Marks]) -> tuple[int, int] | None:

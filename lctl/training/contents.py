@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from lctl.conversation.identity import canonical
 from lctl.conversation.node import LOG_KEYS
 from lctl.values import text
 
@@ -75,8 +76,19 @@ def identity(data: Data) -> bytes:
 
 
 def bare_identity(data: Data) -> bytes:
-    """`identity`, reasoning left out."""
-    return _bytes(_plain(without_reasoning(data)))
+    """Equal for messages that say the same to a model but for reasoning, however they are spelled: who leaves
+    the reasoning of an answer out most often sends the text that is left."""
+    bare = without_reasoning(data)
+    try:
+        return _bytes(canonical({key: value for key, value in bare.items() if key not in _ANSWER_KEYS}))
+    except (TypeError, RecursionError):  # nothing that an API gave
+        return _bytes(_plain(bare))
+
+
+def has_reasoning(data: Data) -> bool:
+    content = data.get("content")
+    parts = content if isinstance(content, list) else ()
+    return any(data.get(key) for key in _REASONING_KEYS) or any(map(_is_reasoning, parts))
 
 
 def is_redacted(data: Data) -> bool:

@@ -160,6 +160,8 @@ class Plan:
             return known[number]
 
         breaks = Breaks(self.tree, self.key, self.found.stands_for, has_tokens, self._is_own)
+        self._went_on = breaks.went_on
+        roots: list[int] = []
         for tip in self.found.tips:
             path = self.tree.way(tip, strict=False)
             mine = [n for n in self.trainable(path) if self.every or self.trains[n] < 0]
@@ -178,7 +180,8 @@ class Plan:
                     self.trains[number] = len(self.tips)
             self.tips.append(tip)
             self.reasons.append(reason)
-            self.trajectories[self.trajectory(path[0])] += 1
+            roots.append(path[0])
+        self.trajectories.update(map(self.trajectory, roots))  # an agent's rows come before those around it
 
     def trainable(self, path: list[int]) -> list[int]:
         """Sampled messages of a row that it may train: of the last one's model and tools, not failed."""
@@ -229,10 +232,12 @@ class Plan:
         return tokens_of(self.tree, number, self.tree.node(number).data)
 
     def trajectory(self, root: int) -> int:
-        """The first root of a conversation: that of the one around it, before it was edited."""
+        """The first root of a conversation: that of the one around it, before it was edited or, as the wire
+        shows an edit, before its answers were sent back under another first message."""
         forest, seq = self._forest, self.tree.seq
         for _ in range(64):  # agents inside agents
             root = forest.versions_at(root, seq)[0]
+            root = self._went_on.get(root, root)
             nested = self.tree.node(root).nested_in
             host = -1 if nested is None else forest.find(str(nested.get("message_id")), seq)
             if host < 0:

@@ -1,4 +1,5 @@
-"""Logs that tell of the same calls: a run and its forks and reruns, two copies of one log."""
+"""Logs that tell of the same calls: a run and its forks and reruns, two copies of one log, sessions of
+another program of which one goes on from the other (Claude Code copies what was before into a fork)."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from lctl.training.contents import identity
 
 #: What tells that messages of two relatives are one: the event, to the letter; or what the provider called
 #: the answer, which of its choices it is, and what it says.
-_Key: TypeAlias = bytes | tuple[str, int, bytes]
+_Key: TypeAlias = tuple[str, bytes] | tuple[str, int, bytes]
 
 
 def told_before(logs: Sequence[tuple[Log, Tree]]) -> list[frozenset[int]]:
@@ -24,17 +25,26 @@ def told_before(logs: Sequence[tuple[Log, Tree]]) -> list[frozenset[int]]:
     families: dict[str, list[int]] = {}
     by_id = {log.id: log for log, _ in logs if log.id}
     for at, (log, _) in enumerate(logs):
-        families.setdefault(_origins(log, by_id)[-1], []).append(at)
+        families.setdefault(_family(log, by_id), []).append(at)
     for family, members in families.items():
         if not family or len(members) < 2:
             continue
         known: set[_Key] = set()
         ranks = {at: (len(_origins(logs[at][0], by_id)), -logs[at][0].last_seq, at) for at in members}
         for at in sorted(members, key=ranks.__getitem__):
-            keys = list(_keys(*logs[at]))
+            log, tree = logs[at]
+            keys = list(_keys(log, tree, _origins(log, by_id)[-1]))
             found[at] = frozenset(number for number, key in keys if key in known)
             known.update(key for _, key in keys)
     return found
+
+
+def _family(log: Log, by_id: dict[str, Log]) -> str:
+    """Where the log comes from in the end: a run, or the program whose sessions were imported."""
+    first = _origins(log, by_id)[-1]
+    imported = by_id[first].chain.get("imported") if first in by_id else None
+    form = imported.get("from") if isinstance(imported, dict) else None
+    return f"imported from {form}" if isinstance(form, str) else first
 
 
 def _origins(log: Log, by_id: dict[str, Log]) -> list[str]:
@@ -58,14 +68,15 @@ def _origin(log: Log) -> str | None:
     return None
 
 
-def _keys(log: Log, tree: Tree) -> Iterator[tuple[int, _Key]]:
-    """(message, what it is known by)"""
+def _keys(log: Log, tree: Tree, first: str) -> Iterator[tuple[int, _Key]]:
+    """(message, what it is known by). `first`: the run that the log came of; equal events of another are
+    chance."""
     forest = tree.forest
     for event in log.events():
         if event.type in ("message", "stream_start"):
             number = forest.find(str(event.data.get("message_id") or f"#{event.seq}"))
             if number >= 0 and forest.seqs[number] == event.seq:
-                yield number, blake2b(encode(event), digest_size=16).digest()
+                yield number, (first, blake2b(encode(event), digest_size=16).digest())
         elif event.type == "step_end" and isinstance(event.data.get("response_id"), str):
             for choice, id in enumerate(_answers(event)):
                 number = forest.find(id)

@@ -376,3 +376,67 @@ def test_a_type_of_the_log_s_own_stays_in_its_row(opened: Open) -> None:
         assert rows.nth(n).evaluate("row => row.clientHeight") <= 24
         assert rows.nth(n).locator(".type").evaluate("type => type.clientHeight") <= 24
         expect(rows.nth(n).locator(".text")).to_be_in_viewport(ratio=1)
+
+
+def test_of_many_agents_the_one_whose_event_is_chosen_is_in_sight(opened: Open) -> None:
+    """In the time bar, which tells how many are below, and in the flowchart; one may look elsewhere then."""
+    agents = [f"agent {n:02d}" for n in range(30)]
+    running, page = opened(
+        document(*(event(n, "step_start", agent, intent="work") for n, agent in enumerate(agents, 1)))
+    )
+    running.show(page, panel="flow", seq=28)
+    here = page.get_by_role("list", name="Agents").locator("li[aria-current]")
+    node = page.locator(".node[aria-current]")
+    for seq, agent in ((28, "agent 27"), (2, "agent 01")):
+        running.move(page, panel="flow", seq=seq)
+        expect(here).to_have_text(agent)
+        expect(here).to_be_in_viewport(ratio=0.9)
+        expect(node).to_contain_text(agent)
+        expect(node).to_be_in_viewport(ratio=0.9)
+    below = page.locator(".tb-more")
+    expect(below).to_have_text(re.compile(r"^\d\d more$"))
+    page.get_by_role("slider", name="Chosen event").hover()
+    page.mouse.wheel(0, 5_000)
+    expect(below).to_have_count(0)
+    expect(here).not_to_be_in_viewport()
+
+
+def test_a_fact_of_many_letters_shows_its_beginning(opened: Open) -> None:
+    """Ten million of them took the panel half a minute."""
+    text = "x" * 1_199 + "😀" + "y" * 3_000_000
+    running, page = opened(
+        document(
+            event(1, "fact_added", id="F1", text=text, confidence=0.5),
+            event(2, "fact_added", id="F2", text="short", confidence=0.5),
+        )
+    )
+    running.show(page, panel="state", seq=1)
+    fact = page.locator(".fact").locator(".plain")
+    more = fact.get_by_role("button", name="3,000,002 more characters")
+    expect(more).to_be_visible()
+    assert fact.text_content() == "x" * 1_199 + "3,000,002 more characters"
+    running.move(page, panel="state", seq=2)
+    expect(fact.first).to_have_text("short")
+
+
+def test_wide_letters_in_the_flowchart_lie_upon_nothing(opened: Open) -> None:
+    """A name in them covered how many errors there were."""
+    name = "代理" * 12
+    running, page = opened(
+        document(
+            event(1, "step_start", name, intent="work"),
+            event(2, "error", name, category="execution_error", message="x"),
+            event(3, "tool_call", name, tool="工具" * 12, input={}, output=1),
+        )
+    )
+    running.show(page, panel="flow", seq=3)
+    node = page.locator(".node")
+    expect(node.locator(".err")).to_contain_text("1")
+    room = node.evaluate(
+        """node => [[".name", ".err"], [".dim", ".end.dim"]].map(([words, figure]) => {
+          const box = node.querySelector(words).ownerSVGElement;
+          const end = box.x.baseVal.value + box.width.baseVal.value;
+          return getComputedStyle(box).overflow === "hidden" && node.querySelector(figure).getBBox().x - end;
+        })"""
+    )
+    assert min(room) > 0, room

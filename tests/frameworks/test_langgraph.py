@@ -136,6 +136,31 @@ class TestTools(IntegrationSuite):
         assert lines.count("      error connection_failed: no ink") == 2
 
 
+class TestAsking(IntegrationSuite):
+    """Tokens of the model and updates of the agent that a tool asks are in the stream of the graph around; also in
+    that of a rerun, which does not run the tool."""
+
+    program = Path(__file__).parent / "programs" / "langgraph_asks.py"
+    integration = "langgraph.pregel"
+    requires = ("langgraph", "langchain", "langchain_openai")
+
+    def answer(self, request: Request) -> Any:
+        """Each tool once, one after another; then a few words."""
+        done = len(request.tool_results)
+        if done < len(request.tools):
+            name = request.tools[done]
+            return Reply(tool_calls=[(name, {"text" if name == "translate" else "question": "Where to?"})])
+        return f"Told {done} of {request.last_text}"
+
+    def test_what_was_streamed_within_is_on_the_tape(self, recorded: Recorded) -> None:
+        """With the call of the tool that asked, each piece once."""
+        calls = [event["data"] for event in recorded.events if event["type"] == "tool_call"]
+        kept = {call["tool"] for call in calls if call.get("tape", {}).get("after")}
+        assert kept == {"translate", "ask_guide", "ask_scout"}
+        assert recorded.out.count('"AIMessageChunk", "Told", "model"') == 4
+        assert recorded.out.count('"AIMessageChunk", "Told", "tools"') == 3
+
+
 _ARGUMENTS = {
     "weather": {"city": "Rome"},
     "remember": {"what": "rivers"},

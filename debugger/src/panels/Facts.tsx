@@ -4,7 +4,7 @@ import { api } from "../api/client";
 import type { Fact, StateAnswer } from "../api/shapes";
 import { goTo, run, session } from "../store/run";
 import { confidence, count } from "../ui/format";
-import { pieces } from "../ui/pieces";
+import { LongText } from "../ui/LongText";
 import { Spark } from "./Confidence";
 
 /** More than these nobody scrolls through: search finds the others. */
@@ -83,7 +83,9 @@ function FactView({ fact, at: now }: { fact: Fact; at: number }) {
             {fact.source && fact.source !== fact.agent ? ` · ${fact.source}` : ""}
           </span>
         </p>
-        <p class="plain">{pieces(fact.text)}</p>
+        <p class="plain">
+          <LongText text={fact.text} />
+        </p>
         <p class="row dim num history">
           {fact.history.slice(-8).map(([at, value, reason], n) => (
             <button key={n} type="button" class="link" title={reason ?? ""} onClick={() => goTo(at)}>

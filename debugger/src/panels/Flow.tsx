@@ -5,6 +5,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { api } from "../api/client";
 import type { Flow as Answer, FlowEdge, FlowNode } from "../api/shapes";
 import { useFollow } from "../store/follow";
+import { acting } from "../store/now";
 import { seq } from "../store/route";
 import { goTo, run } from "../store/run";
 import { count, duration, line, plural, short } from "../ui/format";
@@ -89,6 +90,15 @@ function Chart({ flow }: { flow: Answer }) {
     const room = box.current?.parentElement;
     if (room) zoom.value = Math.max(SMALLEST, Math.min(1, room.clientWidth / layoutOf.width, room.clientHeight / layoutOf.height));
   }, [layoutOf]);
+  // By hand: the browser's own way to bring something into sight moves a narrow page with it.
+  useLayoutEffect(() => {
+    const room = box.current?.parentElement;
+    const node = box.current?.querySelector(".node[aria-current]");
+    if (!room || !node) return;
+    const [seen, one] = [room.getBoundingClientRect(), node.getBoundingClientRect()];
+    if (one.left < seen.left || one.right > seen.right) room.scrollLeft += (one.left + one.right - seen.left - seen.right) / 2;
+    if (one.top < seen.top || one.bottom > seen.bottom) room.scrollTop += (one.top + one.bottom - seen.top - seen.bottom) / 2;
+  }, [layoutOf, zoom.value, acting.value]);
   return (
     <div
       class="chart"
@@ -161,6 +171,17 @@ const doings = (node: FlowNode): string => {
   return parts.filter(([n]) => n).map(([n, word]) => `${short(n)} ${word}`).join(" · ") || "no calls";
 };
 
+/** A line of a node that keeps to its room, also in letters twice as wide. */
+function Words({ y, room, class: kind, text }: { y: number; room: number; class: string; text: string }) {
+  return (
+    <svg x={14} y={0} width={room} height={TALL}>
+      <text y={y} class={kind}>
+        {text}
+      </text>
+    </svg>
+  );
+}
+
 function NodeView({ node, x, y }: { node: FlowNode; x: number; y: number }) {
   const go = () => goTo(node.last);
   const tools = node.tools.length ? node.tools.join(", ") : "";
@@ -170,18 +191,15 @@ function NodeView({ node, x, y }: { node: FlowNode; x: number; y: number }) {
       transform={`translate(${x - WIDE / 2} ${y - TALL / 2})`}
       role="button"
       tabindex={0}
+      aria-current={node.agent === acting.value || undefined}
       onClick={go}
       onKeyDown={pressed(go)}
     >
       <rect width={WIDE} height={TALL} rx={8} />
-      <text x={14} y={24} class="name">
-        {line(node.agent || "no agent", node.errors ? 19 : 24)}
-      </text>
+      <Words y={24} room={WIDE - (node.errors ? 56 : 24)} class="name" text={line(node.agent || "no agent", node.errors ? 19 : 24)} />
+      <Words y={61} room={WIDE - 72} class="small dim" text={line(tools || node.models.join(", "), 22)} />
       <text x={14} y={43} class="small">
         {doings(node)}
-      </text>
-      <text x={14} y={61} class="small dim">
-        {line(tools || node.models.join(", "), 22)}
       </text>
       <text x={WIDE - 12} y={61} class="small dim end">
         {run.value?.duration_ms ? duration(node.wall_ms) : null}

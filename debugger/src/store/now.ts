@@ -1,5 +1,5 @@
 /** What is true at the chosen seq, for every panel: the state and the event. */
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { api } from "../api/client";
 import type { EventAnswer, StateAnswer } from "../api/shapes";
 import { Follower, slow } from "./follow";
@@ -9,6 +9,9 @@ import { seq } from "./route";
 /** Twenty states a second are more than anybody reads; the frames between are the time bar's alone. */
 export const state = new Follower<StateAnswer>(true, 50);
 export const event = new Follower<EventAnswer>(true, 100);
+
+/** The agent whose event is chosen. */
+export const acting = computed(() => event.value.value?.event.agent ?? null);
 
 /** The class of what is of another event than the chosen one, when its answer lets a reader wait. */
 export const late = (shown: number): string => (slow.value && shown !== seq.value ? "late" : "");

@@ -1,6 +1,7 @@
 /** The time bar: drag to any event, zoom with the wheel, move in the strip above. */
 import { computed, effect, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { acting, event as shownEvent } from "../store/now";
 import { painted, timebarHeight } from "../store/prefs";
 import { seq } from "../store/route";
 import { firstSeq, goTo, lastSeq, run } from "../store/run";
@@ -41,6 +42,7 @@ export function TimeBar() {
   }, []);
 
   useEffect(() => drawn(lanes, scroll, height - STRIP), [height]);
+  useEffect(() => following(scroll, height - STRIP - RULER), [height]);
   useEffect(
     () =>
       effect(() => {
@@ -100,6 +102,23 @@ function drawn(canvas: { current: HTMLCanvasElement | null }, scroll: { value: n
   };
 }
 
+/** The lane of whose event is chosen comes into sight, once for each event: one may look elsewhere then. */
+function following(scroll: { value: number; peek(): number }, room: number): () => void {
+  let followed = "";
+  return effect(() => {
+    const [all, one, now] = [boxes.value, shownEvent.value.value, acting.value];
+    const least = Math.max(0, heightOf(all) - room);
+    if (scroll.peek() > least) scroll.value = least;
+    const box = all.find(({ lane }) => lane.agent === now && !lane.others) ?? all.find(({ lane }) => lane.others);
+    const key = `${run.peek()?.key} ${one?.row.seq}`;
+    if (!box || key === followed) return;
+    followed = key;
+    const [top, bottom] = [box.top, box.top + box.height];
+    if (top < scroll.peek()) scroll.value = top;
+    else if (bottom > scroll.peek() + room) scroll.value = Math.min(top, bottom - room);
+  });
+}
+
 interface Bar {
   /** Where the lanes are on the page. To ask for it has the browser lay everything out, so it is not asked at each move. */
   box: { left: number; width: number } | null;
@@ -154,6 +173,7 @@ function wheel(event: WheelEvent, scroll: { value: number }, height: number): vo
 }
 
 function Lanes({ scroll, height }: { scroll: number; height: number }) {
+  const below = boxes.value.filter(({ top, height: tall }) => top + tall / 2 > scroll + height).length;
   return (
     <>
       <div class="tb-axis num">
@@ -162,11 +182,12 @@ function Lanes({ scroll, height }: { scroll: number; height: number }) {
       <div class="tb-names" style={{ height: `${height}px` }}>
         <ul style={{ transform: `translateY(${-scroll}px)` }} aria-label="Agents">
           {boxes.value.map(({ lane, height: tall }) => (
-            <li key={lane.agent} style={{ height: `${tall}px` }} title={`${lane.agent || "no agent"}: ${plural(lane.total, "event")}`}>
+            <li key={lane.agent} aria-current={(!lane.others && lane.agent === acting.value) || undefined} style={{ height: `${tall}px` }} title={`${lane.agent || "no agent"}: ${plural(lane.total, "event")}`}>
               <span class="ellipsis">{lane.agent || (lane.others ? `${lane.others} others` : "no agent")}</span>
             </li>
           ))}
         </ul>
+        {below ? <span class="tb-more num">{below} more</span> : null}
       </div>
     </>
   );

@@ -1,10 +1,9 @@
 /** A JSON value as a tree that folds. Long lists and texts show their beginning until asked. */
 import { useState } from "preact/hooks";
 import { count } from "./format";
-import { pieces } from "./pieces";
+import { LongText } from "./LongText";
 
 const FIRST = 50;
-const TEXT = 1200;
 
 interface Props {
   value: unknown;
@@ -28,26 +27,11 @@ function Value({ value, name, open = 0 }: Props) {
     <div role="treeitem">
       {key}
       {typeof value === "string" ? (
-        <Text value={value} />
+        <LongText text={value} class="string" written={written} />
       ) : (
         <span class={value === null ? "null" : typeof value}>{String(value)}</span>
       )}
     </div>
-  );
-}
-
-function Text({ value }: { value: string }) {
-  const [all, setAll] = useState(false);
-  const cut = !all && value.length > TEXT;
-  return (
-    <>
-      <span class="string">{pieces(written(cut ? value.slice(0, TEXT) : value))}</span>
-      {cut ? (
-        <button type="button" class="more" onClick={() => setAll(true)}>
-          {count(value.length - TEXT)} more characters
-        </button>
-      ) : null}
-    </>
   );
 }
 

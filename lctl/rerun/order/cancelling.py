@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from lctl.errors import RerunStopped
 from lctl.rerun.order.idleloop import follows
 from lctl.rerun.order.leaving import never
 from lctl.rerun.order.parties import Ending, running_loop
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lctl.rerun.order.homes import Homes
     from lctl.rerun.order.parties import Door
     from lctl.rerun.order.score import Score
@@ -29,12 +32,13 @@ class Cancelling:
         async def wait_async(self, key: Key, lasting: bool = False) -> None: ...
         def _note(self, loop: Any, place: int) -> None: ...
 
-    async def never_async(self, key: Key | None = None) -> None:
+    async def never_async(self, key: Key | None = None, due: Callable[[], None] | None = None) -> None:
         """Wait until cancelled. Raises RerunStopped where nothing else can happen any more.
 
         Args:
             key: the recorded moment of the end. Of several calls cancelled at once each goes on in its turn:
                 a set of tasks is cancelled in the order of their addresses.
+            due: done where that moment has come, or nothing else can, and nobody has cancelled the call.
         """
         loop = running_loop()
         if loop is None:
@@ -44,7 +48,9 @@ class Cancelling:
             return
         try:
             if key is not None and not self._stage.over:
-                await self._end_async(key, loop)
+                await self._end_async(key, loop, due is not None)
+                if due is not None:
+                    due()
             await self._hang(loop)
         except asyncio.CancelledError:
             if key is not None:
@@ -70,8 +76,9 @@ class Cancelling:
             except asyncio.CancelledError:
                 again = True
 
-    async def _end_async(self, key: Key, loop: Any) -> None:
-        """Wait until cancelled, or until the turn in which the recorded call was."""
+    async def _end_async(self, key: Key, loop: Any, is_awaited: bool) -> None:
+        """Wait until cancelled, or until the turn in which the recorded call was; where it `is_awaited`, also
+        until nothing else can happen."""
         with self._door:
             place = self._score.place(key)
             if place is None or place in self._stage.waiting or not follows(loop):
@@ -82,6 +89,9 @@ class Cancelling:
             self._stage.hanging[future] = loop
         try:
             await future
+        except RerunStopped:
+            if not is_awaited:
+                raise
         finally:
             with self._door:
                 self._stage.hanging.pop(future, None)

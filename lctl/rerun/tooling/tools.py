@@ -88,7 +88,8 @@ class GatedServed(Served):
     async def _until_cancelled(self) -> None:
         try:
             await self._give()
-            await self._order.never_async((*self._key, END))
+            # Who cancels it may wait for what it changes.
+            await self._order.never_async((*self._key, END), self.outcome.change)
         finally:  # as it was; what it had changed by then stays
             if self.outcome.change is not None:
                 self.outcome.change()

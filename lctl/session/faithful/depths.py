@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from lctl.session.faithful import flags
 from lctl.session.faithful.coding import Decoder, Encoder
 from lctl.session.faithful.objects import attributes_of, entries_of, is_programs, remove, set_state
 from lctl.session.faithful.scopes import Scope
@@ -93,6 +94,8 @@ class Depth(NamedTuple):
             return
         elif issubclass(type(node), Scope):
             node.put(self.content)
+        elif flags.is_event(type(node)):
+            flags.change(node, self.content)
         elif issubclass(type(node), dict):
             for key in self.gone:
                 node.pop(key, None)
@@ -173,6 +176,8 @@ def _parts(node: Any, is_root: bool) -> dict[Any, Any] | None:
         return {item: item for item in list(node)}
     if issubclass(type(node), bytearray):
         return {0: bytes(node)}
+    if flags.is_event(type(node)):
+        return flags.parts_of(node)
     return attributes_of(node) if is_root or is_programs(type(node)) else None
 
 

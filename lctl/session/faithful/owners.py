@@ -20,9 +20,11 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from lctl.interrupts import RAISED, let_through
+from lctl.session.faithful import flags
 from lctl.session.faithful.arguments import Given
 from lctl.session.faithful.coding import Decoder, encode_parts
 from lctl.session.faithful.depths import Depth, all_written
+from lctl.session.faithful.flags import is_event
 from lctl.session.faithful.kinds import added, is_looked_into, is_plain
 from lctl.session.faithful.objects import attributes_of, is_pydantic, is_record, state_of
 from lctl.session.faithful.scopes import ATOMS, BUILTIN, DICTS, ROWS, Scope, scope_of
@@ -76,7 +78,7 @@ class Owner:
             if kind in BUILTIN:
                 if len(node) > left:
                     continue
-            elif not is_plain(kind) and not any(node is root for root in self.roots):
+            elif not is_plain(kind) and not is_event(kind) and not any(node is root for root in self.roots):
                 continue
             parts = _parts(node, kind)
             left -= len(parts) + 1
@@ -188,6 +190,8 @@ def _parts(node: Any, kind: type) -> Any:
         return list(node)
     if kind is Scope:
         return node.now()
+    if is_event(kind):
+        return flags.parts_of(node)
     state = attributes_of(node)
     return state if is_plain(kind) else {name: item for name, item in state.items() if name in added(kind)}
 

@@ -381,3 +381,66 @@ def test_a_question_below_another_answer_is_a_difference() -> None:
     )
     found = diff(log_of(left), log_of(right)).differences
     assert "parent_id" in [change.path for one in found for change in one.fields]
+
+
+def _refund(total: str) -> Script:
+    """A loop whose program fails on a total that is no number."""
+    script = Script()
+    user = script.message("user", "refund all orders", None)
+    asked = script.call(user, "look at order 14", "main")
+    if total.isdigit():
+        told = script.message("tool", f"refunded {total}", asked)
+        script.call(told, "all done", "main")
+    else:
+        script.add("error", category="execution_error", type="ValueError", message=f"no number: {total}")
+    return script
+
+
+def test_where_a_run_failed_and_the_other_went_on_both_are_named() -> None:
+    failed, well = _refund("14o").events, _refund("140").events
+    at = len(failed)
+    named = {
+        "failed": "error execution_error/ValueError: no number: 14o",
+        "well": 'message tool "refunded 140"',
+    }
+    assert lines(_diff(failed, well)) == [
+        f"Events diverged at seq {at}:",
+        f"  v1: {named['failed']}",
+        f"  v2: {named['well']} [DIFFERENT]",
+    ]
+    assert lines(_diff(well, failed))[1:] == [
+        f"  v1: {named['well']}",
+        f"  v2: {named['failed']} [DIFFERENT]",
+    ]
+
+
+def test_what_only_one_run_did_is_told_to_be_nothing_in_the_other() -> None:
+    script = _refund("140")
+    more = script.events.copy()
+    script.add("fact_added", id="F1", text="refunded", confidence=0.9)
+    assert lines(_diff(more, script.events))[1] == "  v1: (nothing)"
+
+
+def test_other_agents_at_one_place_are_told_apart_by_name() -> None:
+    runs = []
+    for agent in ("writer", "critic"):
+        script = Script()
+        script.add("fact_added", agent, id=agent, text=agent, confidence=0.9)
+        script.add("handoff", agent, **{"from": agent, "to": "editor"})
+        runs.append(script.events)
+    result = _diff(*runs)
+    left, right = lines(result)[1:]
+    assert "writer" in left and "critic" in right
+
+
+def test_what_one_run_did_stands_before_what_the_other_did_instead() -> None:
+    """In the list and side by side, however much the other went on to do."""
+    failed, well = _refund("14o").events, _refund("140").events
+    same = len(failed) - 1
+    for left, right in ((failed, well), (well, failed)):
+        result = _diff(left, right)
+        kinds = [one.kind for one in result.differences]
+        assert kinds == sorted(kinds, reverse=True) and set(kinds) == {"removed", "added"}
+        alone = [(seq, 0) for seq in range(same + 1, len(left) + 1)]
+        instead = [(0, seq) for seq in range(same + 1, len(right) + 1)]
+        assert list(result.pairs())[same:] == alone + instead

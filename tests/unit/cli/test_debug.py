@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -133,6 +134,31 @@ def test_last_is_the_newest_recording_and_no_rerun(place: Path) -> None:
         finally:
             process.kill()
             process.communicate()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is a signal")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_its_end_cuts_off_is_no_error(place: Path, number: int) -> None:
+    """A question that is under way then; each was a traceback of seventy lines."""
+    save(place / "run.lctl.json", review())
+    process = start(place, "run.lctl.json")
+    assert process.stdout is not None
+    link = process.stdout.readline()
+    port, token = re.search(r":(\d+)/", link), re.search(r"token=([\w-]+)", link)
+    assert port is not None and token is not None
+    with socket.create_connection(("127.0.0.1", int(port[1]))) as asking:
+        head = [
+            "POST /api/whatif HTTP/1.1",
+            f"Host: 127.0.0.1:{port[1]}",
+            f"Authorization: Bearer {token[1]}",
+            "Content-Type: application/json",
+            "Content-Length: 9",
+        ]
+        asking.sendall("\r\n".join([*head, "", "half"]).encode())
+        assert ask(link, "/api/session")[0] == 200  # that has been read by now
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    assert (out, err.strip()) == ("", "lctl: Ctrl-C ends the debugger")
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Sessions of Codex, the Gemini CLI and OpenCode."""
+"""Sessions of Codex, the Gemini CLI, OpenCode, Continue and Cline."""
 
 from __future__ import annotations
 
@@ -202,3 +202,42 @@ def test_opencode() -> None:
     (fact,) = events(found, "fact_added")
     assert (fact["id"], fact["text"]) == ("file:a.py", "edited by edit (+2 -1)")
     assert lost(found) == {"patch part: no content": 1}
+
+
+def test_continue() -> None:
+    """Thoughts before an answer are its reasoning; calls and results are OpenAI's."""
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    answer = {"role": "assistant", "content": "", "toolCalls": [call], "id": "2"}
+    history: list[dict[str, Any]] = [
+        {"message": {"role": "user", "content": "Read it", "id": "1"}, "contextItems": []},
+        {"message": {"role": "thinking", "content": "A file", "id": "t"}, "contextItems": []},
+        {"message": answer, "promptLogs": [{"modelTitle": "gpt-5", "prompt": "p", "completion": ""}]},
+        {"message": {"role": "tool", "content": "text", "toolCallId": "c1", "id": "3"}, "contextItems": []},
+        {"message": {"role": "assistant", "content": "Done", "id": "4"}, "contextItems": []},
+    ]
+    found = imported({"sessionId": "s", "title": "t", "workspaceDirectory": "/w", "history": history})
+    assert (found.form, found.lost) == ("continue", [])
+    assert tree(found).transcript("m5")[1:3] == [
+        {"role": "assistant", "content": "", "tool_calls": [call], "reasoning_content": "A file"},
+        {"role": "tool", "content": "text", "tool_call_id": "c1"},
+    ]
+    assert [step.get("model") for step in events(found, "step_start")] == ["gpt-5", None]
+    (tool,) = events(found, "tool_call")
+    assert (tool["tool"], tool["output"]) == ("read", "text")
+
+
+def test_cline() -> None:
+    """A list of Anthropic's messages, in which answers have their model and what they took beside them."""
+    about = {"modelInfo": {"modelId": "claude-sonnet-4-5", "providerId": "anthropic", "mode": "act"}}
+    measured = {"metrics": {"tokens": {"prompt": 10, "completion": 4, "cached": 90}, "cost": 0.01}}
+    said = [{"type": "text", "text": "Done"}]
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": "<task>"}], "ts": 1_767_225_600_000},
+        {"role": "assistant", "content": said, **about, **measured, "ts": 1_767_225_601_000},
+    ]
+    found = imported(messages)
+    assert tree(found).transcript("m2")[1] == {"role": "assistant", "content": said}
+    (end,) = events(found, "step_end")
+    assert end["tokens"] == {"input": 100, "output": 4}
+    assert [event.timestamp for event in found.log.events()][-1] == "2026-01-01T00:00:01.000000Z"
+    assert len(lost(found)) == 1

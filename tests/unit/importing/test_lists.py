@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lctl.analysis.transcripts import transcript_json
-from tests.unit.importing.sources import Rows, imported, imported_lines, lost, said, tree
+from lctl.errors import NotImportable
+from tests.unit.importing.sources import Rows, imported, imported_lines, load, lost, said, tree
 
 CHAT: Rows = [
     {"role": "system", "content": "Be brief."},
@@ -278,7 +280,6 @@ def test_x5_a_span_of_a_call_that_failed() -> None:
 def test_x5_the_page_names_every_form() -> None:
     """docs/import.md and the registry."""
     import re
-    from pathlib import Path
 
     from lctl.importing.registry import FORMS
 
@@ -305,3 +306,22 @@ def test_a_stored_call_of_the_responses_api() -> None:
     (leaf,) = made.leaves
     assert [node.role for node in made.path(leaf.id)][:2] == ["system", "user"]
     assert (leaf.role, leaf.text, lost(found)) == ("assistant", "a", {})
+
+
+def test_a_data_set_in_parquet(tmp_path: Path) -> None:
+    """Row by row; a key that another message of the column has is not there where it is null."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    asked, more = {"role": "user", "content": "q"}, {"role": "user", "content": "r"}
+    first = [asked, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    second = [more, asked]
+    rows = [{"id": "a", "messages": first}, {"id": "b", "messages": second}]
+    file = tmp_path / "rows.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), file)
+    found = load(str(file))
+    assert (found.form, found.lost) == ("openai", [])
+    conversation = tree(found)
+    assert conversation.transcript("a/m2") == [asked, {"role": "assistant", "tool_calls": [call]}]
+    assert conversation.transcript("b/m2") == second
+    with pytest.raises(NotImportable, match="a Parquet file that cannot be read"):
+        imported(file.read_bytes()[:-9])

@@ -33,6 +33,19 @@ class TestResponses:
             leaf = chain.send({"input": [user("a"), back, user("c")]}, RESPONSES)[1]
             assert [data["message_id"] for data in chain.path(leaf)] == ["m1", sampled, leaf]
 
+    def test_items_named_by_their_ids_are_the_sample(self, chain: Chain) -> None:
+        """All of an answer's; a part of them is another prompt."""
+        thought = {"type": "reasoning", "id": "rs_1", "summary": []}
+        call = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "f", "arguments": "{}"}
+        (sampled,) = chain.receive(chain.send({"input": "a"}, RESPONSES), assistant([thought, call]))
+        named = [{"type": "item_reference", "id": id} for id in ("rs_1", "fc_1")]
+        result = {"type": "function_call_output", "call_id": "c1", "output": "x"}
+        for back in (named, [named[0], call]):
+            leaf = chain.send({"input": [user("a"), *back, result]}, RESPONSES)[1]
+            assert [data["message_id"] for data in chain.path(leaf)] == ["m1", sampled, leaf]
+        leaf = chain.send({"input": [user("a"), named[1], result]}, RESPONSES)[1]
+        assert chain.path(leaf)[1]["content"] == [named[1]]
+
     def test_previous_response_goes_on_from_its_answer(self, chain: Chain) -> None:
         """Only the new input is sent, only it is stored; the instructions sent again are the same message."""
         body = {"instructions": "Be brief."}

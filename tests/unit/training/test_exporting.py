@@ -14,6 +14,7 @@ from lctl.errors import LogError, UsageError
 from lctl.stores.opening import open_store
 from lctl.stores.outbox import push
 from lctl.testing import ModelServer
+from tests.unit.importing.sources import claude_row, imported_lines
 from tests.unit.training import fixtures
 from tests.unit.training.fixtures import CALL, Talk, start
 
@@ -272,3 +273,22 @@ def test_g16_rows_are_read_one_at_a_time(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert rows == 150
     assert peak < 150 * 1000 * 20  # a row is 150 kB; all of them would be 22 MB
+
+
+def test_g14_sessions_of_claude_code_that_share_their_beginning_are_trained_once(tmp_path: Path) -> None:
+    """A session that was forked holds what was before, row for row. What only says the same is another."""
+    rows = [claude_row("u1", None), claude_row("a1", "u1", "assistant")]
+    more = [claude_row("u2", "a1"), claude_row("a2", "u2", "assistant")]
+    other = [claude_row("v2", "a1"), claude_row("b2", "v2", "assistant")]
+    forked = [{**row, "sessionId": "s2"} for row in [*rows, *other]]
+    apart = [claude_row("u1", None), claude_row("a1", "u1", "assistant", message={"id": "msg_other"})]
+    logs = [imported_lines(one).log for one in ([*rows, *more], forked, apart)]
+    assert lctl.export_training(logs[:2], tmp_path / "out.jsonl", "calls")["trained"] == 3
+    trained = [call["message_id"] for row in lines(tmp_path / "out.jsonl") for call in marked(row)]
+    assert trained == ["a1", "a2", "b2"]
+    assert lctl.export_training(logs, tmp_path / "out.jsonl", "calls")["trained"] == 4
+
+
+def marked(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """The calls that a row trains."""
+    return [call for call in row["calls"] if row["loss_mask"][call["message_index"]]]

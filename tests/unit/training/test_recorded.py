@@ -165,3 +165,97 @@ def test_g14_a_list_with_another_beginning_goes_on_from_no_row(
         ask([*other, {"role": "user", "content": "Sure?"}])
     rows = list(samples(lctl.load(log).tree))
     assert [row.break_reason for row in rows] == [None, reason, None]
+
+
+def test_g14_the_text_of_a_response_is_its_answer_without_reasoning(tmp_path: Path) -> None:
+    """Most programs keep `output_text`; the API gave it as an item beside its reasoning."""
+    openai = pytest.importorskip("openai")
+    log = tmp_path / "run.lctl.json"
+    with (
+        ModelServer() as server,
+        lctl.LCTLSession("a", path=log),
+        openai.OpenAI(base_url=server.openai_url, api_key="t") as client,
+    ):
+        server.script([Reply("4", reasoning="2 and 2 ..."), "6"])
+        asked: list[dict[str, Any]] = [{"role": "user", "content": "2+2?"}]
+        answer = client.responses.create(model="gpt-5", input=asked)
+        asked += [{"role": "assistant", "content": answer.output_text}, {"role": "user", "content": "3+3?"}]
+        client.responses.create(model="gpt-5", input=asked)
+    tree = lctl.load(log).tree
+    assert [row.break_reason for row in samples(tree)] == [None, "reasoning_stripped"]
+    (row,) = samples(tree, reasoning="ignore")
+    assert (row.weights, row.break_reason) == ([0, 1, 0, 1], None)
+
+
+def test_g13_a_conversation_whose_system_prompt_changes_is_one_trajectory(tmp_path: Path) -> None:
+    """The wire shows lists that share no message; who splits data by trajectories keeps them together."""
+    openai = pytest.importorskip("openai")
+    log = tmp_path / "run.lctl.json"
+    with (
+        ModelServer() as server,
+        lctl.LCTLSession("a", path=log),
+        openai.OpenAI(base_url=server.openai_url, api_key="t") as client,
+    ):
+        server.script(["a1", "a2", "a3", "other"])
+
+        def ask(clock: str, *words: str) -> None:
+            roles = ("user", "assistant")
+            said = [{"role": roles[n % 2], "content": word} for n, word in enumerate(words)]
+            messages: list[Any] = [{"role": "system", "content": f"It is {clock}."}, *said]
+            client.chat.completions.create(model="m", messages=messages)
+
+        ask("ten", "q1")
+        ask("eleven", "q1", "a1", "q2")
+        ask("noon", "q1", "a1", "q2", "a2", "q3")
+        ask("one", "q1")  # asked anew
+    rows = list(samples(lctl.load(log).tree))
+    assert [(row.trajectory_id, row.n_samples) for row in rows] == [(rows[0].trajectory_id, 3)] * 3 + [
+        (rows[3].message_ids[0], 1)
+    ]
+    assert [row.break_reason for row in rows] == [None, "edit", "edit", None]
+
+
+def test_g13_agents_that_hand_a_conversation_back_and_forth_are_one_trajectory(tmp_path: Path) -> None:
+    """The one who began it goes on when the other has spoken: the other's row comes first."""
+    openai = pytest.importorskip("openai")
+    log = tmp_path / "run.lctl.json"
+    with (
+        ModelServer() as server,
+        lctl.LCTLSession("a", path=log),
+        openai.OpenAI(base_url=server.openai_url, api_key="t") as client,
+    ):
+        server.script(["a1", "a2", "a3"])
+        said: list[Any] = []
+        for n, who in enumerate(("triage", "billing", "triage"), 1):
+            said.append({"role": "user", "content": f"q{n}"})
+            messages = [{"role": "system", "content": f"You are {who}."}, *said]
+            answer = client.chat.completions.create(model="m", messages=messages)
+            said.append({"role": "assistant", "content": answer.choices[0].message.content})
+    rows = list(samples(lctl.load(log).tree))
+    assert [row.weights for row in rows] == [[0, 0, 0, 0, 1], [0, 0, 1, 0, 0, 0, 1]]
+    assert {(row.trajectory_id, row.n_samples) for row in rows} == {(rows[1].message_ids[0], 2)}
+
+
+def test_g14_a_result_that_was_cleared_is_an_edit(tmp_path: Path) -> None:
+    """It had been read, and the answer to it is still there; another result of the call is a retry."""
+    openai = pytest.importorskip("openai")
+    log = tmp_path / "run.lctl.json"
+    with (
+        ModelServer() as server,
+        lctl.LCTLSession("a", path=log),
+        openai.OpenAI(base_url=server.openai_url, api_key="t") as client,
+    ):
+        server.reply(None, tool_calls=[("f", {})])
+        server.script(["a", "b", "c"])
+
+        def ask(*messages: Any) -> Any:
+            return client.chat.completions.create(model="m", messages=list(messages)).choices[0].message
+
+        question = {"role": "user", "content": "q"}
+        asked = ask(question)
+        result = {"role": "tool", "tool_call_id": asked.tool_calls[0].id, "content": "long"}
+        answer = ask(question, asked, result)
+        ask(question, asked, {**result, "content": "(cleared)"}, answer, {"role": "user", "content": "more"})
+        ask(question, asked, {**result, "content": "again"})
+    reasons = [row.break_reason for row in samples(lctl.load(log).tree)]
+    assert reasons == [None, "edit", "tool_retry"]
