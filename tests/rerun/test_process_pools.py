@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,9 @@ pytestmark = pytest.mark.slow
 _PARENTS = ("run.lctl", "again.lctl", "fork.lctl")
 
 
-def _record(server: ModelServer, folder: Path, *words: str) -> Result:
+def _record(server: ModelServer, folder: Path, program: str, *words: str) -> Result:
     log = folder / "run.lctl.json"
-    command = [*LCTL, "run", "--output", str(log), str(PROGRAMS / "process_pools.py"), *words]
+    command = [*LCTL, "run", "--output", str(log), str(PROGRAMS / program), *words]
     first = run(command, folder, server.environ, log)
     assert first.code == 0, first.err
     return first
@@ -51,16 +50,32 @@ def _said_by_children(folder: Path, seen: set[Path]) -> list[list[Any]]:
         ("loop", "fork"),
         ("loop", "spawn"),
         ("pool", "fork"),
+        ("pool", "spawn"),
+        ("pool", "forkserver"),
         ("renewed", "fork"),
     ],
 )
 def test_jobs_are_with_the_worker_that_took_them(part: str, method: str, tmp_path: Path) -> None:
     with ModelServer(random_answers=True) as server:
-        first = _record(server, tmp_path, method, part)
-    assert len(Counter(worker for _, worker in _took(first))) > 1
+        first = _record(server, tmp_path, "process_pools.py", method, part)
+    assert len({worker for _, worker in _took(first)}) > 1
     seen: set[Path] = set()
     said = _said_by_children(tmp_path, seen)
-    assert len(said) > 1
+    assert said
+    again = rerun(first.log, tmp_path)
+    assert again.code == 0, again.err
+    assert (again.out, again.events) == (first.out, first.events)
+    assert _said_by_children(tmp_path, seen) == said
+    assert "not exact" not in again.err
+
+
+def test_children_of_the_fork_server(tmp_path: Path) -> None:
+    """Each goes on with its own recording, though the server that forks them was started by the first."""
+    with ModelServer(random_answers=True) as server:
+        first = _record(server, tmp_path, "served_children.py")
+    seen: set[Path] = set()
+    said = _said_by_children(tmp_path, seen)
+    assert len(said) == 5
     again = rerun(first.log, tmp_path)
     assert again.code == 0, again.err
     assert (again.out, again.events) == (first.out, first.events)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.clock import monotonic
 from lctl.guard import guard
 from lctl.session import naming
-from lctl.session.concurrency import lanes, spawning, workers
+from lctl.session.concurrency import forkserving, lanes, spawning, workers
 
 if TYPE_CHECKING:
     from lctl.session.concurrency.lanes import Lane
@@ -195,7 +195,8 @@ def _start(original: Callable[..., None], self: Any, *args: Any, **kwargs: Any) 
                     opens()
                 if _told:
                     kwargs = _with_newest(_told[-1][0], lane, kwargs)
-            original(self, *args, **kwargs)
+            with forkserving.telling(self):
+                original(self, *args, **kwargs)
             if started is not None:
                 started()
         finally:

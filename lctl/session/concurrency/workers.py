@@ -207,7 +207,7 @@ def _own_queue(process: Any, shared: Any) -> tuple[Any, Callable[[Any], None]]:
     context = module._default_context.get_context(type(process)._start_method)
     if not hasattr(shared, "_on_queue_feeder_error"):
         simple = context.SimpleQueue()
-        return simple, simple._writer.send
+        return simple, lambda task: simple._writer.send(task)  # whoever is started finds it while it is kept
     own = context.Queue()
     own._on_queue_feeder_error = shared._on_queue_feeder_error  # which tells the job's future
     own.cancel_join_thread()

@@ -9,6 +9,18 @@ from common_openai import ask
 from openai import OpenAI
 
 count = 0
+together = None
+
+
+def begin(barrier):
+    global together
+    together = barrier
+
+
+def meet(name):
+    """Two of these are in two workers."""
+    together.wait()
+    return name
 
 
 def work(name):
@@ -28,8 +40,8 @@ def fail(name):
 
 
 def with_futures(context):
-    with ProcessPoolExecutor(2, mp_context=context) as pool:
-        print(list(pool.map(work, "abcdefg")))
+    with ProcessPoolExecutor(2, context, begin, (context.Barrier(2),)) as pool:
+        print(list(pool.map(meet, "yz")), list(pool.map(work, "abcdefg")))
         for future in as_completed([pool.submit(work, f"as completed {n}") for n in range(4)]):
             print(future.result())
         try:
@@ -44,8 +56,8 @@ def with_futures(context):
 
 def with_a_pool(context):
     heard = []
-    with context.Pool(2) as pool:
-        print(pool.map(work, "abcde", chunksize=1), pool.map(crunch, range(10)))
+    with context.Pool(2, begin, (context.Barrier(2),)) as pool:
+        print(pool.map(meet, "yz", chunksize=1), pool.map(work, "abcde", chunksize=1), pool.map(crunch, range(10)))
         for one in pool.imap_unordered(work, "vwxyz"):
             print(one)
         called = [pool.apply_async(work, (f"call {n}",), callback=heard.append) for n in range(3)]
@@ -58,15 +70,16 @@ def with_a_pool(context):
 
 async def from_a_loop(context):
     loop = asyncio.get_running_loop()
-    with ProcessPoolExecutor(2, mp_context=context) as pool:
+    with ProcessPoolExecutor(2, context, begin, (context.Barrier(2),)) as pool:
+        print(await asyncio.gather(*[loop.run_in_executor(pool, meet, name) for name in "yz"]))
         print(await asyncio.gather(*[loop.run_in_executor(pool, crunch, n) for n in range(4)]))
         for job in asyncio.as_completed([loop.run_in_executor(pool, work, f"loop {n}") for n in range(4)]):
             print(await job)
 
 
 def renewed_workers(context):
-    with context.Pool(2, maxtasksperchild=2) as pool:
-        print(pool.map(work, "abcdef", chunksize=1))
+    with context.Pool(2, begin, (context.Barrier(2),), maxtasksperchild=2) as pool:
+        print(pool.map(meet, "yz", chunksize=1), pool.map(work, "abcdef", chunksize=1))
 
 
 if __name__ == "__main__":
