@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lctl.session.concurrency.lanes import Lane
     from lctl.session.concurrency.pooljobs import Ended
     from lctl.session.concurrency.queueorder import Turns
+    from lctl.session.concurrency.workers import Taken
     from lctl.session.session import LCTLSession
     from lctl.session.tooling.served import Served
     from lctl.session.tooling.toolcalls import ToolCall
@@ -242,6 +243,10 @@ class Player(Protocol):
 
     def queue(self, lane: Lane, number: int) -> Turns | None:
         """Of the `number`th queue that the program made in `lane`; None where no order was noted of it."""
+        return None
+
+    def taken(self, lane: Lane) -> Taken | None:
+        """Which workers of pools of processes took which jobs; None where no such thing is to be again."""
         return None
 
     def jobs(self, session: LCTLSession) -> dict[str, Any] | None:

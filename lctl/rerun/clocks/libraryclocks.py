@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import datetime, tzinfo
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -31,13 +32,21 @@ MODULES = (
     "workflows.runtime.control_loop.reduce",
     "workflows.runtime.types.step_function",
 )
+#: Modules whose `datetime` is: schedulers that wait in between for the next of their times.
+DATES = (
+    "apscheduler.executors.base",
+    "apscheduler.schedulers.base",
+    "apscheduler.triggers.cron",
+    "apscheduler.triggers.date",
+    "apscheduler.triggers.interval",
+)
 #: Functions that have `time.monotonic` as a default of an argument, by module.
 DEFAULTS = {"cachetools": ("TTLCache.__init__", "TLRUCache.__init__")}
 _wall = time.time
 
 
 class LibraryClocks:
-    """In place of `time` in `MODULES`, whenever one is imported.
+    """In place of `time` in `MODULES`, and of `datetime` in `DATES`, whenever one is imported.
 
     Args:
         monotonic: the virtual clock, in seconds.
@@ -45,21 +54,23 @@ class LibraryClocks:
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._time: Any = _VirtualTime(monotonic)
+        self._datetime = _virtual_datetime(self._time.time)
         self._hooks: list[Hook] = []
-        self._replaced: list[ModuleType] = []
+        self._replaced: list[tuple[ModuleType, str, Any]] = []
         self._defaults: list[tuple[FunctionType, tuple[Any, ...]]] = []
 
     def install(self) -> None:
         self._hooks = [on_import(name, self._replace) for name in MODULES]
+        self._hooks += [on_import(name, self._replace_dates) for name in DATES]
         self._hooks += [on_import(name, self._replace_defaults) for name in DEFAULTS]
 
     def uninstall(self) -> None:
         while self._hooks:
             self._hooks.pop().remove()
         while self._replaced:
-            module = self._replaced.pop()
-            if module.__dict__.get("time") is self._time:
-                module.__dict__["time"] = time
+            module, name, before = self._replaced.pop()
+            if module.__dict__.get(name) in (self._time, self._datetime):
+                module.__dict__[name] = before
         while self._defaults:
             function, before = self._defaults.pop()
             function.__defaults__ = before
@@ -67,7 +78,12 @@ class LibraryClocks:
     def _replace(self, module: ModuleType) -> None:
         if module.__dict__.get("time") is time:
             module.__dict__["time"] = self._time
-            self._replaced.append(module)
+            self._replaced.append((module, "time", time))
+
+    def _replace_dates(self, module: ModuleType) -> None:
+        if module.__dict__.get("datetime") is datetime:
+            module.__dict__["datetime"] = self._datetime
+            self._replaced.append((module, "datetime", datetime))
 
     def _replace_defaults(self, module: ModuleType) -> None:
         for path in DEFAULTS[module.__name__]:
@@ -93,3 +109,24 @@ class _VirtualTime:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(time, name)
+
+
+class _Dates(type):
+    """All dates are of its classes."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, datetime)
+
+
+def _virtual_datetime(clock: Callable[[], float]) -> Any:
+    """The class `datetime`, but for its `now`; what it makes are plain ones."""
+
+    class VirtualDatetime(datetime, metaclass=_Dates):
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+            return datetime(*args, **kwargs)
+
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Any:
+            return datetime.fromtimestamp(clock(), tz)
+
+    return VirtualDatetime

@@ -29,6 +29,7 @@ from lctl.session.concurrency import (
     tasks,
     threadpools,
     turns,
+    workers,
 )
 from lctl.session.concurrency.carrying import begun, carry
 from lctl.session.runs import context, told, untouched
@@ -96,6 +97,7 @@ def after_fork() -> None:
     pooljobs.after_fork()
     queueorder.after_fork()
     untouched.after_fork()
+    workers.after_fork()
 
 
 def reach() -> None:
@@ -232,6 +234,7 @@ def _reach() -> None:
         *semaphores.HOOKS,
         *eventwaits.HOOKS,
         *threadpools.HOOKS,
+        *workers.HOOKS,
         *ownports.HOOKS,
     ]
     for module, place, name, wrapper in wanted:
