@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from lctl.errors import RerunStopped
 
 if TYPE_CHECKING:
+    from lctl.session.concurrency.jobshares import Taken
     from lctl.session.concurrency.lanes import Lane
     from lctl.session.concurrency.pooljobs import Ended
     from lctl.session.concurrency.queueorder import Turns
-    from lctl.session.concurrency.workers import Taken
     from lctl.session.session import LCTLSession
     from lctl.session.tooling.served import Served
     from lctl.session.tooling.toolcalls import ToolCall

@@ -18,10 +18,10 @@ from lctl.session.default import get_session
 from lctl.session.tooling.served import Served
 
 if TYPE_CHECKING:
+    from lctl.session.concurrency.jobshares import Taken
     from lctl.session.concurrency.lanes import Lane
     from lctl.session.concurrency.pooljobs import Ended
     from lctl.session.concurrency.queueorder import Turns
-    from lctl.session.concurrency.workers import Taken
     from lctl.session.session import LCTLSession
     from lctl.session.tooling.toolcalls import ToolCall
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.serving import misses
 from lctl.session.border import LOGGED
+from lctl.session.concurrency.jobshares import Taken
 from lctl.session.concurrency.pooljobs import Seen
-from lctl.session.concurrency.workers import Taken
 
 if TYPE_CHECKING:
     from lctl.rerun.exactness.certificate import Tally

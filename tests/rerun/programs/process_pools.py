@@ -57,7 +57,11 @@ def with_futures(context):
 def with_a_pool(context):
     heard = []
     with context.Pool(2, begin, (context.Barrier(2),)) as pool:
-        print(pool.map(meet, "yz", chunksize=1), pool.map(work, "abcde", chunksize=1), pool.map(crunch, range(10)))
+        print(
+            pool.map(meet, "yz", chunksize=1),
+            pool.map(work, "abcde", chunksize=1),
+            pool.map(crunch, range(10)),
+        )
         for one in pool.imap_unordered(work, "vwxyz"):
             print(one)
         called = [pool.apply_async(work, (f"call {n}",), callback=heard.append) for n in range(3)]
