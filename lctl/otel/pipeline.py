@@ -57,9 +57,9 @@ class Pipeline:
         self.content: Content = content
         self._resource = sdk.resource(service, resource)
         base = checked(endpoint)
-        exporter = span_exporter or exporter_of("trace", base, headers)
-        self._voice = exporter if isinstance(exporter, Quiet) else Quiet(exporter)
+        exporter: Any = span_exporter or exporter_of("trace", base, headers)
         self._spans = BatchSpanProcessor(exporter, max_queue_size=_QUEUE)
+        self._voice = exporter if isinstance(exporter, Quiet) else Quiet(exporter)
         self._ends: list[Any] = [self._spans]
         self._instruments: sdk.Instruments | None = None
         self._logger: Any = None
