@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from lctl.instrument.codecs import aws
-from lctl.instrument.codecs.bodies import loads_or_none, read_object
+from lctl.instrument.codecs.bodies import loads_or_none
+from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
@@ -38,7 +39,7 @@ EVENTS = frozenset(
 )
 
 
-class Bedrock:
+class Bedrock(DocumentCodec):
     """Codec of Converse."""
 
     provider = "aws"
@@ -55,9 +56,6 @@ class Bedrock:
 
     def conversation_key(self, operation: str) -> str | None:
         return "messages"
-
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         if operation == "converse.count_tokens":
@@ -100,12 +98,10 @@ class Bedrock:
         said = document if isinstance(document, dict) and isinstance(messages, list) else {"messages": []}
         return replace(self.read_document("converse", url, said), operation=operation)
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            return ModelAnswer(error=aws.read_error(status, headers, body))
+    def read_refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+        return aws.read_error(status, headers, body)
+
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         if aws.is_event_stream(headers):
             return _read_frames(aws.read_frames(body))
         whole = loads_or_none(body)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from lctl.instrument.codecs.bodies import is_event_stream, loads_or_none, read_error_body, read_object
+from lctl.instrument.codecs.bodies import is_event_stream, loads_or_none
 from lctl.instrument.codecs.chat import as_message
+from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of
@@ -16,7 +17,7 @@ _OPERATIONS = {"/v2/chat": "cohere.chat", "/v2/embed": "cohere.embed"}
 _NOT_PARAMS = frozenset({"messages", "model", "tools", "stream", "texts", "images", "inputs"})
 
 
-class Cohere:
+class Cohere(DocumentCodec):
     """Codec of Cohere."""
 
     provider = "cohere"
@@ -27,9 +28,6 @@ class Cohere:
 
     def conversation_key(self, operation: str) -> str | None:
         return "messages" if operation == "cohere.chat" else None
-
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         model, messages = document.get("model"), document.get("messages")
@@ -51,12 +49,7 @@ class Cohere:
             request.messages = [as_message(message) for message in messages or ()]
         return request
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            return ModelAnswer(error=read_error_body(status, body))
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         if is_event_stream(headers, body):
             return _read_events(read_stream(body)[0])
         whole = loads_or_none(body)

@@ -6,7 +6,7 @@ programs have a `/v1/chat` of their own: Cohere's names a model, or is at Cohere
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from lctl.instrument.codecs import cohere, invoke
@@ -14,9 +14,8 @@ from lctl.instrument.codecs.bodies import (
     is_event_stream,
     loads_or_none,
     objects,
-    read_error_body,
-    read_object,
 )
+from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of
@@ -37,7 +36,7 @@ _SUBJECTS = {
 }
 
 
-class Cohere1:
+class Cohere1(DocumentCodec):
     """Codec of the first version."""
 
     provider = "cohere"
@@ -45,12 +44,6 @@ class Cohere1:
     def operation(self, method: str, url: str, headers: Mapping[str, str]) -> str | None:
         path = path_of(url)
         return _OPERATIONS.get(path[path.rfind("/v1/") :])
-
-    def conversation_key(self, operation: str) -> str | None:
-        return None
-
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         provider, model = provider_of(url, ""), document.get("model")
@@ -74,12 +67,7 @@ class Cohere1:
             request.params = {key: v for key, v in request.params.items() if key not in ("texts", "images")}
         return request
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            return ModelAnswer(error=read_error_body(status, body))
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         if is_event_stream(headers, body):
             pieces = read_stream(body)[0]
         else:

@@ -5,7 +5,7 @@ A stream says what is new, or each time all that was said so far, as it was aske
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -14,11 +14,10 @@ from lctl.instrument.codecs.bodies import (
     loads_or_none,
     objects,
     read_error,
-    read_error_body,
-    read_object,
 )
 from lctl.instrument.codecs.chat import as_message
 from lctl.instrument.codecs.choices import Choice
+from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of
@@ -33,7 +32,7 @@ _OPERATIONS = {
 }
 
 
-class DashScope:
+class DashScope(DocumentCodec):
     """Codec of DashScope's generation and embeddings."""
 
     provider = "dashscope"
@@ -41,12 +40,6 @@ class DashScope:
     def operation(self, method: str, url: str, headers: Mapping[str, str]) -> str | None:
         _, found, service = path_of(url).rpartition("/services")
         return _OPERATIONS.get(service) if found else None
-
-    def conversation_key(self, operation: str) -> str | None:
-        return None
-
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         model, said, params = document.get("model"), document.get("input"), document.get("parameters")
@@ -71,12 +64,7 @@ class DashScope:
             )
         return request
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            return ModelAnswer(error=read_error_body(status, body))
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         streamed = is_event_stream(headers, body) or body.startswith(b"id:")
         whole = None if streamed else loads_or_none(body)
         events = read_stream(body)[0] if streamed else objects([whole])

@@ -7,7 +7,7 @@ tools and hand-offs stand in its content as they were), the result of a function
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from lctl.conversation.items import gathered
@@ -15,10 +15,9 @@ from lctl.instrument.codecs.bodies import (
     is_event_stream,
     loads_or_none,
     objects,
-    read_error_body,
-    read_object,
 )
 from lctl.instrument.codecs.choices import append_part
+from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
@@ -28,7 +27,7 @@ from lctl.instrument.codecs.usage import read_tokens
 _NOT_PARAMS = frozenset({"inputs", "model", "tools", "instructions", "stream"})
 
 
-class Mistral:
+class Mistral(DocumentCodec):
     """Codec of conversations: begun, gone on with, begun again from an entry."""
 
     provider = "mistral"
@@ -39,12 +38,6 @@ class Mistral:
         if not begun or (rest and (rest.count("/") != 1 and not rest.endswith("/restart"))):
             return None
         return "conversations"
-
-    def conversation_key(self, operation: str) -> str | None:
-        return None
-
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         # OpenAI's paths are the same, and nothing of theirs asks a model: their bodies have `items`.
@@ -71,12 +64,7 @@ class Mistral:
             request.messages.insert(0, {"role": "system", "content": instructions})
         return request
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            return ModelAnswer(error=read_error_body(status, body))
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         if is_event_stream(headers, body):
             return _read_events(status, read_stream(body)[0])
         whole = loads_or_none(body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from lctl.instrument.codecs.bodies import (
@@ -10,10 +10,9 @@ from lctl.instrument.codecs.bodies import (
     loads_or_none,
     objects,
     read_error,
-    read_error_body,
-    read_object,
     reports_error,
 )
+from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of
@@ -22,19 +21,13 @@ from lctl.instrument.codecs.sse import read_stream, stream_error
 _NOT_PARAMS = frozenset({"prompt", "model", "stream"})
 
 
-class Prompted:
+class Prompted(DocumentCodec):
     """Codec of `/v1/complete`."""
 
     provider = "anthropic"
 
     def operation(self, method: str, url: str, headers: Mapping[str, str]) -> str | None:
         return "complete" if path_of(url).endswith("/v1/complete") else None
-
-    def conversation_key(self, operation: str) -> str | None:
-        return None
-
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         model, prompt = document.get("model"), document.get("prompt")
@@ -50,12 +43,7 @@ class Prompted:
             input=prompt,
         )
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            return ModelAnswer(error=read_error_body(status, body))
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         streamed = is_event_stream(headers, body)
         pieces = read_stream(body)[0] if streamed else objects([loads_or_none(body)])
         said = [piece for piece in pieces if isinstance(piece.get("completion"), str)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from lctl.instrument.codecs.bodies import (
@@ -10,9 +10,8 @@ from lctl.instrument.codecs.bodies import (
     is_event_stream,
     loads_or_none,
     objects,
-    read_error_body,
-    read_object,
 )
+from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of
@@ -24,7 +23,7 @@ _GENERATES = ("/generate", "/generate_stream")
 _HOW = frozenset({"max_new_tokens", "return_full_text", "details", "decoder_input_details", "do_sample"})
 
 
-class TextGeneration:
+class TextGeneration(DocumentCodec):
     """Codec of text generation and of embeddings."""
 
     provider = "huggingface"
@@ -36,12 +35,6 @@ class TextGeneration:
         named = "/models/" in path or path.count("/") == 2  # an endpoint of one model answers at the root
         is_place = path.endswith(_GENERATES) or (named and _is_hugging_face(path, headers))
         return "text_generation" if is_place else None
-
-    def conversation_key(self, operation: str) -> str | None:
-        return None
-
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         given, params = document.get("inputs"), document.get("parameters")
@@ -59,12 +52,7 @@ class TextGeneration:
             input=given,
         )
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            return ModelAnswer(error=read_error_body(status, body))
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         if is_event_stream(headers, body):
             return _read_events(status, read_stream(body)[0])
         whole = loads_or_none(body)

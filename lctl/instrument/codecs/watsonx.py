@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from lctl.instrument.codecs import chat
@@ -11,8 +11,8 @@ from lctl.instrument.codecs.bodies import (
     loads_or_none,
     objects,
     read_error_body,
-    read_object,
 )
+from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of
@@ -30,7 +30,7 @@ _NOT_PARAMS = frozenset({"messages", "model_id", "tools", "input", "inputs"})
 _COUNTS = {"input": ("input_token_count",), "output": ("generated_token_count",)}
 
 
-class Watsonx:
+class Watsonx(DocumentCodec):
     """Codec of the models of watsonx, by their id or deployed."""
 
     provider = "watsonx"
@@ -41,9 +41,6 @@ class Watsonx:
 
     def conversation_key(self, operation: str) -> str | None:
         return "messages" if operation == "watsonx.chat" else None
-
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         messages, model = document.get("messages"), document.get("model_id")
@@ -64,15 +61,13 @@ class Watsonx:
             request.input = document.get("input", document.get("inputs"))
         return request
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            whole = loads_or_none(body)
-            errors = objects(whole.get("errors")) if isinstance(whole, dict) else []
-            error = read_error_body(status, body)
-            return ModelAnswer(error={**error, **_said(errors[0])} if errors else error)
+    def read_refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+        whole = loads_or_none(body)
+        errors = objects(whole.get("errors")) if isinstance(whole, dict) else []
+        error = read_error_body(status, body)
+        return {**error, **_said(errors[0])} if errors else error
+
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         streamed = is_event_stream(headers, body) or body.startswith(b"id:")
         whole = None if streamed else loads_or_none(body)
         pieces = read_stream(body)[0] if streamed else objects([whole])
