@@ -111,21 +111,24 @@ class _Tees:
         opened = wire.open_call_here(address) if calls.current_call() is None else None
         mark = requesting.set(call)
         try:
-            response = await wrapped(*args, **kwargs)
-        except BaseException as error:
-            # A timeout is a cancellation further in.
-            if call.attempt is not None:
-                call.attempt.failed(error)
+            try:
+                response = await wrapped(*args, **kwargs)
+            except BaseException as error:
+                # A timeout is a cancellation further in.
+                if call.attempt is not None:
+                    call.attempt.failed(error)
+                raise
+            finally:
+                requesting.reset(mark)
+                if opened is not None:
+                    calls.leave(opened[1])
             if opened is not None:
-                calls.leave(opened[1])
+                opened[0].returned()
+        except BaseException as error:  # perhaps of a signal handler, which came while that was left
+            if opened is not None:
                 opened[0].raised(error)
             step_aside(error)
             raise
-        finally:
-            requesting.reset(mark)
-        if opened is not None:
-            calls.leave(opened[1])
-            opened[0].returned()
         return response
 
     async def connect(

@@ -1,0 +1,52 @@
+"""Steps of which an interrupt has left only half in the log: what a signal handler raised (Ctrl-C, a time limit)
+came between the store and who asked it to record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from lctl.guard import guard
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from lctl.session.runs.context import Frame
+
+#: How far back a beginning is looked for whose number did not arrive: what other threads may have recorded
+#: since.
+_SINCE = 16
+
+
+def begun(frame: Frame, above: int | None, known: Container[int]) -> int:
+    """The seq of the step that was to be `frame`, inside `above`, if it is in the log; else 0.
+
+    Args:
+        known: the seqs of open steps, which are others.
+    """
+    with guard("the beginning of a step that was interrupted"):
+        store = frame.session.store
+        last = store.last_seq
+        events = _events(frame, max(1, last - _SINCE + 1), last + 1)
+        over = {event.get("step") for event in events if event["type"] == "step_end"}
+        for event in reversed(events):
+            if event["type"] != "step_start" or event["seq"] in known or event["seq"] in over:
+                continue
+            if (event["agent"], event.get("step")) == (frame.agent, above):
+                return int(event["seq"])
+    return 0
+
+
+def end(frame: Frame, data: dict[str, Any]) -> None:
+    """Write the end of the step if it is not in the log."""
+    with guard("the end of a step that was interrupted"):
+        step = frame.step or 0
+        first = max(step, frame.session.store.last_seq - _SINCE + 1)
+        events = _events(frame, first, frame.session.store.last_seq + 1)
+        if not any(event["type"] == "step_end" and event.get("step") == step for event in events):
+            frame.session.emit("step_end", data, agent=frame.agent, step=step)
+
+
+def _events(frame: Frame, start: int, stop: int) -> list[dict[str, Any]]:
+    return [orjson.loads(line) for line in frame.session.store.read(start, stop)]
