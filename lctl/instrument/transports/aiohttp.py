@@ -256,8 +256,8 @@ class _Tees:
         elif content.is_eof():
             attempt.end()
         else:
+            self._lanes[id(content)] = lanes.current()  # first: an interrupt may come between the two
             self._attempts[id(content)] = attempt
-            self._lanes[id(content)] = lanes.current()
             content.__class__ = self._recorded_class
             # Neither read to its end nor closed: the response is collected.
             weakref.finalize(response, self._lost, id(content), attempt).atexit = False

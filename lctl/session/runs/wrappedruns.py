@@ -54,8 +54,8 @@ class Run:
         """The end of one that did; also by being cancelled or closed."""
 
     def raised(self, error: BaseException) -> None:
-        """`error` leaves the wrapper: what `failed` was told of, or an interrupt that came before the run could
-        be told of its end."""
+        """`error` leaves the wrapper: what `failed` was told of, or an interrupt that came before the run was
+        told of its end."""
 
     def left(self) -> None:
         """The end of one that gave a generator or coroutine which nobody has begun with."""

@@ -181,7 +181,7 @@ def _generator(function: Any, begin: Begin) -> Any:
         resume, value = items.send, None
         try:
             while True:
-                # Written out here and in `_async_generator`: as a `with` block it costs a fifth more per item.
+                # Written out here and in `_async_generator`: a `with` block costs a fifth more per item.
                 outer = context.raw()
                 context.set_current(run.frame)
                 lane = None if run.lane is None else lanes.enter(run.lane)
