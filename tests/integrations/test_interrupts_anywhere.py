@@ -272,6 +272,35 @@ def test_places_in_event_loops(
     _strike(way, tmp_path, kind, _LOOPS[way])
 
 
+def test_a_session_that_is_left(kind: type[BaseException], tmp_path: Path) -> None:
+    """Its log is whole, but where the signal comes before the first line of what leaves it."""
+    before = sys.gettrace()
+
+    def leave(path: Path, n: int) -> tuple[BaseException | None, int]:
+        raised, aim = None, Aim(n)
+        try:
+            with lctl.LCTLSession(path=path) as session:
+                with session.step("writer", "draft"):
+                    pass
+                sys.settrace(aim)
+        except (KeyboardInterrupt, RuntimeError) as error:
+            raised = error
+        finally:
+            sys.settrace(before)
+        return raised, aim.seen
+
+    leave(tmp_path / "first.lctl.json", 0)
+    _, places = leave(tmp_path / "second.lctl.json", 0)
+    assert places > 100
+    for n in range(6, places, 5):
+        path = tmp_path / f"{n}.lctl.json"
+        raised, seen = leave(path, n)
+        assert seen < n or type(raised) is kind, f"the {n}th"
+        log = open_log(path)
+        assert not log.open, f"the {n}th"
+        assert [event.type for event in log.events()][:2] == ["step_start", "step_end"]
+
+
 def test_a_handler_that_raises_a_time_limit_as_a_stream_begins(tmp_path: Path) -> None:
     """A `TimeoutError` is an `OSError`, as a file that cannot be opened is."""
     sdk = pytest.importorskip("openai")

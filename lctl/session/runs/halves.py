@@ -1,5 +1,5 @@
-"""Steps of which an interrupt (Ctrl-C, a time limit by a signal) has left only half in the log: it came between
-the store and who asked it to record."""
+"""Steps of which an interrupt (Ctrl-C, a time limit by a signal) has left only half in the log: it came
+between the store and who asked it to record."""
 
 from __future__ import annotations
 
