@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 _SINCE = 16
 
 
-def begun(frame: Frame, above: int | None, known: Container[int]) -> int:
+def begun(frame: Frame, data: dict[str, Any], above: int | None, known: Container[int]) -> int:
     """The seq of the step that was to be `frame`, inside `above`, if it is in the log; else 0.
 
     Args:
-        known: the seqs of open steps, which are others.
+        data: what its beginning says.
+        known: the seqs of open steps and model calls, which are others.
     """
+    wanted = frame.agent, above, data.get("kind"), data.get("intent")
     with guard("the beginning of a step that was interrupted"):
         store = frame.session.store
         last = store.last_seq
@@ -33,7 +35,8 @@ def begun(frame: Frame, above: int | None, known: Container[int]) -> int:
         for event in reversed(events):
             if event["type"] != "step_start" or event["seq"] in known or event["seq"] in over:
                 continue
-            if (event["agent"], event.get("step")) == (frame.agent, above):
+            said = event["data"]
+            if (event["agent"], event.get("step"), said.get("kind"), said.get("intent")) == wanted:
                 return int(event["seq"])
     return 0
 

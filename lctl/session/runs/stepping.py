@@ -127,14 +127,14 @@ class Stepping:
             if self._watch is not None and self._is_watched():
                 self._look()
         except BaseException as error:  # a contract's, or Ctrl-C: the step has not begun for its program
-            self._end_begun(frame, above.step, error)
+            self._end_begun(frame, data, above.step, error)
             raise
         return frame
 
-    def _end_begun(self, frame: Frame, above: int | None, error: BaseException) -> None:
+    def _end_begun(self, frame: Frame, data: dict[str, Any], above: int | None, error: BaseException) -> None:
         """End a step that `error` has kept from beginning, if it is in the log."""
         if not frame.step and is_stop(error):
-            frame.step = halves.begun(frame, above, self._frames)
+            frame.step = halves.begun(frame, data, above, self._frames.keys() | self.leaving.calls.keys())
         if frame.step:
             frame.started_ns = frame.started_ns or self._clock.monotonic_ns()
             self._frames[frame.step] = frame
