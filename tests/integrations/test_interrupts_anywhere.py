@@ -4,6 +4,7 @@ what began has an end, and what comes after it is recorded as if nothing had bee
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import json
 import signal
@@ -235,6 +236,13 @@ def kind(request: pytest.FixtureRequest) -> Iterator[type[BaseException]]:
     handled = signal.signal(signal.SIGUSR1, stop)
     yield request.param
     signal.signal(signal.SIGUSR1, handled)
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """What nobody has closed is not to be found in another test."""
+    yield
+    gc.collect()
 
 
 def _strike(
