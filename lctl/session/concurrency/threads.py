@@ -24,6 +24,7 @@ from lctl.session.concurrency import (
     queueorder,
     queues,
     semaphores,
+    signals,
     simplequeues,
     spawning,
     tasks,
@@ -231,6 +232,7 @@ def _reach() -> None:
         *queues.HOOKS,
         *semaphores.HOOKS,
         *eventwaits.HOOKS,
+        *signals.HOOKS,
         *threadpools.HOOKS,
         *ownports.HOOKS,
     ]

@@ -12,6 +12,7 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from lctl.session.concurrency.signals import is_waited_for
 from lctl.session.faithful.flags import is_event
 from lctl.session.faithful.kinds import is_plain
 from lctl.session.faithful.objects import is_programs_module
@@ -126,4 +127,4 @@ def _of_cells(function: FunctionType) -> Iterator[tuple[str, _Variable]]:
 
 
 def _is_looked_into(kind: type) -> bool:
-    return kind in ATOMS or kind in BUILTIN or is_plain(kind) or is_event(kind)
+    return kind in ATOMS or kind in BUILTIN or is_plain(kind) or is_event(kind) or is_waited_for(kind)
