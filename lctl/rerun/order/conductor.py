@@ -29,6 +29,7 @@ from lctl.rerun.order.parties import Awaiting, Blocked, Held, running_loop
 from lctl.rerun.order.queueing import Line
 from lctl.rerun.order.score import Score, Violation
 from lctl.rerun.order.stage import Stage
+from lctl.rerun.order.standstill import BEAT, Standstill
 from lctl.rerun.order.waiting import Key
 from lctl.session.concurrency import turns
 
@@ -223,6 +224,12 @@ class Conductor(Cancelling):
     def at_standstill(self, act: Callable[[], None]) -> None:
         """Do that once where the program waits for what will not come, and for nothing else."""
         self._stage.standstill = act
+
+    def at_stillness(self, act: Callable[[list[str]], None]) -> None:
+        """Do that once, with the places where the program waits, where nothing can happen any more."""
+        with self._door:
+            self._stage.stillness = Standstill(self._stage, act)
+            self._stage.watch.after(BEAT)
 
     # -- what will not come --------------------------------------------------------------------
 

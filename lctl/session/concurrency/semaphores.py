@@ -43,9 +43,7 @@ def _release(original: Callable[..., None], semaphore: Any, n: int = 1) -> None:
     original(semaphore, n)
 
 
-def _acquired(
-    original: Callable[..., bool], semaphore: Any, blocking: bool, timeout: float | None
-) -> bool:
+def _acquired(original: Callable[..., bool], semaphore: Any, blocking: bool, timeout: float | None) -> bool:
     order: Order | None = semaphore.__dict__.get(ORDER)
     module = sys.modules.get("threading")
     if order is None or module is None:  # Python is shutting down

@@ -60,6 +60,11 @@ class Scope:
         values = ((name, variable.get()) for name, variable in self._variables.items())
         return {name: value for name, value in values if _is_looked_into(type(value))}
 
+    def all(self) -> dict[str, Any]:
+        """What they hold, whatever it is."""
+        values = ((name, variable.get()) for name, variable in self._variables.items())
+        return {name: value for name, value in values if value is not _MISSING}
+
     def put(self, values: dict[Any, Any]) -> None:
         for name, value in values.items():
             if name in self._variables:

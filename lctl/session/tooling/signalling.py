@@ -1,8 +1,8 @@
 """What a tool's body did that others wait for, as its event holds it.
 
-Each is noted when it is done (`lctl.session.concurrency.signals`), with the way that leads to the object: from
-the call's arguments, the object whose method the tool is, or the variables around its function. What leads
-nowhere there (a library's own) is not kept. With it stands what the call had changed by then: who goes on by
+Each is noted when it is done (`lctl.session.concurrency.signals`), with the way that leads to the object from
+the call's arguments, the object whose method the tool is, or the variables around its function. What no way
+leads to (a library's own) is not kept. With it stands what the call had changed by then: who goes on by
 it looks at that. Where a rerun serves the call, all this is done again, each in its turn.
 """
 
@@ -149,7 +149,9 @@ def signals_of(
     """Of a `tape`, done to what the ways lead to now. Args: changes: does what a tape says was changed."""
     owed: dict[int, int] = {}
     return [
-        Signal(message, partial(_again, message.content, _thing(message.content, roots, given), owed, changes))
+        Signal(
+            message, partial(_again, message.content, _thing(message.content, roots, given), owed, changes)
+        )
         for message in messages(tape, NAME)
     ]
 
@@ -211,7 +213,7 @@ def _parts(node: Any) -> Iterable[tuple[Any, Any]]:
     if issubclass(kind, list | tuple | deque | set | frozenset):
         return list(enumerate(node)) if len(node) <= _WIDE else ()
     if kind is Scope:
-        return list(node.now().items())
+        return list(node.all().items())
     if kind is MethodType:
         return (("self", node.__self__),)
     if kind is partial:

@@ -35,8 +35,8 @@ from lctl.session.faithful.coding import encode_parts
 from lctl.session.faithful.depths import Depth, all_written
 from lctl.session.tooling.plainness import is_plain, is_plain_error
 from lctl.session.tooling.receiving import messages
-from lctl.session.tooling.signalling import Signal, signals_of
 from lctl.session.tooling.served import Outcome, Served
+from lctl.session.tooling.signalling import Signal, signals_of
 from lctl.session.tooling.wrote import pieces
 
 if TYPE_CHECKING:
