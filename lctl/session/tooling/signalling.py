@@ -82,9 +82,10 @@ class Signals:
             self._outer.note(thing, what, args, is_handed)
         if self._is_over or len(self._kept) >= MOST:
             return
-        if self._ways is None:
-            self._ways = dict(_found(self._roots))
-        known = self._ways.get(id(thing))
+        ways = self._ways
+        if ways is None:
+            ways = self._ways = dict(_found(self._roots))
+        known = ways.get(id(thing))
         if known is None:
             return
         if (id(thing), what) in self._handed:
@@ -123,6 +124,7 @@ class Signals:
                 what, arg = ("result", one.result()) if error is None else ("error", error)
                 self._keep(self._ways[id(one)][1], what, (arg,))
         self._is_over = True
+        self._roots, self._ways, self._pending = [], None, []  # lanes that it started may live on
 
     def tape(self) -> list[list[Any]] | None:
         """For the `tape` of the call; None where there were none."""
@@ -206,7 +208,7 @@ def _found(roots: list[Any]) -> Iterator[tuple[int, tuple[Any, Way]]]:
 
 
 def _parts(node: Any) -> Iterable[tuple[Any, Any]]:
-    """What an object is made of, by key, index or name; of what the program calls, the variables around it."""
+    """What an object is made of, by key, index or name; of a function, the variables around it."""
     kind = type(node)
     if kind in DICTS:
         return list(node.items()) if len(node) <= _WIDE else ()

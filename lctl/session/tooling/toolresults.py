@@ -14,8 +14,8 @@ holds it (see `lctl.session.faithful`):
     wrote       [stream, characters written to it before, text] of what its body wrote to stdout and stderr
     received    [milliseconds since its start, turn of the loop, message] of what came from outside meanwhile,
                 beside its result; null instead of the milliseconds: before its start
-    signals     [milliseconds since its start, turn of the loop, what] of what its body did that others wait for
-                (`lctl.session.tooling.signalling`)
+    signals     [milliseconds since its start, turn of the loop, what] of what its body did that others wait
+                for (`lctl.session.tooling.signalling`)
     items       [milliseconds since its start, turn of the loop, place there] of each item of an async
                 generator
     gives       "generator", "async generator" or "coroutine": what a tool that is none itself gave
@@ -228,7 +228,7 @@ def _together(change: Callable[[], None] | None, signals: list[Signal]) -> Calla
 def _change(
     parts: Mapping[str, Any], tape: Mapping[str, Any], call: ToolCall, given: Given
 ) -> Callable[[], None] | None:
-    """Does to the arguments and to what is around the call what it did to them; None where that is nothing."""
+    """Does to the arguments, and to what is around the call, what it did to them; None where it is nothing."""
     changes, deeper = parts.get("after", []), parts.get("within", [])
     owned = tape.get("owner") if call.owner is not None else None
     if not (changes or deeper or owned):
