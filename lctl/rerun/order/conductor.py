@@ -50,13 +50,19 @@ class Conductor(Cancelling):
             fourth: how many callbacks of that turn ran before it.
         realtime: wait as long as the recording did.
         counted: lanes of pool jobs from whose handing in on turns are counted.
+        wall: see `VirtualTime`.
 
     Attributes:
         pace: the virtual clock.
     """
 
     def __init__(
-        self, moments: Iterable[Any], *, realtime: bool = False, counted: Collection[str] = ()
+        self,
+        moments: Iterable[Any],
+        *,
+        realtime: bool = False,
+        counted: Collection[str] = (),
+        wall: float | None = None,
     ) -> None:
         self.pace = Pace(realtime)
         self._score = Score(moments)
@@ -64,7 +70,7 @@ class Conductor(Cancelling):
         self._stage.upcoming.counted = counted
         self._door = self._stage.door
         self._handing = Handing(self._stage)
-        self._clock = VirtualTime(Timekeeper(self._stage, self._score, self._handing))
+        self._clock = VirtualTime(Timekeeper(self._stage, self._score, self._handing), wall)
         self._homes = Homes(self._stage)
         self._row = 0
 

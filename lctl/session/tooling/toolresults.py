@@ -228,7 +228,7 @@ def _together(change: Callable[[], None] | None, signals: list[Signal]) -> Calla
 def _change(
     parts: Mapping[str, Any], tape: Mapping[str, Any], call: ToolCall, given: Given
 ) -> Callable[[], None] | None:
-    """Does to the arguments, and to what is around the call, what it did to them; None where it is nothing."""
+    """Does to the arguments, and to what is around the call, what it did to them; None where that is none."""
     changes, deeper = parts.get("after", []), parts.get("within", [])
     owned = tape.get("owner") if call.owner is not None else None
     if not (changes or deeper or owned):
