@@ -27,6 +27,11 @@ _KINDS = frozenset(
         ("concurrent.futures._base", "Future"),
         ("queue", "Queue"),
         ("_queue", "SimpleQueue"),
+        ("anyio.streams.memory", "MemoryObjectSendStream"),
+        ("trio", "MemorySendChannel"),
+        ("trio._channel", "MemorySendChannel"),
+        ("trio", "Event"),
+        ("trio._sync", "Event"),
         ("threading", "Event"),
         ("threading", "Condition"),
         ("threading", "Semaphore"),
@@ -88,7 +93,7 @@ def _before(what: str) -> Callable[..., Any]:
     return hook
 
 
-_WITH_ARGUMENTS = frozenset({"put", "result", "error", "notify"})
+_WITH_ARGUMENTS = frozenset({"put", "send", "result", "error", "notify"})
 
 
 async def _acquired(original: Callable[..., Any], semaphore: Any) -> Any:
@@ -120,6 +125,9 @@ HOOKS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
     ("asyncio.base_events", "BaseEventLoop", "call_soon_threadsafe", _handed),
     ("concurrent.futures._base", "Future", "set_result", _before("result")),
     ("concurrent.futures._base", "Future", "set_exception", _before("error")),
+    ("anyio.streams.memory", "MemoryObjectSendStream", "send_nowait", _after("send")),
+    ("trio._channel", "MemorySendChannel", "send_nowait", _after("send")),
+    ("trio._sync", "Event", "set", _before("set")),
     ("queue", "Queue", "task_done", _after("task_done")),
     ("threading", "Condition", "notify", _before("notify")),
 )

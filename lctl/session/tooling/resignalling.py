@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 
@@ -47,6 +48,11 @@ def _put(queue: Any, item: Any) -> None:
     queue._unfinished_tasks += 1
     queue._finished.clear()
     queue._wakeup_next(queue._getters)
+
+
+def _send(stream: Any, item: Any) -> None:
+    with suppress(Exception):  # it is full, or closed
+        stream.send_nowait(item)
 
 
 def _get(queue: Any) -> None:
@@ -105,6 +111,7 @@ def _end(future: Any, set_name: str, value: Any) -> None:
 _OWED = frozenset({"acquire", "release"})
 _ACTS: dict[str, Callable[..., None]] = {
     "put": _put,
+    "send": _send,
     "get": _get,
     "task_done": _task_done,
     "set": lambda event: event.set(),

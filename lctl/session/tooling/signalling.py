@@ -35,6 +35,13 @@ NAME = "signals"
 _NODES = 500
 #: Things in one of them.
 _WIDE = 1_000
+#: By module and name of the class of what is around another, where it has that.
+_INSIDE = {
+    ("queue", "SimpleQueue"): "_lctl_kept",
+    ("_queue", "SimpleQueue"): "_lctl_kept",
+    ("anyio._backends._asyncio", "Event"): "_event",
+    ("anyio._backends._trio", "Event"): "_Event__original",
+}
 #: Signals of one call with which it is kept what it had changed by then.
 _TOLD = 50
 
@@ -232,5 +239,7 @@ def _parts(node: Any) -> Iterable[tuple[Any, Any]]:
 
 
 def _inside(node: Any) -> Any:
-    """Of the program's `queue.SimpleQueue` (`lctl.session.concurrency.simplequeues`), what it is made of."""
-    return getattr(node, "_lctl_kept", None) if type(node).__name__ == "SimpleQueue" else None
+    """What is done with another is done with this one: of the program's `queue.SimpleQueue`
+    (`lctl.session.concurrency.simplequeues`), and of an event of anyio's."""
+    name = _INSIDE.get((type(node).__module__, type(node).__name__))
+    return None if name is None else getattr(node, name, None)

@@ -243,6 +243,79 @@ async def main():
 asyncio.run(main())
 """,
 }
+_TRIO = """
+import trio
+
+async def main():
+    send, receive = trio.open_memory_channel(2)
+    ready = trio.Event()
+
+    @lctl.tool
+    async def put(what):
+        await send.send(what)
+        ready.set()
+
+    @lctl.tool
+    async def wait(number):
+        await trio.sleep(3600)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(put, "tea")
+        print(await receive.receive(), await ready.wait())
+    for _ in range(5):
+        with trio.move_on_after(0.05):
+            async with trio.open_nursery() as nursery:
+                for number in range(4):
+                    nursery.start_soon(wait, number)
+
+trio.run(main)
+"""
+
+_ANYIO = """
+import anyio
+
+async def main():
+    send, receive = anyio.create_memory_object_stream(2)
+    ready = anyio.Event()
+
+    @lctl.tool
+    async def put(what):
+        await send.send(what)
+        ready.set()
+
+    async with anyio.create_task_group() as group, receive:
+        group.start_soon(put, "tea")
+        print(await receive.receive(), await ready.wait())
+    send.close()
+
+anyio.run(main)
+"""
+
+_SCHEDULER = """
+import time
+from datetime import datetime, timedelta
+from apscheduler.schedulers.background import BackgroundScheduler
+
+made, done = [], threading.Event()
+
+@lctl.tool
+def brew(number):
+    return number
+
+def job():
+    made.append(brew(len(made)))
+
+scheduler = BackgroundScheduler()
+scheduler.add_job(job, "cron", second="*")
+scheduler.add_job(job, "interval", seconds=0.3)
+scheduler.add_job(done.set, "date", run_date=datetime.now() + timedelta(seconds=1.5))
+scheduler.start()
+done.wait()
+scheduler.shutdown()
+print(made)
+"""
+
+_OF_LIBRARIES = {"trio": _TRIO, "anyio": _ANYIO, "apscheduler": _SCHEDULER}
 
 _STANDING = {
     "threads": """
@@ -301,6 +374,17 @@ def _recorded(text: str, folder: Path) -> tuple[Result, Path, dict[str, str]]:
 def test_what_waits_for_a_tool_goes_on(name: str, tmp_path: Path) -> None:
     """It would wait for ever."""
     first, log, environ = _recorded(_PROGRAMS[name], tmp_path)
+    again = tmp_path / "again.lctl.json"
+    rerun = run([*LCTL, "rerun", str(log), "--output", str(again)], tmp_path, environ, again)
+    assert rerun.code == 0, rerun.err
+    assert (rerun.out, rerun.events) == (first.out, first.events)
+
+
+@pytest.mark.parametrize("name", _OF_LIBRARIES)
+def test_what_waits_by_a_library_goes_on(name: str, tmp_path: Path) -> None:
+    """Of several tasks cancelled at once trio draws who goes on first; a scheduler asks for the date."""
+    pytest.importorskip(name)
+    first, log, environ = _recorded(_OF_LIBRARIES[name], tmp_path)
     again = tmp_path / "again.lctl.json"
     rerun = run([*LCTL, "rerun", str(log), "--output", str(again)], tmp_path, environ, again)
     assert rerun.code == 0, rerun.err
