@@ -304,11 +304,13 @@ def brew(number):
 
 def job():
     made.append(brew(len(made)))
+    if len(made) == 6:
+        done.set()
 
 scheduler = BackgroundScheduler()
 scheduler.add_job(job, "cron", second="*")
 scheduler.add_job(job, "interval", seconds=0.3)
-scheduler.add_job(done.set, "date", run_date=datetime.now() + timedelta(seconds=1.5))
+scheduler.add_job(job, "date", run_date=datetime.now() + timedelta(seconds=0.75))
 scheduler.start()
 done.wait()
 scheduler.shutdown()
