@@ -28,6 +28,7 @@ from lctl.session.tooling.resignalling import do
 if TYPE_CHECKING:
     from lctl.clock import Clock
     from lctl.session.concurrency.underway import Moment
+    from lctl.session.tooling.toolcalls import ToolCall
 
 #: Of a call's `tape`.
 NAME = "signals"
@@ -52,25 +53,37 @@ class Signals:
     """Those of one call.
 
     Args:
-        roots: what ways begin at; see `ToolCall.roots`.
         outer: of the call in whose body this one is made: a rerun that serves that one does not make this.
-        changed: what the call has changed so far, for a tape.
         orders: other things keep their order with it in a rerun.
     """
 
+    __slots__ = (
+        "_call",
+        "_clock",
+        "_given",
+        "_handed",
+        "_is_over",
+        "_kept",
+        "_last",
+        "_moment",
+        "_orders",
+        "_outer",
+        "_pending",
+        "_ways",
+    )
+
     def __init__(
         self,
-        roots: list[Any],
+        call: ToolCall,
         given: Given,
         outer: Signals | None,
         clock: Clock,
         moment: Moment,
-        changed: Callable[[], dict[str, Any] | None],
         orders: bool,
     ) -> None:
-        self._roots, self._given, self._outer = roots, given, outer
+        self._call: ToolCall | None = call
+        self._given, self._outer = given, outer
         self._clock, self._moment, self._orders = clock, moment, orders
-        self._changed = changed
         self._kept: list[Message] = []
         self._ways: dict[int, tuple[Any, Way]] | None = None  # holds them, so that ids stay theirs
         self._handed: list[tuple[int, str]] = []
@@ -78,9 +91,14 @@ class Signals:
         self._pending: list[Any] = []
         self._is_over = False
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether anything was looked for."""
+        return self._ways is not None
+
     def begin(self) -> None:
         """The body is about to run, and may end one of the futures there are (`asyncio`'s tell nobody)."""
-        self._ways = dict(_found(self._roots))
+        self._ways = self._find()
         self._pending = [one for one, _ in self._ways.values() if hasattr(one, "done") and not one.done()]
 
     def note(self, thing: Any, what: str, args: tuple[Any, ...], is_handed: bool = False) -> None:
@@ -91,7 +109,7 @@ class Signals:
             return
         ways = self._ways
         if ways is None:
-            ways = self._ways = dict(_found(self._roots))
+            ways = self._ways = self._find()
         known = ways.get(id(thing))
         if known is None:
             return
@@ -104,6 +122,9 @@ class Signals:
             self._pending.remove(thing)
         self._keep(known[1], what, args)
 
+    def _find(self) -> dict[int, tuple[Any, Way]]:
+        return {} if self._call is None else dict(_found(self._call.roots()))
+
     def _keep(self, way: Way, what: str, args: tuple[Any, ...]) -> None:
         parts = [list(way), what, list(args)]
         try:
@@ -115,7 +136,9 @@ class Signals:
         turn = turns.since() if turns.counting and self._orders else None
         content: dict[str, Any] = {"given": len(self._given.nodes), "of": made}
         if len(self._kept) < _TOLD:
-            changed = self._changed()
+            from lctl.session.tooling.toolresults import changes_of  # which needs this module
+
+            changed = None if self._call is None else changes_of(self._call, self._given)
             if changed != self._last:
                 self._last = changed
                 content["changed"] = changed
@@ -130,8 +153,12 @@ class Signals:
                 error = one.exception()
                 what, arg = ("result", one.result()) if error is None else ("error", error)
                 self._keep(self._ways[id(one)][1], what, (arg,))
+        self.close()
+
+    def close(self) -> None:
+        """Lanes that the body started may live on."""
         self._is_over = True
-        self._roots, self._ways, self._pending = [], None, []  # lanes that it started may live on
+        self._call, self._ways, self._pending = None, None, []
 
     def tape(self) -> list[list[Any]] | None:
         """For the `tape` of the call; None where there were none."""

@@ -137,13 +137,7 @@ class ToolRun(Run):
 
     def _signals(self, session: LCTLSession) -> Signals:
         call, given, outer = self._call, self._given, self._outer
-
-        def changed() -> dict[str, Any] | None:
-            return toolresults.changes_of(call, given)
-
-        signals = Signals(
-            call.roots(), given, outer.signals, session.clock, self._moment, changed, outer.tool is None
-        )
+        signals = Signals(call, given, outer.signals, session.clock, self._moment, outer.tool is None)
         if given.waits or (call.owner is not None and call.owner.waits):
             signals.begin()
         return signals
@@ -230,9 +224,12 @@ class ToolRun(Run):
             self._again.end(give_all=is_same)
         if session is None:
             return
-        if self.lane is not None and self.lane.signals is not None:
+        signals = None if self.lane is None else self.lane.signals
+        if signals is not None and signals.is_begun:
             with guard("what a tool did that others wait for"):
-                self.lane.signals.end()
+                signals.end()
+        elif signals is not None:
+            signals.close()
         session.under_way.end(self._moment, delivers, self._is_at_once())
         if self._made_before:
             return
