@@ -19,7 +19,7 @@ from lctl.patch import parse_edit
 from lctl.rerun.exactness import results
 from lctl.rerun.forks import reach
 from lctl.rerun.guarding import keyboard
-from lctl.rerun.order import poolstops
+from lctl.rerun.order import poolstops, standstill
 from lctl.rerun.running import Rerun
 from lctl.rerun.settings import MAIN, VARIABLE, Settings
 from lctl.rerun.tape import siblings
@@ -70,6 +70,8 @@ def _serve(tape: Tape, settings: Settings) -> None:
     running.on_reached = lambda: leave(0)
     if _is_program and settings.at is None and keyboard.was_pressed(tape):
         running.order.at_standstill(keyboard.press)
+    if _is_program:
+        running.order.at_stillness(lambda places: _stand_still(running, places))
     running.begin()
     owners.is_of_process = True
     if settings.policy == "strict" and settings.on_miss == "stop" and settings.at is None:
@@ -81,6 +83,10 @@ def _write_in_order(tape: Tape) -> None:
     for seq in tape.outputs:
         data = tape.log.event(seq).data
         streams.follow(str(data.get("stream")), turns_of(data.get("lanes")))
+
+
+def _stand_still(running: Rerun, places: list[str]) -> None:
+    running.halt.stop(standstill.text_of(places))
 
 
 def _forked() -> None:

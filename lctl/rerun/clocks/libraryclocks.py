@@ -32,7 +32,7 @@ MODULES = (
     "workflows.runtime.control_loop.reduce",
     "workflows.runtime.types.step_function",
 )
-#: Modules whose `datetime` is: schedulers that wait in between for the next of their times.
+#: Modules whose `datetime.now` is to be: they ask for dates, and wait for them so long.
 DATES = (
     "apscheduler.executors.base",
     "apscheduler.schedulers.base",
@@ -46,17 +46,18 @@ _wall = time.time
 
 
 class LibraryClocks:
-    """In place of `time` in `MODULES`, and of `datetime` in `DATES`, whenever one is imported.
+    """In place of `time` in `MODULES`, whenever one is imported.
 
     Args:
         monotonic: the virtual clock, in seconds.
+        wall: what the clock on the wall said, in seconds, where `monotonic` says 0.
     """
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
+    def __init__(self, monotonic: Callable[[], float], wall: float) -> None:
         self._time: Any = _VirtualTime(monotonic)
-        self._datetime = _virtual_datetime(self._time.time)
+        self._dates = _virtual_dates(monotonic, wall)
         self._hooks: list[Hook] = []
-        self._replaced: list[tuple[ModuleType, str, Any]] = []
+        self._replaced: list[tuple[ModuleType, str, Any, Any]] = []  # where, what, and instead of what
         self._defaults: list[tuple[FunctionType, tuple[Any, ...]]] = []
 
     def install(self) -> None:
@@ -68,22 +69,23 @@ class LibraryClocks:
         while self._hooks:
             self._hooks.pop().remove()
         while self._replaced:
-            module, name, before = self._replaced.pop()
-            if module.__dict__.get(name) in (self._time, self._datetime):
+            module, name, ours, before = self._replaced.pop()
+            if module.__dict__.get(name) is ours:
                 module.__dict__[name] = before
         while self._defaults:
             function, before = self._defaults.pop()
             function.__defaults__ = before
 
     def _replace(self, module: ModuleType) -> None:
-        if module.__dict__.get("time") is time:
-            module.__dict__["time"] = self._time
-            self._replaced.append((module, "time", time))
+        self._put(module, "time", self._time, time)
 
     def _replace_dates(self, module: ModuleType) -> None:
-        if module.__dict__.get("datetime") is datetime:
-            module.__dict__["datetime"] = self._datetime
-            self._replaced.append((module, "datetime", datetime))
+        self._put(module, "datetime", self._dates, datetime)
+
+    def _put(self, module: ModuleType, name: str, ours: Any, before: Any) -> None:
+        if module.__dict__.get(name) is before:
+            module.__dict__[name] = ours
+            self._replaced.append((module, name, ours, before))
 
     def _replace_defaults(self, module: ModuleType) -> None:
         for path in DEFAULTS[module.__name__]:
@@ -95,6 +97,25 @@ class LibraryClocks:
                 function.__defaults__ = tuple(
                     self._time.monotonic if one is time.monotonic else one for one in before
                 )
+
+
+def _virtual_dates(monotonic: Callable[[], float], wall: float) -> type[datetime]:
+    """The class `datetime`, but for what it says of now. What it makes are Python's own."""
+
+    class Kind(type):
+        def __instancecheck__(cls, instance: object) -> bool:
+            return isinstance(instance, datetime)
+
+    class Dates(datetime, metaclass=Kind):
+        def __new__(cls, *args: Any, **options: Any) -> Any:
+            return datetime(*args, **options)
+
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Any:
+            return datetime.fromtimestamp(wall + monotonic(), tz)
+
+    Dates.__name__ = Dates.__qualname__ = "datetime"
+    return Dates
 
 
 class _VirtualTime:
@@ -109,24 +130,3 @@ class _VirtualTime:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(time, name)
-
-
-class _Dates(type):
-    """All dates are of its classes."""
-
-    def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, datetime)
-
-
-def _virtual_datetime(clock: Callable[[], float]) -> Any:
-    """The class `datetime`, but for its `now`; what it makes are plain ones."""
-
-    class VirtualDatetime(datetime, metaclass=_Dates):
-        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-            return datetime(*args, **kwargs)
-
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Any:
-            return datetime.fromtimestamp(clock(), tz)
-
-    return VirtualDatetime
