@@ -27,7 +27,7 @@ class Suspended:
 async def until_cancelled(turn: Callable[[], Awaitable[None]] | None) -> None:
     """Wait for ever. Of several tasks cancelled at once trio draws who goes on first: here each does in its
     `turn`."""
-    import trio
+    import trio  # type: ignore[import-not-found, unused-ignore]
 
     try:
         await Suspended()
