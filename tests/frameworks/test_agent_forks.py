@@ -51,6 +51,15 @@ expert = Agent(client, "You are the expert.", name="expert")
 tools = [expert.as_tool(name="ask_expert", description="Asks."), pay]
 print(asyncio.run(Agent(client, "You are the boss.", name="boss", tools=tools).run("Ask.")).text)
 """,
+    "agno": """
+from agno.agent import Agent
+from agno.models.openai import OpenAIChat
+from agno.team import Team
+model = OpenAIChat(id="gpt-4.1")
+expert = Agent(model=model, name="expert", id="expert", instructions="You are the expert.", telemetry=False)
+made = {"model": model, "tools": [pay], "instructions": "You are the boss.", "telemetry": False}
+print(Team(members=[expert], **made).run("Ask.").content)
+""",
     "haystack": """
 from haystack.components.agents import Agent
 from haystack.components.generators.chat import OpenAIChatGenerator
@@ -82,10 +91,15 @@ def _answer(request: Request) -> Any:
         said = "It rains." if "rain" in told.lower() else "The sun shines."
         return Reply(tool_calls=[("final_answer", {"answer": said})]) if final else said
     if "ask_expert" not in told and "paid" not in told and not request.tool_results:
-        name = next(iter(request.schemas["ask_expert"]["properties"]))
-        given = [{"role": "user", "content": [{"text": "Sunny?"}]}] if name == "messages" else "Sunny?"
-        return Reply(tool_calls=[("ask_expert", {name: given}), ("pay", {"amount": 3})])
+        ask = next(name for name in ("ask_expert", "delegate_task_to_member") if name in request.tools)
+        return Reply(tool_calls=[(ask, _asked(*request.schemas[ask]["properties"])), ("pay", {"amount": 3})])
     return Reply(tool_calls=[("final_answer", {"answer": "done"})]) if final else "done"
+
+
+def _asked(name: str, *others: str) -> dict[str, Any]:
+    if name == "member_id":
+        return {"task": "Sunny?", name: "expert"}
+    return {name: [{"role": "user", "content": [{"text": "Sunny?"}]}] if name == "messages" else "Sunny?"}
 
 
 @pytest.mark.parametrize("framework", _TEAMS)
