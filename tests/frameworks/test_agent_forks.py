@@ -60,6 +60,16 @@ expert = Agent(model=model, name="expert", id="expert", instructions="You are th
 made = {"model": model, "tools": [pay], "instructions": "You are the boss.", "telemetry": False}
 print(Team(members=[expert], **made).run("Ask.").content)
 """,
+    "crewai": """
+from crewai import Agent, Crew, Task
+from crewai.tools import tool
+made = {"backstory": "none", "llm": "openai/gpt-4.1"}
+expert = Agent(role="expert", goal="You are the expert.", **made)
+tools = [tool("pay")(pay)]
+boss = Agent(role="boss", goal="You are the boss.", allow_delegation=True, tools=tools, **made)
+task = Task(description="Ask.", expected_output="an answer", agent=boss)
+print(Crew(agents=[boss, expert], tasks=[task]).kickoff().raw)
+""",
     "haystack": """
 from haystack.components.agents import Agent
 from haystack.components.generators.chat import OpenAIChatGenerator
@@ -82,6 +92,9 @@ print(boss.run("Ask."))
 """,
 }
 
+#: The tool that the expert is, by the model's name for it.
+_ASKS = ("ask_expert", "delegate_task_to_member", "delegate_work_to_coworker")
+
 
 def _answer(request: Request) -> Any:
     """The expert says what it was asked; the boss what it was told."""
@@ -91,14 +104,15 @@ def _answer(request: Request) -> Any:
         said = "It rains." if "rain" in told.lower() else "The sun shines."
         return Reply(tool_calls=[("final_answer", {"answer": said})]) if final else said
     if "ask_expert" not in told and "paid" not in told and not request.tool_results:
-        ask = next(name for name in ("ask_expert", "delegate_task_to_member") if name in request.tools)
+        ask = next(name for name in _ASKS if name in request.tools)
         return Reply(tool_calls=[(ask, _asked(*request.schemas[ask]["properties"])), ("pay", {"amount": 3})])
     return Reply(tool_calls=[("final_answer", {"answer": "done"})]) if final else "done"
 
 
 def _asked(name: str, *others: str) -> dict[str, Any]:
-    if name == "member_id":
-        return {"task": "Sunny?", name: "expert"}
+    known = {"task": "Sunny?", "context": "none", "coworker": "expert", "member_id": "expert"}
+    if name in known:
+        return {one: value for one, value in known.items() if one in (name, *others)}
     return {name: [{"role": "user", "content": [{"text": "Sunny?"}]}] if name == "messages" else "Sunny?"}
 
 
@@ -128,6 +142,7 @@ def test_results_and_arguments_of_agents(framework: str, tmp_path: Path) -> None
         events = list(open_log(tmp_path / "run.lctl.json").events())
         call = next(event for event in events if event.data.get("subagent"))
         asked = next(event.seq for event in events if event.type == "step_end")
+        tool = call.data["tool"].lower().replace(" ", "_")
         name, old = next(iter(call.data["input"].items()))
         new = (
             '"Will it rain?"'
@@ -137,8 +152,8 @@ def test_results_and_arguments_of_agents(framework: str, tmp_path: Path) -> None
         allow = ["--allow", f"write:{home}", "--yes", "--tools", "recorded"]
         allow += ["--tool-policy", "final_answer=live"]
         for log, at, edit in (
-            ("gave", call.seq, ["--result", f'tool:{call.data["tool"]}="Who knows?"']),
-            ("asked", asked, ["--set", f"tool:{call.data['tool']}.input.{name}={new}"]),
+            ("gave", call.seq, ["--result", f'tool:{tool}="Who knows?"']),
+            ("asked", asked, ["--set", f"tool:{tool}.input.{name}={new}"]),
         ):
             before = server.count
             out = lctl("fork", "run.lctl.json", "-o", f"{log}.lctl.json", "--at", str(at), *edit, *allow)

@@ -100,8 +100,8 @@ class Threads:
         return sum(int(text.split()[0]) for text in used if text) / 1e9
 
     def used(self, watch: int) -> list[object]:
-        """The processor time that each thread but this one has used so far: equal, if none has run since. Nothing,
-        where the system does not say so."""
+        """The processor time of each thread but this one: equal, if none has run since. Nothing, where the
+        system does not say so."""
         watched = self._watched((), watch) if _LINUX else []
         return [self._used(tid) for tid in watched if tid not in self._ceaseless]
 
