@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ import pytest
 from lctl.codec import open_log
 from lctl.testing import Reply, Request
 from lctl.testing.server import ModelServer
+from tests.frameworks.test_installed import is_installed
 
 pytestmark = [pytest.mark.frameworks, pytest.mark.long]
 
@@ -70,6 +70,17 @@ boss = Agent(role="boss", goal="You are the boss.", allow_delegation=True, tools
 task = Task(description="Ask.", expected_output="an answer", agent=boss)
 print(Crew(agents=[boss, expert], tasks=[task]).kickoff().raw)
 """,
+    "google.adk": """
+import asyncio
+from google.adk.agents import LlmAgent
+from google.adk.runners import InMemoryRunner
+from google.adk.tools.agent_tool import AgentTool
+made = {"model": "gemini-2.5-flash"}
+expert = LlmAgent(name="ask_expert", instruction="You are the expert.", **made)
+boss = LlmAgent(name="boss", instruction="You are the boss.", tools=[AgentTool(expert), pay], **made)
+events = asyncio.run(InMemoryRunner(agent=boss).run_debug("Ask.", quiet=True))
+print(events[-1].content.parts[0].text)
+""",
     "haystack": """
 from haystack.components.agents import Agent
 from haystack.components.generators.chat import OpenAIChatGenerator
@@ -98,7 +109,7 @@ _ASKS = ("ask_expert", "delegate_task_to_member", "delegate_work_to_coworker")
 
 def _answer(request: Request) -> Any:
     """The expert says what it was asked; the boss what it was told."""
-    told = " ".join([*request.tool_results, *(turn.text for turn in request.turns[1:])])
+    told = " ".join([*request.tool_results, *(turn.text for turn in request.turns[1:]), request.last_text])
     final = "final_answer" in request.tools
     if "You are the expert." in request.system:
         said = "It rains." if "rain" in told.lower() else "The sun shines."
@@ -120,7 +131,7 @@ def _asked(name: str, *others: str) -> dict[str, Any]:
 def test_results_and_arguments_of_agents(framework: str, tmp_path: Path) -> None:
     """The expert is not asked, or asked something else; what was paid beside it is not paid again; and the
     reruns of these forks are exact."""
-    if importlib.util.find_spec(framework) is None:
+    if not is_installed(framework):
         pytest.skip(f"needs: {framework}")
     (tmp_path / "team.py").write_text(_PAY + _TEAMS[framework])
     home = tmp_path / "home"
