@@ -29,6 +29,11 @@ def is_interrupt(error: BaseException) -> bool:
     )
 
 
+def is_stop(error: BaseException) -> bool:
+    """Whether it came from outside of what it left: Ctrl-C, an exit, an interrupt. No failure of ours."""
+    return not isinstance(error, Exception) or is_interrupt(error)
+
+
 def lines_of_handler(trace: TracebackType | None) -> TracebackType | None:
     """The part of a traceback of the main thread that begins with a signal handler; None where none has a
     line of it."""
@@ -125,4 +130,4 @@ def _codes_of_handlers() -> Iterator[CodeType]:
                 yield code
 
 
-__all__ = ["RAISED", "is_interrupt", "let_cause_through", "let_through", "put_off"]
+__all__ = ["RAISED", "is_interrupt", "is_stop", "let_cause_through", "let_through", "put_off"]

@@ -189,14 +189,14 @@ def _note_event(doings: Doings, manager: Any, name: str, data: Any, run_id: Any 
 
 def emitted(wrapped: Any, handler: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`StreamMessagesHandler._emit((namespace, metadata), message, *, dedupe=False)`."""
-    doings = _running.get()
+    doings, about = _running.get(), args[0]
     message = args[1] if len(args) > 1 else kwargs.get("message")
     if doings is None or (kwargs.get("dedupe") and getattr(message, "id", None) in handler.seen):
         return wrapped(*args, **kwargs)
     result = wrapped(*args, **kwargs)  # gives the message an id
     with guard(_WRITTEN):
         for one in doings.outward():
-            value = langgraph_streams.of_token(one.config, handler, args[0], message)
+            value = langgraph_streams.of_token(one.config, handler, about, message)
             if value is not None:
                 _keep(one, _TOKEN, value)
     return result

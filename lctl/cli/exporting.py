@@ -83,9 +83,7 @@ def _list(formats: dict[str, str]) -> str:
     help="Of a conversation that lacks a message, write what there is (transcript, messages).",
 )
 @click.option("--to-seq", type=click.IntRange(0), metavar="N", help="What the log was after event N.")
-@click.option(
-    "--otlp", "url", metavar="URL", help="Send the spans to a receiver of OTLP over HTTP (lctl[otel])."
-)
+@click.option("--otlp", "url", metavar="URL", help="Send the spans to a receiver of OTLP (lctl[otel]).")
 @click.option(
     "--header", "headers", metavar="NAME=VALUE", multiple=True, help="With --otlp: a header to send."
 )

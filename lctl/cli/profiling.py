@@ -52,6 +52,10 @@ def _types(path: str | None) -> dict[str, AgentType] | None:
 
     try:
         document, _ = composed(Path(path).read_text(encoding="utf-8"), path)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start})") from None
     except ValueError as error:
         line, column, reason = error.args[0]
         raise UsageError(f"{path}:{line}:{column}: {reason}") from None

@@ -180,7 +180,7 @@ def prune(screen: Screen, age: str | None, chain: str | None, dry_run: bool, sto
     else:
         before = _before(str(age))
         doomed = [one.id for one in there.entries() if one.updated and one.updated < before]
-    removed = [id for id in doomed if dry_run or there.delete(id)]
+    removed = doomed if dry_run else there.remove(doomed)
     if screen.json:
         screen.json_value({"removed": removed, "dry_run": dry_run})
         return
@@ -193,5 +193,8 @@ def _before(age: str) -> str:
     found = _AGE.fullmatch(age.strip())
     if found is None:
         raise UsageError(f"--older-than {age}: an age is a number and d, h or m, such as 90d")
-    moment = datetime.now(UTC) - timedelta(**{_UNITS[found[2]]: int(found[1])})
+    try:
+        moment = datetime.now(UTC) - timedelta(**{_UNITS[found[2]]: int(found[1])})
+    except OverflowError:  # before the year 1: nothing is as old
+        return ""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

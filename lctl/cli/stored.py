@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lctl.cli.runs import Run
 from lctl.cli.text import plain
-from lctl.errors import UsageError
+from lctl.errors import StoreAway, UsageError
 from lctl.stores import address as addresses
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from lctl.stores.address import Address
     from lctl.stores.contract import ChainStore, Entry
+
+#: Seconds between two looks for a store that is away.
+_AWAY = 1.0
 
 
 def chosen(given: str | None) -> Address | None:
@@ -108,12 +112,25 @@ def pull(store: ChainStore, entry: Entry, to: Path | None) -> Path:
 
 
 def follow(store: ChainStore, chain_id: str, seen: int, show: Callable[[bytes], None]) -> int:
-    """Show a chain's events after `seen` as they come, until it is closed; the last seq."""
+    """Show a chain's events after `seen` as they come, until it is closed; the last seq.
+
+    A store that is away meanwhile is said to be, once each time, and waited for.
+    """
+    is_away = False
     while True:
-        last = store.wait(chain_id, seen, 5.0)
-        for line in store.read(chain_id, seen + 1, last + 1):
+        try:
+            last = store.wait(chain_id, seen, 5.0)
+            lines = list(store.read(chain_id, seen + 1, last + 1))
+            entry = store.entry(chain_id)
+        except StoreAway as error:
+            if not is_away:
+                sys.stderr.write(f"lctl: {plain(str(error), 300)}; it is waited for\n")
+            is_away = True
+            time.sleep(_AWAY)
+            continue
+        is_away = False
+        for line in lines:
             show(line)
         seen = max(seen, last)
-        entry = store.entry(chain_id)
         if not entry.open and entry.last_seq <= seen:
             return seen

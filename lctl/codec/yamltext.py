@@ -27,6 +27,12 @@ _CORE = [
 DEEPEST = 200
 
 
+#: What aliases may make of a text: so many values for each of its characters.
+_TIMES = 10
+_BOMB = "its aliases expand to many times its size"
+_CIRCLE = "an alias of what it stands in"
+
+
 class Document(NamedTuple):
     """A loaded document; `lines` has the line of each element of its `events`, counted from 1."""
 
@@ -56,8 +62,8 @@ def load(text: str, name: str) -> Document:
     finally:
         if loader is not None:
             loader.dispose()
-    if "&" in text and "*" in text and _expanded(value, {}) > 10 * len(text):
-        raise ValueError("its aliases expand to many times its size")
+    if "&" in text and "*" in text and _expanded(value, {}) > _TIMES * len(text):
+        raise ValueError(_BOMB)
     return Document(_plain(value), lines)
 
 
@@ -161,8 +167,10 @@ def _expanded(value: Any, known: dict[int, int]) -> int:
     if not isinstance(value, dict | list):
         return 1
     size = known.get(id(value))
+    if size == 0:
+        raise ValueError(_CIRCLE)
     if size is None:
-        known[id(value)] = 0  # a value that contains itself counts once
+        known[id(value)] = 0
         items = value.values() if isinstance(value, dict) else value
         size = known[id(value)] = 1 + sum(_expanded(item, known) for item in items)
     return size
@@ -214,7 +222,7 @@ def composed(text: str, name: str) -> tuple[Any, Marks]:
         loader = _loader()(text)
         node = loader.get_single_node()
         if node is not None:
-            _mark_all(node, (), marks, set())
+            _mark_all(node, (), marks, set(), _TIMES * len(text) + 100)
         value = loader.construct_document(node) if node is not None else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
@@ -229,10 +237,11 @@ def composed(text: str, name: str) -> tuple[Any, Marks]:
     return _plain(value), marks
 
 
-def _mark_all(node: Any, at: tuple[str | int, ...], marks: Marks, inside: set[int]) -> None:
+def _mark_all(node: Any, at: tuple[str | int, ...], marks: Marks, inside: set[int], most: int) -> None:
     marks.setdefault(at, (node.start_mark.line + 1, node.start_mark.column + 1))
-    if id(node) in inside:  # an alias of what is around it
-        return
+    problem = _CIRCLE if id(node) in inside else _BOMB if len(marks) > most else ""
+    if problem:
+        raise _yaml("").constructor.ConstructorError(None, None, problem, node.start_mark)
     inside.add(id(node))
     if node.id == "mapping":
         for key, value in node.value:
@@ -241,8 +250,8 @@ def _mark_all(node: Any, at: tuple[str | int, ...], marks: Marks, inside: set[in
                 problem = f"key '{key.value}' is there twice"
                 raise _yaml("").constructor.ConstructorError(None, None, problem, key.start_mark)
             marks[here] = (key.start_mark.line + 1, key.start_mark.column + 1)
-            _mark_all(value, here, marks, inside)
+            _mark_all(value, here, marks, inside, most)
     elif node.id == "sequence":
         for n, value in enumerate(node.value):
-            _mark_all(value, (*at, n), marks, inside)
+            _mark_all(value, (*at, n), marks, inside, most)
     inside.discard(id(node))

@@ -56,13 +56,21 @@ def own_message(item: Any) -> dict[str, Any] | None:
         if role == "assistant":
             return None
         return {**item, "role": role if isinstance(role, str) else "unknown"}
-    if isinstance(kind, str) and kind.endswith("_output"):
+    if isinstance(kind, str) and kind.endswith("_output") and not _ran_there(item):
         rest = {key: value for key, value in item.items() if key not in ("call_id", "output")}
         call_id = item.get("id" if kind == _BY_ID and "call_id" not in item else "call_id")
         return {"role": "tool", "tool_call_id": call_id, "content": item.get("output"), **rest}
     if kind == "mcp_approval_response":
         return {"role": "user", "content": [item]}
     return None
+
+
+def _ran_there(output: dict[str, Any]) -> bool:
+    """Whether the provider ran what this is the output of: it came in an answer, and goes back in it."""
+    kind = output["type"]
+    if kind == "tool_search_output":
+        return output.get("execution") == "server"
+    return kind == "program_output" or (kind == "shell_call_output" and output.get("id") is not None)
 
 
 def assistant(run: list[Any]) -> dict[str, Any]:

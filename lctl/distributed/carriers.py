@@ -20,7 +20,8 @@ from lctl.session.session import LCTLSession
 
 PARENT, STATE = "traceparent", "tracestate"
 _KEY = "lctl"
-_PARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?")
+#: Version ff is none, nor is an id of zeros.
+_PARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?")
 _VALUE = re.compile(r"(.+)@(\d{1,18})")
 #: Members of a tracestate, ours included, and characters of one (W3C Trace Context, section 3.3).
 _MEMBERS, _LENGTH = 32, 256
@@ -74,11 +75,11 @@ def extract(carrier: Any) -> Origin:
     for member in _members(found.get(STATE)):
         key, _, value = member.partition("=")
         known = _VALUE.fullmatch(value.strip()) if key.strip() == _KEY else None
-        if known is not None:
+        # Whoever asks a server writes what he likes here; an id with a NUL no store would take.
+        if known is not None and "\0" not in unquote(known[1]):
             chain_id, seq = unquote(known[1]), int(known[2])
             break
-    valid = parent is not None and set(parent[1]) != {"0"}
-    return Origin(chain_id, seq, parent[1] if parent and valid else "", parent[2] if parent and valid else "")
+    return Origin(chain_id, seq, *(parent.groups() if parent is not None else ("", "")))
 
 
 def traceparent(session: LCTLSession) -> str:

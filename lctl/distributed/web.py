@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
 from typing import Any
 
 from lctl.distributed.carriers import Origin, extract
@@ -50,9 +50,13 @@ class WSGIMiddleware:
             if name.startswith("HTTP_TRACE")
         }
         session = _session(extract(headers), self._every)
-        if session is None:
-            yield from self._app(environ, start_response)
-            return
+        if session is None:  # what the application gives is the server's: its length, its `close`
+            return self._app(environ, start_response)
+        return self._recorded(session, environ, start_response)
+
+    def _recorded(
+        self, session: LCTLSession, environ: dict[str, Any], start_response: Any
+    ) -> Iterator[bytes]:
         what = f"{environ.get('REQUEST_METHOD', '')} {environ.get('PATH_INFO', '')}"
         with session, session.step(intent=what, kind="server"):
             body = self._app(environ, start_response)

@@ -49,7 +49,7 @@ def never_raises(place: str) -> Callable[[Callable[P, R]], Callable[P, R | None]
 
 
 #: Parts of content types that are read as they come: server-sent events, AWS's, JSON lines.
-_STREAMS = ("event-stream", "amazon.eventstream", "ndjson", "jsonl", "json-seq")
+_STREAMS = ("event-stream", "amazon.eventstream", "ndjson", "jsonl", "json-seq", "stream+json")
 
 
 def is_stream(kind: str) -> bool:
@@ -61,6 +61,10 @@ class Owner(Protocol):
     """What an attempt belongs to, told once when it is over."""
 
     def ended(self, attempt: Attempt) -> None: ...
+
+    def interrupted(self, error: BaseException) -> None:
+        """Told of what came while it was, or should have been, told of the end."""
+        ...
 
     def keeps(self, attempt: Attempt) -> list[tuple[int, bytes]] | None:
         """Asked when an answer begins to be streamed: what keeps its chunks as they come, if anything."""
@@ -187,13 +191,14 @@ class Attempt(Received):
         """The body was read to its end. `asked`: as of `passed`."""
         if self.over:
             return
-        self._is_over()
         try:
+            self._is_over()
             # Of an answer that is no stream the head is what reached the program.
             self._under_way.end(self._moment, self._delivers, self.is_stream and _is_there(asked))
             self.owner.ended(self)
-        except Exception as error:
-            if guard.policy == "raise":
+        except BaseException as error:
+            self.owner.interrupted(error)
+            if guard.policy == "raise" or not isinstance(error, Exception):
                 raise
             guard.failed("the end of a response", error)
 
@@ -277,9 +282,13 @@ class Attempt(Received):
     def _over(self) -> None:
         if self.over:
             return
-        self._is_over()
-        self._under_way.end(self._moment, self._delivers)
-        self.owner.ended(self)
+        try:
+            self._is_over()
+            self._under_way.end(self._moment, self._delivers)
+            self.owner.ended(self)
+        except BaseException as error:
+            self.owner.interrupted(error)
+            raise
 
     def settled(self) -> None:
         """What came of a stream is in the log."""

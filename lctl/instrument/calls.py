@@ -23,7 +23,7 @@ from lctl.instrument.callevents import start_data
 from lctl.instrument.concluding import Concluding
 from lctl.instrument.headers import sent_headers, without_secrets
 from lctl.instrument.recordings import recording_of
-from lctl.interrupts import is_interrupt, let_through
+from lctl.interrupts import is_interrupt, is_stop, let_through
 from lctl.record.recorder import Draft
 from lctl.session.runs import told
 
@@ -143,6 +143,9 @@ class Call(Concluding):
         self._deferred = True
         try:
             stored = self._store(self._start_drafts)
+        except BaseException:
+            self._deferred = False  # it does not come later
+            raise
         finally:
             if not stored and not self._is_stored():
                 self.step = None  # nothing may refer to what is not in the log
@@ -206,6 +209,17 @@ class Call(Concluding):
 
     # -- the SDK: the call's own end -------------------------------------------------------
 
+    def interrupted(self, error: BaseException) -> None:
+        """`error`, a signal handler's perhaps, came while a request began or an attempt ended, and its
+        transport may not have got to know of either. (Of an SDK's call the end is told by the SDK.)"""
+        if self._within_sdk or not is_stop(error):
+            return
+        active = self._active
+        if active is not None and active.over:  # all of its answer was there
+            self.ended(active)
+        else:
+            self.raised(error)
+
     def returned(self) -> None:
         """The SDK's function returned; a stream's body may still be open."""
         self._within_sdk = False
@@ -227,8 +241,12 @@ class Call(Concluding):
             self._conclude(self._held, error)
         elif active.over:  # interrupted while it told us
             self.ended(active)
-        elif active.status is None and (not isinstance(error, Exception) or is_interrupt(error)):
-            active.failed(error)  # which came before the transport had begun with it
+        elif (active.status is None and is_stop(error)) or _is_signal(error):
+            active.failed(error)  # which came before the transport had begun with it, or nobody has its body
+
+
+def _is_signal(error: BaseException) -> bool:
+    return isinstance(error, KeyboardInterrupt) or is_interrupt(error)
 
 
 def _raised_by(sdk: str) -> BaseException | None:

@@ -9,7 +9,7 @@ stream stays valid JSON in its place. Events are server-sent, or in AWS's frames
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,16 @@ Path = tuple[str | int, ...]
 #: Where a text's pieces are: under `delta` in most dialects, else under one of these names.
 _PIECES = frozenset(
     {"text", "content", "thinking", "reasoning", "reasoning_content", "response", "transcript"}
-    | {"token", "generation", "outputText", "completion"}
+    | {
+        "token",
+        "generation",
+        "outputText",
+        "completion",
+        "generated_text",
+        "arguments",
+        "stringValue",
+        "value",
+    }
 )
 #: What tells texts apart that grow side by side in one stream; in this order.
 _PLACES = dict.fromkeys(
@@ -42,7 +51,7 @@ _ends_line = methodcaller("endswith", b"\n")
 def may_hold_secret(
     redactor: Redactor,
     chunks: Sequence[bytes],
-    messages: Iterable[Mapping[str, Any]],
+    messages: Collection[Mapping[str, Any]],
     *,
     frames: bool = False,
 ) -> bool:
@@ -56,6 +65,8 @@ def may_hold_secret(
     if frames:
         held = aws.split_frames(b"".join(chunks))
         return suspicious(redactor, b"\n".join(aws.payload_of(frame) for frame in held))
+    if not messages and _grows_to_secret(redactor, b"".join(chunks)):  # of a form that has no codec
+        return True
     if chunks and not _ends_line(chunks[-1]) and _goes_on_torn(redactor, b"".join(chunks)):
         return True
     # Outside the answer (an echoed prompt, an error) only the network cuts, in the middle of an event.
@@ -69,6 +80,10 @@ def _goes_on_torn(redactor: Redactor, body: bytes) -> bool:
     if more is None:
         return False
     return any(suspicious(redactor, said.encode() + more[1]) for _, said in growing_texts(whole))
+
+
+def _grows_to_secret(redactor: Redactor, body: bytes) -> bool:
+    return any(suspicious(redactor, said.encode()) for _, said in growing_texts(body))
 
 
 def suspicious(redactor: Redactor, text: bytes) -> bool:
@@ -173,7 +188,9 @@ def _collect(value: Any, event: int, path: Path, place: tuple[Any, ...], piece: 
             elif isinstance(inner, dict | list):
                 _collect(inner, event, (*path, n), place, piece, texts)
         return
-    if not _PLACES.keys().isdisjoint(value):
+    if not _PLACES.keys().isdisjoint(value) and not isinstance(
+        value.get("token"), dict
+    ):  # it is a token's number
         place = (*place, *(f"{name} {value[name]}" for name in _PLACES if name in value))
     for name, inner in value.items():
         inside = piece or name == "delta"

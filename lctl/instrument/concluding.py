@@ -16,7 +16,7 @@ from lctl.instrument.callevents import (
     outcome_of,
     sdk_error,
 )
-from lctl.interrupts import is_interrupt
+from lctl.interrupts import is_stop
 from lctl.record.recorder import Build, Draft
 from lctl.session.concurrency import processes
 from lctl.trust import taxonomy
@@ -108,7 +108,7 @@ class Concluding:
         try:
             seq = self._write_end(attempt, error)
         except BaseException as failure:
-            if not isinstance(failure, Exception) or is_interrupt(failure):
+            if is_stop(failure):
                 interrupt = failure
                 seq = self._write_interrupted(attempt, error)
             elif guard.policy == "raise":

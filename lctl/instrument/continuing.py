@@ -21,6 +21,8 @@ from lctl.instrument.plans import Plan
 
 #: Operations whose answers the provider keeps, and whose instructions are of one request.
 KEPT = frozenset({"responses", "interactions"})
+#: Whose answers the provider keeps, with the instructions that the conversation began with.
+KEPT_WHOLE = frozenset({"conversations"})
 
 
 class Continuing(Drafting):

@@ -13,7 +13,7 @@ from lctl.clock import Clock, system_clock
 from lctl.conversation.identity import identity, marks, references
 from lctl.instrument.codecs.bodies import read_object
 from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
-from lctl.instrument.continuing import KEPT, Continuing
+from lctl.instrument.continuing import KEPT, KEPT_WHOLE, Continuing
 from lctl.instrument.forest import Forest, Node
 from lctl.instrument.plans import Plan
 from lctl.instrument.prefixes import SMALL, Prefixes, locate
@@ -195,7 +195,8 @@ class Conversations(Continuing):
                 self._spelling.learn(message)
             if agents.asks:
                 agents.answered(prompt.place.top, message)
-        if answer.response_id and (request.operation in KEPT or "thread" in request.params):
+        keeps = request.operation in KEPT or request.operation in KEPT_WHOLE or "thread" in request.params
+        if answer.response_id and keeps:
             self._set_tip(plan, answer.response_id, tip)
             if self.begun or request.params.get("background"):
                 self._note_begun(plan, answer, answer.response_id, request, leaf)

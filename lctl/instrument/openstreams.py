@@ -23,6 +23,7 @@ import orjson
 
 from lctl.codec.journal import beside
 from lctl.instrument.keptpieces import Pieces
+from lctl.interrupts import let_through
 from lctl.record.descriptors import BINARY, open_apart
 from lctl.record.writerlock import take
 
@@ -69,7 +70,8 @@ class OpenStreams:
     def _make(self) -> bool:
         try:
             fd = open_apart(self._path, _FLAGS, 0o600)
-        except OSError:
+        except OSError as error:
+            let_through(error)
             return False
         if not take(fd):
             os.close(fd)

@@ -72,6 +72,9 @@ class PlainExchange:
     def keeps_left(self) -> bool:
         return recording_of(self._session).keeps_left()
 
+    def interrupted(self, error: BaseException) -> None:
+        """It is no step, of which an end would be missed."""
+
     def ended(self, attempt: Attempt) -> None:
         recording = recording_of(self._session)
         recording.open.pop(id(attempt), None)

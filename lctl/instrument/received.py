@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +98,7 @@ class Received:
             return b'"logprob"' in body[0]
         return any(b'"logprob"' in chunk for chunk in body)
 
-    def conceal(self, redactor: Redactor, messages: Iterable[Mapping[str, Any]] | None) -> None:
+    def conceal(self, redactor: Redactor, messages: Collection[Mapping[str, Any]] | None) -> None:
         """Take out secrets spread over the body's pieces; `messages` are what it says (None: unknown)."""
         from lctl.instrument import concealment
 

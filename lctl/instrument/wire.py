@@ -124,6 +124,7 @@ def other(session: LCTLSession, method: str, url: str) -> Seen | None:
 def begin(seen: Seen, http: str, headers: Any, body: bytes | None) -> Attempt | None:
     """Record that the request leaves now. `headers` are (name, value) pairs; `body` None if unknown."""
     session, method, url, codec, operation = seen
+    call: Call | None = None
     try:
         if codec is None:
             return _plain(session, method, url).begin(http, method, url, headers, body)
@@ -133,7 +134,11 @@ def begin(seen: Seen, http: str, headers: Any, body: bytes | None) -> Attempt | 
         return call.begin(codec, operation, http, method, url, headers, body)
     except NoModelCall:
         return _begin_other(seen, http, headers, body)
-    except Exception as error:
+    except BaseException as error:
+        if call is not None:
+            call.interrupted(error)
+        if not isinstance(error, Exception):
+            raise
         _failed("the start of a model call", error)
         return None
 

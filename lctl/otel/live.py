@@ -44,7 +44,7 @@ def export_live(
     """Export what is recorded from now on, and what `session` (the running one) has recorded.
 
     Args:
-        endpoint: of a receiver of OTLP over HTTP (`http://localhost:4318`); None: as the variables
+        endpoint: of a receiver of OTLP (`http://localhost:4318`); None: as the variables
             OTEL_EXPORTER_OTLP_* say.
         content: where what was said goes: on spans, in events, both or none. None: as
             OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says, else on spans.

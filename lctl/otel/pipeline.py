@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from lctl.errors import MissingExtra, UsageError
+from lctl.errors import UsageError
 from lctl.otel import sdk
+from lctl.otel.exporters import exporter_of
 from lctl.otel.quiet import Quiet
 from lctl.spans import conventions as names
 from lctl.spans.span import Span
@@ -25,13 +25,15 @@ _CAPTURE: dict[str, Content] = {
 }  # fmt: skip
 #: Spans that wait for sending; what is beyond them is dropped, as the SDK does.
 _QUEUE = 1 << 15
+#: The module of the SDK that drops them, and logs it.
+_OF_QUEUES = "opentelemetry.sdk._shared_internal"
 
 
 class Pipeline:
     """Takes spans; sends them, the metrics and the events they give.
 
     Args:
-        endpoint: of a receiver of OTLP over HTTP, without a path; None: as OTEL_EXPORTER_OTLP_* say.
+        endpoint: of a receiver of OTLP, without a path; None: as OTEL_EXPORTER_OTLP_* say.
         span_exporter, metric_reader, log_exporter: instead of those of OTLP.
         metrics, events: whether to send those; a back end may take spans only.
     """
@@ -55,8 +57,9 @@ class Pipeline:
         self.content: Content = content
         self._resource = sdk.resource(service, resource)
         base = checked(endpoint)
-        exporter = span_exporter or exporter_of("trace", base, headers)
+        exporter: Any = span_exporter or exporter_of("trace", base, headers)
         self._spans = BatchSpanProcessor(exporter, max_queue_size=_QUEUE)
+        self._voice = exporter if isinstance(exporter, Quiet) else Quiet(exporter)
         self._ends: list[Any] = [self._spans]
         self._instruments: sdk.Instruments | None = None
         self._logger: Any = None
@@ -67,7 +70,11 @@ class Pipeline:
             self._log(log_exporter or exporter_of("log", base, headers))
 
     def take(self, span: Span) -> None:
-        """Queue a span for sending; never waits."""
+        """Queue a span for sending; never waits. Where the queue is full, that is said."""
+        with self._voice.at_work(_OF_QUEUES):
+            self._take(span)
+
+    def _take(self, span: Span) -> None:
         content = {key: value for key, value in span.attributes.items() if key in names.CONTENT}
         if self._instruments is not None:
             self._instruments.record(span)
@@ -127,28 +134,3 @@ def checked(endpoint: str | None) -> str | None:
     if not endpoint.startswith(("http://", "https://")):
         raise UsageError(f"{endpoint}: no address of an OTLP receiver; it is like http://localhost:4318")
     return endpoint.rstrip("/").removesuffix("/v1/traces")
-
-
-def exporter_of(signal: str, base: str | None, headers: dict[str, str] | None, *, tells: bool = True) -> Any:
-    """An exporter of OTLP over HTTP: a `Quiet` one.
-
-    Args:
-        signal: trace, metric or log.
-        tells: it says on stderr what fails; else its `reason` holds that.
-
-    Raises:
-        MissingExtra: it is not installed.
-    """
-    try:
-        from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
-        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    except ImportError:
-        raise MissingExtra("sending OTLP", "otel") from None
-    kinds: dict[str, tuple[Callable[..., Any], str]] = {
-        "trace": (OTLPSpanExporter, "traces"),
-        "metric": (OTLPMetricExporter, "metrics"),
-        "log": (OTLPLogExporter, "logs"),
-    }
-    make, path = kinds[signal]
-    return Quiet(make(endpoint=None if base is None else f"{base}/v1/{path}", headers=headers), tells=tells)

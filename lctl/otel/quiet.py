@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from lctl.notices import tell
@@ -25,15 +27,24 @@ class Quiet:
         self._exporter = exporter
         self._tells = tells
         self.reason = ""
-        _listen(type(exporter).__module__)
+        for cls in type(exporter).__mro__:  # that of gRPC logs by its base
+            _listen(cls.__module__)
 
     def export(self, *args: Any, **kwargs: Any) -> Any:
-        before = getattr(_working, "exporter", None)
-        _working.exporter = self
-        try:
+        with self.at_work():
             if args and isinstance(args[0], list | tuple):
                 return self._in_parts(list(args[0]))
             return self._exporter.export(*args, **kwargs)
+
+    @contextmanager
+    def at_work(self, *modules: str) -> Iterator[None]:
+        """What these log in this thread meanwhile is kept to one line, too."""
+        for module in modules:
+            _listen(module)
+        before = getattr(_working, "exporter", None)
+        _working.exporter = self
+        try:
+            yield
         finally:
             _working.exporter = before
 

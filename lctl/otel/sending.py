@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lctl.errors import RecordingError
 from lctl.otel import sdk
-from lctl.otel.pipeline import checked, exporter_of
+from lctl.otel.exporters import exporter_of
+from lctl.otel.pipeline import checked
 from lctl.spans.folding import Log, spans_of
 
 #: Spans of one request.
@@ -17,7 +18,7 @@ def send(
     """Send the spans of a log; how many there were. Sent again, they are the same spans.
 
     Args:
-        endpoint: of a receiver of OTLP over HTTP; None: as OTEL_EXPORTER_OTLP_* say.
+        endpoint: of a receiver of OTLP; None: as OTEL_EXPORTER_OTLP_* say.
         content: False leaves out what was said.
 
     Raises:
@@ -34,9 +35,7 @@ def send(
         for start in range(0, len(spans), _BATCH):
             if exporter.export(spans[start : start + _BATCH]) is not SpanExportResult.SUCCESS:
                 where = endpoint or "the receiver of OTEL_EXPORTER_OTLP_ENDPOINT"
-                raise RecordingError(
-                    f"{where}: did not take the spans; is a receiver of OTLP over HTTP there?"
-                )
+                raise RecordingError(f"{where}: did not take the spans; is a receiver of OTLP there?")
     finally:
         exporter.shutdown()
     return len(spans)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 
+from lctl.interrupts import let_through
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -44,7 +46,8 @@ def _far(fd: int) -> int:
     for number in _FAR:
         try:
             far = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, number)
-        except OSError:  # more than the program may open
+        except OSError as error:  # more than the program may open
+            let_through(error)
             continue
         os.close(fd)
         return far

@@ -14,6 +14,7 @@ import orjson
 
 from lctl.clock import system_clock
 from lctl.errors import LogLocked
+from lctl.interrupts import let_through
 
 if sys.platform == "win32":
     import msvcrt
@@ -41,8 +42,9 @@ def take(fd: int) -> bool:
         _lock(fd)
     except (BlockingIOError, PermissionError):
         return False
-    except OSError:
-        pass  # a file system without locks
+    except OSError as error:
+        let_through(error)
+        # a file system without locks
     return True
 
 

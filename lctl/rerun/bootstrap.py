@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from time import sleep as _sleep  # in real time, whatever a rerun puts in its place
 from types import TracebackType
+from typing import Any
 
 from lctl.errors import RerunStopped
 from lctl.instrument.ambient import callers, inputs
@@ -18,13 +19,13 @@ from lctl.patch import parse_edit
 from lctl.rerun.exactness import results
 from lctl.rerun.forks import reach
 from lctl.rerun.guarding import keyboard
-from lctl.rerun.order import poolstops
+from lctl.rerun.order import poolstops, standstill
 from lctl.rerun.running import Rerun
 from lctl.rerun.settings import MAIN, VARIABLE, Settings
 from lctl.rerun.tape import siblings
 from lctl.rerun.tape.tape import Tape
 from lctl.session import default
-from lctl.session.concurrency import processes
+from lctl.session.concurrency import forkserving, processes
 from lctl.session.concurrency.interleaving import turns_of
 from lctl.session.faithful import owners
 from lctl.session.tooling.wrote import streams
@@ -54,6 +55,8 @@ def begin() -> None:
     processes.followers.append(_forked)
     _serve(tape, settings)
     _record(tape)
+    if forkserving.is_server():
+        _finish_as_multiprocessing_does()
 
 
 def _serve(tape: Tape, settings: Settings) -> None:
@@ -67,6 +70,8 @@ def _serve(tape: Tape, settings: Settings) -> None:
     running.on_reached = lambda: leave(0)
     if _is_program and settings.at is None and keyboard.was_pressed(tape):
         running.order.at_standstill(keyboard.press)
+    if _is_program:
+        running.order.at_stillness(lambda places: _stand_still(running, places))
     running.begin()
     owners.is_of_process = True
     if settings.policy == "strict" and settings.on_miss == "stop" and settings.at is None:
@@ -80,6 +85,10 @@ def _write_in_order(tape: Tape) -> None:
         streams.follow(str(data.get("stream")), turns_of(data.get("lanes")))
 
 
+def _stand_still(running: Rerun, places: list[str]) -> None:
+    running.halt.stop(standstill.text_of(places))
+
+
 def _forked() -> None:
     """In a forked child: it goes on with its own tape, as a started one does."""
     global _is_program, _finishing
@@ -90,10 +99,13 @@ def _forked() -> None:
     _is_program = False
     parent.abandon()
     _serve(parent.tape_of_child(processes.born), settings)
-    util = sys.modules.get("multiprocessing.util")
-    if (
-        util is not None
-    ):  # its children leave by os._exit; what runs then is registered when they are under way
+    _finish_as_multiprocessing_does()
+
+
+def _finish_as_multiprocessing_does() -> None:
+    """What it forks leaves by `os._exit`; what is to run then is registered when that is under way."""
+    util: Any = sys.modules.get("multiprocessing.util")
+    if util is not None:
         util.register_after_fork(_forked, lambda _: util.Finalize(None, _finish, exitpriority=-10))
 
 

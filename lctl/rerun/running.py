@@ -20,7 +20,7 @@ from lctl.rerun.guarding import stopping
 from lctl.rerun.guarding.auditing import Guard
 from lctl.rerun.guarding.halting import Halt
 from lctl.rerun.order.conductor import Conductor
-from lctl.rerun.order.ordering import together
+from lctl.rerun.order.ordering import together, wall_of
 from lctl.rerun.order.score import Violation
 from lctl.rerun.order.waiting import Order
 from lctl.rerun.serving import misses
@@ -53,7 +53,9 @@ class Rerun:
         self.tape = tape = self._tapes[0]
         self.settings = settings
         counted = [lane for tape in self._tapes for lane in tape.counted]
-        conductor = Conductor(together(self._tapes), realtime=settings.realtime, counted=counted)
+        conductor = Conductor(
+            together(self._tapes), realtime=settings.realtime, counted=counted, wall=wall_of(tape)
+        )
         self.order: Order = conductor
         self.halt = Halt()
         self.fork = forking.point(tape, settings)

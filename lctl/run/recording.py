@@ -15,10 +15,32 @@ if TYPE_CHECKING:
 
 def begin() -> None:
     """Instrument this process as its environment says; its log is opened at its first event."""
+    from lctl.session.concurrency import forkserving
+
     if any("multiprocessing.resource_tracker import main" in word for word in sys.orig_argv):
         return  # a helper of Python's own: it runs nothing of the program, and outlives it
     if _is_inner_interpreter():
         return  # the streams and the log are the process's, and SDKs do not load in it
+    if forkserving.is_server():
+        forkserving.begin_in_children(_begin_child)
+    else:
+        _begin()
+
+
+def _begin_child() -> None:
+    """As Python begins any other process, in which nobody would catch what goes wrong (see `bootstrap`)."""
+    try:
+        _begin()
+    except Exception as error:
+        is_rerun = bool(os.environ.get("LCTL_RERUN"))
+        what = "started, as its tape cannot be served" if is_rerun else "recorded"
+        sys.stderr.write(f"lctl: this process is not {what} ({type(error).__name__}: {error})\n")
+        sys.stderr.flush()
+        if is_rerun:
+            os._exit(3)
+
+
+def _begin() -> None:
     if os.environ.get("LCTL_RERUN"):
         from lctl.rerun import bootstrap
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from lctl.errors import RerunStopped
 
 if TYPE_CHECKING:
+    from lctl.session.concurrency.jobshares import Taken
     from lctl.session.concurrency.lanes import Lane
     from lctl.session.concurrency.pooljobs import Ended
     from lctl.session.concurrency.queueorder import Turns
@@ -242,6 +243,10 @@ class Player(Protocol):
 
     def queue(self, lane: Lane, number: int) -> Turns | None:
         """Of the `number`th queue that the program made in `lane`; None where no order was noted of it."""
+        return None
+
+    def taken(self, lane: Lane) -> Taken | None:
+        """Which workers of pools of processes took which jobs; None where no such thing is to be again."""
         return None
 
     def jobs(self, session: LCTLSession) -> dict[str, Any] | None:

@@ -243,9 +243,12 @@ def end() -> None:
 def _close_at_exit() -> None:
     global _ended
     _ended = True
-    if _session is not None:
-        ending.tell(_session)
-    close()
+    try:
+        if _session is not None:
+            ending.tell(_session)
+        close()
+    except KeyboardInterrupt:  # once more: the program has ended anyway
+        close()
     if getattr(sys, "last_type", None) is KeyboardInterrupt and not hasattr(sys, "ps1"):
         # Python ends by SIGINT then, unless something was made from text since (as named tuples are, in
         # modules that closing loads): it forgets why it ends. So it is told again.

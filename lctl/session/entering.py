@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from contextvars import Token
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ class Entering(Stepping):
     if TYPE_CHECKING:  # what stands beside it
 
         def close(self) -> None: ...
+        def undisturbed(self) -> AbstractContextManager[None]: ...
 
     def __enter__(self) -> LCTLSession:
         top = Frame(self._session(), None, self.agent, context.current())
@@ -38,6 +40,10 @@ class Entering(Stepping):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        with self.undisturbed():
+            self._leave_block(error)
+
+    def _leave_block(self, error: BaseException | None) -> None:
         top, token, lane, undo = self._entered.pop()
         hooks.left(undo)
         if not self._entered:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lctl.clock import Clock, IdSource, system_clock, system_ids
 from lctl.guard import guard
+from lctl.interrupts import put_off
 from lctl.record.journal import Durability
 from lctl.record.recorder import Recorder
 from lctl.record.store import RecordingStore
@@ -212,13 +214,18 @@ class LCTLSession(Trusting, Entering, Verbs, Keeping):
             if self.closed:
                 return
             try:
-                with guard(f"the end of {self.path}"):
+                with self.undisturbed(), guard(f"the end of {self.path}"):
                     self._end()
             finally:  # where failures of ours raise, too
                 self.closed = True
                 threads.uninstall()
                 processes.withdraw(self)
                 ending.drop(self)
+
+    def undisturbed(self) -> AbstractContextManager[None]:
+        """What handlers of signals do, they do behind this: a log that is half closed has no end. Not where a
+        store is waited for, which may be away."""
+        return put_off() if getattr(self._store, "delivery", None) is None else nullcontext()
 
     def _end(self) -> None:
         if self.on_close is not None:

@@ -97,7 +97,7 @@ class Watch:
         if self.checker is not None:
             self._validations += self.checker.take(seq, type, agent, step, data)
         if self.circles is not None:
-            found = self.circles.take(seq, type, agent, data, str(event.get("timestamp") or ""))
+            found = self.circles.take(seq, type, agent, data, str(event.get("timestamp") or ""), step)
             if found is not None:
                 self._cycles.append(found)
 

@@ -75,12 +75,14 @@ class Folding:
         self._tools: dict[str, str] = {}  # hash of tool definitions -> them, as the attribute
         self._root_marks: list[Mark] = []
         self._first_ns = self._last_ns = 0
+        self._is_empty = True
         parent = chain.get("parent")
         self._parent: Mapping[str, Any] = parent if isinstance(parent, Mapping) else {}
         self._shared = _shared(chain, tail)
 
     def feed(self, event: Event) -> list[Span]:
         """Fold one more event; the spans it completes."""
+        self._is_empty = False
         at = nanoseconds(event.timestamp) or self._last_ns
         self._first_ns = self._first_ns or at
         self._last_ns = max(self._last_ns, at)
@@ -110,7 +112,7 @@ class Folding:
     def finish(self) -> list[Span]:
         """The spans of steps that have not ended, and the chain's own."""
         found = [self._span(seq, self._last_ns, {}, open=True) for seq in sorted(self._open, reverse=True)]
-        if self._first_ns or found:
+        if not self._is_empty:
             found.append(self._root())
         return found
 

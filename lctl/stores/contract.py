@@ -145,6 +145,10 @@ class ChainStore(Protocol):
         """Remove the chain; whether there was one."""
         ...
 
+    def remove(self, chain_ids: Sequence[str]) -> list[str]:
+        """Remove these chains, many at a time; the ids of those that were there."""
+        ...
+
     def expire(self, before: str) -> list[str]:
         """Remove chains whose last event is older than the timestamp `before`; their ids."""
         ...

@@ -15,12 +15,14 @@ from lctl.errors import LctlError, LogNotFound, RecordingError
 from lctl.events import Event
 from lctl.record.journal import JournalStore
 from lctl.stores.address import Address
-from lctl.stores.contract import Entry, Match, SessionRow
+from lctl.stores.contract import Entry, Match, SessionRow, origin_id
 from lctl.stores.copying import blocks
 from lctl.stores.sessionrows import fold_all
 from lctl.stores.sqlstore import conflict
 from lctl.stores.texts import around, terms, texts
 
+#: Name and inode.
+File = tuple[str, int]
 SUFFIX = ".lctl.json"
 _POLL = 0.05
 
@@ -31,7 +33,8 @@ class FolderStore:
     def __init__(self, address: Address) -> None:
         self.address = address
         self.folder = Path(address.place or os.environ.get("LCTL_DIR") or ".lctl")
-        self._ids: dict[tuple[str, int], str] = {}  # (name, inode) -> chain id
+        self._headers: dict[File, tuple[str, str]] = {}  # -> chain id, and what the chain came of
+        self._files_of: dict[str, File] = {}  # chain id -> where it was found
 
     # -- writing -----------------------------------------------------------------------------
 
@@ -42,8 +45,10 @@ class FolderStore:
         path = self._find(id)
         if path is not None:
             return open_log(path).last_seq
-        store = JournalStore(self._free(id), chain)
-        store.forget()
+        path = self._free(id)
+        JournalStore(path, chain).forget()
+        file = (path.name, path.stat().st_ino)
+        self._headers[file], self._files_of[id] = (id, origin_id(chain)), file
         return 0
 
     def append(self, chain_id: str, first: int, lines: Sequence[bytes]) -> int:
@@ -85,8 +90,15 @@ class FolderStore:
         yield from found[:limit]
 
     def children(self, chain_id: str) -> list[Entry]:
-        mine = [one for one in self.entries() if one.origin == chain_id and one.id != chain_id]
-        return mine[::-1]
+        found = []
+        for file in self._looked_at():
+            id, origin = self._headers.get(file, ("", ""))
+            if origin == chain_id != id:
+                try:
+                    found.append(_entry(open_log(self.folder / file[0])))
+                except LctlError:
+                    continue  # removed meanwhile
+        return sorted(found, key=lambda entry: (entry.started, entry.id))
 
     def read(self, chain_id: str, start: int = 1, stop: int | None = None) -> Iterator[bytes]:
         return open_log(self.path(chain_id)).lines(start, stop)
@@ -143,13 +155,17 @@ class FolderStore:
         if path is None:
             return False
         store = JournalStore(path, {"id": chain_id})  # refused while its program writes it
+        self._forget(self._files_of.get(chain_id))  # a new file of that name may have the same inode
         path.unlink()
         store.forget()
         return True
 
+    def remove(self, chain_ids: Sequence[str]) -> list[str]:
+        return [id for id in chain_ids if self.delete(id)]
+
     def expire(self, before: str) -> list[str]:
         old = [entry.id for entry in self.entries() if entry.updated and entry.updated < before]
-        return [id for id in reversed(old) if self.delete(id)]
+        return self.remove(old[::-1])
 
     def close(self) -> None:
         return None
@@ -168,24 +184,54 @@ class FolderStore:
         return found
 
     def _find(self, chain_id: str) -> Path | None:
-        for path in self._files():
-            key = (path.name, path.stat().st_ino)
-            id = self._ids.get(key)
-            if id is None:
-                try:
-                    id = open_log(path).id
-                except LctlError:
-                    continue
-                if id:
-                    self._ids[key] = id
-            if id == chain_id:
+        return self._known(chain_id) or self._searched(chain_id)
+
+    def _known(self, chain_id: str) -> Path | None:
+        """The file the chain was found in before, if it still is the same one."""
+        file = self._files_of.get(chain_id)
+        if file is None:
+            return None
+        path = self.folder / file[0]
+        try:
+            if path.stat().st_ino == file[1] and open_log(path).id == chain_id:
                 return path
+        except (OSError, LctlError):
+            pass
+        self._forget(file)
         return None
 
+    def _searched(self, chain_id: str) -> Path | None:
+        fitting = [file for file in self._looked_at() if self._headers.get(file, ("",))[0] == chain_id]
+        if not fitting:
+            return None
+        found = self._files_of[chain_id] = min(fitting)
+        return self.folder / found[0]
+
+    def _looked_at(self) -> set[File]:
+        """The log files. Headers are read of those not seen before: of thousands, all would cost too much."""
+        listed = self._listed()
+        for file in listed - self._headers.keys():
+            try:
+                log = open_log(self.folder / file[0])
+            except LctlError:
+                continue
+            if log.id:
+                self._headers[file] = log.id, origin_id(log.chain)
+        return listed
+
+    def _forget(self, file: File | None) -> None:
+        if file is not None:
+            self._files_of.pop(self._headers.pop(file, ("",))[0], None)
+
+    def _listed(self) -> set[File]:
+        try:
+            with os.scandir(self.folder) as found:
+                return {(one.name, one.inode()) for one in found if one.name.endswith(SUFFIX)}
+        except FileNotFoundError:
+            return set()
+
     def _files(self) -> list[Path]:
-        if not self.folder.is_dir():
-            return []
-        return sorted(path for path in self.folder.iterdir() if path.name.endswith(SUFFIX))
+        return [self.folder / name for name, _ in sorted(self._listed())]
 
     def _free(self, id: str) -> Path:
         safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in id).strip(".")[:80] or "chain"

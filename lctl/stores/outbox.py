@@ -153,13 +153,13 @@ def _push(log: Log, store: ChainStore, id: str, is_own: bool) -> int:
         return 0
     meeting = meet(store, id, log.line, log.first_seq, log.last_seq)
     if meeting.seq == meeting.stored and not is_own and (meeting.seq == log.last_seq or log.tail is not None):
-        meeting = meeting._replace(first=_first_changed(log, store, id))
+        meeting = meeting._replace(first=first_changed(log, store, id))
     check(store, id, meeting)
     send(store, id, meeting.seq + 1, log.lines(meeting.seq + 1))
     return log.last_seq - meeting.seq
 
 
-def _first_changed(log: Log, store: ChainStore, id: str) -> int:
+def first_changed(log: Log, store: ChainStore, id: str) -> int:
     """Where a log differs from what is stored, though the last of those events is the same; 0: nowhere.
 
     Events are compared, not seals: who edits a file by hand leaves the old one in it. What the store was
@@ -188,6 +188,6 @@ def _known_branch(log: Log, store: ChainStore, id: str) -> dict[str, Any] | None
             last = min(entry.last_seq, log.last_seq)
             ours = next(log.lines(last, last + 1), b"")
             same = ours and next(store.read(entry.id, last, last + 1), b"") == ours
-            if same and not _first_changed(log, store, entry.id):
+            if same and not first_changed(log, store, entry.id):
                 return entry.chain
     return None

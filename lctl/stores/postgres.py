@@ -157,7 +157,7 @@ class PostgresStore(SqlStore):
         work.run("SELECT pg_notify(?, ?)", self._channel(num), str(last))
 
     def _channel(self, num: int) -> str:
-        return f"{self.schema}_{num}"
+        return f"{self.schema[:40]}_{num}"  # a name has 63 bytes; another schema's of it only wakes
 
     def wait(self, chain_id: str, after: int, timeout: float) -> int:
         until = monotonic() + timeout
@@ -178,11 +178,11 @@ class PostgresStore(SqlStore):
 
     # -- words -------------------------------------------------------------------------------
 
-    def _index(self, work: Work, num: int, rows: list[tuple[int, str, str]]) -> None:
+    def _index(self, work: Work, rows: list[tuple[int, int, str, str]]) -> None:
         work.many(
             "INSERT INTO @texts (chain, seq, kind, words, terms) VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING",
-            [(num, *row, " ".join(terms(row[2]))) for row in rows],
+            [(*row, " ".join(terms(row[3]))) for row in rows],
         )
 
     def _found(self, work: Work, words: str, limit: int) -> list[Match]:

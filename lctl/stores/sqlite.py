@@ -182,10 +182,10 @@ class SqliteStore(SqlStore):
 
     # -- words -------------------------------------------------------------------------------
 
-    def _index(self, work: Work, num: int, rows: list[tuple[int, str, str]]) -> None:
+    def _index(self, work: Work, rows: list[tuple[int, int, str, str]]) -> None:
         work.many(
             "INSERT INTO @texts (chain, seq, kind, words, terms) VALUES (?, ?, ?, ?, ?)",
-            [(num, *row, " ".join(terms(row[2]))) for row in rows],
+            [(*row, " ".join(terms(row[3]))) for row in rows],
         )
 
     def _found(self, work: Work, words: str, limit: int) -> list[Match]:

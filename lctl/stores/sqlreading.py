@@ -19,6 +19,8 @@ from lctl.stores.texts import texts
 
 #: Rows of chunks that a long read takes at once.
 _STRIDE = 32 * EVENTS
+#: Chains whose words are indexed in one transaction.
+_TOGETHER = 200
 _SESSION = ", ".join("c.id" if name == "chain_id" else f"s.{name}" for name in SessionRow._fields)
 
 
@@ -69,8 +71,8 @@ class SqlReading:
         """A transaction; what fails in it changes nothing."""
 
     @abstractmethod
-    def _index(self, work: Work, num: int, rows: list[tuple[int, str, str]]) -> None:
-        """Add (seq, kind, words) to the words of a chain."""
+    def _index(self, work: Work, rows: list[tuple[int, int, str, str]]) -> None:
+        """Add (chain, seq, kind, words)."""
 
     @abstractmethod
     def _found(self, work: Work, words: str, limit: int) -> list[Match]: ...
@@ -174,25 +176,45 @@ class SqlReading:
 
     def _catch_up(self) -> None:
         with self.reading() as work:
-            behind = work.run("SELECT id FROM @chains WHERE {mine} indexed < last_seq").fetchall()
-        for (id,) in behind:
-            while self._index_some(id):
-                pass
+            behind = work.run(
+                "SELECT num, last_seq - indexed FROM @chains WHERE {mine} indexed < last_seq ORDER BY num"
+            ).fetchall()
+        some: list[int] = []
+        events = 0
+        for num, missing in behind:
+            if some and (events + missing > _STRIDE or len(some) == _TOGETHER):
+                self._index_all(some)
+                some, events = [], 0
+            some.append(num)
+            events += missing
+        if some:
+            self._index_all(some)
 
-    def _index_some(self, chain_id: str) -> bool:
-        """Index the next events of a chain; whether there may be more."""
+    def _index_all(self, nums: list[int]) -> None:
+        """Index these chains to their ends: a long one is alone, and takes several transactions."""
+        while nums:
+            nums = self._index_some(nums)
+
+    def _index_some(self, nums: list[int]) -> list[int]:
+        """Index the next events of some chains in one transaction; those that have more."""
         with self.writing() as work:
+            places = ", ".join("?" * len(nums))
             found = work.run(
-                f"SELECT num, indexed, last_seq FROM @chains WHERE {{mine}} id = ?{self.for_update}", chain_id
-            ).fetchone()
-            if found is None or found[1] >= found[2]:
-                return False
-            num, done, last = found
-            stop = min(done + _STRIDE, last) + 1
-            rows = [(one.seq, one.kind, one.words) for one in texts(self._lines(work, num, done + 1, stop))]
-            self._index(work, num, rows)
-            work.run("UPDATE @chains SET indexed = ? WHERE num = ?", stop - 1, num)
-            return bool(stop <= last)
+                "SELECT num, indexed, last_seq FROM @chains WHERE {mine} indexed < last_seq "
+                f"AND num IN ({places}) ORDER BY num{self.for_update}",
+                *nums,
+            ).fetchall()
+            words: list[tuple[int, int, str, str]] = []
+            ends: list[tuple[int, int]] = []
+            for num, done, last in found:
+                stop = min(done + _STRIDE, last) + 1
+                lines = self._lines(work, num, done + 1, stop)
+                words += [(num, one.seq, one.kind, one.words) for one in texts(lines)]
+                ends.append((stop - 1, num))
+            if found:
+                self._index(work, words)
+                work.many("UPDATE @chains SET indexed = ? WHERE num = ?", ends)
+            return [num for (num, _, last), (end, _) in zip(found, ends, strict=True) if end < last]
 
     # -- of the tables -----------------------------------------------------------------------
 

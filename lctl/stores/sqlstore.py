@@ -20,6 +20,8 @@ from lctl.stores.sqlreading import Head, SqlReading, Work
 
 #: Chains whose sessions are kept folded, so that an append folds only what is new.
 _FOLDS = 64
+#: Chains that one transaction removes.
+_TOGETHER = 200
 
 
 class SqlStore(SqlReading):
@@ -159,13 +161,29 @@ class SqlStore(SqlReading):
     # -- removing ----------------------------------------------------------------------------
 
     def delete(self, chain_id: str) -> bool:
+        return bool(self.remove([chain_id]))
+
+    def remove(self, chain_ids: Sequence[str]) -> list[str]:
+        removed: list[str] = []
+        for start in range(0, len(chain_ids), _TOGETHER):
+            removed += self._remove_some(chain_ids[start : start + _TOGETHER])
+        return removed
+
+    def _remove_some(self, ids: Sequence[str]) -> list[str]:
+        """One transaction for many: each costs as much as what it removes."""
         with self.writing() as work:
-            head = self._head(work, chain_id, lock=True)
-            if head is not None:
-                self._remove(work, head.num)
-        self._folds.pop(chain_id, None)
-        self._nums.pop(chain_id, None)
-        return head is not None
+            rows = work.run(
+                f"SELECT num, id FROM @chains WHERE {{mine}} id IN ({_marks(ids)}) "
+                f"ORDER BY num{self.for_update}",
+                *ids,
+            ).fetchall()
+            if rows:
+                self._clear(work, [num for num, _ in rows])
+        for id in ids:
+            self._folds.pop(id, None)
+            self._nums.pop(id, None)
+        there = {id for _, id in rows}
+        return [id for id in dict.fromkeys(ids) if id in there]
 
     def expire(self, before: str) -> list[str]:
         with self.reading() as work:
@@ -173,12 +191,12 @@ class SqlStore(SqlReading):
                 "SELECT id FROM @chains WHERE {mine} updated <> '' AND updated < ? ORDER BY started, num",
                 before,
             ).fetchall()
-        return [id for (id,) in found if self.delete(id)]
+        return self.remove([id for (id,) in found])
 
-    def _remove(self, work: Work, num: int) -> None:
+    def _clear(self, work: Work, nums: list[int]) -> None:
         for table in ("texts", "seed_messages", "sessions", "chunks"):
-            work.run(f"DELETE FROM @{table} WHERE chain = ?", num)
-        work.run("DELETE FROM @chains WHERE num = ?", num)
+            work.run(f"DELETE FROM @{table} WHERE chain IN ({_marks(nums)})", *nums)
+        work.run(f"DELETE FROM @chains WHERE num IN ({_marks(nums)})", *nums)
 
 
 def conflict(store: str, chain_id: str, seq: int) -> ChainConflict:
@@ -188,6 +206,11 @@ def conflict(store: str, chain_id: str, seq: int) -> ChainConflict:
         chain_id,
         seq,
     )
+
+
+def _marks(values: Sequence[Any]) -> str:
+    """A place in a statement for each value."""
+    return ", ".join("?" * len(values))
 
 
 def _timestamp(line: bytes) -> str:

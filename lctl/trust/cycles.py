@@ -64,16 +64,27 @@ class Cycles:
         self._calls: dict[str, _Tail] = {}
         self._steps = _Tail()
         self._ended: dict[Key, float | None] = {}
+        self._open = _OpenSteps()
 
     def take(
-        self, seq: int, type: str, agent: str, data: Mapping[str, Any], timestamp: str = ""
+        self,
+        seq: int,
+        type: str,
+        agent: str,
+        data: Mapping[str, Any],
+        timestamp: str = "",
+        step: int | None = None,
     ) -> Cycle | None:
+        if type == "step_end":
+            self._open.end(agent, step)
         if type == "tool_call":
             tool = str(data.get("tool"))
             key = (tool, _digest(data.get("input")), _digest([data.get("output"), data.get("error")]))
             if self._is_beside((agent, *key), timestamp, data.get("duration_ms")):
                 return None
             return self._calls.setdefault(agent, _Tail()).add(self.rounds, "tool_call", key, tool, seq, agent)
+        if type == "step_start":
+            self._open.begin(seq, agent, step)
         if type == "step_start" and data.get("kind") in (None, "agent", "task", "chain", "node"):
             said = data.get("input", data.get("input_summary"))
             intent = str(data.get("intent") or "")
@@ -81,6 +92,8 @@ class Cycles:
             name = f"{agent} ({intent})" if intent else agent
             # Steps that do not say what they work on may well work on something else each time.
             rounds = self.rounds if said is not None else 2 * self.rounds
+            if self._open.is_beside(seq, key):
+                return None
             return self._steps.add(rounds, "step", key, name, seq, agent)
         return None
 
@@ -93,6 +106,49 @@ class Cycles:
         if end is None or before is None or not isinstance(duration, int | float):
             return False
         return end - duration < before
+
+
+class _OpenSteps:
+    """Steps under way, and which of them do the same."""
+
+    def __init__(self) -> None:
+        self._around: dict[int, int | None] = {}
+        self._of_agent: dict[str, list[int]] = {}
+        self._keys: dict[int, Key] = {}
+        self._same: dict[Key, set[int]] = {}
+
+    def begin(self, seq: int, agent: str, parent: int | None) -> None:
+        self._around[seq] = parent
+        self._of_agent.setdefault(agent, []).append(seq)
+
+    def is_beside(self, seq: int, key: Key) -> bool:
+        """Whether another does the same meanwhile, as where the best of several answers is taken: they go
+        round nothing. One that this one is within is no other."""
+        self._keys[seq] = key
+        same = self._same.setdefault(key, set())
+        others = same - self._outer(seq) if same else same
+        same.add(seq)
+        return bool(others - {seq})
+
+    def end(self, agent: str, step: int | None) -> None:
+        mine = self._of_agent.get(agent, [])
+        ended = step if step is not None else mine[-1] if mine else None
+        if ended is None or ended not in self._around:
+            return
+        del self._around[ended]
+        if ended in mine:
+            mine.remove(ended)
+        key = self._keys.pop(ended, None)
+        if key is not None:
+            self._same[key].discard(ended)
+
+    def _outer(self, seq: int) -> set[int]:
+        found: set[int] = set()
+        at: int | None = seq
+        while at is not None and at not in found:
+            found.add(at)
+            at = self._around.get(at)
+        return found
 
 
 class _Tail:
@@ -109,7 +165,7 @@ class _Tail:
         self._names.append(name)
         self._seqs.append(seq)
         for kept in (self._keys, self._names, self._seqs):
-            del kept[:-_KEPT]
+            del kept[: -max(_KEPT, _LONGEST * rounds)]
         if self._period:
             if len(self._keys) > self._period and key == self._keys[-1 - self._period]:
                 return None
@@ -129,7 +185,8 @@ def cycles(events: Iterable[Event], rounds: int = ROUNDS) -> list[Cycle]:
     """The cycles of a log."""
     looking = Cycles(rounds)
     found = (
-        looking.take(event.seq, event.type, event.agent, event.data, event.timestamp) for event in events
+        looking.take(event.seq, event.type, event.agent, event.data, event.timestamp, event.step)
+        for event in events
     )
     return [one for one in found if one is not None]
 

@@ -91,6 +91,9 @@ BY_WORDS = (
     ("maximum context length", _CONTEXT),
     ("prompt is too long", _CONTEXT),
     ("context window", _CONTEXT),
+    ("exceed context limit", _CONTEXT),
+    ("maximum number of tokens", _CONTEXT),
+    ("input is too long", _CONTEXT),
     ("string_above_max_length", _TOO_LARGE),
     ("request_too_large", _TOO_LARGE),
     ("insufficient_quota", _QUOTA),
@@ -103,6 +106,7 @@ BY_WORDS = (
     ("rate_limit", _RATE),
     ("authentication_error", _AUTHENTICATION),
     ("invalid_api_key", _AUTHENTICATION),
+    ("api key not valid", _AUTHENTICATION),
     ("permission_error", _FORBIDDEN),
     ("model_not_found", _NOT_FOUND),
 )
@@ -121,6 +125,8 @@ BY_EXCEPTION = (
     ("ProxyError", Kind("execution_error", "connection_failed", False, "check_proxy")),
     ("UnsupportedProtocol", INVALID),
     ("InvalidURL", INVALID),
+    ("MissingSchema", INVALID),
+    ("InvalidSchema", INVALID),
     ("RemoteProtocolError", _CUT),
     ("ProtocolError", _CUT),
     ("IncompleteRead", _CUT),
@@ -128,7 +134,9 @@ BY_EXCEPTION = (
     ("Disconnected", _CUT),
     ("ReadError", _CUT),
     ("WriteError", _CUT),
+    ("ChunkedEncodingError", _CUT),
     ("ConnectionReset", _CUT),
+    ("ConnectionAborted", _CUT),
     ("BrokenPipe", _CUT),
     ("ConnectionError", _CONNECTION),
     ("NetworkError", _CONNECTION),
@@ -155,6 +163,7 @@ OF_PROGRAMS = {
     "InputGuardrailTripwireTriggered": Kind("input_error", "unsafe_content", False, "revise_prompt"),
     "OutputGuardrailTripwireTriggered": UNSAFE,
     "ContentFilterFinishReasonError": UNSAFE,
+    "APIResponseValidationError": OUTPUT,  # OpenAI's and Anthropic's SDKs
     "LengthFinishReasonError": Kind("output_error", "generation_failed", True, "raise_max_tokens"),
     "ContextWindowExceededError": _CONTEXT,  # LiteLLM
     "ValidationError": _SCHEMA,  # pydantic, jsonschema, msgspec, marshmallow
@@ -171,6 +180,7 @@ OF_PROGRAMS = {
     "CancelledError": _CANCELLED,
     "Cancelled": _CANCELLED,
     "FileNotFoundError": _MISSING,
+    "IncompleteReadError": _CUT,  # asyncio's streams
 }
 
 #: Packages whose errors are of talking to others.
@@ -187,5 +197,8 @@ WIRE_LIBRARIES = frozenset(
         "socket",
         "ssl",
         "http",
+        "urllib",
+        "google",
+        "botocore",
     }
 )

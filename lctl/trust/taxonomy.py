@@ -141,8 +141,11 @@ def remove_rule(rule: Rule) -> None:
 def of_error(error: BaseException) -> Kind | None:
     """What an exception that left a program's step or tool is; None where nothing tells.
 
-    An SDK's own error is what its status and the provider's words say it is.
+    An SDK's own error is what its status and the provider's words say it is; a group (of `TaskGroup`) is
+    what all in it are.
     """
+    if isinstance(error, BaseExceptionGroup):
+        return _of_group(error)
     names = [cls.__name__ for cls in type(error).__mro__]
     status = _status_of(error)
     kind = _ruled(names, status, error)
@@ -153,8 +156,19 @@ def of_error(error: BaseException) -> Kind | None:
     found = next((OF_PROGRAMS[name] for name in names if name in OF_PROGRAMS), None)
     if found is not None or not _of_a_library(error):
         return found
+    said = _said(error)
+    if said:  # an error in the middle of a stream: its response began well
+        return of_status(status or 200, {"message": _text_of(error), **said})
     wire = of_exception(error)
     return None if wire is UNKNOWN else wire
+
+
+def _of_group(group: BaseExceptionGroup[BaseException]) -> Kind | None:
+    ruled = _ruled([cls.__name__ for cls in type(group).__mro__], None, group)
+    if ruled is not None:
+        return ruled
+    found = {of_error(one) for one in group.exceptions}
+    return found.pop() if len(found) == 1 else None
 
 
 def _ruled(names: list[str], status: int | None, error: object) -> Kind | None:
@@ -164,8 +178,16 @@ def _ruled(names: list[str], status: int | None, error: object) -> Kind | None:
 
 def _status_of(error: BaseException) -> int | None:
     """The HTTP status of an SDK's or HTTP library's error."""
-    for holder in (error, _attribute(error, "response")):
-        status = _attribute(holder, "status_code") or _attribute(holder, "status")
+    response = _attribute(error, "response")
+    told = [
+        *(_attribute(error, name) for name in ("status_code", "status")),
+        _attribute(error, "code") if "google" in _roots(error) else None,  # another's code may be anything
+        *(_attribute(response, name) for name in ("status_code", "status")),
+    ]
+    if isinstance(response, dict):  # botocore's
+        about = response.get("ResponseMetadata")
+        told.append(about.get("HTTPStatusCode") if isinstance(about, dict) else None)
+    for status in told:
         if isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600:
             return status
     return None
@@ -188,8 +210,12 @@ def _attribute(holder: object, name: str) -> Any:
 
 def _of_a_library(error: BaseException) -> bool:
     """The exception, or one it comes from, is an operating system's or a library's for talking to others."""
-    roots = {cls.__module__.partition(".")[0] for cls in type(error).__mro__}
-    return bool(roots & WIRE_LIBRARIES) or isinstance(error, ConnectionError)
+    return bool(_roots(error) & WIRE_LIBRARIES) or isinstance(error, ConnectionError)
+
+
+def _roots(error: BaseException) -> set[str]:
+    """The packages that its classes are of."""
+    return {cls.__module__.partition(".")[0] for cls in type(error).__mro__}
 
 
 def _text_of(error: object) -> str:

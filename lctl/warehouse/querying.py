@@ -68,13 +68,30 @@ def _load(database: duckdb.DuckDBPyConnection, logs: list[str], files: list[str]
     utc = '* REPLACE (make_timestamp(epoch_us("timestamp")) AS "timestamp")'
     both = f"SELECT {utc} FROM logged"
     if files:
+        # Each view is bound to its columns when it is made: footers of thousands of files are read once.
+        database.execute("SET parquet_metadata_cache = true")
         listed = ", ".join(map(quoted, files))
-        names = ", ".join(f'"{field.name}"' for field in arrow_schema())
-        read = f"SELECT {names} FROM read_parquet([{listed}], union_by_name = true, filename = true) p"
+        source = f"read_parquet([{listed}], union_by_name = true, filename = true)"
+        read = f"SELECT {_columns(database, source)} FROM {source} p"
         if drop_copies(database, files):
             read += " WHERE NOT EXISTS (SELECT 1 FROM left_out o WHERE o.file = p.filename AND o.run = p.run)"
         both += f" UNION ALL SELECT {utc} FROM ({read})"
     database.execute(f"CREATE VIEW events AS {both}")
+
+
+def _columns(database: duckdb.DuckDBPyConnection, source: str) -> str:
+    """Those of an event. What an older lctl did not write is empty.
+
+    Raises:
+        LogError: it is no export of lctl's.
+    """
+    there = {row[0] for row in database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
+    if missing := [name for name in ("run", "seq", "type", "timestamp", "data") if name not in there]:
+        raise LogError(f"Parquet that is no export of lctl's: there is no column {missing[0]!r} in it")
+    types = dict(database.execute("SELECT column_name, column_type FROM (DESCRIBE logged)").fetchall())
+    return ", ".join(
+        f'"{name}"' if name in there else f'NULL::{types[name]} AS "{name}"' for name in arrow_schema().names
+    )
 
 
 def _within(database: duckdb.DuckDBPyConnection, place: str) -> list[str]:

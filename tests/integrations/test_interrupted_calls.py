@@ -7,7 +7,6 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -15,31 +14,12 @@ import pytest
 import lctl
 from lctl.codec import open_log
 from lctl.testing import ModelServer
+from tests.integrations.aiming import Aim
 
 openai = pytest.importorskip("openai", reason="needs: pip install 'lctl[test]'")
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="a signal of POSIX")
-_LCTL = str(Path(lctl.__file__).parent)
 _ASKED: Any = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hi."}]}
-
-
-class Aim:
-    """Raises the signal as the `n`th function of lctl's begins: there Python looks for signals."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self.seen = 0
-
-    def __call__(self, frame: FrameType, event: str, arg: object) -> None:
-        path = frame.f_code.co_filename
-        if not path.startswith(_LCTL) or path.startswith(f"{_LCTL}/testing"):
-            return
-        if frame.f_code.co_name == "__del__":  # what is raised there reaches nobody
-            return
-        self.seen += 1
-        if self.seen == self.n:
-            sys.settrace(None)
-            signal.raise_signal(signal.SIGUSR1)
 
 
 def _ask(client: Any, path: Path, n: int) -> tuple[BaseException | None, int]:

@@ -39,6 +39,16 @@ def test_the_model_calls_of_an_application_are_recorded_and_served(by: str, tmp_
         assert again.events == first.events
 
 
+def test_websockets_of_the_programs_own_server_are_its_own(tmp_path: Path) -> None:
+    pytest.importorskip("aiohttp", reason="needs: pip install 'lctl[test]'")
+    with ModelServer(random_answers=True) as server:
+        first = record("own_websocket.py", tmp_path, server.environ)
+    assert first.code == 0, first.err
+    assert len([event for event in first.events if event["type"] == "exchange"]) == 5
+    again = rerun(first.log, tmp_path)
+    assert (again.code, again.out, again.events) == (0, first.out, first.events), again.err
+
+
 def test_servers_of_the_program_answer_in_a_rerun_too(tmp_path: Path) -> None:
     """What is asked of them is no crossing of the border: their model calls are."""
     pytest.importorskip("uvicorn", reason="needs: pip install uvicorn")

@@ -34,3 +34,16 @@ def test_streams_that_are_cancelled_at_once_end_in_their_order(tmp_path: Path) -
         assert again.code == 0, again.err
         assert (again.out, again.events) == (first.out, first.events)
         (tmp_path / "reversed").touch()
+
+
+def test_a_program_that_ends_during_its_only_call(tmp_path: Path) -> None:
+    """The call is in the log, its answer is not: a daemon thread waited for it, and does so again."""
+    with World() as world:
+        first = record("ends_during_its_call.py", tmp_path, world.environ)
+    assert first.code == 0, first.err
+    types = [event["type"] for event in first.events]
+    assert ("step_start" in types, "step_end" in types) == (True, False)
+    again = rerun(first.log, tmp_path)
+    assert again.code == 0, again.err
+    assert "rerun exact: up to event" in again.err
+    assert again.out.startswith(first.out)

@@ -46,10 +46,14 @@ def test_python_that_reads_no_pythonpath(flags: list[str], servers: World, tmp_p
     assert servers.count == asked + 1
 
 
-@pytest.mark.parametrize("program", ["uploads_files.py", "kept_for_a_while.py", "fed_children.py"])
+@pytest.mark.parametrize(
+    "program", ["uploads_files.py", "kept_for_a_while.py", "scheduled_jobs.py", "fed_children.py"]
+)
 def test_it_runs_again_exactly(program: str, tmp_path: Path) -> None:
     if program == "kept_for_a_while.py":
         pytest.importorskip("cachetools", reason="needs: pip install 'lctl[test]'")
+    if program == "scheduled_jobs.py":
+        pytest.importorskip("apscheduler", reason="needs: pip install 'lctl[test]'")
     with World() as world:
         first = record(program, tmp_path, world.environ)
     assert first.code == 0, first.err

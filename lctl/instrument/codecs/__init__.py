@@ -11,15 +11,22 @@ from collections.abc import Mapping
 from lctl.instrument.codecs.anthropic import Anthropic
 from lctl.instrument.codecs.bedrock import Bedrock
 from lctl.instrument.codecs.cohere import Cohere
+from lctl.instrument.codecs.cohere1 import Cohere1
+from lctl.instrument.codecs.dashscope import DashScope
 from lctl.instrument.codecs.google import Google
 from lctl.instrument.codecs.interactions import Interactions
 from lctl.instrument.codecs.invoke import InvokeModel
+from lctl.instrument.codecs.mistral import Mistral
 from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
 from lctl.instrument.codecs.ollama import Ollama
 from lctl.instrument.codecs.openai import OpenAI
 from lctl.instrument.codecs.paths import path_of
+from lctl.instrument.codecs.prompted import Prompted
+from lctl.instrument.codecs.tgi import TextGeneration
+from lctl.instrument.codecs.watsonx import Watsonx
 
 _CODECS: tuple[Codec, ...] = (
+    Watsonx(),  # before OpenAI: its embeddings' path ends as theirs
     OpenAI(),
     Anthropic(),
     Google(),
@@ -28,6 +35,11 @@ _CODECS: tuple[Codec, ...] = (
     InvokeModel(),
     Ollama(),
     Cohere(),
+    Cohere1(),
+    DashScope(),
+    Mistral(),
+    Prompted(),
+    TextGeneration(),  # last: some of its places are any path
 )
 
 # How the path of every known operation ends; all other traffic leaves at the first test.
@@ -54,8 +66,22 @@ _ENDINGS = (
     "/api/embed",
     "/v2/chat",
     "/v2/embed",
+    "/v1/chat",
+    "/v1/complete",
+    "/embed",
+    "/generate",
+    "/generate_stream",
+    "/generation",
+    "/generation_stream",
+    "/text/chat",
+    "/text/chat_stream",
+    "-embedding",
+    "/decisions",
+    "/invocations",
+    "/count-tokens",
+    "/conversations",
+    "/feature-extraction",
 )
-
 # A program calls few URLs, each very often.
 _known: dict[str, tuple[Codec, str]] = {}
 
@@ -71,7 +97,8 @@ def find(method: str, url: str, headers: Mapping[str, str]) -> tuple[Codec, str]
     known = _known.get(url)
     if known is not None:
         return known
-    if not path_of(url).endswith(_ENDINGS):
+    path = path_of(url)
+    if not path.endswith(_ENDINGS) and not _ends_with_a_name(path):
         return None
     for codec in _CODECS:
         operation = codec.operation(method, url, headers)
@@ -81,6 +108,11 @@ def find(method: str, url: str, headers: Mapping[str, str]) -> tuple[Codec, str]
             _known[url] = codec, operation
             return codec, operation
     return None
+
+
+def _ends_with_a_name(path: str) -> bool:
+    """Of a conversation, of a model, or of a host that has one model at its root."""
+    return "/conversations/" in path or "/models/" in path or path.count("/") == 2
 
 
 __all__ = ["Codec", "ModelAnswer", "ModelRequest", "find"]

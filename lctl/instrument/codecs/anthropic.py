@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from lctl.instrument.codecs import aws
@@ -12,10 +12,10 @@ from lctl.instrument.codecs.bodies import (
     loads_or_none,
     objects,
     read_error,
-    read_object,
     reports_error,
 )
 from lctl.instrument.codecs.chat import as_message
+from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
@@ -26,7 +26,7 @@ _NOT_PARAMS = frozenset({"messages", "model", "tools", "system", "stream"})
 _VERTEX = (":rawPredict", ":streamRawPredict")
 
 
-class Anthropic:
+class Anthropic(DocumentCodec):
     """Codec of the Messages API."""
 
     provider = "anthropic"
@@ -46,9 +46,6 @@ class Anthropic:
 
     def conversation_key(self, operation: str) -> str | None:
         return "messages"
-
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         messages = document.get("messages")
@@ -73,12 +70,10 @@ class Anthropic:
             continues=_continues(document.get("thread")),
         )
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            return ModelAnswer(error=aws.read_error(status, headers, body))
+    def read_refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+        return aws.read_error(status, headers, body)
+
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         if aws.is_event_stream(headers):
             return _read_events(status, aws.read_stream(body))
         if is_event_stream(headers, body):
@@ -194,7 +189,7 @@ class _Block:
 
     def add(self, delta: dict[str, Any]) -> None:
         for key, value in delta.items():
-            if key == "type" or value is None:
+            if key in ("type", "estimated_tokens") or value is None:  # the count so far, of no block
                 continue
             if key == "partial_json":
                 self._json.append(str(value))

@@ -59,11 +59,14 @@ def payload_of(frame: bytes) -> bytes:
     """What a frame says, out of the base64 of InvokeModel."""
     payload = frame[12 + _size_of_headers(frame) : -4]
     inner = _sealed(payload)
-    if inner is None:
-        return payload
+    return payload if inner is None else from_base64(inner)
+
+
+def from_base64(text: str) -> bytes:
+    """The bytes; none where it is no base64."""
     try:
-        return base64.b64decode(inner)
-    except binascii.Error:
+        return base64.b64decode(text)
+    except ValueError:
         return b""
 
 

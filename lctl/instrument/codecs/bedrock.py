@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from lctl.instrument.codecs import aws
-from lctl.instrument.codecs.bodies import loads_or_none, read_object
+from lctl.instrument.codecs.bodies import loads_or_none
+from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
@@ -14,6 +16,7 @@ from lctl.instrument.codecs.usage import sum_tokens
 
 _NOT_PARAMS = frozenset({"messages", "system", "toolConfig"})
 _CONVERSE = ("/converse", "/converse-stream")
+_COUNTS_TOKENS = "/count-tokens"
 _INVOKE = ("/invoke", "/invoke-with-response-stream")
 #: What was cached is counted apart from the input.
 _COUNTS = {
@@ -36,7 +39,7 @@ EVENTS = frozenset(
 )
 
 
-class Bedrock:
+class Bedrock(DocumentCodec):
     """Codec of Converse."""
 
     provider = "aws"
@@ -45,6 +48,8 @@ class Bedrock:
         path = path_of(url)
         if path.endswith(_CONVERSE) and "/model/" in path:
             return "converse"
+        if path.endswith(_COUNTS_TOKENS) and "/model/" in path:
+            return "converse.count_tokens"
         if path.endswith(_INVOKE) and "nova" in path.rpartition("/model/")[2]:
             return "converse"
         return None
@@ -52,12 +57,11 @@ class Bedrock:
     def conversation_key(self, operation: str) -> str | None:
         return "messages"
 
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
-
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
+        if operation == "converse.count_tokens":
+            return self._read_counted(operation, url, document.get("input"))
         # A prompt of Bedrock's prompt management has messages of its own; the request says its variables.
-        messages = document.get("messages", [] if path_of(url).endswith(_CONVERSE) else None)
+        messages = document.get("messages", None if path_of(url).endswith(_INVOKE) else [])
         if not isinstance(messages, list):
             raise ValueError("a Converse request has a list of 'messages'")
         system = document.get("system")
@@ -81,18 +85,29 @@ class Bedrock:
             stream=path_of(url).endswith("-stream"),
         )
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            return ModelAnswer(error=aws.read_error(status, headers, body))
+    def _read_counted(self, operation: str, url: str, given: Any) -> ModelRequest:
+        """The request whose tokens are counted: of Converse, or a body of InvokeModel."""
+        given = given if isinstance(given, dict) else {}
+        converse, invoked = given.get("converse"), given.get("invokeModel")
+        if isinstance(converse, dict):
+            return replace(self.read_document("converse", url, converse), operation=operation)
+        if not isinstance(invoked, dict):
+            raise ValueError("a count of tokens is of 'converse' or 'invokeModel'")
+        document = loads_or_none(aws.from_base64(str(invoked.get("body") or "")))
+        messages = document.get("messages") if isinstance(document, dict) else None
+        said = document if isinstance(document, dict) and isinstance(messages, list) else {"messages": []}
+        return replace(self.read_document("converse", url, said), operation=operation)
+
+    def read_refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+        return aws.read_error(status, headers, body)
+
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         if aws.is_event_stream(headers):
             return _read_frames(aws.read_frames(body))
         whole = loads_or_none(body)
         if not isinstance(whole, dict):
             return ModelAnswer(complete=False)
-        return _read_whole(whole)
+        return ModelAnswer(usage=whole) if operation == "converse.count_tokens" else _read_whole(whole)
 
 
 def _read_whole(whole: dict[str, Any]) -> ModelAnswer:

@@ -72,7 +72,9 @@ def read_error(status: int, body: Any) -> dict[str, Any]:
         "status": status,
         "type": detail.get("type"),
         "code": detail.get("code"),
-        "message": detail.get("message"),
+        "message": detail["detail"]
+        if "message" not in detail and "detail" in detail
+        else detail.get("message"),
     }
 
 

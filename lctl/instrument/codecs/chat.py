@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lctl.instrument.codecs.bodies import objects
+from lctl.instrument.codecs.bodies import objects, read_error
 from lctl.instrument.codecs.choices import Choice
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.usage import read_tokens
@@ -44,7 +44,7 @@ def read_whole(whole: dict[str, Any]) -> ModelAnswer:
     if type(choices) is list and len(choices) == 1 and type(choices[0]) is dict:  # nearly every answer
         [choice] = choices
         message, reason = choice.get("message"), choice.get("finish_reason")
-        if type(message) is dict and message.get("role") and type(reason) is str:
+        if type(message) is dict and message.get("role") and type(reason) is str and "error" not in choice:
             id, model, usage = whole.get("id"), whole.get("model"), whole.get("usage")
             counted = type(usage) is dict
             return ModelAnswer(
@@ -60,7 +60,13 @@ def read_whole(whole: dict[str, Any]) -> ModelAnswer:
     choices = objects(choices)
     answer.messages = [_sampled(choice.get("message")) for choice in choices]
     _set_finish(answer, [choice.get("finish_reason") for choice in choices])
+    answer.error = next((failed for choice in choices if (failed := _failure(choice))), None)
     return answer
+
+
+def _failure(choice: dict[str, Any]) -> dict[str, Any] | None:
+    """What went wrong behind a gateway (OpenRouter), which says so in the choice."""
+    return read_error(200, choice) if isinstance(choice.get("error"), dict) else None
 
 
 def read_head(whole: dict[str, Any]) -> ModelAnswer:
@@ -92,6 +98,7 @@ def read_events(events: list[dict[str, Any]], done: bool) -> ModelAnswer:
     choices: dict[int, Choice] = {}
     head: dict[str, Any] = {}
     headed = False
+    failure: dict[str, Any] | None = None
     for event in events:
         if not headed or event.get("usage") or "x_groq" in event:
             read_event_head(event, head)
@@ -110,6 +117,10 @@ def read_events(events: list[dict[str, Any]], done: bool) -> ModelAnswer:
             reason = part.get("finish_reason")
             if reason:
                 choice.finish = reason
+                if "error" in part:
+                    failure = failure or _failure(part)
+                if part.get("usage"):  # Moonshot's
+                    head["usage"] = part["usage"]
             delta = part.get("delta")
             if isinstance(delta, dict):
                 text = delta.get("content")
@@ -122,6 +133,7 @@ def read_events(events: list[dict[str, Any]], done: bool) -> ModelAnswer:
     answer.messages = [choice.message() for choice in ordered]
     _set_finish(answer, [choice.finish for choice in ordered])
     answer.events = len(events)
+    answer.error = failure
     answer.complete = done or (bool(ordered) and all(choice.finish for choice in ordered))
     return answer
 

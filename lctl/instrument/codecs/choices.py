@@ -41,6 +41,8 @@ class Choice:
                 self.function.add({"function": value})
             elif key == "audio" and isinstance(value, dict):
                 self.audio = _join_audio(self.audio or {}, value)
+            elif key == "reasoning_details" and isinstance(value, list):
+                self.other[key] = _join_details(self.other.get(key) or [], value)
             elif isinstance(value, list) and isinstance(self.other.get(key), list):
                 self.other[key] = self.other[key] + value
             else:
@@ -51,13 +53,13 @@ class Choice:
             if self.parts is None:
                 self.text.append(value)
             elif value:
-                _append_part(self.parts, {"type": "text", "text": value})
+                append_part(self.parts, {"type": "text", "text": value})
         elif isinstance(value, list):
             if self.parts is None:
                 text = "".join(self.text)
                 self.parts = [{"type": "text", "text": text}] if text else []
             for part in value:
-                _append_part(self.parts, part)
+                append_part(self.parts, part)
 
     def _add_call(self, part: dict[str, Any]) -> None:
         """Servers that count calls badly tell them apart by id and name: without an index a delta that names
@@ -141,7 +143,7 @@ class _Call:
         return {"id": self.id, "type": self.type or kind, kind: inner, **self.extra}
 
 
-def _append_part(parts: list[Any], part: Any) -> None:
+def append_part(parts: list[Any], part: Any) -> None:
     """Append a content part, or lengthen the last one where both are text (or thinking)."""
     last = parts[-1] if parts else None
     if isinstance(part, dict) and isinstance(last, dict) and part.get("type") == last.get("type"):
@@ -152,10 +154,32 @@ def _append_part(parts: list[Any], part: Any) -> None:
         if set(part) <= {"type", "thinking"} and isinstance(inner, list) and isinstance(known, list):
             joined = list(known)
             for piece in inner:
-                _append_part(joined, piece)
+                append_part(joined, piece)
             parts[-1] = {**last, "thinking": joined}
             return
     parts.append(part)
+
+
+def _join_details(known: list[Any], pieces: list[Any]) -> list[Any]:
+    """OpenRouter's thoughts: pieces of one have its index and type."""
+    joined = list(known)
+    for piece in pieces:
+        last = joined[-1] if joined else None
+        if last is None or not _is_more_of(last, piece):
+            joined.append(piece)
+            continue
+        whole = {**last, **{key: value for key, value in piece.items() if value is not None}}
+        for key in ("text", "summary", "data"):
+            if isinstance(piece.get(key), str) and isinstance(last.get(key), str):
+                whole[key] = last[key] + piece[key]
+        joined[-1] = whole
+    return joined
+
+
+def _is_more_of(last: Any, piece: Any) -> bool:
+    if not isinstance(last, dict) or not isinstance(piece, dict) or piece.get("index") is None:
+        return False
+    return all(last.get(key) == piece.get(key) for key in ("index", "type"))
 
 
 def _join_audio(known: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:

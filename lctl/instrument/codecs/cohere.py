@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from lctl.instrument.codecs.bodies import is_event_stream, loads_or_none, read_error_body, read_object
+from lctl.instrument.codecs.bodies import is_event_stream, loads_or_none
 from lctl.instrument.codecs.chat import as_message
+from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of
@@ -16,7 +17,7 @@ _OPERATIONS = {"/v2/chat": "cohere.chat", "/v2/embed": "cohere.embed"}
 _NOT_PARAMS = frozenset({"messages", "model", "tools", "stream", "texts", "images", "inputs"})
 
 
-class Cohere:
+class Cohere(DocumentCodec):
     """Codec of Cohere."""
 
     provider = "cohere"
@@ -27,9 +28,6 @@ class Cohere:
 
     def conversation_key(self, operation: str) -> str | None:
         return "messages" if operation == "cohere.chat" else None
-
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         model, messages = document.get("model"), document.get("messages")
@@ -51,18 +49,13 @@ class Cohere:
             request.messages = [as_message(message) for message in messages or ()]
         return request
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            return ModelAnswer(error=read_error_body(status, body))
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         if is_event_stream(headers, body):
             return _read_events(read_stream(body)[0])
         whole = loads_or_none(body)
         if not isinstance(whole, dict):
             return ModelAnswer(complete=False)
-        return _embedded(whole) if operation == "cohere.embed" else _read_whole(whole)
+        return read_embedded(whole) if operation == "cohere.embed" else _read_whole(whole)
 
 
 def _read_whole(whole: dict[str, Any]) -> ModelAnswer:
@@ -72,7 +65,7 @@ def _read_whole(whole: dict[str, Any]) -> ModelAnswer:
         response_id=whole.get("id"),
         finish_reason=reason if isinstance(reason, str) else None,
         usage=usage if isinstance(usage, dict) else None,
-        tokens=_tokens(usage),
+        tokens=tokens_of(usage),
     )
     message = whole.get("message")
     if isinstance(message, dict):
@@ -145,7 +138,7 @@ def _add_call(call: dict[str, Any], piece: dict[str, Any]) -> None:
     call |= {key: value for key, value in piece.items() if key != "function" and value is not None}
 
 
-def _tokens(usage: Any) -> dict[str, int] | None:
+def tokens_of(usage: Any) -> dict[str, int] | None:
     """Those that were read and written; what is billed may be less."""
     counted = usage.get("tokens") if isinstance(usage, dict) else None
     if not isinstance(counted, dict):
@@ -158,7 +151,7 @@ def _tokens(usage: Any) -> dict[str, int] | None:
     return found or None
 
 
-def _embedded(whole: dict[str, Any]) -> ModelAnswer:
+def read_embedded(whole: dict[str, Any]) -> ModelAnswer:
     kinds = whole.get("embeddings")
     rows = next((one for one in kinds.values() if one), []) if isinstance(kinds, dict) else kinds or []
     size = len(rows[0]) if rows and isinstance(rows[0], list) else 0

@@ -1,4 +1,7 @@
-"""OpenAI's legacy completions: a prompt and its continuation, without messages."""
+"""OpenAI's legacy completions: a prompt and its continuation, without messages.
+
+Mistral's of code between two texts (FIM) answer as a chat does.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,9 @@ def read_request(document: dict[str, Any], provider: str) -> ModelRequest:
 def read_whole(whole: dict[str, Any]) -> ModelAnswer:
     answer = read_head(whole)
     for choice in objects(whole.get("choices")):
-        _add(answer, choice.get("text"), choice.get("finish_reason"))
+        message = choice.get("message")
+        text = choice.get("text") if not isinstance(message, dict) else message.get("content")
+        _add(answer, text, choice.get("finish_reason"))
     return answer
 
 
@@ -43,7 +48,8 @@ def read_events(events: list[dict[str, Any]], done: bool) -> ModelAnswer:
             index = part.get("index")
             index = index if isinstance(index, int) else 0
             pieces = texts.setdefault(index, [])
-            text = part.get("text")
+            delta = part.get("delta")
+            text = part.get("text") if not isinstance(delta, dict) else delta.get("content")
             if isinstance(text, str):
                 pieces.append(text)
             finish[index] = part.get("finish_reason") or finish.get(index)

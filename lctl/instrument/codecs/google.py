@@ -7,10 +7,12 @@ message here, as the answer was.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from lctl.instrument.codecs.bodies import is_event_stream, loads_or_none, objects, read_error, read_object
+from lctl.instrument.codecs.bodies import is_event_stream, loads_or_none, objects, read_error
+from lctl.instrument.codecs.documents import DocumentCodec
+from lctl.instrument.codecs.googlecalls import whole_calls
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
@@ -48,7 +50,7 @@ _REASONS = (
 )  # fmt: skip
 
 
-class Google:
+class Google(DocumentCodec):
     """Codec of generateContent."""
 
     provider = "google"
@@ -59,9 +61,6 @@ class Google:
 
     def conversation_key(self, operation: str) -> str | None:
         return None if operation == "embed_content" else "contents"
-
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         request = ModelRequest(
@@ -93,12 +92,10 @@ class Google:
         request.tools = document.get("tools") or None
         return request
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            return ModelAnswer(error=google_error(status, loads_or_none(body), body))
+    def read_refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+        return google_error(status, loads_or_none(body), body)
+
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         if is_event_stream(headers, body):
             events, _ = read_stream(body)
         else:
@@ -196,7 +193,7 @@ def _camel(name: str) -> str:
 def joined(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Parts of a streamed answer with the pieces of its texts put together."""
     whole: list[dict[str, Any]] = []
-    for part in parts:
+    for part in whole_calls(parts):
         last = whole[-1] if whole else None
         if last is not None and _is_text(last) and _is_text(part) and _thinks(last) == _thinks(part):
             if part.get("text") or len(part) > 1:

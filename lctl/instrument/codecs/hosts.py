@@ -26,6 +26,14 @@ _PROVIDERS = {
     "api.cohere.com": "cohere",
     "api.novita.ai": "novita",
     "api.moonshot.ai": "moonshotai",
+    "codestral.mistral.ai": "mistral",
+    "api.voyageai.com": "voyageai",
+    "api.writer.com": "writer",
+    ".ml.cloud.ibm.com": "watsonx",
+    "dashscope.aliyuncs.com": "dashscope",
+    "dashscope-intl.aliyuncs.com": "dashscope",
+    ".huggingface.co": "huggingface",
+    ".huggingface.cloud": "huggingface",
 }
 _known: dict[str, str | None] = {}
 

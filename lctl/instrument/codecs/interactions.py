@@ -5,11 +5,12 @@ Messages are made of steps as `lctl.conversation.steps` says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from lctl.conversation.steps import group
-from lctl.instrument.codecs.bodies import is_event_stream, loads_or_none, objects, read_object
+from lctl.instrument.codecs.bodies import is_event_stream, loads_or_none, objects
+from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.google import google_error
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
@@ -31,7 +32,7 @@ _COUNTS = {
 }
 
 
-class Interactions:
+class Interactions(DocumentCodec):
     """Codec of the Interactions API."""
 
     provider = "google"
@@ -41,9 +42,6 @@ class Interactions:
 
     def conversation_key(self, operation: str) -> str | None:
         return "input"
-
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         said = document.get("input")
@@ -71,12 +69,10 @@ class Interactions:
             request.messages.insert(0, {"role": "system", "content": instructions})
         return request
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            return ModelAnswer(error=google_error(status, loads_or_none(body), body))
+    def read_refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+        return google_error(status, loads_or_none(body), body)
+
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         if is_event_stream(headers, body):
             return read_events(status, read_stream(body)[0])
         whole = loads_or_none(body)

@@ -8,14 +8,15 @@ DeepSeek, Command), Cohere's chat, and embeddings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from lctl.instrument.codecs import aws, chat
 from lctl.instrument.codecs.anthropic import Anthropic
 from lctl.instrument.codecs.bedrock import EVENTS, Bedrock
-from lctl.instrument.codecs.bodies import header, loads_or_none, objects, read_object
+from lctl.instrument.codecs.bodies import header, loads_or_none, objects
+from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of, segment_after
@@ -43,7 +44,7 @@ _METRICS = "amazon-bedrock-invocationMetrics"
 _HEADER = "x-amzn-bedrock-"
 
 
-class InvokeModel:
+class InvokeModel(DocumentCodec):
     """Codec of InvokeModel and InvokeModelWithResponseStream, of models that have no codec by name."""
 
     provider = "aws"
@@ -54,9 +55,6 @@ class InvokeModel:
 
     def conversation_key(self, operation: str) -> str | None:
         return "messages"
-
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         provider = provider_of(url, self.provider)
@@ -70,12 +68,10 @@ class InvokeModel:
             stream=path_of(url).endswith(_STREAM),
         )
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            return ModelAnswer(error=aws.read_error(status, headers, body))
+    def read_refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+        return aws.read_error(status, headers, body)
+
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         if aws.is_event_stream(headers):
             return _read_frames(aws.read_frames(body), headers, body)
         whole = loads_or_none(body)
@@ -106,7 +102,7 @@ def _read_prompt(url: str, document: dict[str, Any]) -> ModelRequest:
     params = {key: value for key, value in document.items() if key not in _NOT_PARAMS}
     request = ModelRequest(provider="aws", operation="invoke_model", kind="llm", model=None, params=params)
     if isinstance(document.get("message"), str):
-        request.messages = list(_said_to_cohere(document))
+        request.messages = list(said_to_cohere(document))
         request.instructions = bool(document.get("preamble"))
         request.tools = document.get("tools") or None
     elif isinstance(document.get("prompt"), str) and "stability." not in url:
@@ -121,7 +117,7 @@ def _read_prompt(url: str, document: dict[str, Any]) -> ModelRequest:
     return request
 
 
-def _said_to_cohere(document: dict[str, Any]) -> list[dict[str, Any]]:
+def said_to_cohere(document: dict[str, Any]) -> list[dict[str, Any]]:
     said = []
     if document.get("preamble"):
         said.append({"role": "system", "content": document["preamble"]})
@@ -166,7 +162,7 @@ def _read_pieces(
     elif any("embedding" in piece or "embeddings" in piece for piece in pieces):
         answer = ModelAnswer(embedding=_embedded(pieces[0]))
     else:
-        answer = _read_texts(pieces)
+        answer = read_texts(pieces)
     if answer.tokens is None:
         counted = {**metrics, **{key: value for piece in pieces for key, value in piece.items()}}
         answer.tokens = _tokens(counted, pieces)
@@ -194,7 +190,7 @@ def _read_chat(pieces: list[dict[str, Any]], stream: bool) -> ModelAnswer:
     return chat.read_events(usual, False) if stream else chat.read_whole(usual[0])
 
 
-def _read_texts(pieces: list[dict[str, Any]]) -> ModelAnswer:
+def read_texts(pieces: list[dict[str, Any]]) -> ModelAnswer:
     said: list[str] = []
     calls: list[Any] = []
     reason, id = None, None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from lctl.instrument.codecs.bodies import loads_or_none, objects, read_error, read_error_body, read_object
+from lctl.instrument.codecs.bodies import loads_or_none, objects, read_error
 from lctl.instrument.codecs.chat import as_message
+from lctl.instrument.codecs.documents import DocumentCodec
 from lctl.instrument.codecs.hosts import provider_of
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.paths import path_of
@@ -21,7 +22,7 @@ _NOT_PARAMS = frozenset({"messages", "model", "tools", "stream", "prompt", "inpu
 _SUBJECTS = {"ollama.chat": "messages", "ollama.generate": "prompt", "ollama.embed": "input"}
 
 
-class Ollama:
+class Ollama(DocumentCodec):
     """Codec of Ollama."""
 
     provider = "ollama"
@@ -32,9 +33,6 @@ class Ollama:
 
     def conversation_key(self, operation: str) -> str | None:
         return "messages" if operation == "ollama.chat" else None
-
-    def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
-        return self.read_document(operation, url, read_object(body))
 
     def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
         model, messages = document.get("model"), document.get("messages")
@@ -65,12 +63,7 @@ class Ollama:
         request.messages.append({"role": "user", "content": subject})
         return request
 
-    def read_answer(
-        self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
-    ) -> ModelAnswer:
-        body = b"".join(chunks)
-        if status >= 400:
-            return ModelAnswer(error=read_error_body(status, body))
+    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         events = [event for line in body.split(b"\n") if isinstance(event := loads_or_none(line), dict)]
         if not events:
             return ModelAnswer(complete=False)

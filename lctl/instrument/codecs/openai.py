@@ -9,6 +9,7 @@ import orjson
 
 from lctl.instrument.codecs import chat, completions, embeddings, responses
 from lctl.instrument.codecs.bodies import (
+    header,
     is_event_stream,
     is_filtered,
     loads_or_none,
@@ -26,11 +27,16 @@ from lctl.instrument.codecs.sse import read_merged, read_stream, stream_error
 # Longest first: "/chat/completions" also ends with "/completions".
 _OPERATIONS = (
     ("/chat/completions", "chat.completions"),
+    ("/agents/completions", "chat.completions"),  # Mistral's: the agent has the model
     ("/completions", "completions"),
+    ("/invocations", "chat.completions"),  # a model that Databricks or SageMaker serves
     ("/responses", "responses"),
     ("/responses/input_tokens", "responses.input_tokens"),
     ("/responses/compact", "responses.compact"),
     ("/embeddings", "embeddings"),
+    ("/multimodalembeddings", "embeddings"),  # Voyage's
+    ("/contextualizedembeddings", "embeddings"),
+    ("/decisions", "decisions"),
 )
 _REQUESTS: dict[str, Callable[[dict[str, Any], str], ModelRequest]] = {
     "chat.completions": chat.read_request,
@@ -39,6 +45,7 @@ _REQUESTS: dict[str, Callable[[dict[str, Any], str], ModelRequest]] = {
     "responses.input_tokens": responses.read_request,
     "responses.compact": responses.read_request,
     "embeddings": embeddings.read_request,
+    "decisions": responses.read_decision_request,
 }
 _WHOLES: dict[str, Callable[[dict[str, Any]], ModelAnswer]] = {
     "chat.completions": chat.read_whole,
@@ -47,12 +54,21 @@ _WHOLES: dict[str, Callable[[dict[str, Any]], ModelAnswer]] = {
     "responses.input_tokens": lambda whole: ModelAnswer(usage=whole),
     "responses.compact": responses.read_whole,
     "embeddings": embeddings.read_whole,
+    "decisions": responses.read_decision,
 }
 _STREAMS: dict[str, Callable[[list[dict[str, Any]], bool], ModelAnswer]] = {
     "chat.completions": chat.read_events,
     "completions": completions.read_events,
     "responses": responses.read_events,
 }
+
+#: What stands before the name of a model in a path: Azure's, Databricks' and SageMaker's.
+_NAMED_BY = ("deployments", "serving-endpoints", "endpoints")
+_VERTEX = (":rawPredict", ":streamRawPredict")
+
+
+def _is_writer(path: str, headers: Mapping[str, str]) -> bool:
+    return "://api.writer.com/" in path or bool(header(headers, "x-stainless-lang"))
 
 
 class OpenAI:
@@ -64,6 +80,11 @@ class OpenAI:
         path = path_of(url)
         if path.endswith("/api/embeddings"):
             return None  # Ollama's
+        if path.endswith("/v1/chat"):  # Writer's; Cohere's is another
+            return "chat.completions" if _is_writer(path, headers) else None
+        if path.endswith(_VERTEX):  # what others than Google and Anthropic offer there: Mistral, AI21, ...
+            own = "/publishers/anthropic/" in path or "/publishers/google/" in path
+            return None if own else "chat.completions"
         return next((name for ending, name in _OPERATIONS if path.endswith(ending)), None)
 
     def conversation_key(self, operation: str) -> str | None:
@@ -78,7 +99,13 @@ class OpenAI:
         request = _REQUESTS[operation](document, provider_of(url, self.provider))
         request.operation = operation
         if request.model is None:
-            request.model = segment_after(url, "deployments")  # Azure
+            names = (segment_after(url, name) for name in _NAMED_BY)
+            request.model = next((name for name in names if name is not None), None)
+        path = path_of(url)
+        if path.endswith(_VERTEX):
+            request.stream = request.stream or path.endswith(_VERTEX[1])
+            named = segment_after(url, "models")
+            request.model = request.model or (named.partition(":")[0] if named else None)
         return request
 
     def read_answer(

@@ -58,6 +58,13 @@ def _continues(document: dict[str, Any]) -> str | None:
     return stored if isinstance(stored, str) else None
 
 
+def read_decision_request(document: dict[str, Any], provider: str) -> ModelRequest:
+    """Questions about a text or a conversation, each of which the model answers by a number or a choice."""
+    if not isinstance(document.get("questions"), list):
+        raise ValueError("a decision has 'questions'")
+    return read_request(document, provider)
+
+
 # -- answers -----------------------------------------------------------------------------
 
 
@@ -73,6 +80,14 @@ def read_whole(whole: dict[str, Any]) -> ModelAnswer:
         answer.finish_reasons = [answer.finish_reason]
     if whole.get("error"):
         answer.error = read_error(200, whole)
+    return answer
+
+
+def read_decision(whole: dict[str, Any]) -> ModelAnswer:
+    answer = read_head(whole)
+    answers = objects(whole.get("answers"))
+    if answers:
+        answer.messages, answer.finish_reasons = [{"role": "assistant", "content": answers}], [None]
     return answer
 
 

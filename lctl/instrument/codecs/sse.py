@@ -126,7 +126,13 @@ def read_stream(body: bytes) -> tuple[list[dict[str, Any]], bool]:
                 done = True
                 continue
             value = loads_or_none(data)
+            if value is None and b"\n" in data:  # servers that leave out the empty line between events
+                lines = data.split(b"\n")
+                found += [one for one in map(loads_or_none, lines) if isinstance(one, dict)]
+                done = done or lines[-1].strip() == b"[DONE]"
         if isinstance(value, dict) and name != "ping" and value.get("type") != "ping":
+            if name == "error" and not reports_error(value):  # its name alone says so
+                value = {**value, "error": dict(value)}
             found.append(value)
     return found, done
 

@@ -14,16 +14,20 @@ _PLACES: dict[str, tuple[tuple[str, str | None], ...]] = {
         ("input_tokens_details", "cached_tokens"),
         ("cache_read_input_tokens", None),
         ("prompt_cache_hit_tokens", None),
+        ("prompt_token_details", "cached_tokens"),  # Mistral
+        ("cached_tokens", None),  # Moonshot, Together
     ),
     "cache_write": (
         ("cache_creation_input_tokens", None),
         ("prompt_tokens_details", "cache_write_tokens"),
         ("input_tokens_details", "cache_write_tokens"),
+        ("prompt_tokens_details", "cache_creation_input_tokens"),  # Alibaba
     ),
     "reasoning": (
         ("completion_tokens_details", "reasoning_tokens"),
         ("output_tokens_details", "reasoning_tokens"),
         ("output_tokens_details", "thinking_tokens"),  # Anthropic
+        ("reasoning_tokens", None),  # Perplexity
     ),
     "total": (("total_tokens", None),),
 }

@@ -72,8 +72,9 @@ def cross(
     with guard("a request"):
         if kind is None:
             found = _model_call(method, url, headers, body)
-            if found is None and wire.is_answered_here(method, url):
-                return Passage(None, None, None, None)
+        if found is None and wire.is_answered_here(method, url):
+            return Passage(None, None, None, None)
+        if kind is None:
             seen, told = _recorded(found, method, url)
     lane = (traffic.lane(method, url) if found is None else None) or lanes.current()
     said = player.exchange(

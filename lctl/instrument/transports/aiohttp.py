@@ -111,21 +111,24 @@ class _Tees:
         opened = wire.open_call_here(address) if calls.current_call() is None else None
         mark = requesting.set(call)
         try:
-            response = await wrapped(*args, **kwargs)
-        except BaseException as error:
-            # A timeout is a cancellation further in.
-            if call.attempt is not None:
-                call.attempt.failed(error)
+            try:
+                response = await wrapped(*args, **kwargs)
+            except BaseException as error:
+                # A timeout is a cancellation further in.
+                if call.attempt is not None:
+                    call.attempt.failed(error)
+                raise
+            finally:
+                requesting.reset(mark)
+                if opened is not None:
+                    calls.leave(opened[1])
             if opened is not None:
-                calls.leave(opened[1])
+                opened[0].returned()
+        except BaseException as error:  # perhaps of a signal handler, which came while that was left
+            if opened is not None:
                 opened[0].raised(error)
             step_aside(error)
             raise
-        finally:
-            requesting.reset(mark)
-        if opened is not None:
-            calls.leave(opened[1])
-            opened[0].returned()
         return response
 
     async def connect(
@@ -253,8 +256,8 @@ class _Tees:
         elif content.is_eof():
             attempt.end()
         else:
+            self._lanes[id(content)] = lanes.current()  # first: an interrupt may come between the two
             self._attempts[id(content)] = attempt
-            self._lanes[id(content)] = lanes.current()
             content.__class__ = self._recorded_class
             # Neither read to its end nor closed: the response is collected.
             weakref.finalize(response, self._lost, id(content), attempt).atexit = False

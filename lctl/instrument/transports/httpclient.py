@@ -88,7 +88,8 @@ class _Asked:
     def __del__(self) -> None:
         # An interrupt came before its response was asked for, or the program asks something else, or its
         # connection is gone: nobody else can end what began.
-        attempt = self.attempt if self.upload is None else self.upload.attempt
+        upload = getattr(self, "upload", None)  # an interrupt may have come as it was made
+        attempt = getattr(self, "attempt", None) if upload is None else upload.attempt
         if attempt is not None:
             attempt.abandoned()
 
@@ -129,7 +130,12 @@ class _Seam:
             begin = partial(wire.begin, seen, "http.client", headers)
             return _Asked(request, None, upload=Upload(begin, request.length, request.is_framed))
         attempt = wire.begin(seen, "http.client", headers, request.body)
-        return None if attempt is None else _Asked(request, attempt)
+        try:
+            return None if attempt is None else _Asked(request, attempt)
+        except BaseException as error:
+            if attempt is not None:
+                attempt.failed(error)  # an interrupt may come between the two
+            raise
 
     def _sent(
         self, send: Any, conn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], asked: _Asked
@@ -248,13 +254,13 @@ class _Seam:
             wrapped = played.responding(wrapped, conn, asked.answer)
         try:
             response = wrapped(*args, **kwargs)
+            if attempt is not None:
+                self._received(attempt, response)
         except BaseException as error:
             if attempt is not None:
                 attempt.failed(error)
             step_aside(error)
             raise
-        if attempt is not None:
-            self._received(attempt, response)
         if asked is not None:
             asked.received()
         return response

@@ -20,12 +20,18 @@ def send(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     """The wrapper for `Client.send(request, ...)`."""
     opened = _open(args, kwargs)
     try:
-        result = wrapped(*args, **kwargs)
-    except BaseException as error:
-        _end(opened, error)
+        try:
+            result = wrapped(*args, **kwargs)
+        finally:
+            if opened is not None:
+                calls.leave(opened[1])
+        if opened is not None:
+            opened[0].returned()
+    except BaseException as error:  # perhaps of a signal handler, which came while that was left
+        if opened is not None:
+            opened[0].raised(error)
         step_aside(error)
         raise
-    _end(opened)
     return result
 
 
@@ -33,12 +39,18 @@ async def send_async(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: d
     """The wrapper for `AsyncClient.send(request, ...)`."""
     opened = _open(args, kwargs)
     try:
-        result = await wrapped(*args, **kwargs)
-    except BaseException as error:
-        _end(opened, error)
+        try:
+            result = await wrapped(*args, **kwargs)
+        finally:
+            if opened is not None:
+                calls.leave(opened[1])
+        if opened is not None:
+            opened[0].returned()
+    except BaseException as error:  # perhaps of a signal handler, which came while that was left
+        if opened is not None:
+            opened[0].raised(error)
         step_aside(error)
         raise
-    _end(opened)
     return result
 
 
@@ -53,19 +65,6 @@ def _open(args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Opened | None:
         return None
     url = str(request.url)
     return None if codecs.find("POST", url, request.headers) is None else wire.open_call_here(url)
-
-
-def _end(opened: _Opened | None, error: BaseException | None = None) -> None:
-    if opened is None:
-        return
-    call, token = opened
-    try:
-        calls.leave(token)
-    finally:
-        if error is None:
-            call.returned()
-        else:
-            call.raised(error)
 
 
 __all__ = ["send", "send_async"]

@@ -88,21 +88,17 @@ def grouped(
     call, token = opened
     asked_with = asking.get()
     try:
-        asking.set(library)
-        result = wrapped(*args, **kwargs)
-    except BaseException as error:
         try:
-            calls.leave(token)
+            asking.set(library)
+            result = wrapped(*args, **kwargs)
         finally:
-            call.raised(error)
+            asking.set(asked_with)
+            calls.leave(token)
+        call.returned()
+    except BaseException as error:  # perhaps of a signal handler, which came while that was left
+        call.raised(error)
         step_aside(error)
         raise
-    finally:
-        asking.set(asked_with)
-    try:
-        calls.leave(token)
-    finally:
-        call.returned()
     return result
 
 
@@ -128,10 +124,12 @@ class _Tees:
             return self._ask(player, wrapped, pool, args, kwargs)
         args, kwargs = with_context(pool, args, kwargs)
         begun = begin(pool, args, kwargs)
-        args, kwargs = keeping(begun, args, kwargs)
         try:
+            args, kwargs = keeping(begun, args, kwargs)
             return self._sent(wrapped, args, kwargs, begun)
         except BaseException as error:
+            if begun is not None:
+                begun.failed(error)  # an interrupt may come between this function and the next
             step_aside(error)
             raise
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import datetime, tzinfo
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -31,6 +32,14 @@ MODULES = (
     "workflows.runtime.control_loop.reduce",
     "workflows.runtime.types.step_function",
 )
+#: Modules whose `datetime.now` is to be: they ask for dates, and wait for them so long.
+DATES = (
+    "apscheduler.executors.base",
+    "apscheduler.schedulers.base",
+    "apscheduler.triggers.cron",
+    "apscheduler.triggers.date",
+    "apscheduler.triggers.interval",
+)
 #: Functions that have `time.monotonic` as a default of an argument, by module.
 DEFAULTS = {"cachetools": ("TTLCache.__init__", "TLRUCache.__init__")}
 _wall = time.time
@@ -41,33 +50,42 @@ class LibraryClocks:
 
     Args:
         monotonic: the virtual clock, in seconds.
+        wall: what the clock on the wall said, in seconds, where `monotonic` says 0.
     """
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
+    def __init__(self, monotonic: Callable[[], float], wall: float) -> None:
         self._time: Any = _VirtualTime(monotonic)
+        self._dates = _virtual_dates(monotonic, wall)
         self._hooks: list[Hook] = []
-        self._replaced: list[ModuleType] = []
+        self._replaced: list[tuple[ModuleType, str, Any, Any]] = []  # where, what, and instead of what
         self._defaults: list[tuple[FunctionType, tuple[Any, ...]]] = []
 
     def install(self) -> None:
         self._hooks = [on_import(name, self._replace) for name in MODULES]
+        self._hooks += [on_import(name, self._replace_dates) for name in DATES]
         self._hooks += [on_import(name, self._replace_defaults) for name in DEFAULTS]
 
     def uninstall(self) -> None:
         while self._hooks:
             self._hooks.pop().remove()
         while self._replaced:
-            module = self._replaced.pop()
-            if module.__dict__.get("time") is self._time:
-                module.__dict__["time"] = time
+            module, name, ours, before = self._replaced.pop()
+            if module.__dict__.get(name) is ours:
+                module.__dict__[name] = before
         while self._defaults:
             function, before = self._defaults.pop()
             function.__defaults__ = before
 
     def _replace(self, module: ModuleType) -> None:
-        if module.__dict__.get("time") is time:
-            module.__dict__["time"] = self._time
-            self._replaced.append(module)
+        self._put(module, "time", self._time, time)
+
+    def _replace_dates(self, module: ModuleType) -> None:
+        self._put(module, "datetime", self._dates, datetime)
+
+    def _put(self, module: ModuleType, name: str, ours: Any, before: Any) -> None:
+        if module.__dict__.get(name) is before:
+            module.__dict__[name] = ours
+            self._replaced.append((module, name, ours, before))
 
     def _replace_defaults(self, module: ModuleType) -> None:
         for path in DEFAULTS[module.__name__]:
@@ -79,6 +97,25 @@ class LibraryClocks:
                 function.__defaults__ = tuple(
                     self._time.monotonic if one is time.monotonic else one for one in before
                 )
+
+
+def _virtual_dates(monotonic: Callable[[], float], wall: float) -> type[datetime]:
+    """The class `datetime`, but for what it says of now. What it makes are Python's own."""
+
+    class Kind(type):
+        def __instancecheck__(cls, instance: object) -> bool:
+            return isinstance(instance, datetime)
+
+    class Dates(datetime, metaclass=Kind):
+        def __new__(cls, *args: Any, **options: Any) -> Any:
+            return datetime(*args, **options)
+
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Any:
+            return datetime.fromtimestamp(wall + monotonic(), tz)
+
+    Dates.__name__ = Dates.__qualname__ = "datetime"
+    return Dates
 
 
 class _VirtualTime:

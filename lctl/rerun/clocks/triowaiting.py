@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from typing import Any
 
 
@@ -22,3 +22,17 @@ class Suspended:
     def resume(self) -> None:
         wake: Any = self._event.set
         self._token.run_sync_soon(wake)
+
+
+async def until_cancelled(turn: Callable[[], Awaitable[None]] | None) -> None:
+    """Wait for ever. Of several tasks cancelled at once trio draws who goes on first: here each does in its
+    `turn`."""
+    import trio
+
+    try:
+        await Suspended()
+    except trio.Cancelled:
+        if turn is not None:
+            with trio.CancelScope(shield=True):
+                await turn()
+        raise

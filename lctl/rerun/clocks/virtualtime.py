@@ -30,10 +30,15 @@ _real_sleep = time.sleep
 
 
 class VirtualTime:
-    """Puts one conductor's time in place, and takes it out."""
+    """Puts one conductor's time in place, and takes it out.
 
-    def __init__(self, keeper: Timekeeper) -> None:
+    Args:
+        wall: seconds of the clock on the wall at the recording's origin; None if unknown: it is now.
+    """
+
+    def __init__(self, keeper: Timekeeper, wall: float | None = None) -> None:
         self._keeper = keeper
+        self._wall = wall
         self._base = monotonic()
         self._undo: list[tuple[Any, str, Any]] = []
         self._attached: list[Any] = []
@@ -61,7 +66,8 @@ class VirtualTime:
 
         self._replace(queue, "time", self.monotonic)
         self._replace(_base, "time", SimpleNamespace(monotonic=self.monotonic))
-        self._libraries = LibraryClocks(self.monotonic)
+        wall = time.time() - self._keeper.pace.read() / 1000 if self._wall is None else self._wall
+        self._libraries = LibraryClocks(self.monotonic, wall - self._base)
         self._libraries.install()
         self._signals = SignalTimers(self._keeper, self.monotonic, self._replace)
         self._signals.install()

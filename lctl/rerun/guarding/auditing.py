@@ -251,8 +251,9 @@ def _frame() -> FrameType | None:
 
 
 def _is_pythons_own(effect: Effect, by: Caller) -> bool:
-    """What the standard library does for itself: socket pairs, the pipes and forks of multiprocessing,
-    asking the system its name. Listening on this machine alone reaches nobody (urllib3 tries it for IPv6)."""
+    """What the standard library does for itself: socket pairs; the pipes and forks of multiprocessing, its
+    server's socket, its shared memory (a file that has no name any more once it is open); asking the system
+    its name. Listening on this machine alone reaches nobody (urllib3 tries it for IPv6)."""
     if effect.kind == "subprocess" and (by.passes("platform") or by.passes("ctypes") or by.passes("uuid")):
         return True
     if effect.kind == "network":
@@ -263,6 +264,8 @@ def _is_pythons_own(effect: Effect, by: Caller) -> bool:
         )
     if effect.target == "fork":
         return by.passes("multiprocessing")
+    if effect.kind == "write":
+        return by.passes("multiprocessing/heap") or by.passes("multiprocessing/forkserver")
     return effect.target.startswith("uname ") and platform.__file__ in by.files
 
 

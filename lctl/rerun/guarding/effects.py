@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -136,7 +137,11 @@ def _signal_group(args: tuple[Any, ...]) -> Effect | None:
 
 
 def _is_child(pid: int) -> bool:
-    """Whether it is a process that this one has started, and that has not been waited for."""
+    """Whether it is a process that this one has started, and that has not been waited for. The system calls
+    those of multiprocessing's fork server that server's."""
+    started = getattr(sys.modules.get("multiprocessing.process"), "_children", ())
+    if any(one._popen is not None and one._popen.pid == pid for one in tuple(started)):
+        return True
     try:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except (AttributeError, OSError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lctl.errors import RerunStopped
@@ -42,9 +43,9 @@ class Cancelling:
         """
         loop = running_loop()
         if loop is None:
-            from lctl.rerun.clocks.triowaiting import Suspended
+            from lctl.rerun.clocks.triowaiting import until_cancelled
 
-            await Suspended()
+            await until_cancelled(None if key is None else partial(self.wait_async, key))
             return
         try:
             if key is not None and not self._stage.over:

@@ -29,6 +29,7 @@ from lctl.rerun.order.parties import Awaiting, Blocked, Held, running_loop
 from lctl.rerun.order.queueing import Line
 from lctl.rerun.order.score import Score, Violation
 from lctl.rerun.order.stage import Stage
+from lctl.rerun.order.standstill import BEAT, Standstill
 from lctl.rerun.order.waiting import Key
 from lctl.session.concurrency import turns
 
@@ -49,13 +50,19 @@ class Conductor(Cancelling):
             fourth: how many callbacks of that turn ran before it.
         realtime: wait as long as the recording did.
         counted: lanes of pool jobs from whose handing in on turns are counted.
+        wall: see `VirtualTime`.
 
     Attributes:
         pace: the virtual clock.
     """
 
     def __init__(
-        self, moments: Iterable[Any], *, realtime: bool = False, counted: Collection[str] = ()
+        self,
+        moments: Iterable[Any],
+        *,
+        realtime: bool = False,
+        counted: Collection[str] = (),
+        wall: float | None = None,
     ) -> None:
         self.pace = Pace(realtime)
         self._score = Score(moments)
@@ -63,7 +70,7 @@ class Conductor(Cancelling):
         self._stage.upcoming.counted = counted
         self._door = self._stage.door
         self._handing = Handing(self._stage)
-        self._clock = VirtualTime(Timekeeper(self._stage, self._score, self._handing))
+        self._clock = VirtualTime(Timekeeper(self._stage, self._score, self._handing), wall)
         self._homes = Homes(self._stage)
         self._row = 0
 
@@ -223,6 +230,12 @@ class Conductor(Cancelling):
     def at_standstill(self, act: Callable[[], None]) -> None:
         """Do that once where the program waits for what will not come, and for nothing else."""
         self._stage.standstill = act
+
+    def at_stillness(self, act: Callable[[list[str]], None]) -> None:
+        """Do that once, with the places where the program waits, where nothing can happen any more."""
+        with self._door:
+            self._stage.stillness = Standstill(self._stage, act)
+            self._stage.watch.after(BEAT)
 
     # -- what will not come --------------------------------------------------------------------
 

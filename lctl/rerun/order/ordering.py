@@ -71,6 +71,11 @@ def together(tapes: Sequence[Tape]) -> list[Delivery]:
     return sorted(found, key=lambda one: one.at_ms)
 
 
+def wall_of(tape: Tape) -> float | None:
+    """Seconds of the clock on the wall at the recording's origin; None where it holds nothing that tells."""
+    return _origin(tape.entries) / 1000 if tape.entries else None
+
+
 def in_order(entries: list[Entry]) -> list[Entry]:
     """Entries by their start."""
     ordered: list[Entry] = []

@@ -23,6 +23,8 @@ _GRACE = 0.002
 _sleep = sleep
 #: Number of the system call in which threads wait for one another.
 _FUTEX = {"x86_64": b"202", "aarch64": b"98"}.get(os.uname().machine if hasattr(os, "uname") else "")
+#: Of its operation: no other process waits there, or wakes.
+_PRIVATE = 128
 #: Where Python's own code for imports says that it is.
 _IMPORTING = "<frozen importlib._bootstrap>"
 #: A thread that was given up so many times is not waited for again.
@@ -142,6 +144,23 @@ class Threads:
             if call not in (_FUTEX, b"running"):
                 return True
         return False
+
+    def are_locked(self, parked: Collection[int]) -> bool:
+        """Whether all threads but those in `parked` and the strangers, also such as are not Python's, wait in
+        locks of this process, without a limit of time. False where the system does not tell."""
+        if not _LINUX or _FUTEX is None or _limbo:
+            return False
+        for tid in map(int, os.listdir(_TASKS)):  # noqa: PTH208
+            if tid in parked or tid in self.strangers:
+                continue
+            try:
+                with open(f"{_TASKS}/{tid}/syscall", "rb", buffering=0) as file:  # noqa: PTH123
+                    call = file.read(128).split()
+            except OSError:
+                return False
+            if len(call) < 5 or call[0] != _FUTEX or not int(call[2], 16) & _PRIVATE or int(call[4], 16):
+                return False
+        return True
 
     def close(self) -> None:
         for stat, used in self._files.values():

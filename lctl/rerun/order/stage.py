@@ -15,6 +15,7 @@ from lctl.rerun.order.idleloop import IdleLoop, follows
 from lctl.rerun.order.parties import Alarm, Awaiting, Blocked, Door, Ending, Held, Queued, refuse
 from lctl.rerun.order.quiescence import Threads
 from lctl.rerun.order.score import Score, Violation
+from lctl.rerun.order.standstill import BEAT, Standstill
 from lctl.rerun.order.upcoming import Upcoming
 from lctl.rerun.order.waiting import Key
 from lctl.rerun.order.watching import Watch, has_children
@@ -66,6 +67,8 @@ class Stage:
         self.over = False
         #: Done once, where nothing can happen any more.
         self.standstill: Callable[[], None] | None = None
+        #: Where nothing can happen any more, and nobody waits for what will not come.
+        self.stillness: Standstill | None = None
         self._stalled: tuple[int, bool, float] | None = None
         self._ending: float | None = None
         self._computing = Computing(self.threads, self.watch)
@@ -146,6 +149,13 @@ class Stage:
     def _look(self) -> None:
         with self.door.lock:
             self.step()
+            if self.stillness is not None:
+                self.stillness.look()
+                self.watch.after(BEAT)
+
+    def is_going_on(self) -> bool:
+        """Whether a delivery or a moment is waited for that comes."""
+        return self._first_place() is not None or self._first_timer() is not None or self._is_called()
 
     def _gap(self) -> float:
         """Recorded milliseconds from now to the next delivery."""

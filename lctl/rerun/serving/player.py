@@ -147,8 +147,9 @@ class TapePlayer(ToolPlayer):
         for one in self._repeater.candidates(request):
             assert one.body is not None
             match = self._matcher.exchange(one, "sha256:" + sha256(one.body).hexdigest(), again=True)
-            if match.how == "exact":
-                return match, one
+            known = (match, one) if match.how == "exact" else self._with_recorded_ids(match, one)
+            if known is not None:
+                return known
         return None
 
     def _unrecorded(self, request: WireRequest) -> RecordedAnswer | Live:

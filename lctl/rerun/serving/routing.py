@@ -18,6 +18,7 @@ from lctl.session.default import get_session
 from lctl.session.tooling.served import Served
 
 if TYPE_CHECKING:
+    from lctl.session.concurrency.jobshares import Taken
     from lctl.session.concurrency.lanes import Lane
     from lctl.session.concurrency.pooljobs import Ended
     from lctl.session.concurrency.queueorder import Turns
@@ -121,6 +122,9 @@ class Router:
     def queue(self, lane: Lane, number: int) -> Turns | None:
         here = self._here()
         return here.turns.queue(lane, self._number(here, queueorder.KIND, lane, number))
+
+    def taken(self, lane: Lane) -> Taken | None:
+        return self._here().reads.taken(lane)
 
     def jobs(self, session: LCTLSession) -> dict[str, Any] | None:
         return self._of(session).reads.jobs()

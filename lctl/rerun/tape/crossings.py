@@ -7,7 +7,7 @@ from typing import Any
 
 from lctl.rerun.tape.entries import Entry, is_cancellation, is_stopped, lane_of
 from lctl.session.concurrency import comings
-from lctl.session.tooling import receiving
+from lctl.session.tooling import receiving, signalling
 
 #: Source of what says that a timer of the program's own code went off.
 TIMER = "timer"
@@ -103,8 +103,10 @@ def tool(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry.counted = data.get("counted") is True
     tape = data.get("tape")
     if isinstance(tape, dict) and "executed" not in tape:
-        entry.received = [(one.ms, one.turn, None) for one in receiving.messages(tape)]
-        entry.received = entry.received or [(one.ms, one.turn, one.behind) for one in comings.comings(tape)]
+        items = comings.comings(tape)
+        came = [*receiving.messages(tape), *(() if items else receiving.messages(tape, signalling.NAME))]
+        entry.received = [(one.ms, one.turn, None) for one in came]
+        entry.received = entry.received or [(one.ms, one.turn, one.behind) for one in items]
     entry.at = _number(data.get("at"))
     entry.duration = _number(data.get("duration_ms")) or 0.0
     entry.timestamp = str(event.get("timestamp") or "")

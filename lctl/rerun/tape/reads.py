@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.serving import misses
 from lctl.session.border import LOGGED
+from lctl.session.concurrency.jobshares import Taken
 from lctl.session.concurrency.pooljobs import Seen
 
 if TYPE_CHECKING:
@@ -79,6 +80,12 @@ class Reads:
         left = self._seen.get(lane.path, [])
         at = next((n for n, one in enumerate(left) if (one.key, one.of) == (key, of)), None)
         return None if at is None else left.pop(at).jobs
+
+    def taken(self, lane: Lane) -> Taken | None:
+        """See `lctl.session.border.Player.taken`."""
+        value = self._tape.jobs.get("value") or {}
+        took = value.get("took")
+        return None if lane in self._live or not took else Taken(took, value.get("starts") or [])
 
     def jobs(self) -> dict[str, Any] | None:
         """See `lctl.session.border.Player.jobs`."""

@@ -99,8 +99,9 @@ class Tape:
         """
         called = len(self.pending)
         if called and not any(entry.kind == "exchange" for entry in self.entries):
-            if called == 1 and self.log.open:
-                return  # killed during its only call
+            steps = {entry.seq for entry in self.pending}
+            if not any(event.type == "step_end" and event.step in steps for event in self.log.events()):
+                return  # killed during its first calls, or over before they were
             raise RerunError(
                 f"{self.log.name}: its {called} model call{'' if called == 1 else 's'} cannot be served: "
                 "the log holds no exchange (an imported trace, or its tape was stripped); "

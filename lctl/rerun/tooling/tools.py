@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -16,9 +16,10 @@ from lctl.session.tooling.callids import with_id_of
 from lctl.session.tooling.served import Outcome, Served
 
 if TYPE_CHECKING:
-    from lctl.rerun.order.waiting import Order
+    from lctl.rerun.order.waiting import Key, Order
     from lctl.rerun.tape.drawnids import DrawnIds
     from lctl.session.tooling.receiving import Incoming
+    from lctl.session.tooling.signalling import Signal
     from lctl.session.tooling.toolcalls import ToolCall
 
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 _DRAWN = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|tooluse_.+_([1-9][0-9]{8})"
 )
+
+#: Milliseconds for which a thread that does not wait keeps the interpreter to itself: somewhat less.
+_PAUSE = 2.0
 
 
 class GatedServed(Served):
@@ -50,10 +54,23 @@ class GatedServed(Served):
 
     def wait(self) -> None:
         self._order.drop((*self._key, START))
+        self._do_signals()
         if self._endless:
             self._order.never()
         else:
             self._order.wait((*self._key, 0))
+
+    def _do_signals(self) -> None:
+        """In a thread, those together that it did without a pause: nobody else ran between them."""
+        last = -_PAUSE
+        for key, signal in self._signals():
+            ms = signal.message.ms or 0.0
+            if ms - last < _PAUSE:
+                self._order.drop(key)
+            else:
+                self._order.wait(key)
+            last = ms
+            signal.do()
 
     async def wait_async(self) -> None:
         await self._give(early=True)
@@ -100,6 +117,17 @@ class GatedServed(Served):
                 await self._order.wait_async((*self._key, part))
                 if self._incoming is not None:
                     await self._incoming.give(message.content)
+        if early:
+            return
+        for key, signal in self._signals():
+            await self._order.wait_async(key)
+            signal.do()
+
+    def _signals(self) -> Iterator[tuple[Key, Signal]]:
+        """With their turns; an async generator has those of its items."""
+        first = len(self.outcome.received) + 1
+        for part, signal in enumerate(self.outcome.signals, first):
+            yield (*self._key, part), signal
 
 
 def equal_call(

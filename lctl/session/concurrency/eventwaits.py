@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from lctl.session.concurrency import queues
+from lctl.session.concurrency import queues, signals
 from lctl.session.concurrency.queueorder import CHANGE, ORDER, SET, UNSET, Order, is_made_by_program
 
 #: Seconds of a rerun's own time for which who saw it set waits for that.
@@ -62,10 +62,20 @@ def _looked(original: Callable[..., bool], event: Any) -> bool:
     return is_set
 
 
+def _set(original: Callable[..., None], event: Any) -> None:
+    signals.note(event, "set")
+    _changed(original, event)
+
+
+def _cleared(original: Callable[..., None], event: Any) -> None:
+    signals.note(event, "clear")
+    _changed(original, event)
+
+
 def _changed(original: Callable[..., None], event: Any) -> None:
     """It is set or cleared. Noted before: who waits for that goes on by it, and is not to be noted first."""
     order: Order | None = event.__dict__.get(ORDER)
-    lane = None if order is None else queues.begun(order, sys._getframe(2))
+    lane = None if order is None else queues.begun(order, sys._getframe(3))
     if order is None or lane is None:
         original(event)
         return
@@ -81,6 +91,6 @@ HOOKS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
     ("threading", "Event", "__init__", _made),
     ("threading", "Event", "wait", _wait),
     ("threading", "Event", "is_set", _looked),
-    ("threading", "Event", "set", _changed),
-    ("threading", "Event", "clear", _changed),
+    ("threading", "Event", "set", _set),
+    ("threading", "Event", "clear", _cleared),
 )

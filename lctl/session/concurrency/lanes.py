@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from lctl.session.tooling.beneath import Beneath
+    from lctl.session.tooling.signalling import Signals
     from lctl.session.tooling.wrote import Sink
 
 
@@ -37,6 +38,7 @@ class Lane:
         tool: the tool whose body it is, or is part of; and the `input` of that call.
         beneath: that call as it is seen a layer below, where it is one of an MCP server's tool.
         is_decorated: `@lctl.tool` reported that call, and no framework.
+        signals: is told what is done in it that others wait for, where it is a tool's body.
         wrote: is told what is written to standard output and error in it, where it is a tool's body.
         chance: of what libraries draw in it: the run's seed and the generator, once one has drawn.
     """
@@ -55,6 +57,7 @@ class Lane:
         "is_reserved",
         "parent",
         "path",
+        "signals",
         "tool",
         "wrote",
     )
@@ -72,6 +75,7 @@ class Lane:
         self.beneath: Beneath | None = None if parent is None else parent.beneath
         self.is_decorated: bool = parent is not None and parent.is_decorated
         self.wrote: Sink | None = None if parent is None else parent.wrote
+        self.signals: Signals | None = None if parent is None else parent.signals
         self.chance: tuple[str | None, Random] | None = None
         # Most lanes start nothing and call little: their counters are made when one counts.
         self._children: Callable[[], int] | None = None
@@ -87,7 +91,7 @@ class Lane:
         lane = Lane(path, parent, index)
         lane.is_live = self.is_live
         lane.inside, lane.tool, lane.input, lane.wrote = self.inside, self.tool, self.input, self.wrote
-        lane.beneath = self.beneath
+        lane.beneath, lane.signals = self.beneath, self.signals
         return lane
 
     def _counting(self) -> Callable[[], int]:

@@ -152,6 +152,8 @@ class PoolJobs:
         "_seen",
         "_seq",
         "_several",
+        "_starts",
+        "_took",
     )
 
     def __init__(self, now: Callable[[], float], seq: Callable[[], int], most: int = _MANY) -> None:
@@ -163,6 +165,8 @@ class PoolJobs:
         self._heard: list[Heard] = []
         self._several = False
         self._seen: list[Seen] = []
+        self._took: list[list[str]] = []
+        self._starts: list[list[str]] = []
         self._queues: list[queueorder.Order] = []
         self._room = [queueorder.ROOM]
 
@@ -225,6 +229,7 @@ class PoolJobs:
         self._ended, self._last, self._heard = earlier._ended, earlier._last, earlier._heard
         self._seen, self._several = earlier._seen, earlier._several
         self._queues, self._room = earlier._queues, earlier._room
+        self._took, self._starts = earlier._took, earlier._starts
         for order in self._queues:
             order.told = self._moment
 
@@ -243,6 +248,16 @@ class PoolJobs:
         if len(self._seen) < self._most:
             self._seen.append(seen)
 
+    def take(self, job: str, worker: str) -> None:
+        """The result of a job has come from that worker (`lctl.session.concurrency.workers`)."""
+        if len(self._took) < self._most:
+            self._took.append([job, worker])
+
+    def start_worker(self, job: str, worker: str) -> None:
+        """It was started when that job was handed in."""
+        if len(self._starts) < self._most:
+            self._starts.append([job, worker])
+
     def data(self, session: LCTLSession) -> dict[str, Any] | None:
         """Of the event that ends `session`; in a rerun, the recorded one. None: there is nothing to say."""
         recorded = None if border.playing is None else border.playing.jobs(session)
@@ -250,13 +265,17 @@ class PoolJobs:
             return recorded or None
         kept = self._ended.values() if self._several else ()
         rows = [row for row in (order.row() for order in self._queues) if row is not None]
-        if not (kept or self._seen or self._heard or rows or turns.counted_from):
+        if not (kept or self._seen or self._heard or self._took or rows or turns.counted_from):
             return None
         ended = [list(one) for one in sorted(kept, key=lambda one: (one.seq, one.at))]
         seen = [list(one) for one in sorted(self._seen, key=lambda one: one.lane)]
         value: dict[str, Any] = {"ended": ended, "seen": seen}
         if self._heard:
             value["heard"] = [list(one) for one in self._heard]
+        if self._took:
+            value["took"] = self._took
+        if self._starts:
+            value["starts"] = self._starts
         if rows:
             value["queues"] = rows
         if turns.counted_from:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.clock import monotonic
 from lctl.guard import guard
 from lctl.session import naming
-from lctl.session.concurrency import lanes, spawning
+from lctl.session.concurrency import forkserving, lanes, spawning, workers
 
 if TYPE_CHECKING:
     from lctl.session.concurrency.lanes import Lane
@@ -188,13 +188,17 @@ def _start(original: Callable[..., None], self: Any, *args: Any, **kwargs: Any) 
         with guard("the lane of a process"):
             lane = spawning.child_process()
         token = lanes.enter(lane)
+        started = workers.starting(self, lane.path)
         try:
             with guard("what a process is told of its parent"):  # else it knows of none, or of an older seq
                 if not _told and opens is not None and lane.index:
                     opens()
                 if _told:
                     kwargs = _with_newest(_told[-1][0], lane, kwargs)
-            return original(self, *args, **kwargs)
+            with forkserving.telling(self):
+                original(self, *args, **kwargs)
+            if started is not None:
+                started()
         finally:
             lanes.leave(token)
             if _told:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.guard import guard
 from lctl.session import border
-from lctl.session.concurrency import lanes
+from lctl.session.concurrency import lanes, signals
 from lctl.session.concurrency.lanes import Lane
 from lctl.session.concurrency.queueorder import EMPTY, FULL, GET, KIND, LOOK, ORDER, PUT, Order, is_programs
 
@@ -138,6 +138,7 @@ def _looked(original: Callable[..., Any], queue: Any) -> Any:
 
 def _got(original: Callable[..., Any], queue: Any) -> Any:
     item = original(queue)
+    signals.note(queue, "get")
     order: Order | None = queue.__dict__.get(ORDER)
     if order is not None:
         noted(order, GET)
@@ -145,6 +146,7 @@ def _got(original: Callable[..., Any], queue: Any) -> Any:
 
 
 def _kept(original: Callable[..., Any], queue: Any, item: Any) -> Any:
+    signals.note(queue, "put", item)
     original(queue, item)
     order: Order | None = queue.__dict__.get(ORDER)
     if order is not None:

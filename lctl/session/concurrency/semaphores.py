@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from lctl.session.concurrency import queues
+from lctl.session.concurrency import queues, signals
 from lctl.session.concurrency.queueorder import EMPTY, GET, ORDER, Order, is_made_by_program
 
 #: Seconds of a rerun's own time for which who got it without waiting waits for it.
@@ -31,13 +31,26 @@ def _made(original: Callable[..., None], semaphore: Any, *args: Any, **options: 
 def _acquire(
     original: Callable[..., bool], semaphore: Any, blocking: bool = True, timeout: float | None = None
 ) -> bool:
+    got = _acquired(original, semaphore, blocking, timeout)
+    if got:
+        signals.note(semaphore, "acquire")
+    return got
+
+
+def _release(original: Callable[..., None], semaphore: Any, n: int = 1) -> None:
+    for _ in range(n):
+        signals.note(semaphore, "release")
+    original(semaphore, n)
+
+
+def _acquired(original: Callable[..., bool], semaphore: Any, blocking: bool, timeout: float | None) -> bool:
     order: Order | None = semaphore.__dict__.get(ORDER)
     module = sys.modules.get("threading")
     if order is None or module is None:  # Python is shutting down
         return original(semaphore, blocking, timeout)
     time = module._time
     began = time()  # in a rerun, on virtual time
-    lane = queues.begun(order, sys._getframe(2))
+    lane = queues.begun(order, sys._getframe(3))
     if lane is None:
         return original(semaphore, blocking, timeout)
     if timeout is not None or not blocking:
@@ -61,4 +74,6 @@ HOOKS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
     ("threading", "Semaphore", "__init__", _made),
     ("threading", "Semaphore", "acquire", _acquire),
     ("threading", "Semaphore", "__enter__", _acquire),
+    ("threading", "Semaphore", "release", _release),
+    ("threading", "BoundedSemaphore", "release", _release),
 )

@@ -24,11 +24,13 @@ from lctl.session.concurrency import (
     queueorder,
     queues,
     semaphores,
+    signals,
     simplequeues,
     spawning,
     tasks,
     threadpools,
     turns,
+    workers,
 )
 from lctl.session.concurrency.carrying import begun, carry
 from lctl.session.runs import context, told, untouched
@@ -96,6 +98,7 @@ def after_fork() -> None:
     pooljobs.after_fork()
     queueorder.after_fork()
     untouched.after_fork()
+    workers.after_fork()
 
 
 def reach() -> None:
@@ -231,7 +234,9 @@ def _reach() -> None:
         *queues.HOOKS,
         *semaphores.HOOKS,
         *eventwaits.HOOKS,
+        *signals.HOOKS,
         *threadpools.HOOKS,
+        *workers.HOOKS,
         *ownports.HOOKS,
     ]
     for module, place, name, wrapper in wanted:

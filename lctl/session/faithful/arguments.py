@@ -42,13 +42,15 @@ class Given:
     Attributes:
         nodes: those that can change, in the order of the walk.
         index: their numbers, by id.
+        waits: a future is among what they are made of.
     """
 
-    __slots__ = ("_depths", "_shapes", "_walked", "index", "nodes")
+    __slots__ = ("_depths", "_shapes", "_walked", "index", "nodes", "waits")
 
     def __init__(self, roots: Iterable[Any], beside: Iterable[Any] = ()) -> None:
         self.nodes: list[Any] = []
         self.index: dict[int, int] = {}
+        self.waits = False
         self._shapes: list[Any] = []
         queue = [root for root in roots if type(root) not in _ATOMS]
         nodes, index, shapes = self.nodes, self.index, self._shapes
@@ -61,6 +63,7 @@ class Given:
                 continue
             shape = _shape(value, kind)
             if shape is None:
+                self.waits = self.waits or kind.__name__ == "Future"
                 continue
             index[id(value)] = len(nodes)
             nodes.append(value)

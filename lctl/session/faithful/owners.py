@@ -50,13 +50,16 @@ class Owner:
     """What one call may change beside its arguments.
 
     Attributes:
-        roots: the object whose method it is, or None, and the variables around the function.
+        roots: the object whose method it is, or None; the variables around the function, or None; those
+            around functions that are given to it, and objects whose methods are.
+        waits: a future is among what it looked at.
     """
 
-    __slots__ = ("_known", "roots")
+    __slots__ = ("_known", "roots", "waits")
 
-    def __init__(self, value: Any, scope: Scope | None = None) -> None:
-        self.roots = (value, scope)
+    def __init__(self, value: Any, scope: Scope | None = None, called: Iterable[Any] = ()) -> None:
+        self.roots = (value, scope, *called)
+        self.waits = False
         self._known: dict[int, tuple[Any, Any]] = {}  # holds them, so that ids stay theirs
 
     def look(self) -> None:
@@ -79,6 +82,7 @@ class Owner:
                 if len(node) > left:
                     continue
             elif not is_plain(kind) and not is_event(kind) and not any(node is root for root in self.roots):
+                self.waits = self.waits or kind.__name__ == "Future"
                 continue
             parts = _parts(node, kind)
             left -= len(parts) + 1
@@ -135,13 +139,21 @@ def _count(error: BaseException) -> None:
     unseen[kind] = unseen.get(kind, 0) + 1
 
 
-def owner_of(function: Any) -> Owner | None:
-    """What a call of it may change; None where nothing is looked into."""
+def owner_of(function: Any, given: Iterable[Any] = ()) -> Owner | None:
+    """What a call of it may change; None where nothing is looked into. It may call what is `given` to it."""
     value, inner = _unwrapped(function)
     if value is not None and not is_looked_into(type(value)):
         value = None
     scope = scope_of(inner)
-    return None if value is None and scope is None else Owner(value, scope)
+    called = [around for around in map(_around, given) if around is not None]
+    return Owner(value, scope, called) if called or (value, scope) != (None, None) else None
+
+
+def _around(given: Any) -> Any:
+    """What a function or method of the program changes where it is called; None of anything else."""
+    if type(given) is MethodType:
+        return given.__self__ if is_looked_into(type(given.__self__)) else None
+    return scope_of(given) if type(given) is FunctionType else None
 
 
 def _unwrapped(function: Any) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from lctl.session.concurrency.signals import is_waited_for
 from lctl.session.faithful.flags import is_event
 from lctl.session.faithful.kinds import is_plain
 from lctl.session.faithful.objects import is_programs_module
@@ -58,6 +59,11 @@ class Scope:
         """What they hold, of those that hold what is looked into."""
         values = ((name, variable.get()) for name, variable in self._variables.items())
         return {name: value for name, value in values if _is_looked_into(type(value))}
+
+    def all(self) -> dict[str, Any]:
+        """What they hold, whatever it is."""
+        values = ((name, variable.get()) for name, variable in self._variables.items())
+        return {name: value for name, value in values if value is not _MISSING}
 
     def put(self, values: dict[Any, Any]) -> None:
         for name, value in values.items():
@@ -126,4 +132,4 @@ def _of_cells(function: FunctionType) -> Iterator[tuple[str, _Variable]]:
 
 
 def _is_looked_into(kind: type) -> bool:
-    return kind in ATOMS or kind in BUILTIN or is_plain(kind) or is_event(kind)
+    return kind in ATOMS or kind in BUILTIN or is_plain(kind) or is_event(kind) or is_waited_for(kind)

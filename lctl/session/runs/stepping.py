@@ -6,8 +6,9 @@ import sys
 from typing import TYPE_CHECKING, Any, Literal
 
 from lctl.clock import Clock
+from lctl.interrupts import is_stop
 from lctl.session.jsonable import name_text
-from lctl.session.runs import context
+from lctl.session.runs import context, halves
 from lctl.session.runs.context import Frame
 from lctl.session.runs.leaving import Leaving
 from lctl.session.runs.steps import StepScope, mark_of, outcome_of, was_left, was_reported
@@ -114,21 +115,30 @@ class Stepping:
         """Record a step_start and make it current; None when it could not be recorded."""
         above = self.frame()
         who = above.agent if agent is None else agent if type(agent) is str else name_text(agent)
-        seq = self._record("step_start", who, data, above.step)
-        if not seq:
-            return None
         parent = above if above is not self._root else context.current() or above
-        frame = Frame(self, seq, who, parent, inside)  # type: ignore[arg-type]
-        frame.started_ns = self._clock.monotonic_ns()
-        self._frames[seq] = frame
+        frame = Frame(self, None, who, parent, inside)  # type: ignore[arg-type]
         try:
+            frame.step = seq = self._record("step_start", who, data, above.step)
+            if not seq:
+                return None
+            frame.started_ns = self._clock.monotonic_ns()
+            self._frames[seq] = frame
             _set_current(frame)
             if self._watch is not None and self._is_watched():
                 self._look()
         except BaseException as error:  # a contract's, or Ctrl-C: the step has not begun for its program
-            self.finish_step(frame, error, {})
+            self._end_begun(frame, data, above.step, error)
             raise
         return frame
+
+    def _end_begun(self, frame: Frame, data: dict[str, Any], above: int | None, error: BaseException) -> None:
+        """End a step that `error` has kept from beginning, if it is in the log."""
+        if not frame.step and is_stop(error):
+            frame.step = halves.begun(frame, data, above, self._frames.keys() | self.leaving.calls.keys())
+        if frame.step:
+            frame.started_ns = frame.started_ns or self._clock.monotonic_ns()
+            self._frames[frame.step] = frame
+            self.finish_step(frame, error, {})
 
     def finish_step(self, frame: Frame, error: BaseException | None, result: dict[str, Any]) -> int:
         """Record the step_end of `frame`, if it is still open. Of a step that is left, that is done when
@@ -140,15 +150,26 @@ class Stepping:
             and self._waits(frame, error, result)
         ):
             return 0
-        if self._frames.pop(frame.step or 0, None) is None:
+        data: dict[str, Any] = {"outcome": "success" if error is None else outcome_of(error)}
+        if result:
+            data |= result
+        try:
+            if self._frames.pop(frame.step or 0, None) is None:
+                frame.open = False
+                return 0
             frame.open = False
-            return 0
-        frame.open = False
-        current = _raw()
-        if current is frame:
-            _set_current(frame.parent)
-        elif error is not None and current is not None:
-            self._leave(current, frame, error)
+            current = _raw()
+            if current is frame:
+                _set_current(frame.parent)
+            elif error is not None and current is not None:
+                self._leave(current, frame, error)
+            return self._record_end(frame, error, data)
+        except BaseException as stop:
+            if is_stop(stop):
+                halves.end(frame, data)
+            raise
+
+    def _record_end(self, frame: Frame, error: BaseException | None, data: dict[str, Any]) -> int:
         if error is not None and outcome_of(error) == "error":
             if not was_reported(error, frame.failed):
                 from lctl.session import crashes  # here: most programs end well
@@ -156,9 +177,6 @@ class Stepping:
                 self._record("error", frame.agent, crashes.data_of(error), frame.step)
             if frame.parent is not None:  # the steps around this one need not say it again
                 frame.parent.failed = mark_of(error)
-        data: dict[str, Any] = {"outcome": "success" if error is None else outcome_of(error)}
-        if result:
-            data |= result
         if "duration_ms" not in data:
             # To the nearest microsecond; `round` of a float takes fifteen times as long.
             data["duration_ms"] = (self._clock.monotonic_ns() - frame.started_ns + 500) // 1000 / 1000
@@ -167,6 +185,14 @@ class Stepping:
         if self._watch is not None and self._is_watched():
             self._look(quiet=error is not None)
         return seq
+
+    def finish_interrupted(
+        self, frame: Frame, error: BaseException | None, result: dict[str, Any], stop: BaseException
+    ) -> None:
+        """`stop` has left `finish_step`, perhaps before its first line."""
+        if frame.step in self._frames and not was_left(error or stop) and is_stop(stop):
+            self.finish_step(frame, error, result)
+        frame.open = False
 
     def _waits(self, frame: Frame, error: BaseException, result: dict[str, Any]) -> bool:
         """Whether the end of a step that was left waits for what is open inside."""

@@ -53,11 +53,12 @@ class StepScope:
         return self
 
     def end(self, error: BaseException | None = None) -> None:
-        if self._frame is not None:
+        frame = self._frame
+        if frame is not None:
             try:
-                self._session.finish_step(self._frame, error, self._result)
-            except BaseException:  # Ctrl-C came before it: the step has been left all the same
-                self._frame.open = False
+                self._session.finish_step(frame, error, self._result)
+            except BaseException as stop:  # Ctrl-C came before it: the step has been left all the same
+                self._session.finish_interrupted(frame, error, self._result, stop)
                 raise
 
     def __enter__(self) -> StepScope:
@@ -65,9 +66,18 @@ class StepScope:
         return self.begin(context.generator_of(caller) if caller.f_code.co_flags & GENERATOR else None)
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
-        self.end(error)
+        frame = self._frame
+        if frame is not None:  # as `end`: an interrupt could come between the two
+            try:
+                self._session.finish_step(frame, error, self._result)
+            except BaseException as stop:
+                self._session.finish_interrupted(frame, error, self._result, stop)
+                raise
 
     async def __aenter__(self) -> StepScope:
         return self.begin(context.generator_of(sys._getframe(1)))
@@ -75,7 +85,7 @@ class StepScope:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.end(error)
+        self.__exit__(kind, error, trace)
 
 
 def outcome_of(error: BaseException | None) -> str:

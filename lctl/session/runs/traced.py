@@ -75,9 +75,16 @@ class _Run(wrappedruns.Run):
 
     def __init__(self, scope: StepScope) -> None:
         self._scope = scope.begin()
+        self._told = False
 
     def failed(self, error: BaseException) -> None:
         self._scope.end(error)
+        self._told = True
 
     def returned(self, value: Any) -> None:
         self._scope.end()
+        self._told = True
+
+    def raised(self, error: BaseException) -> None:
+        if not self._told:
+            self._scope.end(error)

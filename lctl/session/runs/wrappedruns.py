@@ -53,6 +53,10 @@ class Run:
     def failed(self, error: BaseException) -> None:
         """The end of one that did; also by being cancelled or closed."""
 
+    def raised(self, error: BaseException) -> None:
+        """`error` leaves the wrapper: what `failed` was told of, or an interrupt that came before the run was
+        told of its end."""
+
     def left(self) -> None:
         """The end of one that gave a generator or coroutine which nobody has begun with."""
 

@@ -77,9 +77,9 @@ class Incoming:
         return [list(message) for message in self._kept] or None
 
 
-def messages(tape: Mapping[str, Any]) -> Sequence[Message]:
-    """Of a `tool_call`'s `tape`."""
-    found = tape.get("received")
+def messages(tape: Mapping[str, Any], name: str = "received") -> Sequence[Message]:
+    """Of a `tool_call`'s `tape`, those under `name`."""
+    found = tape.get(name)
     return [Message(*one) for one in found if _is_message(one)] if isinstance(found, list) else ()
 
 

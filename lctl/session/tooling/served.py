@@ -11,6 +11,7 @@ from lctl.session.jsonable import name_of
 if TYPE_CHECKING:
     from lctl.session.concurrency.comings import Coming
     from lctl.session.tooling.receiving import Message
+    from lctl.session.tooling.signalling import Signal
     from lctl.session.tooling.wrote import Piece
 
 
@@ -30,6 +31,7 @@ class Outcome(NamedTuple):
         received: what came from outside meanwhile.
         comings: of an async generator: when each of its items came (`lctl.session.concurrency.comings`); none
             of older logs.
+        signals: what its body did that others wait for.
     """
 
     value: Any = None
@@ -43,6 +45,7 @@ class Outcome(NamedTuple):
     wrote: Sequence[Piece] = ()
     received: Sequence[Message] = ()
     comings: Sequence[Coming] = ()
+    signals: Sequence[Signal] = ()
 
     def is_given_by(self, error: BaseException | None, count: int | None, closed_early: bool) -> bool:
         """Whether a served call ended as the recorded one: a program may leave a generator earlier.

@@ -22,6 +22,7 @@ class ToolCall(NamedTuple):
             that is a framework's wrapping of it; None where it is the result itself.
         agent: its body is an agent, which runs in a rerun, too (see `border.Player.gives_agent`).
         mcp: of a framework's tool that is one of an MCP server: the server's name for it.
+        values: the arguments, and the objects beside them that it can change.
     """
 
     tool: str
@@ -33,6 +34,12 @@ class ToolCall(NamedTuple):
     wraps: Callable[[Any], Any] | None = None
     agent: bool = False
     mcp: str | None = None
+    values: tuple[Any, ...] = ()
+
+    def roots(self) -> list[Any]:
+        """What ways to what others wait for begin at (`signalling`)."""
+        value, scope = (None, None) if self.owner is None else self.owner.roots[:2]
+        return [value, scope, list(self.values)]
 
 
 class Failure(NamedTuple):

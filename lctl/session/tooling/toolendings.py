@@ -76,11 +76,13 @@ def tape_of_end(
     # Where the result could not be kept the tool runs again, and all this with it.
     kept = "executed" not in (tape or ())
     sink = None if lane is None else lane.wrote
+    signals = None if lane is None else lane.signals
     found = {
         "owner": call.owner.tape(given) if kept and call.owner is not None else None,
         "inside": ranges(lane.inside) if lane is not None and lane.inside else None,
         "wrote": sink.tape(call.tool) if kept and isinstance(sink, Body) else None,
         "received": call.incoming.tape() if kept and call.incoming is not None else None,
+        "signals": signals.tape() if kept and signals is not None else None,
         "items": [list(one) for one in comings] or None if kept else None,
         "gives": gives,
     }

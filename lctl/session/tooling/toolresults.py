@@ -14,6 +14,8 @@ holds it (see `lctl.session.faithful`):
     wrote       [stream, characters written to it before, text] of what its body wrote to stdout and stderr
     received    [milliseconds since its start, turn of the loop, message] of what came from outside meanwhile,
                 beside its result; null instead of the milliseconds: before its start
+    signals     [milliseconds since its start, turn of the loop, what] of what its body did that others wait
+                for (`lctl.session.tooling.signalling`)
     items       [milliseconds since its start, turn of the loop, place there] of each item of an async
                 generator
     gives       "generator", "async generator" or "coroutine": what a tool that is none itself gave
@@ -22,7 +24,7 @@ holds it (see `lctl.session.faithful`):
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lctl.interrupts import RAISED, let_through
@@ -34,6 +36,7 @@ from lctl.session.faithful.depths import Depth, all_written
 from lctl.session.tooling.plainness import is_plain, is_plain_error
 from lctl.session.tooling.receiving import messages
 from lctl.session.tooling.served import Outcome, Served
+from lctl.session.tooling.signalling import Signal, signals_of
 from lctl.session.tooling.wrote import pieces
 
 if TYPE_CHECKING:
@@ -192,8 +195,44 @@ def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
         error = _named_error(data["error"])
     if error is not None and not isinstance(error, BaseException):
         raise Unfaithful("an error that is no exception")
+    signals = signals_of(tape, call.roots(), given, lambda changed: _changes_again(changed, call, given))
+    change, items = _change(parts, tape, call, given), comings(tape)
+    if items and signals:  # the turns that are known of it are those of its items
+        change, signals = _together(change, signals), []
+    return Outcome(
+        value=parts["output"] if "output" in parts else data.get("output"),
+        error=error,
+        returned=parts.get("returned"),
+        closed_early=bool(data.get("closed_early")),
+        change=change,
+        fields=fields(data),
+        inside=[(first, last) for first, last in tape.get("inside", ())],
+        gives=tape.get("gives"),
+        wrote=pieces(tape),
+        received=messages(tape),
+        comings=items,
+        signals=signals,
+    )
+
+
+def _together(change: Callable[[], None] | None, signals: list[Signal]) -> Callable[[], None]:
+    def done() -> None:
+        if change is not None:
+            change()
+        for signal in signals:
+            signal.do()
+
+    return done
+
+
+def _change(
+    parts: Mapping[str, Any], tape: Mapping[str, Any], call: ToolCall, given: Given
+) -> Callable[[], None] | None:
+    """Does to the arguments, and to what is around the call, what it did to them; None where that is none."""
     changes, deeper = parts.get("after", []), parts.get("within", [])
     owned = tape.get("owner") if call.owner is not None else None
+    if not (changes or deeper or owned):
+        return None
 
     def change() -> None:
         for n, content in changes:
@@ -203,19 +242,34 @@ def outcome(data: Mapping[str, Any], call: ToolCall) -> Outcome | None:
         if owned is not None and call.owner is not None:
             owners.change(owned, call.owner, given)
 
-    return Outcome(
-        value=parts["output"] if "output" in parts else data.get("output"),
-        error=error,
-        returned=parts.get("returned"),
-        closed_early=bool(data.get("closed_early")),
-        change=change if changes or deeper or owned else None,
-        fields=fields(data),
-        inside=[(first, last) for first, last in tape.get("inside", ())],
-        gives=tape.get("gives"),
-        wrote=pieces(tape),
-        received=messages(tape),
-        comings=comings(tape),
-    )
+    return change
+
+
+def changes_of(call: ToolCall, given: Given) -> dict[str, Any] | None:
+    """What a call that still runs has changed so far, for a tape; None of nothing, or nothing that can be
+    kept."""
+    changed, deeper = given.changed(), given.deeper()
+    parts: dict[str, Any] = {"within": deeper} if deeper else {}
+    if changed:
+        parts["after"] = [(n, given.content(n)) for n in changed]
+    made: dict[str, Any] = {}
+    try:
+        made = encode_parts(
+            parts,
+            lambda encoder, values: _written(encoder, given, values),
+            lambda decoder, tape: _read(decoder, given, tape),
+            given,
+        )
+    except RAISED as error:
+        let_through(error)
+    owned = None if call.owner is None else call.owner.tape(given)
+    if owned is not None:
+        made["owner"] = owned
+    return made or None
+
+
+def _changes_again(changed: Mapping[str, Any], call: ToolCall, given: Given) -> Callable[[], None] | None:
+    return _change(_read(Decoder(given), given, changed), changed, call, given)
 
 
 def fields(data: Mapping[str, Any]) -> dict[str, Any]:

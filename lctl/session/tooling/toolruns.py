@@ -27,6 +27,7 @@ from lctl.session.tooling.beneath import Beneath, is_reported
 from lctl.session.tooling.rebinding import cannot_rewrite, rebound
 from lctl.session.tooling.receiving import Incoming
 from lctl.session.tooling.served import Rewritten, Served
+from lctl.session.tooling.signalling import Signals
 from lctl.session.tooling.toolcalls import ToolCall
 from lctl.session.tooling.toolendings import said_of_end, tape_of_end
 from lctl.session.tooling.toolevents import Change, with_body
@@ -69,8 +70,11 @@ def begin_tool(
     plain = jsonable.plain(input)
     if is_reported(name, plain):
         return None
-    owner = owner_of(function)
-    call = ToolCall(name, plain, call_id, Given(input.values(), beside), owner, incoming, wraps, agent, mcp)
+    owner = owner_of(function, input.values())
+    beside = list(beside)
+    given = Given(input.values(), beside)
+    values = (*input.values(), *beside)
+    call = ToolCall(name, plain, call_id, given, owner, incoming, wraps, agent, mcp, values)
     return ToolRun(call, shown, paused, rebind)
 
 
@@ -113,9 +117,9 @@ class ToolRun(Run):
         self._outer, self._number = lane, number
         self._again: Again | None = None
         if self.served is None:
-            self.lane = self._body(call.input)
             if call.owner is not None:
                 call.owner.look()
+            self.lane = self._body(call.input)
         elif self.served.outcome.wrote:
             body = lane.body(number, call.tool).path
             self._again = Again(self.served.outcome.wrote, lane.wrote, body)
@@ -127,7 +131,16 @@ class ToolRun(Run):
             lane.beneath = Beneath(self._call.mcp)
         if streams.writers:
             lane.wrote = Body(self._outer.wrote)
+        if self.session is not None:
+            lane.signals = self._signals(self.session)
         return lane
+
+    def _signals(self, session: LCTLSession) -> Signals:
+        call, given, outer = self._call, self._given, self._outer
+        signals = Signals(call, given, outer.signals, session.clock, self._moment, outer.tool is None)
+        if given.waits or (call.owner is not None and call.owner.waits):
+            signals.begin()
+        return signals
 
     def _ask_earlier(self, session: LCTLSession, call: ToolCall) -> None:
         """A call that an earlier process made is in the log already."""
@@ -211,6 +224,12 @@ class ToolRun(Run):
             self._again.end(give_all=is_same)
         if session is None:
             return
+        signals = None if self.lane is None else self.lane.signals
+        if signals is not None and signals.is_begun:
+            with guard("what a tool did that others wait for"):
+                signals.end()
+        elif signals is not None:
+            signals.close()
         session.under_way.end(self._moment, delivers, self._is_at_once())
         if self._made_before:
             return

@@ -65,7 +65,8 @@ def _wrapped(function: Any, name: str | None) -> Any:
         plain = jsonable.plain(given)
         if is_reported(called, plain) and not lanes.current().is_decorated:
             return None  # a framework's call, of which this is what the framework calls
-        run = ToolRun(ToolCall(called, plain, call_id, Given(roots), owner_of(function)))
+        owner = owner_of(function, roots)
+        run = ToolRun(ToolCall(called, plain, call_id, Given(roots), owner, values=tuple(roots)))
         if isinstance(run.served, Rewritten):
             run.arguments = arguments.rebind(args, kwargs, run.served.input)
             run.rewrite(run.served.input)

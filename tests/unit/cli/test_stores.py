@@ -163,6 +163,49 @@ def test_pull_brings_up_to_date(place: str) -> None:
     assert len(open_log("x.lctl.json")) == 5
 
 
+def test_a_file_that_pull_refuses_stays_as_it_is(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Closed, with its end; and why is said."""
+    file = Path("x.lctl.json")
+    refused = {
+        "longer": "goes further than the store's chain, to event 5 (4 there)",
+        "changed": "holds other events of chain older, from event 2 on",
+        "another": "is the log of chain another",
+    }
+    for what, reason in refused.items():
+        if what == "another":
+            with LCTLSession("another", file) as session:
+                session.add_fact("F1", "one", 0.5)
+        else:
+            assert main(["pull", f"{place}#older", "-o", str(file)]) == 0
+            if what == "longer":
+                with LCTLSession("older", file) as session:
+                    session.add_fact("F2", "more", 0.5)
+            else:
+                lines = file.read_bytes().split(b"\n")
+                lines[2] = lines[2].replace(b'"agent":"', b'"agent":"other-')
+                file.write_bytes(b"\n".join(lines))
+        before = file.read_bytes()
+        capsys.readouterr()
+        assert main(["pull", f"{place}#older", "-o", str(file)]) == 2
+        assert reason in capsys.readouterr().err
+        assert file.read_bytes() == before
+        file.unlink()
+
+
+def test_pull_leaves_the_end_of_a_file_that_has_all(place: str) -> None:
+    """Also where the store's chain is open."""
+    session = LCTLSession("live", store=place)
+    session.add_fact("F1", "one", 0.5)
+    session.sync(20)
+    assert main(["pull", f"{place}#live", "-o", "x.lctl.json"]) == 0
+    LCTLSession("live", "x.lctl.json").close()
+    closed = Path("x.lctl.json").read_bytes()
+    assert open_log("x.lctl.json").tail is not None
+    assert main(["pull", f"{place}#live", "-o", "x.lctl.json"]) == 0
+    assert Path("x.lctl.json").read_bytes() == closed
+    session.close()
+
+
 def test_push_delivers_the_outbox(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What a store that was away did not get; and says what waits for another."""
     pytest.importorskip("psycopg", reason="pip install 'lctl[postgres]'")
@@ -186,6 +229,8 @@ def test_prune(place: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prune", "--older-than", "0m", "--dry-run", "--store", place]) == 0
     assert "2 runs would be removed" in capsys.readouterr().out
     assert main(["prune", "--older-than", "1d", "--store", place]) == 0
+    assert "0 runs removed" in capsys.readouterr().out
+    assert main(["prune", "--older-than", "999999d", "--store", place]) == 0
     assert "0 runs removed" in capsys.readouterr().out
     assert main(["prune", "--run", "older", "--store", place]) == 0
     assert [one.id for one in open_store(place).entries()] == ["newer"]

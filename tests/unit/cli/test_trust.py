@@ -152,3 +152,6 @@ def test_agents(review: Path, place: Path, lctl: Cli) -> None:
     assert lctl("agents", "--types", "types.yaml", "beyond.json").code == 0
     (place / "types.yaml").write_text("agent_types: [")
     assert lctl("agents", "--types", "types.yaml", "beyond.json").err.startswith("lctl: types.yaml:")
+    (place / "types.yaml").write_bytes(b"\xff\xfe")
+    assert "types.yaml: not UTF-8 text" in lctl("agents", "--types", "types.yaml", "beyond.json").err
+    assert "none.yaml: cannot be read" in lctl("agents", "--types", "none.yaml", "beyond.json").err

@@ -56,6 +56,11 @@ BAD: dict[str, tuple[bytes, type[LctlError], str]] = {
         NotALog,
         "F: not a log: YAML that cannot be read (line 3: did not find expected ',' or '}')",
     ),
+    "YAML that holds itself": (
+        b"lctl: '4.0'\nchain: &c {id: x, me: *c}\nevents: []\n",
+        NotALog,
+        "F: not a log: YAML that cannot be read (an alias of what it stands in)",
+    ),
     "YAML aliases without end": (
         b"lctl: '4.0'\na: &a [" + b"1," * 40 + b"]\nb: &b [" + b"*a," * 40 + b"]\nc: [" + b"*b," * 40 + b"]",
         NotALog,

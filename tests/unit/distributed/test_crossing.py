@@ -77,6 +77,10 @@ def test_what_others_trace_stays() -> None:
         {"traceparent": "nonsense", "tracestate": "lctl=,=,@@,lctl=x"},
         7,
         {"traceparent": "00-" + "0" * 32},
+        {"traceparent": f"00-{'0' * 32}-{'b' * 16}-01"},
+        {"traceparent": f"00-{'a' * 32}-{'0' * 16}-01"},
+        {"traceparent": f"ff-{'a' * 32}-{'b' * 16}-01"},
+        {"tracestate": "lctl=a%00b@1"},  # no store has such an id
     ],
 )
 def test_what_says_nothing(carrier: Any) -> None:
@@ -234,6 +238,25 @@ def test_a_request_that_is_served(tmp_path: Path) -> None:
         ["step_start", "fact_added", "step_end"]
     ] * 2
     assert len(list(store.entries())) == 3
+
+
+def test_what_a_wsgi_application_gives_is_the_servers(tmp_path: Path) -> None:
+    """Its length and its `close`, where nothing is recorded; where something is, it is closed as well."""
+
+    class Body(list[bytes]):
+        closed = 0
+
+        def close(self) -> None:
+            self.closed += 1
+
+    body = Body([b"done"])
+    served = WSGIMiddleware(lambda environ, start_response: body)
+    environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/"}
+    assert served(environ, None) is body and body.closed == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LCTL_STORE", f"sqlite:///{tmp_path}/runs.db")
+        told = {**environ, "HTTP_TRACESTATE": "lctl=caller@1"}
+        assert list(served(told, None)) == [b"done"] and body.closed == 1
 
 
 def test_the_tree_is_shown_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

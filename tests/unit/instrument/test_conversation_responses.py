@@ -168,3 +168,32 @@ class TestResponses:
         assert [node.role for node in paths[2]] == [*roles, "assistant", "user"]
         assert [node.message for node in paths[1][2:]] == [node.message for node in paths[2][2:5]]
         assert len(chain.events("tool_call")) == 2
+
+
+SERVER_RUNS: list[list[dict[str, Any]]] = [
+    [
+        {"type": "program", "id": "p", "call_id": "c", "code": "x"},
+        {"type": "program_output", "id": "o", "call_id": "c", "result": "1"},
+    ],
+    [
+        {"type": "tool_search_call", "id": "t", "call_id": None, "execution": "server"},
+        {"type": "tool_search_output", "id": "o", "call_id": None, "execution": "server", "tools": []},
+    ],
+    [
+        {"type": "shell_call", "id": "s", "call_id": "c", "action": {"commands": ["ls"]}},
+        {"type": "shell_call_output", "id": "o", "call_id": "c", "output": [{"stdout": "a"}]},
+    ],
+]
+
+
+@pytest.mark.parametrize("ran", SERVER_RUNS, ids=lambda ran: str(ran[0]["type"]))
+def test_what_the_provider_ran_goes_back_as_part_of_its_answer(ran: list[dict[str, Any]]) -> None:
+    """The conversation goes on from that answer, of which nothing is stored twice."""
+    chain = Chain()
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done"}]}
+    output = [*ran, said]
+    sent = chain.send({"model": "m", "input": [user("Hi")]}, RESPONSES)
+    [answer] = chain.receive(sent, {"role": "assistant", "content": output})
+    _, leaf = chain.send({"model": "m", "input": [user("Hi"), *output, user("more")]}, RESPONSES)
+    assert [message["message_id"] for message in chain.path(leaf)][1] == answer
+    assert len(chain.messages()) == 3

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent import futures
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import lctl.otel
 from lctl.analysis.stats import stats
 from lctl.codec import open_log
-from lctl.errors import RecordingError, UsageError
+from lctl.errors import LctlError, RecordingError, UsageError
 from lctl.guard import guard
 from lctl.importing import load
 from lctl.importing.receiving import Receiver
@@ -169,6 +170,32 @@ def test_a_back_end_that_does_not_answer_is_given_up_and_said(
         answer.set()
 
 
+def test_what_a_slow_back_end_does_not_take_is_said_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """That spans are dropped: by lctl, and not in the program's own logging."""
+    quiet._told = False
+    taking = threading.Event()
+
+    class Slow(InMemorySpanExporter):
+        def export(self, spans: Any) -> Any:
+            taking.wait(60)
+            return super().export(spans)
+
+    live = lctl.otel.export_live(span_exporter=Slow(), interval=3600)
+    try:
+        with LCTLSession("run-1", tmp_path / "run.lctl.json") as session:
+            for _ in range(34_000):
+                session.tool_call("t", {}, "ok")
+        live._look()
+    finally:
+        taking.set()
+        live.stop()
+    said = capsys.readouterr().err
+    assert said.count("lctl: OpenTelemetry: Queue full") == 1 and "the log itself is complete" in said
+    assert caplog.records == []
+
+
 def test_a_program_exports_by_its_environment_alone(tmp_path: Path) -> None:
     """LCTL_OTEL: over HTTP to a receiver, and imported there it is the same run, children included."""
     program = tmp_path / "program.py"
@@ -229,6 +256,50 @@ def test_a_finished_log_is_sent(tmp_path: Path) -> None:
     with monkey.context() as patch, pytest.raises(RecordingError, match="did not take the spans"):
         patch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.2")
         lctl.otel.send(log, url)
+
+
+def test_a_log_is_sent_by_grpc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where OTEL_EXPORTER_OTLP_PROTOCOL says so; what fails, the error says."""
+    grpc = pytest.importorskip("grpc", reason="pip install opentelemetry-exporter-otlp-proto-grpc")
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.grpc")
+    from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as messages
+    from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc as service
+
+    requests: list[Any] = []
+
+    class Traces(service.TraceServiceServicer):
+        def Export(self, request: Any, context: Any) -> Any:
+            requests.append((request, dict(context.invocation_metadata())))
+            return messages.ExportTraceServiceResponse()
+
+    log = record(tmp_path / "run.lctl.json")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+    server = grpc.server(futures.ThreadPoolExecutor(2))
+    register: Any = service.add_TraceServiceServicer_to_server
+    register(Traces(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        sent = lctl.otel.send(log, f"http://127.0.0.1:{port}", headers={"x-key": "abc"})
+    finally:
+        server.stop(None).wait()
+    [(request, told)] = requests
+    spans = [span for one in request.resource_spans for scope in one.scope_spans for span in scope.spans]
+    assert [span.name for span in spans] == [span.name for span in spans_of(log)] and len(spans) == sent
+    assert told["x-key"] == "abc"
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "carrier pigeon")
+    with pytest.raises(LctlError, match=r"TRACES_PROTOCOL=carrier pigeon: no protocol of OTLP; there are"):
+        lctl.otel.send(log, f"http://127.0.0.1:{port}")
+
+
+def test_a_log_is_sent_in_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the exporter for http/json, to a receiver that takes both."""
+    pytest.importorskip("opentelemetry.exporter.otlp.json.http.trace_exporter")
+    log = record(tmp_path / "run.lctl.json")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json")
+    with Receiver("127.0.0.1:0", tmp_path / "spool.jsonl") as receiver:
+        assert lctl.otel.send(log, receiver.url) == len(spans_of(log))
+    assert stats(load(str(tmp_path / "spool.jsonl"), "otlp").log).tokens == stats(log).tokens
 
 
 def test_large_conversations_go_in_several_requests(tmp_path: Path) -> None:

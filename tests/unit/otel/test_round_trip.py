@@ -99,6 +99,22 @@ def test_an_answer_that_broke_off_is_none_afterwards(outcome: str, status: str) 
     assert list(samples(Tree.of(found.events()))) == []
 
 
+def test_a_log_without_times_comes_back_whole() -> None:
+    """As trajectories are that others wrote: what stands outside of steps, too."""
+    fact = {"id": "F1", "text": "who was wrong", "source": "judge"}
+    events: list[dict[str, Any]] = [
+        {"type": "step_start", "data": {"kind": "llm", "model": "m"}},
+        {"type": "step_end", "step": 1, "data": {"outcome": "success"}},
+        {"type": "message", "data": {"message_id": "u", "role": "user", "content": "and then?"}},
+        {"type": "fact_added", "data": fact},
+        {"type": "error", "data": {"category": "execution_error", "type": "timeout", "message": "x"}},
+    ]
+    found = list(back(chain(*({"timestamp": "", **event} for event in events))).log.events())
+    assert [one.data for one in found if one.type == "fact_added"] == [fact]
+    assert [one.data["message"] for one in found if one.type == "error"] == ["x"]
+    assert [one.data["content"] for one in found if one.type == "message"] == ["and then?"]
+
+
 def test_sounds_and_files_come_back() -> None:
     """As OpenAI's chat has them."""
     file = {"filename": "a.pdf", "file_data": "data:application/pdf;base64,AA=="}

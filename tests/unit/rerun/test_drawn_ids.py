@@ -118,6 +118,18 @@ def test_a_fork_goes_on_with_the_recorded_ids(
     assert [one["role"] for one in said] == ["user", "assistant"] * 3
 
 
+def test_a_fork_that_changed_what_has_a_drawn_id_runs_again(
+    server: ModelServer, python: Run, lctl: Run, tmp_path: Path
+) -> None:
+    _, log = _auto(python, lctl, tmp_path, _TALK)
+    edit = ("--set", "params.temperature=0.3")
+    forked = lctl("fork", log, "--at", "0", *edit, "--yes", "-o", "fork.lctl.json")
+    assert forked.returncode == 0, forked.stderr
+    assert server.requests[-1].body["temperature"] == 0.3
+    again = lctl("rerun", "fork.lctl.json")
+    assert (again.returncode, again.stdout) == (0, forked.stdout), again.stderr
+
+
 def test_an_id_that_the_program_was_given_is_what_it_says(
     server: ModelServer, python: Run, lctl: Run, tmp_path: Path
 ) -> None:

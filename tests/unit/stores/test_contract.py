@@ -253,6 +253,31 @@ def test_a_deleted_chain_is_gone(store: ChainStore) -> None:
     assert list(store.read("a")) == events(1, 2, minute=5)
 
 
+def test_many_chains_are_removed_at_once(store: ChainStore) -> None:
+    """Those that are there, in the order in which they were asked for; the others stay, with their words."""
+    names = [f"run-{n}" for n in range(450)]
+    for name in names:
+        store.begin({"id": name})
+    store.append("run-1", 1, events(1, 3))
+    store.append("run-7", 1, events(1, 3))
+    assert store.search("number")
+    asked = [*names[:0:-2], "nowhere", "run-3"]
+    assert store.remove(asked) == names[:0:-2]
+    assert {one.id for one in store.entries()} == set(names[::2])
+    assert store.search("number") == []
+    assert store.remove([]) == []
+
+
+def test_ids_that_are_alike_one_after_the_other(store: ChainStore) -> None:
+    """What was known of one that was removed is not taken for the next, whose file may be the same."""
+    for _ in range(3):
+        for name in ("a/b", "a-b", "a:b"):
+            store.begin({"id": name})
+            store.append(name, 1, events(1, 2))
+            assert [one.id for one in store.entries()] == [name]
+            assert store.delete(name) is True
+
+
 def test_retention(store: ChainStore) -> None:
     """Chains whose last event is older are removed; empty and newer ones stay."""
     for n, name in enumerate(["old", "older", "new"]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 from lctl.chain import Chain
 from lctl.errors import LctlError
+from lctl.session import LCTLSession
 from lctl.stores import outbox
 from lctl.stores.contract import ChainStore
 from lctl.stores.opening import close_stores, open_store
@@ -168,6 +170,32 @@ def test_the_database_is_lost_and_comes_back(tmp_path: Path, own_server: postgre
     for chain_id, digest in told:
         complete(there, chain_id, digest)
     assert len(list(there.entries())) == WRITERS
+
+
+@pytest.mark.database
+def test_who_follows_waits_for_a_database_that_is_away(
+    tmp_path: Path, own_server: postgres.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`lctl tail -f` over a restart of the server: every event once, and one line about it."""
+    monkeypatch.setenv("LCTL_DIR", str(tmp_path))
+    session = LCTLSession("run", store=own_server.url)
+    session.add_fact("F1", "before", 0.5)
+    session.sync(20)
+    command = [sys.executable, "-m", "lctl", "tail", "-f", "run", "--store", own_server.url, "--json"]
+    follower = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert follower.stdout is not None and follower.stderr is not None
+    first = follower.stdout.readline()
+    time.sleep(1.0)  # so that it is in the middle of waiting
+    own_server.kill()
+    said = follower.stderr.readline()
+    session.add_fact("F2", "meanwhile", 0.5)
+    own_server.start()
+    session.sync(60)
+    session.close()
+    out, err = follower.communicate(timeout=60)
+    assert "secret" not in said and said.endswith("; it is waited for\n")
+    assert [json.loads(line)["seq"] for line in [first, *out.splitlines()]] == [1, 2]
+    assert (follower.returncode, err) == (0, "lctl: the run has ended (2 events)\n")
 
 
 def deliver_rest(folder: Path, store: ChainStore) -> None:

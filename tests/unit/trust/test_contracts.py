@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,11 @@ def test_nested_steps_are_judged_once() -> None:
     assert (judged.seq, judged.step, judged.checked, len(judged.violations)) == (5, 1, 1, 1)
 
 
+BOMB = "  a: &a [x, x, x, x, x, x, x, x]\n" + "".join(
+    f"  {name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in pairwise("abcdefghij")
+)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -150,6 +156,8 @@ def test_nested_steps_are_judged_once() -> None:
         ("contracts:\n  a:\n    output: []\n", ":3:5: a contract has no 'output'"),
         ("contracts:\n  a:\n    agents: [1]\n", ":3:5: expected a list of names"),
         ("contracts: {}\n", ":1:1: there is no contract"),
+        ("contracts:\n  a: &x\n    outputs: [*x]\n", ":2:6: an alias of what it stands in"),
+        (f"contracts:\n{BOMB}", ":2:25: its aliases expand to many times its size"),
         ("contracts:\n  a: {}\n  b: {}\n  a: {outputs: []}\n", ":4:3: key 'a' is there twice"),
         ("- a\n", ":1:1: expected contracts:"),
         ("contracts:\n  a: 3\n", ":2:3: a contract has inputs and outputs"),

@@ -6,13 +6,15 @@ import asyncio
 import concurrent.futures
 import json
 import subprocess
-from collections.abc import Iterator
+import urllib.error
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from lctl import LCTLSession, load
 from lctl.errors import ContractViolated, UsageError
 from lctl.events import Event
 from lctl.trust.cycles import cycles
@@ -30,6 +32,17 @@ def sdk_error(library: Any, name: str, status: int, body: dict[str, Any]) -> Bas
     """As the SDK raises it: made of a response."""
     raw = httpx.Response(status, request=httpx.Request("POST", "https://api.example/v1"), json=body)
     made: BaseException = getattr(library, name)("said so", response=raw, body=body)
+    return made
+
+
+OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+
+
+def stream_error(body: dict[str, Any]) -> BaseException:
+    """As OpenAI's SDK raises it for an `error` event of a stream."""
+    made: BaseException = openai.APIError(
+        "said so", request=httpx.Request("POST", "https://api.example/v1"), body=body
+    )
     return made
 
 
@@ -89,6 +102,21 @@ class MyToolTimeoutPolicy(Exception):
         ),
         (sdk_error(anthropic, "AuthenticationError", 401, {}), "input_error/authentication_failed"),
         (sdk_error(anthropic, "InternalServerError", 529, {}), "execution_error/overloaded"),
+        (
+            sdk_error(
+                anthropic, "BadRequestError", 400, {"error": {"message": "... exceed context limit: ..."}}
+            ),
+            "execution_error/resource_exhausted",
+        ),
+        # In the middle of a stream, whose response was good.
+        (stream_error({"type": "insufficient_quota"}), "execution_error/resource_exhausted"),
+        (stream_error({"type": "server_error"}), "output_error/generation_failed"),
+        (sdk_error(anthropic, "APIStatusError", 200, OVERLOADED), "execution_error/overloaded"),
+        (ExceptionGroup("g", [TimeoutError(), httpx.ReadTimeout("x")]), "execution_error/timeout"),
+        (ExceptionGroup("g", [ExceptionGroup("h", [MemoryError()])]), "execution_error/resource_exhausted"),
+        (ExceptionGroup("g", [TimeoutError(), MemoryError()]), None),
+        (urllib.error.URLError(ConnectionRefusedError()), "execution_error/connection_failed"),
+        (asyncio.IncompleteReadError(b"", 3), "execution_error/connection_lost"),
         (MyToolTimeoutPolicy(), None),
         (ValueError("x"), None),
         (OSError("disk"), None),
@@ -98,6 +126,32 @@ def test_exceptions(error: BaseException, kind: str | None) -> None:
     """SDKs by status and words, frameworks and Python by name; what nothing tells of is not guessed."""
     found = of_error(error)
     assert (None if found is None else f"{found.category}/{found.type}") == kind
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind"),
+    [
+        (429, "Resource has been exhausted", "execution_error/rate_limited"),
+        (400, "API key not valid", "input_error/authentication_failed"),
+        (
+            400,
+            "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+            "execution_error/resource_exhausted",
+        ),
+        (503, "The model is overloaded", "execution_error/overloaded"),
+    ],
+)
+def test_exceptions_of_google_and_aws(status: int, message: str, kind: str) -> None:
+    """Whose status is where others have something else."""
+    errors = pytest.importorskip("google.genai.errors", reason="pip install google-genai")
+    botocore = pytest.importorskip("botocore.exceptions", reason="pip install botocore")
+    response = {"Error": {"Code": "x", "Message": message}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    for error in (
+        errors.APIError(status, {"error": {"code": status, "message": message, "status": "X"}}),
+        botocore.ClientError(response, "Converse"),
+    ):
+        found = of_error(error)
+        assert found is not None and f"{found.category}/{found.type}" == kind
 
 
 @pytest.fixture
@@ -180,6 +234,10 @@ def step(agent: str, intent: str = "", **data: Any) -> Raw:
     return "step_start", agent, {"intent": intent, **data}
 
 
+def whole(agent: str, intent: str = "", **data: Any) -> list[Raw]:
+    return [step(agent, intent, **data), ("step_end", agent, {"outcome": "success"})]
+
+
 @pytest.mark.parametrize(
     ("raw", "found"),
     [
@@ -191,10 +249,11 @@ def step(agent: str, intent: str = "", **data: Any) -> Raw:
         ([call("t"), call("u"), call("v")] * 3, ["t → u → v"]),
         ([call("t", 1), call("x", 0), call("t", 1), call("x", 1), call("t", 1), call("x", 2)], []),
         ([call("t")] * 3 + [call("u")] + [call("t")] * 3, ["t", "t"]),
-        ([step("plan", "p", input=1), step("do", "d", input=1)] * 3, ["plan (p) → do (d)"]),
-        ([step("plan", "p"), step("do", "d")] * 3, []),  # that say nothing of their input may well be at work
-        ([step("plan", "p"), step("do", "d")] * 6, ["plan (p) → do (d)"]),
-        ([step("a", "chat", kind="llm", input=1)] * 9, []),
+        ([*whole("plan", "p", input=1), *whole("do", "d", input=1)] * 3, ["plan (p) → do (d)"]),
+        # that say nothing of their input may well be at work
+        ([*whole("plan", "p"), *whole("do", "d")] * 3, []),
+        ([*whole("plan", "p"), *whole("do", "d")] * 6, ["plan (p) → do (d)"]),
+        ([*whole("a", "chat", kind="llm", input=1)] * 9, []),
     ],
 )
 def test_cycles(raw: list[Raw], found: list[str]) -> None:
@@ -215,6 +274,47 @@ def test_calls_side_by_side_are_no_cycle() -> None:
 
     assert cycles(calls(0.01)) == []
     assert [one.seqs for one in cycles(calls(0.9))] == [(1, 2, 3)]
+
+
+def test_steps_side_by_side_are_no_cycle(tmp_path: Path) -> None:
+    """The best of four answers to one question; one after the other, or within one another, they are one."""
+
+    async def answer(session: LCTLSession, wait: float) -> None:
+        with session.step("solver", "answer", input="2 + 2"):
+            await asyncio.sleep(wait)
+
+    async def at_once(session: LCTLSession) -> None:
+        with session.step("chooser", "best of four"):
+            await asyncio.gather(*(answer(session, 0.01) for _ in range(4)))
+
+    async def in_turn(session: LCTLSession) -> None:
+        for _ in range(4):
+            await answer(session, 0)
+
+    def within(session: LCTLSession, depth: int) -> None:
+        with session.step("solver", "answer", input="2 + 2"), session.step("tool", kind="tool"):
+            if depth:
+                within(session, depth - 1)
+
+    def found(work: Callable[[LCTLSession], object], name: str) -> list[list[int]]:
+        with LCTLSession(name, tmp_path / f"{name}.lctl.json") as session:
+            session.detect_cycles()
+            work(session)
+        log = load(session.path)
+        told = [one.data["context"]["seqs"] for one in log.events if one.type == "error"]
+        assert [list(one.seqs) for one in cycles(log.events)] == told
+        return told
+
+    assert found(lambda session: asyncio.run(at_once(session)), "at-once") == []
+    assert found(lambda session: asyncio.run(in_turn(session)), "in-turn") == [[1, 3, 5]]
+    assert found(lambda session: within(session, 3), "within") == [[1, 3, 5]]
+
+
+def test_many_rounds_are_counted(tmp_path: Path) -> None:
+    """However many are asked for, of rounds of several calls."""
+    round = [call(tool, 1) for tool in "abcde"]
+    assert [one.rounds for one in cycles(events(*round * 20), rounds=20)] == [20]
+    assert cycles(events(*round * 19), rounds=20) == []
 
 
 # -- agent types -----------------------------------------------------------------------------------

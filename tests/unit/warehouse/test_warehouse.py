@@ -316,6 +316,23 @@ def test_what_was_exported_answers_the_same(duckdb: Any, logs: list[Log], tmp_pa
         assert query_logs([str(tmp_path / path) for path in paths], sql).rows == expected
 
 
+def test_exports_of_other_versions(duckdb: Any, logs: list[Log], tmp_path: Path) -> None:
+    """Columns that an older one did not write are empty, also beside others; what is no export is said."""
+    write_file(logs[:1], str(tmp_path / "new.parquet"))
+    write_file(logs[1:], str(tmp_path / "whole.parquet"))
+    old = pq.read_table(tmp_path / "whole.parquet").drop_columns(["reasoning_tokens", "kind", "parent_seq"])
+    pq.write_table(old, tmp_path / "old.parquet")
+    sql = "SELECT run, sum(reasoning_tokens), count(kind), count(*) FROM events GROUP BY run ORDER BY run"
+    [(_, _, kinds, count)] = query_logs([str(tmp_path / "new.parquet")], sql).rows
+    assert query_logs([str(tmp_path / "old.parquet")], sql).rows == [("run-2", None, 0, count)]
+    both = [str(tmp_path / "new.parquet"), str(tmp_path / "old.parquet")]
+    assert query_logs(both, sql).rows == [("run-1", 1, kinds, count), ("run-2", None, 0, count)]
+    assert query_logs(both[1:], "SELECT DISTINCT kind FROM steps").rows == [("agent",)]
+    pq.write_table(old.select(["agent", "data"]), tmp_path / "other.parquet")
+    with pytest.raises(LogError, match="no export of lctl's: there is no column 'run'"):
+        query_logs([str(tmp_path / "other.parquet")], sql)
+
+
 def test_steps_are_what_the_state_says(duckdb: Any, logs: list[Log], tmp_path: Path) -> None:
     """The view agrees with the reducer, step by step."""
     from lctl.chain import Chain

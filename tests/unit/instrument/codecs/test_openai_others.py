@@ -128,6 +128,18 @@ def test_counting_tokens_uses_none() -> None:
             {"input": 15, "output": 1, "cache_read": 4, "cache_write": 2},
         ),
         ({"prompt_tokens": 9, "prompt_tokens_details": None}, False, {"input": 9}),
+        ({"prompt_tokens": 9, "cached_tokens": 4}, False, {"input": 9, "cache_read": 4}),
+        (
+            {"prompt_tokens": 9, "prompt_token_details": {"cached_tokens": 4}},
+            False,
+            {"input": 9, "cache_read": 4},
+        ),
+        (
+            {"prompt_tokens": 9, "prompt_tokens_details": {"cache_creation_input_tokens": 4}},
+            False,
+            {"input": 9, "cache_write": 4},
+        ),
+        ({"completion_tokens": 9, "reasoning_tokens": 4}, False, {"output": 9, "reasoning": 4}),
     ],
 )
 def test_tokens_of_a_usage(usage: Any, apart: bool, tokens: dict[str, int] | None) -> None:
