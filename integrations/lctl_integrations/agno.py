@@ -6,7 +6,9 @@ or async), and those are wrapped; so are the four that go on with a run that was
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
+from inspect import isasyncgenfunction, isgeneratorfunction
 from types import ModuleType
 from typing import Any
 
@@ -18,7 +20,7 @@ from lctl.session.default import get_session
 from lctl.session.runs import wrappedruns, wrapping
 from lctl.session.tooling.toolruns import begin_tool
 from lctl_integrations import agno_ids, mcp_names
-from lctl_integrations.agno_runs import Delegation, continued_run_of, node_of, run_of, workflow_of
+from lctl_integrations.agno_runs import Delegation, continued_run_of, is_given, node_of, run_of, workflow_of
 
 _RUNS = ("_run", "_run_stream", "_arun", "_arun_stream")
 _CONTINUED = ("_continue_run", "_continue_run_stream", "_acontinue_run", "_acontinue_run_stream")
@@ -107,14 +109,20 @@ def _recorded(call: Any) -> Any:
 
     def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
         if str(getattr(entrypoint, "__module__", "")).startswith(_WITHIN):
-            run = begin_subagent(Tool(name, given, call_id))
-            return None if run is None else Delegation(run)
+            run = begin_subagent(Tool(name, given, call_id, wraps=_wrapping(entrypoint)))
+            return run if run is None or is_given(run) else Delegation(run)
         beside = changeable(*_contexts(kwargs))
         mcp = mcp_names.in_closure(entrypoint)
         return begin_tool(name, given, call_id=call_id, beside=beside, function=entrypoint, mcp=mcp)
 
     made.__dict__["entrypoint"] = wrapping.wrap(entrypoint, begin)
     return made
+
+
+def _wrapping(entrypoint: Any) -> Callable[[Any], Any] | None:
+    """Of a generator, which delegations are: what a fork puts in its result's place is its only item."""
+    is_generator = isgeneratorfunction(entrypoint) or isasyncgenfunction(entrypoint)
+    return (lambda value: [value]) if is_generator else None
 
 
 def _contexts(given: dict[str, Any]) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from lctl.instrument.structure import Step
 from lctl.session import jsonable
 from lctl.session.runs import wrappedruns
+from lctl.session.tooling.served import Rewritten
 from lctl_integrations import agno_ids
 
 #: How a run ended, by the state of its output and by the end of its last event's name.
@@ -135,6 +136,11 @@ def _said(why: Any) -> dict[str, Any]:
     return {"output": jsonable.plain(why)} if why is not None else {}
 
 
+def is_given(run: wrappedruns.Run) -> bool:
+    """Whether a fork gives what the agent is not asked for."""
+    return run.served is not None and not isinstance(run.served, Rewritten)
+
+
 class Delegation(wrappedruns.Run):
     """A call by which a member gets a task; its output is what the member said, as the leader's model is
     told, where agno gives events of the member's run, too."""
@@ -144,6 +150,11 @@ class Delegation(wrappedruns.Run):
     def __init__(self, run: wrappedruns.Run) -> None:
         self._run = run
         self._said: list[str] | None = None
+        self.served = run.served
+
+    def rewritten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._run.rewritten(args, kwargs)
+        self.served, self.arguments = self._run.served, self._run.arguments
 
     def yielded(self, value: Any) -> None:
         self._said = self._said or []

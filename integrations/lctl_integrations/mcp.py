@@ -136,7 +136,9 @@ async def _answered(
         telling.end()
     if method == _GREETING and not sent:
         mcp_nowhere.greeted(session, lambda: _silently(wrapped, args, kwargs))
-    return _typed(answer, kind) if is_tool and not sent else answer
+    if not is_tool or sent or hasattr(answer, "model_dump"):
+        return answer
+    return _typed(answer, kind, await _promised(session, params["name"]))
 
 
 async def _discovered(wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -164,14 +166,21 @@ def _shown(answer: Any) -> Any:
     return Failure("ToolError", "\n".join(texts))
 
 
-def _typed(answer: Any, kind: Any) -> Any:
+async def _promised(session: Any, name: str) -> Any:
+    """The schema of what that tool gives beside texts: the client checks results by it, and asks for it."""
+    known = getattr(session, "_tool_output_schemas", {})
+    if name not in known:
+        await session.list_tools()
+    return known.get(name)
+
+
+def _typed(answer: Any, kind: Any, schema: Any) -> Any:
     """A result that no server gave (an edit's, a dry run's), as the client's caller takes it.
 
     Args:
         kind: a model or, in version 2, a TypeAdapter.
+        schema: see `_promised`.
     """
-    if hasattr(answer, "model_dump"):
-        return answer
     with guard("an MCP result"):
         validate = getattr(kind, "model_validate", None) or kind.validate_python
         if isinstance(answer, Mapping) and "content" in answer:
@@ -179,8 +188,17 @@ def _typed(answer: Any, kind: Any) -> Any:
         text = answer if isinstance(answer, str) else orjson.dumps(answer).decode()
         # Of a result that is no failure a client checks whether it has what the tool promises.
         dry = isinstance(answer, Mapping) and answer.get("dry_run") is True
-        return validate({"content": [{"type": "text", "text": text}], "isError": dry})
+        said = {"content": [{"type": "text", "text": text}], "isError": dry}
+        return validate(said if schema is None or dry else {**said, **_structured(answer, schema)})
     return answer
+
+
+def _structured(answer: Any, schema: Any) -> dict[str, Any]:
+    """A value that is no object stands in one under the only name that the schema has: servers wrap it so."""
+    names = list(schema.get("properties") or ())
+    if not isinstance(answer, Mapping) and len(names) == 1:
+        answer = {names[0]: answer}
+    return {"structuredContent": answer} if isinstance(answer, Mapping) else {}
 
 
 def _notified(wrapped: Any, session: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

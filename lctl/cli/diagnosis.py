@@ -76,15 +76,23 @@ def _imported(entry: Any) -> None:
         for name in integration_at(entry.target).modules:
             try:
                 import_module(name)
-            except ModuleNotFoundError as error:
-                if error.name is not None and name.startswith(error.name):
+            except ImportError as error:
+                absent = _absent(error)
+                if absent is not None and name.startswith(absent):
                     entry.missing.append(name)  # of another version of the library
-                elif error.name is None or _root(error.name) == _root(name):
+                elif absent is None or _root(absent) == _root(name):
                     raise
                 # else it is for another library, which is not here: nobody can use it
     except Exception as error:  # a broken library must not end the doctor's visit
         entry.state = "failed"
         entry.failure = f"cannot be imported ({type(error).__name__}: {error})"
+
+
+def _absent(error: BaseException | None) -> str | None:
+    """The module that is not there; a library may say what to install for it, in an exception of its own."""
+    while error is not None and not isinstance(error, ModuleNotFoundError):
+        error = error.__cause__
+    return None if error is None else error.name
 
 
 def _root(name: str) -> str:

@@ -52,6 +52,7 @@ OURS = {
     "pydantic_graph": "lctl_integrations.pydantic_graph:PydanticGraph",
     "claude_agent_sdk": "lctl_integrations.claude_agent_sdk:ClaudeAgentSDK",
     "google.genai": "lctl_integrations.google_genai:GoogleGenAI",
+    "google.adk": "lctl_integrations.google_adk:GoogleADK",
     "botocore": "lctl_integrations.botocore:Botocore",
     "haystack": "lctl_integrations.haystack:Haystack",
     "agno": "lctl_integrations.agno:Agno",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -13,6 +14,9 @@ Operator = Literal["=", "+=", "-=", "~=", "!=", "del"]
 #: Roots that say what leaves the program, what comes back to it, and what an event of a log holds.
 REQUEST_ROOTS = frozenset({"model", "prompt", "message", "tools", "params", "body"})
 EVENT_ROOTS = frozenset({"data", "event"})
+
+#: What names have that models are not shown.
+_NO_WORD = re.compile(r"\W+")
 
 
 class Before(msgspec.Struct, frozen=True):
@@ -60,6 +64,12 @@ class Edit(msgspec.Struct, frozen=True):
         from lctl.patch.writing import print_edit
 
         return print_edit(self)
+
+    def is_of_tool(self, name: object) -> bool:
+        """Whether it is about the tool of that name; also where it has the one that models are shown for it
+        (CrewAI's `Delegate work to coworker` is `delegate_work_to_coworker` for them)."""
+        shown = _NO_WORD.sub("_", str(name).lower()).strip("_")
+        return self.root == "tool" and self.path[0] in (name, shown)
 
     @property
     def side(self) -> Literal["request", "input", "result", "event"]:

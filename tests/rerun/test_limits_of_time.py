@@ -57,3 +57,15 @@ def test_one_that_the_system_keeps_runs_out_in_what_is_live(tmp_path: Path) -> N
     assert fork.code == 0, fork.err
     assert "computed" in fork.out
     assert fork.out.splitlines()[0] == first.out.splitlines()[0]
+
+
+def test_one_on_a_worker_that_asks_a_live_model_does_not_run_out(tmp_path: Path) -> None:
+    """Between two answers the worker waits for the interpreter's lock now and then, as if at rest."""
+    with ModelServer() as models:
+        first = record("limit_on_a_worker.py", tmp_path, models.environ)
+        (ended, *_) = (e["seq"] for e in first.events if e["type"] == "exchange")
+        log = tmp_path / "fork.lctl.json"
+        words = [*LCTL, "fork", str(first.log), "--at", str(ended), "--output", str(log)]
+        fork = run([*words, "--set", "model=gpt-4.1-mini"], tmp_path, models.environ, log)
+        assert len(models.requests) == 121 + 120
+    assert (fork.code, fork.out) == (0, first.out), fork.err

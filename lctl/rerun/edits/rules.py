@@ -130,14 +130,13 @@ class Rules:
                 return None
             answers = [n for n in chosen if self._edits[n].root == "answer"]
             return self._answer(answers, entry, call, place) if answers else None
-        tools = [n for n in chosen if self._edits[n].root == "tool" and self._edits[n].path[0] == call.tool]
+        tools = [n for n in chosen if self._edits[n].is_of_tool(call.tool)]
         return self._tool_result(tools, entry, call) if tools else None
 
     def gives(self, call: ToolCall, place: Place) -> bool:
         """Whether an edit puts another result in the place of a tool's."""
         return any(
-            edit.root == "tool" and edit.path[0] == call.tool
-            for edit in (self._edits[n] for n in self._addressing("result", place))
+            edit.is_of_tool(call.tool) for edit in (self._edits[n] for n in self._addressing("result", place))
         )
 
     def tool_input(self, call: ToolCall, place: Place, *, count: bool = True) -> dict[str, Any] | None:
@@ -146,7 +145,7 @@ class Rules:
         made = False
         for n in self._addressing("input", place):
             edit = self._edits[n]
-            if edit.path[0] != call.tool:
+            if not edit.is_of_tool(call.tool):
                 continue
             try:
                 value = change(value, edit.path[1:], edit.operator, edit.value)

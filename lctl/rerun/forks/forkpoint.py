@@ -171,7 +171,7 @@ class ForkPoint:
 
     def _calls_otherwise(self, edit: Edit, entry: Entry) -> bool:
         """Whether an edit is about the arguments of that recorded tool call."""
-        if edit.side != "input" or edit.path[0] != entry.name:
+        if edit.side != "input" or not edit.is_of_tool(entry.name):
             return False
         return edit.scope.at in (None, entry.seq) and edit.scope.agent in (None, entry.agent)
 
@@ -182,7 +182,7 @@ class ForkPoint:
         if event is None or event.type != "tool_call" or not event.data.get("subagent"):
             return asked
         tool = event.data.get("tool")
-        changed = (e.side == "result" and e.root == "tool" and e.path[0] == tool for e in self._edits)
+        changed = (e.side == "result" and e.is_of_tool(tool) for e in self._edits)
         message = self.recorded.asking(event) if any(changed) else None
         if message is None or message.step not in self.recorded.ends:
             return asked
@@ -285,7 +285,7 @@ class ForkPoint:
         if edit.scope.start is not None and call < edit.scope.start:
             return False
         if edit.root == "tool":
-            return entry.kind == "tool" and entry.name == edit.path[0]
+            return entry.kind == "tool" and edit.is_of_tool(entry.name)
         return entry.kind == "exchange" and not entry.plain
 
     @cached_property

@@ -235,10 +235,22 @@ class Stage:
 
     def _is_time(self, until: float) -> bool:
         """Whether the clock may say `until` now. It goes with the world while that is waited for."""
-        left = self.pace.left(until, not self.pace.realtime and self.is_outside())
+        outside = not self.pace.realtime and self.is_outside()
+        if not (outside or self.pace.realtime or self._is_sure()):
+            self.watch.soon()
+            return False
+        left = self.pace.left(until, outside)
         if left > 0:
             self.watch.after(left)
         return left <= 0
+
+    def _is_sure(self) -> bool:
+        """Whether nobody is outside, while all rest: who came back since that was seen waits for the
+        interpreter's lock by now, as if for another thread."""
+        if not self.threads.some(self._parked()):
+            return True
+        used = self.threads.used(self.watch.tid)
+        return self._at_rest() and not self.is_outside() and self.threads.used(self.watch.tid) == used
 
     def is_outside(self) -> bool:
         """Whether something of the world may come in its own time."""

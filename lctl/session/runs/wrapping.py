@@ -118,6 +118,7 @@ def _followed(run: Run, value: Any) -> Any:
 
     def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
         untouched.begin(run)
+        run.arguments = None  # the function was called with them
         if kind != "coroutine":
             context.set_current(frame)
         return run
