@@ -6,6 +6,7 @@ import time
 import openai
 
 client = openai.OpenAI(max_retries=0)
+client.platform_headers()  # asks child processes, once: else in the call
 
 
 def ask():
