@@ -168,7 +168,7 @@ def test_a_secret_in_pieces_is_not_in_the_log(
     server: Any, log: Any, path: str, body: Any, event: Any
 ) -> None:
     """Whichever way the stream says its text; where no codec reads it, too."""
-    httpx2 = pytest.importorskip("httpx2")
+    httpx2 = pytest.importorskip("httpx2", reason="needs: pip install 'lctl[test]'")
     chunks = [b"data: " + json.dumps(event(text)).encode() + b"\n\n" for text in PIECES]
     server.replies[:] = [Reply(chunks=chunks)]
     assert KEY[:20] in httpx2.post(f"{server.url}{path}", json=body).text

@@ -93,28 +93,28 @@ def by_urllib(server: ModelServer) -> Doing:
 
 
 def by_urllib3(server: ModelServer) -> Doing:
-    pool = pytest.importorskip("urllib3").PoolManager()
+    pool = pytest.importorskip("urllib3", reason="needs: pip install 'lctl[test]'").PoolManager()
     return lambda: pool.request("POST", _url(server), json=_CHAT, retries=False).json()
 
 
 def by_requests(server: ModelServer) -> Doing:
-    session = pytest.importorskip("requests").Session()
+    session = pytest.importorskip("requests", reason="needs: pip install 'lctl[test]'").Session()
     return lambda: session.post(_url(server), json=_CHAT).json()
 
 
 def by_httpx(server: ModelServer) -> Doing:
-    client = pytest.importorskip("httpx").Client()
+    client = pytest.importorskip("httpx", reason="needs: pip install 'lctl[test]'").Client()
     return lambda: client.post(_url(server), json=_CHAT).json()
 
 
 def by_anthropic(server: ModelServer) -> Doing:
-    sdk = pytest.importorskip("anthropic")
+    sdk = pytest.importorskip("anthropic", reason="needs: pip install 'lctl[test]'")
     client = sdk.Anthropic(base_url=server.anthropic_url, api_key="k", max_retries=0)
     return lambda: client.messages.create(**_CLAUDE)
 
 
 def a_stream(server: ModelServer) -> Doing:
-    sdk = pytest.importorskip("anthropic")
+    sdk = pytest.importorskip("anthropic", reason="needs: pip install 'lctl[test]'")
     client = sdk.Anthropic(base_url=server.anthropic_url, api_key="k", max_retries=0)
 
     def ask() -> None:
@@ -125,7 +125,7 @@ def a_stream(server: ModelServer) -> Doing:
 
 
 def by_aiohttp(server: ModelServer) -> Doing:
-    aiohttp = pytest.importorskip("aiohttp")
+    aiohttp = pytest.importorskip("aiohttp", reason="needs: pip install 'lctl[test]'")
 
     async def ask() -> None:
         async with aiohttp.ClientSession() as session, session.post(_url(server), json=_CHAT) as answer:
@@ -135,7 +135,7 @@ def by_aiohttp(server: ModelServer) -> Doing:
 
 
 def by_openai_async(server: ModelServer) -> Doing:
-    sdk = pytest.importorskip("openai")
+    sdk = pytest.importorskip("openai", reason="needs: pip install 'lctl[test]'")
 
     async def ask() -> None:
         async with sdk.AsyncOpenAI(base_url=server.openai_url, api_key="k", max_retries=0) as client:
@@ -311,7 +311,7 @@ def test_a_session_that_is_left(kind: type[BaseException], tmp_path: Path) -> No
 
 def test_a_handler_that_raises_a_time_limit_as_a_stream_begins(tmp_path: Path) -> None:
     """A `TimeoutError` is an `OSError`, as a file that cannot be opened is."""
-    sdk = pytest.importorskip("openai")
+    sdk = pytest.importorskip("openai", reason="needs: pip install 'lctl[test]'")
     opening = importlib.import_module("lctl.record.descriptors").open_apart.__code__
 
     def limit(number: int, frame: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from lctl.instrument.codecs.bodies import read_error_body, read_object
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 
 
-class DocumentCodec:
+class DocumentCodec(ABC):
     """Reads a request by `read_document`, an answer by `read_body`, a refusal (status 400 and up) by
     `read_refusal`."""
 
@@ -19,8 +20,8 @@ class DocumentCodec:
     def read_request(self, operation: str, url: str, body: bytes) -> ModelRequest:
         return self.read_document(operation, url, read_object(body))
 
-    def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest:
-        raise NotImplementedError
+    @abstractmethod
+    def read_document(self, operation: str, url: str, document: dict[str, Any]) -> ModelRequest: ...
 
     def read_answer(
         self, operation: str, status: int, headers: Mapping[str, str], chunks: Sequence[bytes]
@@ -33,5 +34,7 @@ class DocumentCodec:
     def read_refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
         return read_error_body(status, body)
 
-    def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
-        raise NotImplementedError
+    @abstractmethod
+    def read_body(
+        self, operation: str, status: int, headers: Mapping[str, str], body: bytes
+    ) -> ModelAnswer: ...

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 
@@ -51,8 +50,8 @@ def _put(queue: Any, item: Any) -> None:
 
 
 def _send(stream: Any, item: Any) -> None:
-    with suppress(Exception):  # it is full, or closed
-        stream.send_nowait(item)
+    """Of one that is full, or closed, it fails: that is counted where this is asked for."""
+    stream.send_nowait(item)
 
 
 def _get(queue: Any) -> None:
