@@ -1,4 +1,4 @@
-"""Streams that a program leaves to the garbage collector."""
+"""Streams and clients that a program leaves to the garbage collector."""
 
 from __future__ import annotations
 
@@ -71,3 +71,23 @@ def test_when_the_collector_has_a_loop_close_a_stream_is_nothing_a_recording_tel
     again = rerun(first.log, tmp_path)
     assert again.code == 0, again.err
     assert again.out == first.out
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_when_the_collector_has_a_loop_close_clients_is_nothing_a_recording_tells(
+    collects: bool, tmp_path: Path
+) -> None:
+    """The tasks that close them take none of the places of the program's own."""
+    collect = tmp_path / "collect"
+    if collects:
+        collect.touch()
+    with World() as world:
+        first = record("clients_thrown_away.py", tmp_path, world.environ)
+    assert first.code == 0, first.err
+    if collects:
+        collect.unlink()
+    else:
+        collect.touch()
+    again = rerun(first.log, tmp_path)
+    assert again.code == 0, again.err
+    assert (again.out, again.events) == (first.out, first.events)

@@ -215,7 +215,10 @@ class _Tees:
     def close_async(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if border.playing is None:
             return wrapped(*args, **kwargs)
-        return self._close_async(wrapped, client, args, kwargs)
+        closing: Any = self._close_async(wrapped, client, args, kwargs)
+        # Whoever asks what a task runs knows it by this name (`session.concurrency.tasks` does).
+        closing.__name__, closing.__qualname__ = wrapped.__name__, wrapped.__qualname__
+        return closing
 
     async def _close_async(
         self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]

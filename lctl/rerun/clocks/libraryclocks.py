@@ -19,12 +19,16 @@ from lctl.instrument.hooks import Hook, on_import
 #: Modules whose `time` is to be virtual: each waits by an event loop, a lock or `time.sleep` alone.
 MODULES = (
     "autogen_agentchat.conditions._terminations",
+    "google.genai._gaos.utils.retries",
     "langchain.agents.agent",
     "langchain_classic.agents.agent",
     "langchain_core.rate_limiters",
     "langgraph.pregel._retry",
     "langgraph.pregel._runner",
     "llama_index.core.rate_limiter",
+    "mistralai.azure.client.utils.retries",
+    "mistralai.client.utils.retries",
+    "mistralai.gcp.client.utils.retries",
     "smolagents.utils",
     "tenacity",
     "workflows.context.internal_context",

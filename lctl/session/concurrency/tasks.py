@@ -8,6 +8,7 @@ names, by which programs may give them.
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable, Generator
 from contextvars import Context
 from typing import Any
@@ -17,8 +18,10 @@ from lctl.session.concurrency.lanes import Lane
 
 #: Coroutines of a loop's own end.
 _ENDINGS = frozenset({"shutdown_asyncgens", "shutdown_default_executor"})
-#: What the finalizers of model clients have done: Mistral's, which is no `__del__`.
+#: What finalizers of model clients have done (Mistral's), which another one's loop may begin later.
 _CLOSINGS = frozenset({"AsyncClient.aclose"})
+#: What calls the functions of `weakref.finalize`.
+_FINALIZE = weakref.finalize.__call__.__code__
 #: How far above the hook a finalizer stands that makes a task: behind what wraps it, and `create_task`.
 _ABOVE = 5
 
@@ -56,14 +59,15 @@ def _is_ending(coroutine: Any) -> bool:
 
 
 def _is_finalizing() -> bool:
-    """Whether a `__del__` makes it, a few calls above (those of openai, anthropic and google-genai do)."""
+    """Whether a `__del__` makes it, a few calls above (those of openai, anthropic and google-genai do), or a
+    function that was given to `weakref.finalize`."""
     frame = sys._getframe(2)
     for _ in range(_ABOVE):
         caller = frame.f_back
         if caller is None:
             return False
         frame = caller
-        if frame.f_code.co_name == "__del__":
+        if frame.f_code.co_name == "__del__" or frame.f_code is _FINALIZE:
             return True
     return False
 
@@ -87,9 +91,7 @@ def _spawn_trio(original: Callable[..., Any], runner: Any, *args: Any, **options
 
 def _run_coroutine_threadsafe(original: Callable[..., Any], coro: Any, loop: Any) -> Any:
     """The task is made later, in the loop's thread; its place among what this thread starts is now."""
-    if _is_ending(coro):
-        return original(coro, loop)
-    token = lanes.enter(spawning.reserved())
+    token = lanes.enter(lanes.current().aside() if _is_ending(coro) else spawning.reserved())
     try:
         return original(coro, loop)
     finally:

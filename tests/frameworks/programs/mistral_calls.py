@@ -2,7 +2,6 @@
 stays busy; several at once, whose answers the client hands to threads before it gives them."""
 
 import asyncio
-import gc
 import json
 import os
 
@@ -51,5 +50,4 @@ def main():
 
 
 if __name__ == "__main__":
-    gc.disable()  # when it runs is not recorded, and here it moves answers that come at once
     print(json.dumps(main()))
