@@ -74,15 +74,16 @@ def test_when_the_collector_has_a_loop_close_a_stream_is_nothing_a_recording_tel
 
 
 @pytest.mark.parametrize("collects", [True, False])
+@pytest.mark.parametrize("program", ["clients_thrown_away.py", "clients_thrown_away_in_threads.py"])
 def test_when_the_collector_has_a_loop_close_clients_is_nothing_a_recording_tells(
-    collects: bool, tmp_path: Path
+    program: str, collects: bool, tmp_path: Path
 ) -> None:
-    """The tasks that close them take none of the places of the program's own."""
+    """Tasks that close them take no place of the program's own; their loops wait for no turn."""
     collect = tmp_path / "collect"
     if collects:
         collect.touch()
     with World() as world:
-        first = record("clients_thrown_away.py", tmp_path, world.environ)
+        first = record(program, tmp_path, world.environ)
     assert first.code == 0, first.err
     if collects:
         collect.unlink()

@@ -21,7 +21,7 @@ from lctl.guard import guard
 from lctl.instrument.ambient import places
 from lctl.payloads.tape import reads_of
 from lctl.session import border, default, hooks
-from lctl.session.concurrency import lanes
+from lctl.session.concurrency import collector, lanes
 from lctl.session.runs import context
 
 if TYPE_CHECKING:
@@ -44,10 +44,11 @@ What = tuple[str, str, str, int]
 def activate(on: bool) -> None:
     global _active, _ended
     _active, _ended = on, False
+    (collector.watch if on else collector.unwatch)(__name__)
 
 
 def active() -> bool:
-    return _active and get_ident() not in _aside
+    return _active and (me := get_ident()) not in _aside and me != collector.thread
 
 
 @contextmanager
@@ -94,7 +95,7 @@ def read(
         decode: the value back from it.
         always: in recordings by `auto_instrument()`, too: what a model is asked next depends on it.
     """
-    if not (_active or always) or get_ident() in _aside:
+    if not (_active or always) or (me := get_ident()) in _aside or me == collector.thread:
         return real()
     lane = lanes.current()
     player = border.player()

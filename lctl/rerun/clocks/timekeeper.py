@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.order.parties import Alarm, Blocked, running_loop
-from lctl.session.concurrency import lanes
+from lctl.session.concurrency import collector, lanes
 
 if TYPE_CHECKING:
     from lctl.rerun.order.handing import Handing
@@ -103,8 +103,8 @@ class Timekeeper:
         return bool(self._stage.waiting or self._stage.alarms)
 
     def is_stranger(self) -> bool:
-        """Whether this thread is not the program's: real time is its."""
-        return threading.get_native_id() in self._stage.threads.strangers
+        """Whether this thread is not the program's, or not now: real time is its."""
+        return collector.runs_here() or threading.get_native_id() in self._stage.threads.strangers
 
     def hold(self, loop: IdleLoop, job: Lane | None, make: Callable[[], Any]) -> Any:
         """What `make` makes is handed to a loop by this thread, and kept back if its turn is known; None

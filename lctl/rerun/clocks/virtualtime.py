@@ -21,6 +21,7 @@ from lctl.rerun.clocks.signaltimers import SignalTimers
 from lctl.rerun.clocks.timeouts import lock_factory
 from lctl.rerun.order.idleloop import IdleLoop, idle_of
 from lctl.rerun.order.parties import refuse
+from lctl.session.concurrency import collector
 from lctl.session.concurrency.turns import is_closing, job_in
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class VirtualTime:
 
     def _following(self, run_once: Callable[[Any], None]) -> Callable[[Any], None]:
         def _run_once(loop: Any) -> None:
-            if idle_of(loop) is None:
+            if idle_of(loop) is None and not collector.runs_here():
                 self._attached = [idle for idle in self._attached if not idle.is_over()]
                 self._attached.append(IdleLoop(self, self._keeper, loop))
             run_once(loop)
@@ -135,7 +136,8 @@ class VirtualTime:
 
         def call_soon_threadsafe(loop: Any, callback: Any, *args: Any, context: Any = None) -> Any:
             idle = idle_of(loop)
-            if idle is not None and callback is not refuse and not (args and is_closing(args[0])):
+            free = callback is refuse or (args and is_closing(args[0])) or collector.runs_here()
+            if idle is not None and not free:
                 job = job_in(callback, args)
                 held = keeper.hold(idle, job, lambda: Handle(callback, args, loop, context))
                 if held is not None:
@@ -146,7 +148,7 @@ class VirtualTime:
 
     def _time(self, real: Callable[[Any], float]) -> Callable[[Any], float]:
         def virtual(loop: Any) -> float:
-            return self.monotonic()
+            return real(loop) if collector.runs_here() else self.monotonic()
 
         return virtual
 

@@ -31,7 +31,7 @@ from lctl.rerun.order.score import Score, Violation
 from lctl.rerun.order.stage import Stage
 from lctl.rerun.order.standstill import BEAT, Standstill
 from lctl.rerun.order.waiting import Key
-from lctl.session.concurrency import turns
+from lctl.session.concurrency import collector, turns
 
 if TYPE_CHECKING:
     from lctl.rerun.order.livelanes import LiveLanes
@@ -80,10 +80,12 @@ class Conductor(Cancelling):
         turns.on_job.append(self._handing.begin_job)
         turns.on_apart.append(self._handing.begin_apart)
         turns.on_submit.append(self._stage.upcoming.note_job)
+        collector.watch(self)
         self._clock.install()
 
     def uninstall(self) -> None:
         self._clock.uninstall()
+        collector.unwatch(self)
         turns.on_job.remove(self._handing.begin_job)
         turns.on_apart.remove(self._handing.begin_apart)
         turns.on_submit.remove(self._stage.upcoming.note_job)
@@ -104,6 +106,8 @@ class Conductor(Cancelling):
 
     def wait(self, key: Key) -> None:
         """Return when it is this delivery's turn."""
+        if self._plays_at_once(key):
+            return
         loop = running_loop()
         with self._door:
             if loop is None:
@@ -127,6 +131,8 @@ class Conductor(Cancelling):
     async def wait_async(self, key: Key, lasting: bool = False) -> None:
         """As `wait`, in a coroutine of asyncio, uvloop or trio. `lasting`: if that is cancelled, it will be
         waited for again."""
+        if self._plays_at_once(key):
+            return
         loop = running_loop()
         with self._door:
             place = self._score.place(key)
@@ -167,7 +173,7 @@ class Conductor(Cancelling):
         """Before `wait`, in a task that in the recording gave others of its loop their turns: if they are to
         go on first, their thread must not stand here."""
         loop = running_loop()
-        if loop is None:
+        if loop is None or collector.runs_here():
             return
         with self._door:
             place = self._score.place(key)
@@ -281,6 +287,13 @@ class Conductor(Cancelling):
             self._stage.live -= 1
 
     # -- inside ------------------------------------------------------------------------------------
+
+    def _plays_at_once(self, key: Key) -> bool:
+        """What the collector calls waits for no turn. Whether it does so here; then the delivery is made."""
+        if not collector.runs_here():
+            return False
+        self.drop(key)
+        return True
 
     def _is_at_rest_but_here(self, loop: Any, place: int) -> bool:
         """Whether the running task may go on with this delivery at once, as if its loop had come to rest.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lctl.rerun.order.parties import Blocked, Queued
 from lctl.rerun.order.score import Violation
+from lctl.session.concurrency import collector
 from lctl.session.concurrency.queueorder import FINDS, KIND, Act
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Line:
     def wait(self, lane: Lane) -> None:
         """Return when it is the turn of what `lane` does next."""
         end = len(self._acts)
-        if lane in self._live:
+        if lane in self._live or collector.runs_here():
             return
         if self._since is not None and not self._left.get(lane.path):
             self._stand_until(self._since)

@@ -23,7 +23,7 @@ from __future__ import annotations
 import sys
 from types import CodeType, FrameType
 
-from lctl.session.concurrency import tellers
+from lctl.session.concurrency import collector, tellers
 from lctl.session.concurrency.lanes import Lane, current
 from lctl.session.runs.silence import REPORTED, silenced
 
@@ -121,7 +121,7 @@ def child() -> Lane:
     if lane.is_reserved:
         lane.is_reserved = False
         return lane
-    if silenced() is REPORTED:
+    if silenced() is REPORTED or collector.runs_here():
         return lane.aside()
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:

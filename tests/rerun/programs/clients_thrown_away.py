@@ -1,8 +1,9 @@
-"""Clients that are thrown away, each in a circle, and have the loop that runs then close what they hold, as those
-of Mistral do: where there is a file `collect`, between two calls; else at the very end."""
+"""Clients that are thrown away, each in a circle, look at the clock and have the loop that runs then close what they
+hold, as those of Mistral do: where there is a file `collect`, between two calls; else at the very end."""
 
 import asyncio
 import gc
+import time
 import weakref
 from pathlib import Path
 
@@ -29,6 +30,9 @@ class Client:
         self.itself = self
         weakref.finalize(self, close, httpx.AsyncClient())
 
+    def __del__(self):
+        self.ended = time.time()
+
 
 async def main():
     async with AsyncOpenAI() as client:
@@ -36,6 +40,7 @@ async def main():
         Client()
         if Path("collect").exists():
             gc.collect()
+        print(time.time())
         print(await asyncio.gather(*(ask_async(client, f"{number}.") for number in range(3))))
 
 
