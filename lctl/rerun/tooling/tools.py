@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -30,6 +32,9 @@ _DRAWN = re.compile(
 
 #: Milliseconds for which a thread that does not wait keeps the interpreter to itself: somewhat less.
 _PAUSE = 2.0
+
+#: Seconds.
+_LONG = 1.0
 
 
 class GatedServed(Served):
@@ -62,15 +67,14 @@ class GatedServed(Served):
 
     def _do_signals(self) -> None:
         """In a thread, those together that it did without a pause: nobody else ran between them."""
-        last = -_PAUSE
-        for key, signal in self._signals():
-            ms = signal.message.ms or 0.0
-            if ms - last < _PAUSE:
+        for (first, signal), *others in _together(self._signals()):
+            self._order.wait(first)
+            for key, _ in others:
                 self._order.drop(key)
-            else:
-                self._order.wait(key)
-            last = ms
-            signal.do()
+            with _undisturbed():
+                signal.do()
+                for _, other in others:
+                    other.do()
 
     async def wait_async(self) -> None:
         await self._give(early=True)
@@ -128,6 +132,32 @@ class GatedServed(Served):
         first = len(self.outcome.received) + 1
         for part, signal in enumerate(self.outcome.signals, first):
             yield (*self._key, part), signal
+
+
+def _together(signals: Iterable[tuple[Key, Signal]]) -> Iterator[list[tuple[Key, Signal]]]:
+    """Those between which a thread did not pause."""
+    group: list[tuple[Key, Signal]] = []
+    last = 0.0
+    for key, signal in signals:
+        ms = signal.message.ms or 0.0
+        if group and ms - last >= _PAUSE:
+            yield group
+            group = []
+        group.append((key, signal))
+        last = ms
+    if group:
+        yield group
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Whom this thread wakes runs when it waits, or has left the block."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_LONG)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 def equal_call(
