@@ -53,12 +53,17 @@ class Rerun:
         self.tape = tape = self._tapes[0]
         self.settings = settings
         counted = [lane for tape in self._tapes for lane in tape.counted]
+        self.fork = forking.point(tape, settings)
+        wall = wall_of(tape)
         conductor = Conductor(
-            together(self._tapes), realtime=settings.realtime, counted=counted, wall=wall_of(tape)
+            together(self._tapes),
+            realtime=settings.realtime,
+            counted=counted,
+            wall=wall,
+            living=None if self.fork is None or wall is None else forking.living(self.fork, tape, wall),
         )
         self.order: Order = conductor
         self.halt = Halt()
-        self.fork = forking.point(tape, settings)
         if self.fork is None:
             self.player = TapePlayer(tape, settings, self.order, self.halt)
         else:
@@ -127,6 +132,8 @@ class Rerun:
             if before is not None:
                 return self._taken_up(before, durability)
             first = not self._echoes
+            if first:
+                self._pace.reach_origin()
             tape = self._tapes[len(self._echoes)] if len(self._echoes) < len(self._tapes) else None
             name = str(chain.get("name") or chain.get("id") or naming.program())
             made = {key: value for key, value in chain.items() if key not in ("id", "name")}

@@ -101,7 +101,7 @@ def _decided(filename: str) -> int:
         return _TEXT
     if is_lctl(filename):
         return LIBRARY
-    if _package(filename) is not None:
+    if package_of(filename) is not None:
         if filename.endswith(_INSTALLED_OWN):
             return OWN
         if filename.endswith(_INSTALLED_LOGGING):
@@ -113,8 +113,8 @@ def _decided(filename: str) -> int:
     return OWN
 
 
-def _package(filename: str) -> str | None:
-    """The name under which the file was installed (`httpx`), None of what was not."""
+def package_of(filename: str) -> str | None:
+    """The name under which the file was installed (`httpx`); None of what was not."""
     parts = filename.replace("\\", "/").split("/")
     for at in range(len(parts) - 2, -1, -1):
         if parts[at] in ("site-packages", "dist-packages"):
@@ -166,7 +166,7 @@ def is_own_request(frame: FrameType | None) -> bool:
             kind = _of_text(frame)
         if kind == OWN:
             return True
-        package = _package(file)
+        package = package_of(file)
         if package is not None and package not in _CLIENTS and not is_lctl(file):
             return False
         frame = frame.f_back

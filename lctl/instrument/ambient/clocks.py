@@ -16,12 +16,13 @@ from datetime import date, datetime, timezone
 from types import FrameType
 from typing import Any
 
-from lctl.instrument.ambient import logged, slots, stamps
+from lctl.instrument.ambient import librarytime, logged, slots, stamps
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.ambient.reads import read
 from lctl.instrument.ambient.setclocks import GivingWay
 
 _getframe = sys._getframe
+_fromtimestamp = vars(datetime)["fromtimestamp"]
 _UTC = timezone.utc  # noqa: UP017
 _UTCNOW = (
     "datetime.datetime.utcnow() is deprecated and scheduled for removal in a future version. "
@@ -38,8 +39,21 @@ _SECONDS = {
 }
 
 
+_installed = False
+
+
 def install() -> None:
-    GivingWay(_replace).install()
+    """Idempotent."""
+    global _installed
+    if not _installed:
+        _installed = True
+        slots.on_undo(_uninstalled)
+        GivingWay(_replace).install()
+
+
+def _uninstalled() -> None:
+    global _installed
+    _installed = False
 
 
 def _replace() -> None:
@@ -67,19 +81,31 @@ def _seconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
     """`time.time`, from the nanoseconds: as CPython does, and integers are recorded in a loop's batches."""
 
     def make(original: Any) -> Callable[..., Any]:
-        key = f"time.{original.__name__}"
+        name = original.__name__
+        key = f"time.{name}"
 
         def seconds(_: Any) -> float:
             reader = _getframe(1)
             frame = own(reader)
             if frame is None:
                 seen = _seen(reader)
-                return original() if seen is None else stamps.read(seen, reader, ns) / 1e9
-            return read("clock", key, frame, ns) / 1e9
+                if seen is not None:
+                    return stamps.read(seen, reader, ns) / 1e9
+                return original() if librarytime.kept is None else librarytime.read(name, reader, ns) / 1e9
+            if librarytime.kept is None:
+                return read("clock", key, frame, ns) / 1e9
+            return _in_rerun(name, key, frame, ns) / 1e9
 
         return seconds
 
     return make
+
+
+def _in_rerun(clock: str, key: str, frame: FrameType, ns: Callable[[], int]) -> int:
+    """What the program reads, by which libraries go too."""
+    value = read("clock", key, frame, lambda: librarytime.read(clock, frame, ns))
+    librarytime.tell(clock, value)
+    return value
 
 
 def _seen(reader: FrameType) -> str | None:
@@ -89,6 +115,7 @@ def _seen(reader: FrameType) -> str | None:
 
 def _nanoseconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
     def make(original: Any) -> Callable[..., Any]:
+        name = original.__name__.removesuffix("_ns")
         key = f"time.{original.__name__}"
 
         def nanoseconds(_: Any) -> int:
@@ -96,8 +123,12 @@ def _nanoseconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
             frame = own(reader)
             if frame is None:
                 seen = _seen(reader)
-                return ns() if seen is None else stamps.read(seen, reader, ns)
-            return read("clock", key, frame, ns)
+                if seen is not None:
+                    return stamps.read(seen, reader, ns)
+                return ns() if librarytime.kept is None else librarytime.read(name, reader, ns)
+            if librarytime.kept is None:
+                return read("clock", key, frame, ns)
+            return _in_rerun(name, key, frame, ns)
 
         return nanoseconds
 
@@ -133,10 +164,14 @@ def _broken_down(original: Any) -> Callable[..., Any]:
     key = f"time.{original.__name__}"
 
     def broken_down(_: Any, seconds: float | None = None, /) -> _time.struct_time:
-        frame = own(_getframe(1)) if seconds is None else None
+        reader = _getframe(1)
+        frame = own(reader) if seconds is None else None
         if frame is None:
-            return original(seconds)  # type: ignore[no-any-return]
-        return read("clock", key, frame, original, _fields, _struct)  # type: ignore[no-any-return]
+            at = librarytime.wall(reader) if seconds is None else seconds
+            return original(at)  # type: ignore[no-any-return]
+        return read(  # type: ignore[no-any-return]
+            "clock", key, frame, lambda: original(librarytime.wall(frame)), _fields, _struct
+        )
 
     return broken_down
 
@@ -185,23 +220,22 @@ def _strftime(original: Any) -> Callable[..., Any]:
 def _now() -> Any:
     original = vars(datetime)["now"]
 
+    def real(cls: Any, tz: _datetime.tzinfo | None, reader: FrameType) -> Any:
+        at = librarytime.wall(reader)
+        return original.__get__(None, cls)(tz) if at is None else _fromtimestamp.__get__(None, cls)(at, tz)
+
     def now(cls: type[datetime], tz: _datetime.tzinfo | None = None) -> datetime:
         reader = _getframe(1)
         frame = own(reader)
         if frame is not None:
-            return read(  # type: ignore[no-any-return]
-                "clock",
-                "datetime.now",
-                frame,
-                lambda: original.__get__(None, cls)(tz),
-                _wall,
-                _moment(cls, tz),
+            return _tell(
+                read("clock", "datetime.now", frame, lambda: real(cls, tz, frame), _wall, _moment(cls, tz))
             )
         seen = stamps.stamped(reader)
         if seen is None:
-            return original.__get__(None, cls)(tz)  # type: ignore[no-any-return]
+            return real(cls, tz, reader)  # type: ignore[no-any-return]
         return stamps.read(  # type: ignore[no-any-return]
-            seen, reader, lambda: original.__get__(None, cls)(tz), _wall, _moment(cls, tz)
+            seen, reader, lambda: real(cls, tz, reader), _wall, _moment(cls, tz)
         )
 
     return classmethod(slots.like(now, original))
@@ -216,13 +250,17 @@ def _utcnow() -> Any:
             warnings.warn(_UTCNOW, DeprecationWarning, stacklevel=2)
 
         def real() -> datetime:
-            found: datetime = original.__get__(None, cls)(_UTC)
-            return found.replace(tzinfo=None)
+            at = librarytime.wall(reader if frame is None else frame)
+            if at is not None:
+                return _utc(_fromtimestamp.__get__(None, cls)(at, _UTC))
+            return _utc(original.__get__(None, cls)(_UTC))
 
         reader = _getframe(1)
         frame = own(reader)
         if frame is not None:
-            return read("clock", "datetime.utcnow", frame, real, _wall, _moment(cls, None))
+            value = read("clock", "datetime.utcnow", frame, real, _wall, _moment(cls, None))
+            _tell(value.replace(tzinfo=_UTC))
+            return value
         seen = stamps.stamped(reader)
         return real() if seen is None else stamps.read(seen, reader, real, _wall, _moment(cls, None))
 
@@ -233,21 +271,36 @@ def _today() -> Any:
     original = vars(date)["today"]
 
     def today(cls: type[date]) -> date:
-        frame = own(_getframe(1))
+        def real() -> Any:
+            at = librarytime.wall(reader if frame is None else frame)
+            return original.__get__(None, cls)() if at is None else cls.fromtimestamp(at)
+
+        reader = _getframe(1)
+        frame = own(reader)
         if frame is None:
-            return original.__get__(None, cls)()  # type: ignore[no-any-return]
+            return real()  # type: ignore[no-any-return]
         if issubclass(cls, datetime):
             return read(  # type: ignore[no-any-return]
                 "clock",
                 "datetime.today",
                 frame,
-                original.__get__(None, cls),
+                real,
                 _wall,
                 _moment(cls, None),
             )
-        return read("clock", "date.today", frame, original.__get__(None, cls), _day, _date(cls))  # type: ignore[no-any-return]
+        return read("clock", "date.today", frame, real, _day, _date(cls))  # type: ignore[no-any-return]
 
     return classmethod(slots.like(today, original))
+
+
+def _utc(value: datetime) -> datetime:
+    return value.replace(tzinfo=None)
+
+
+def _tell(value: datetime) -> datetime:
+    if librarytime.kept is not None and type(value) is datetime:
+        librarytime.tell("time", int(value.timestamp() * 1e9))
+    return value
 
 
 def _wall(value: datetime) -> str:

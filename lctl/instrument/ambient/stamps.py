@@ -43,6 +43,7 @@ litellm/litellm_core_utils/llm_response_utils/convert_dict_to_response.py litell
 pydantic_ai/_utils.py
 _pytest/timing.py
 strands/event_loop/streaming.py strands/telemetry/metrics.py strands/tools/executors/_executor.py
+structlog/processors.py
 tqdm/std.py
 """
 _PATHS = tuple(f"{os.sep}{name}".replace("/", os.sep) for name in _FILES.split())

@@ -1,136 +1,150 @@
 """Virtual time for libraries that measure their own waits.
 
-A limit in seconds, a delay before the next try or a rate is kept by asking a clock, and by waiting on an
-event loop or in `time.sleep`. Waits take no real time in a rerun: by a clock that goes with the world a
-limit of a second would not come before an hour of waiting was over, and a loop that asks whether its time
-has come would ask without end. What the program itself reads of clocks is on the tape; all else stays real.
+A limit in seconds, a delay before the next try, a rate or the end of a token is kept by asking a clock, and
+by waiting on an event loop or in `time.sleep`. Waits take no real time in a rerun: by a clock that goes with
+the world a limit of a second would not come before an hour of waiting was over, and what was good for an hour
+when it was recorded is over a day later. So what is installed goes by virtual time, at the recording's
+moment, and so does the program where its own reads are not on the tape. Python's own library does not: it
+waits for sockets, processes and locks that are real (what of it waits on virtual time has that clock by
+`VirtualTime`). Nor do the few libraries that ask for something real again and again, and sleep in between.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
-from datetime import datetime, tzinfo
-from types import FunctionType, ModuleType
-from typing import Any
+from types import FrameType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
 
+from lctl.instrument import ambient
+from lctl.instrument.ambient import callers, clocks, librarytime, reads, slots
 from lctl.instrument.hooks import Hook, on_import
 
-#: Modules whose `time` is to be virtual: each waits by an event loop, a lock or `time.sleep` alone.
-MODULES = (
-    "autogen_agentchat.conditions._terminations",
-    "google.genai._gaos.utils.retries",
-    "langchain.agents.agent",
-    "langchain_classic.agents.agent",
-    "langchain_core.rate_limiters",
-    "langgraph.pregel._retry",
-    "langgraph.pregel._runner",
-    "llama_index.core.rate_limiter",
-    "mistralai.azure.client.utils.retries",
-    "mistralai.client.utils.retries",
-    "mistralai.gcp.client.utils.retries",
-    "smolagents.utils",
-    "tenacity",
-    "workflows.context.internal_context",
-    "workflows.plugins.basic",
-    "workflows.runtime.control_loop.reduce",
-    "workflows.runtime.types.step_function",
-)
-#: Modules whose `datetime.now` is to be: they ask for dates, and wait for them so long.
-DATES = (
-    "apscheduler.executors.base",
-    "apscheduler.schedulers.base",
-    "apscheduler.triggers.cron",
-    "apscheduler.triggers.date",
-    "apscheduler.triggers.interval",
-)
+if TYPE_CHECKING:
+    from lctl.rerun.clocks.pace import Pace
+
+#: Packages that keep the world's clocks: event loops whose timers are real, what looks whether a file is
+#: free, a process or a machine ready, and what sets or measures clocks itself.
+_REAL = """
+_pytest asyncssh billiard coverage curio debugpy distributed docker eventlet execnet fabric fasteners
+filelock freezegun gevent hypothesis ipykernel joblib jupyter_client loky multiprocess paramiko pebble
+pexpect portalocker psutil ptyprocess pydevd pyinstrument pytest ray redis_lock testcontainers time_machine
+trio watchdog watchfiles xdist zmq
+"""
+#: Of Python's own library: the ends of cookies are dates.
+_STANDARD = (os.path.join("http", "cookiejar.py"),)  # noqa: PTH118
+#: Packages that compare dates with the program's own, of which the recording's reads have those of its day in
+#: a fork, too.
+_OF_THE_PROGRAM = frozenset(("apscheduler", "authlib", "itsdangerous", "jose", "jwt"))
 #: Functions that have `time.monotonic` as a default of an argument, by module.
-DEFAULTS = {"cachetools": ("TTLCache.__init__", "TLRUCache.__init__")}
-_wall = time.time
+_DEFAULTS = {"cachetools": ("TTLCache.__init__", "TLRUCache.__init__")}
+
+_REAL_PACKAGES = frozenset(_REAL.split())
+_WORLD, _VIRTUAL, _DATED, _OWN = range(4)
 
 
 class LibraryClocks:
-    """In place of `time` in `MODULES`, whenever one is imported.
+    """The time that `lctl.instrument.ambient.clocks` give to libraries, from `install` to `uninstall`.
 
     Args:
-        monotonic: the virtual clock, in seconds.
-        wall: what the clock on the wall said, in seconds, where `monotonic` says 0.
+        base: what `time.monotonic` says at its start, in seconds.
+        wall: what the clock on the wall said at the recording's origin, in seconds.
+        living: the same, as libraries are told it (see `VirtualTime`).
     """
 
-    def __init__(self, monotonic: Callable[[], float], wall: float) -> None:
-        self._time: Any = _VirtualTime(monotonic)
-        self._dates = _virtual_dates(monotonic, wall)
+    def __init__(self, pace: Pace, base: float, wall: float, living: float) -> None:
+        self._pace = pace
+        self._base = int(base * 1e9)
+        self._wall = int(wall * 1e9)
+        self._living = int(living * 1e9)
+        self._told = self._last = 0
+        self._kinds: dict[str, int] = {}
+        self._undo: list[Callable[[], None]] = []
         self._hooks: list[Hook] = []
-        self._replaced: list[tuple[ModuleType, str, Any, Any]] = []  # where, what, and instead of what
         self._defaults: list[tuple[FunctionType, tuple[Any, ...]]] = []
 
     def install(self) -> None:
-        self._hooks = [on_import(name, self._replace) for name in MODULES]
-        self._hooks += [on_import(name, self._replace_dates) for name in DATES]
-        self._hooks += [on_import(name, self._replace_defaults) for name in DEFAULTS]
+        before = slots.count()
+        clocks.install()
+        self._undo = slots.taken_out(before)
+        librarytime.kept = self
+        self._hooks = [on_import(name, self._replace_defaults) for name in _DEFAULTS]
 
     def uninstall(self) -> None:
+        if librarytime.kept is self:
+            librarytime.kept = None
         while self._hooks:
             self._hooks.pop().remove()
-        while self._replaced:
-            module, name, ours, before = self._replaced.pop()
-            if module.__dict__.get(name) is ours:
-                module.__dict__[name] = before
         while self._defaults:
             function, before = self._defaults.pop()
             function.__defaults__ = before
+        if ambient.is_installed():  # the program's reads need them still
+            for undo in self._undo:
+                slots.on_undo(undo)
+            self._undo.clear()
+        while self._undo:
+            self._undo.pop()()
 
-    def _replace(self, module: ModuleType) -> None:
-        self._put(module, "time", self._time, time)
+    # -- as `librarytime.LibraryTime` ------------------------------------------------------------
 
-    def _replace_dates(self, module: ModuleType) -> None:
-        self._put(module, "datetime", self._dates, datetime)
+    def is_asked(self, reader: FrameType) -> bool:
+        kind = self._kind(reader)
+        return kind != _WORLD and (kind != _OWN or not reads.active())
 
-    def _put(self, module: ModuleType, name: str, ours: Any, before: Any) -> None:
-        if module.__dict__.get(name) is before:
-            module.__dict__[name] = ours
-            self._replaced.append((module, name, ours, before))
+    def elapsed(self) -> int:
+        return self._base + int(self._pace.before() * 1e6) + self._passed()
+
+    def wall(self, reader: FrameType) -> int:
+        """Never before what the program has read: a token is not looked at before it was made."""
+        start = self._wall if self._kind(reader) == _DATED else self._living
+        return max(self._told, start + self._passed())
+
+    def _passed(self) -> int:
+        """Never less than anybody has been told: it may have gone on with the world."""
+        self._last = max(self._last + 1, int(self._pace.read_waiting() * 1e6))
+        return self._last
+
+    def told(self, wall: int) -> None:
+        self._told = max(self._told, wall)
+
+    def _kind(self, reader: FrameType) -> int:
+        frame = callers.library(reader)
+        file = "" if frame is None else _file(frame)
+        kind = self._kinds.get(file)
+        if kind is None:
+            kind = self._kinds[file] = _kind_of(file)
+        return kind
 
     def _replace_defaults(self, module: ModuleType) -> None:
-        for path in DEFAULTS[module.__name__]:
+        """Of what was imported before: it has kept the real function."""
+        for path in _DEFAULTS[module.__name__]:
             owner, _, name = path.partition(".")
             function = getattr(getattr(module, owner, None), name, None)
             before = getattr(function, "__defaults__", None)
             if isinstance(function, FunctionType) and before:
                 self._defaults.append((function, before))
                 function.__defaults__ = tuple(
-                    self._time.monotonic if one is time.monotonic else one for one in before
+                    time.monotonic if getattr(one, "__name__", "") == "monotonic" else one for one in before
                 )
 
 
-def _virtual_dates(monotonic: Callable[[], float], wall: float) -> type[datetime]:
-    """The class `datetime`, but for what it says of now. What it makes are Python's own."""
-
-    class Kind(type):
-        def __instancecheck__(cls, instance: object) -> bool:
-            return isinstance(instance, datetime)
-
-    class Dates(datetime, metaclass=Kind):
-        def __new__(cls, *args: Any, **options: Any) -> Any:
-            return datetime(*args, **options)
-
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Any:
-            return datetime.fromtimestamp(wall + monotonic(), tz)
-
-    Dates.__name__ = Dates.__qualname__ = "datetime"
-    return Dates
+def _file(frame: FrameType) -> str:
+    """Of code made from text (a dataclass's `__init__`): its module's."""
+    file = frame.f_code.co_filename
+    if file[:1] == "<":
+        file = str(frame.f_globals.get("__file__") or file)
+    return file
 
 
-class _VirtualTime:
-    """The module `time`, but for what `MODULES` ask how much has passed (none asks for nanoseconds)."""
-
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        self.monotonic = self.perf_counter = monotonic
-        self._epoch = _wall() - monotonic()
-
-    def time(self) -> float:
-        return self._epoch + self.monotonic()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(time, name)
+def _kind_of(file: str) -> int:
+    if callers.is_lctl(file):
+        return _WORLD
+    package = callers.package_of(file)
+    if package is None:
+        if callers.kind_of(file) == callers.OWN:
+            return _OWN
+        return _VIRTUAL if file.endswith(_STANDARD) else _WORLD
+    if package in _REAL_PACKAGES:
+        return _WORLD
+    return _DATED if package in _OF_THE_PROGRAM else _VIRTUAL

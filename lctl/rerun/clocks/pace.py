@@ -22,6 +22,10 @@ _MUCH = 0.05
 #: Milliseconds that pass and take no processor time, between what is known.
 _EARLY = 5.0
 
+#: Real milliseconds of one moment from which on it has gone on for who may wait for the world; and where what
+#: is next is due already.
+_LONG, _VERY_LONG = 250.0, 2_000.0
+
 _monotonic, _used = monotonic, process_time
 
 
@@ -42,14 +46,36 @@ class Pace:
         self.next = 0.0
         self._computing = _used()  # what the process had used when `now` was set
         self._computed = 0.0  # since then, as anybody has been told
-        self._started = _monotonic()
+        self._started = self._moved = _monotonic()
+        self._before: float | None = None
         self._real: float | None = None  # when it began to go with the world
 
     def start(self) -> None:
-        self._started = _monotonic()
+        self._started = self._moved = _monotonic()
 
     def read(self) -> float:
         return self.present() + self.ticks() * TICK
+
+    def reach_origin(self) -> None:
+        """The program's first session has begun."""
+        if self._before is None:
+            self.move(0.0)
+            self._before = (_monotonic() - self._started) * 1000
+
+    def before(self) -> float:
+        """Real milliseconds from the start to the origin: of these nothing is recorded."""
+        return (_monotonic() - self._started) * 1000 if self._before is None else self._before
+
+    def read_waiting(self) -> float:
+        """As `read`, for who may wait for what is real (a socket, another process): behind the origin it goes
+        on with the world to the next moment that is known."""
+        if self._before is None:
+            return 0.0
+        read, waited = self.read(), (_monotonic() - self._moved) * 1000
+        left = self.next - self.now if self.next else waited
+        if waited <= (_LONG if left > 0 else _VERY_LONG):
+            return read
+        return max(read, self.now + (min(waited, left) if left > 0 else waited))
 
     def present(self) -> float:
         """`now`, and what has been computed since, if that is much."""
@@ -68,6 +94,7 @@ class Pace:
         read, self.ticks = self._computed + self.ticks() * TICK, count().__next__
         self.now = max(now, self.now + read)
         self._computing, self._computed = _used(), 0.0
+        self._moved = _monotonic()
 
     def jump(self, now: float) -> None:
         """As `move`, and no longer with the world."""

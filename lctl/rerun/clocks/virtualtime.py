@@ -35,11 +35,13 @@ class VirtualTime:
 
     Args:
         wall: seconds of the clock on the wall at the recording's origin; None if unknown: it is now.
+        living: the same for libraries, where the program goes on live behind a part of the recording.
     """
 
-    def __init__(self, keeper: Timekeeper, wall: float | None = None) -> None:
+    def __init__(self, keeper: Timekeeper, wall: float | None = None, living: float | None = None) -> None:
         self._keeper = keeper
         self._wall = wall
+        self._living = living
         self._base = monotonic()
         self._undo: list[tuple[Any, str, Any]] = []
         self._attached: list[Any] = []
@@ -68,7 +70,8 @@ class VirtualTime:
         self._replace(queue, "time", self.monotonic)
         self._replace(_base, "time", SimpleNamespace(monotonic=self.monotonic))
         wall = time.time() - self._keeper.pace.read() / 1000 if self._wall is None else self._wall
-        self._libraries = LibraryClocks(self.monotonic, wall - self._base)
+        living = wall if self._living is None else self._living
+        self._libraries = LibraryClocks(self._keeper.pace, self._base, wall, living)
         self._libraries.install()
         self._signals = SignalTimers(self._keeper, self.monotonic, self._replace)
         self._signals.install()

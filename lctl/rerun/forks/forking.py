@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lctl.clock import time_ns
 from lctl.patch import Edit, parse_edit
 from lctl.patch.writing import print_setting
 from lctl.rerun.edits.repeating import inherited_edits
@@ -32,6 +34,16 @@ def point(tape: Tape, settings: Settings) -> ForkPoint | None:
         return None
     edits = [parse_edit(text) for text in settings.edits]
     return ForkPoint(tape, settings.at, edits, all_live=settings.all_live)
+
+
+def living(fork: ForkPoint, tape: Tape, wall: float) -> float:
+    """Seconds of the clock on the wall at the recording's origin, were the fork's point now: libraries sign
+    what is live with the time of the world, and what they measure goes on. `wall`: what it was there."""
+    now = time_ns() / 1e9
+    if fork.prefix < 1:
+        return now
+    then = datetime.fromisoformat(tape.log.event(fork.prefix).timestamp).timestamp()
+    return now - max(0.0, then - wall)
 
 
 def _lasting(tape: Tape) -> list[Edit]:

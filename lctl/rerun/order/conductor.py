@@ -50,7 +50,7 @@ class Conductor(Cancelling):
             fourth: how many callbacks of that turn ran before it.
         realtime: wait as long as the recording did.
         counted: lanes of pool jobs from whose handing in on turns are counted.
-        wall: see `VirtualTime`.
+        wall, living: see `VirtualTime`.
 
     Attributes:
         pace: the virtual clock.
@@ -63,6 +63,7 @@ class Conductor(Cancelling):
         realtime: bool = False,
         counted: Collection[str] = (),
         wall: float | None = None,
+        living: float | None = None,
     ) -> None:
         self.pace = Pace(realtime)
         self._score = Score(moments)
@@ -70,7 +71,7 @@ class Conductor(Cancelling):
         self._stage.upcoming.counted = counted
         self._door = self._stage.door
         self._handing = Handing(self._stage)
-        self._clock = VirtualTime(Timekeeper(self._stage, self._score, self._handing), wall)
+        self._clock = VirtualTime(Timekeeper(self._stage, self._score, self._handing), wall, living)
         self._homes = Homes(self._stage)
         self._row = 0
 
