@@ -17,13 +17,13 @@ _ELAPSED = ("monotonic", "perf_counter")
 class LibraryTime(Protocol):
     """The time of a rerun. All in nanoseconds."""
 
-    def is_asked(self, reader: FrameType) -> bool:
-        """Whether the code of `reader` goes by it; other code goes by the world's."""
+    def elapsed(self, reader: FrameType) -> int | None:
+        """None: the code of `reader` goes by the world's."""
         ...
 
-    def elapsed(self) -> int: ...
-
-    def wall(self, reader: FrameType) -> int: ...
+    def wall(self, reader: FrameType) -> int | None:
+        """Likewise."""
+        ...
 
     def told(self, wall: int) -> None:
         """The program has read that of a clock on the wall."""
@@ -36,16 +36,19 @@ kept: LibraryTime | None = None
 
 def read(clock: str, reader: FrameType, real: Callable[[], int]) -> int:
     """What `clock` (a function of `time`, by the name of that which gives seconds) says to `reader`."""
-    if kept is not None and (clock == _WALL or clock in _ELAPSED) and kept.is_asked(reader):
-        return kept.wall(reader) if clock == _WALL else kept.elapsed()
-    return real()
+    said = None
+    if kept is not None:
+        if clock == _WALL:
+            said = kept.wall(reader)
+        elif clock in _ELAPSED:
+            said = kept.elapsed(reader)
+    return real() if said is None else said
 
 
 def wall(reader: FrameType) -> float | None:
     """Seconds on the wall's clock that `reader` goes by; None: the world's."""
-    if kept is None or not kept.is_asked(reader):
-        return None
-    return kept.wall(reader) / 1e9
+    said = None if kept is None else kept.wall(reader)
+    return None if said is None else said / 1e9
 
 
 def tell(clock: str, value: int) -> None:

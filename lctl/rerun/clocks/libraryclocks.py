@@ -4,9 +4,9 @@ A limit in seconds, a delay before the next try, a rate or the end of a token is
 by waiting on an event loop or in `time.sleep`. Waits take no real time in a rerun: by a clock that goes with
 the world a limit of a second would not come before an hour of waiting was over, and what was good for an hour
 when it was recorded is over a day later. So what is installed goes by virtual time, at the recording's
-moment, and so does the program where its own reads are not on the tape. Python's own library does not: it
-waits for sockets, processes and locks that are real (what of it waits on virtual time has that clock by
-`VirtualTime`). Nor do the few libraries that ask for something real again and again, and sleep in between.
+moment, and so do the dates of the program where its own reads are not on the tape. Python's own library does
+not: it waits for sockets, processes and locks that are real (what of it waits on virtual time has that clock
+by `VirtualTime`). Nor do the few libraries that ask for something real again and again, and sleep in between.
 """
 
 from __future__ import annotations
@@ -88,17 +88,18 @@ class LibraryClocks:
 
     # -- as `librarytime.LibraryTime` ------------------------------------------------------------
 
-    def is_asked(self, reader: FrameType) -> bool:
-        kind = self._kind(reader)
-        return kind != _WORLD and (kind != _OWN or not reads.active())
-
-    def elapsed(self) -> int:
+    def elapsed(self, reader: FrameType) -> int | None:
+        """The program's own code that waits by nothing but asking has to wait."""
+        if self._kind(reader) in (_WORLD, _OWN):
+            return None
         return self._base + int(self._pace.before() * 1e6) + self._passed()
 
-    def wall(self, reader: FrameType) -> int:
+    def wall(self, reader: FrameType) -> int | None:
         """Never before what the program has read: a token is not looked at before it was made."""
-        start = self._wall if self._kind(reader) == _DATED else self._living
-        return max(self._told, start + self._passed())
+        kind = self._kind(reader)
+        if kind == _WORLD or (kind == _OWN and reads.active()):
+            return None
+        return max(self._told, (self._wall if kind == _DATED else self._living) + self._passed())
 
     def _passed(self) -> int:
         """Never less than anybody has been told: it may have gone on with the world."""
