@@ -37,8 +37,6 @@ _SECONDS = {
     "process_time": "process_time_ns",
     "thread_time": "thread_time_ns",
 }
-
-
 _installed = False
 
 
@@ -90,7 +88,7 @@ def _seconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
             if frame is None:
                 seen = _seen(reader)
                 if seen is not None:
-                    return stamps.read(seen, reader, ns) / 1e9
+                    return stamps.read(seen, reader, _reading(name, reader, ns)) / 1e9
                 return original() if librarytime.kept is None else librarytime.read(name, reader, ns) / 1e9
             if librarytime.kept is None:
                 return read("clock", key, frame, ns) / 1e9
@@ -101,9 +99,13 @@ def _seconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
     return make
 
 
+def _reading(clock: str, reader: FrameType, ns: Callable[[], int]) -> Callable[[], int]:
+    return ns if librarytime.kept is None else lambda: librarytime.read(clock, reader, ns)
+
+
 def _in_rerun(clock: str, key: str, frame: FrameType, ns: Callable[[], int]) -> int:
     """What the program reads, by which libraries go too."""
-    value = read("clock", key, frame, lambda: librarytime.read(clock, frame, ns))
+    value = read("clock", key, frame, _reading(clock, frame, ns))
     librarytime.tell(clock, value)
     return value
 
@@ -124,7 +126,7 @@ def _nanoseconds(ns: Callable[[], int]) -> Callable[[Any], Callable[..., Any]]:
             if frame is None:
                 seen = _seen(reader)
                 if seen is not None:
-                    return stamps.read(seen, reader, ns)
+                    return stamps.read(seen, reader, _reading(name, reader, ns))
                 return ns() if librarytime.kept is None else librarytime.read(name, reader, ns)
             if librarytime.kept is None:
                 return read("clock", key, frame, ns)
