@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import cache, partial
-from inspect import signature
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from lctl.guard import guard
 from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet
-from lctl.instrument.structure import ModelCall, Step, Tool, around_step, around_tool, guarded
+from lctl.instrument.structure import ModelCall, Step, Tool, around_step, guarded
 from lctl.session import border
 from lctl.session.default import get_session
 from lctl.session.runs import wrappedruns, wrapping
-from lctl.session.tooling.toolruns import begin_tool
-from lctl_integrations import dspy_cache
+from lctl_integrations import dspy_cache, dspy_code
+from lctl_integrations.dspy_callbacks import around_heard_tool, begun
 
 _MODULE = "a module of DSPy"
 _TOOL = "a tool call of DSPy"
@@ -45,6 +44,7 @@ class DSPy:
         "dspy.clients.cache",
         "dspy.predict.react",
         "dspy.predict.react_v2",
+        *dspy_code.MODULES,
     )
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
@@ -54,8 +54,8 @@ class DSPy:
                 patches.wrap(module, "Module.acall", around_step(_MODULE, _module))
                 patches.wrap(module, "pretty_print_history", _printed)
             case "tool":
-                patches.wrap(module, "Tool.__call__", _called)
-                patches.wrap(module, "Tool.acall", _called)
+                patches.wrap(module, "Tool.__call__", around_heard_tool(_TOOL, _tool))
+                patches.wrap(module, "Tool.acall", around_heard_tool(_TOOL, _tool))
                 patches.wrap(module, "ToolCalls.ToolCall.execute", _executed)
             case "base_lm":
                 patches.wrap(module, "BaseLM.__call__", _asked)
@@ -66,6 +66,8 @@ class DSPy:
                 patches.wrap(module, "Cache.get", dspy_cache.looked_up)
             case "react" | "react_v2" if hasattr(module, "format_error_for_lm"):
                 patches.wrap(module, "format_error_for_lm", _shown)
+            case "code_interpreter" | "python_interpreter" | "local_interpreter":
+                dspy_code.patch(module, patches)
 
 
 def _module(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Step:
@@ -86,33 +88,6 @@ def _tool(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tool:
     return Tool(tool.name or "tool", dict(kwargs), function=tool.func)
 
 
-_around = around_tool(_TOOL, _tool)
-
-
-def _called(wrapped: Any, tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A call of a tool, beneath DSPy's callbacks: they hear of a served one as of any."""
-    function: Any = getattr(wrapped, "__func__", None)
-    if getattr(function, "__globals__", None) is not vars(sys.modules["dspy.utils.callback"]):
-        return _around(wrapped, tool, args, kwargs)  # somebody else has wrapped it
-    try:
-        return _heard(function.__wrapped__)(tool, *args, **kwargs)
-    except BaseException as error:
-        wrappedruns.step_aside(error)
-        raise
-
-
-@cache
-def _heard(method: Any) -> Any:
-    """A method of tools that is recorded, and then what `with_callbacks` makes of it."""
-
-    def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
-        return _begun(lambda: _tool(args[0], args[1:], kwargs))
-
-    made = wrapping.wrap(method, begin)
-    made.__signature__ = signature(method)  # by which the callbacks are told the arguments
-    return sys.modules["dspy.utils.callback"].with_callbacks(made)
-
-
 def _executed(wrapped: Any, call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Signature of the wrapped: (functions=None), where None are those of the caller's variables."""
     functions = args[0] if args else kwargs.get("functions")
@@ -128,19 +103,9 @@ def _executed(wrapped: Any, call: Any, args: tuple[Any, ...], kwargs: dict[str, 
         return wrapped(*args, **kwargs)
 
     def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrappedruns.Run | None:
-        return _begun(lambda: Tool(name, dict(kwargs), function=function))
+        return begun(_TOOL, lambda: Tool(name, dict(kwargs), function=function))
 
     return wrapped({name: function if function is None else wrapping.wrap(function, begin)})
-
-
-def _begun(describe: Callable[[], Tool]) -> wrappedruns.Run | None:
-    if get_session() is None and border.player() is None:
-        return None
-    with guard(_TOOL):
-        guard.rehearse(_TOOL)
-        tool = describe()
-        return begin_tool(tool.name, tool.input, function=tool.function)
-    return None
 
 
 def _shown(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -19,12 +19,15 @@ from lctl.session import jsonable
 from lctl.session.default import get_session
 from lctl.session.runs import wrappedruns
 from lctl.session.runs.steps import StepScope
+from lctl_integrations import google_adk_artifacts
+from lctl_integrations.google_adk_artifacts import Saving
 
 _AGENT = "a run of an ADK agent"
 _NODE = "a node of an ADK workflow"
 _TOOL = "a tool call of ADK"
 _AGENTS = "google.adk.agents.base_agent"
 _NODES = "google.adk.workflow._base_node"
+_CONTEXT = "google.adk.agents.context"
 #: Modules with a function that calls a tool -> its name. A thread pool is asked for in the run's settings.
 _CALLS = {
     "google.adk.flows.llm_flows.tools._caller": "_call_tool_async",
@@ -46,7 +49,7 @@ class GoogleADK:
 
     name = "google-adk"
     supported = ">=2.13,<3"
-    modules = (_AGENTS, _NODES, *_CALLS)
+    modules = (_AGENTS, _NODES, _CONTEXT, *_CALLS)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == _AGENTS:
@@ -54,6 +57,8 @@ class GoogleADK:
                 patches.wrap(module, f"BaseAgent.{name}", around(_AGENT, _run))
         elif module.__name__ == _NODES:
             patches.wrap(module, "BaseNode.run", around(_NODE, _node))
+        elif module.__name__ == _CONTEXT:
+            patches.wrap(module, "Context.save_artifact", google_adk_artifacts.saved)
         else:
             patches.wrap(module, _CALLS[module.__name__], _called)
 
@@ -121,12 +126,18 @@ def _asked(call: Any) -> dict[str, Any]:
 
 async def _called(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Signature of the wrapped: (tool, args, tool_context, ...)."""
+    tool, input, context = _given(args, kwargs)
+    saving = Saving(context)
     try:
-        result = await _tool_called(wrapped, instance, args, kwargs)
+        with saving.begin():
+            result = await _tool_called(wrapped, instance, args, kwargs)
     except BaseException as error:
+        if isinstance(error, Exception):
+            await saving.repeat()
         step_aside(error)
         raise
-    _handed_over(*_given(args, kwargs))
+    await saving.repeat()
+    _handed_over(tool, input, context)
     return result
 
 
@@ -148,7 +159,8 @@ def _begun(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> wrap
     if _kind_of(tool, _AGENT_TOOLS):
         return begin_subagent(made)
     remote = getattr(getattr(tool, "_mcp_tool", None), "name", None)
-    beside = changeable(actions, context.state)
+    saving = google_adk_artifacts.current()
+    beside = (*changeable(actions, context.state), *(() if saving is None else (saving.saved,)))
     return made._replace(beside=beside, function=getattr(tool, "func", None), mcp=remote).begin()
 
 

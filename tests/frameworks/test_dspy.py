@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from pathlib import Path
 from typing import Any, ClassVar
@@ -128,6 +130,111 @@ class TestDSPy(AtHome):
                 'tool main: weather{"city": "Rome"} = "Sunny in Rome."',
             ]
         )
+
+
+class TestCode(AtHome):
+    """Code of models that an interpreter executes in a process of its own: a rerun starts none."""
+
+    program = Path(__file__).parent / "programs" / "dspy_code.py"
+    integration = "dspy"
+    requires = ("dspy",)
+    environ: ClassVar = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+
+    def answer(self, request: Request) -> Any:
+        return _code(request)
+
+    @staticmethod
+    def outline(events: list[dict[str, Any]]) -> list[str]:
+        """Without the code that DSPy itself executes for its `RLM`, and most of what that reads: both are long."""
+        lines = outlines.outline(events, tokens=False)
+        own = [line for line in lines if "Sandbox side of the dspy facade" not in line]
+        return [re.sub(r"(A long text\. )+", "...", line) for line in own]
+
+    def test_its_log(self, recorded: Recorded) -> None:
+        """What was executed, what it gave, which tools and models it asked."""
+        assert self.outline(recorded.events) == snapshot(
+            [
+                "agent RLM: context, query -> answer",
+                "  chain RLM: Predict(variables_info, repl_history, iteration -> reasoning, code)",
+                "    llm RLM",
+                "  chain RLM: Predict(variables_info, repl_history, iteration -> reasoning, code)",
+                "    llm RLM",
+                "  llm RLM",
+                '  tool RLM: execute_code{"code": "SUBMIT(answer=f\'{found} {n}\')", "variables": {"query": "What of it?"}} = {"final": {"answer": "A sub-answer. 1300"}}',
+                '  tool RLM: execute_code{"code": "n = len(context)\\nfound = llm_query(\'What is it?\')\\nprint(found, weather(city=\'Rome\'))", "variables": {"context": "...", "query": "What of it?"}} = "A sub-answer. Sunny in Rome."',
+                '  tool RLM: weather{"city": "Rome"} = "Sunny in Rome."',
+                "chain main: ProgramOfThought(question -> answer)",
+                "  chain main: ChainOfThought(forward)",
+                "    chain main: Predict(question -> reasoning, generated_code)",
+                "      llm main",
+                "  chain main: ChainOfThought(forward)",
+                "    chain main: Predict(question, final_generated_code, code_output -> reasoning, answer)",
+                "      llm main",
+                '  tool main: execute_code{"code": "x = 1 + 1\\nSUBMIT(x)"} = {"final": {"output": 2}}',
+                'tool main: execute_code{"code": "1 / 0"} = dspy.primitives.code_interpreter.CodeExecutionError',
+                'tool main: execute_code{"code": "SUBMIT(x)"} = {"final": {"output": "Sunny in Oslo."}}',
+                'tool main: execute_code{"code": "n * 2", "variables": {"n": 21}} = 42',
+                'tool main: execute_code{"code": "print("} = SyntaxError',
+                'tool main: execute_code{"code": "weather(city=\'Atlantis\')"} = dspy.primitives.code_interpreter.CodeExecutionError',
+                'tool main: execute_code{"code": "x + \'!\'"} = "Sunny in Oslo.!"',
+                'tool main: execute_code{"code": "x = weather(city=\'Oslo\')\\nprint(x)"} = "Sunny in Oslo."',
+            ]
+        )
+
+    def test_what_it_reads_is_in_the_log_once(self, recorded: Recorded) -> None:
+        """Though an `RLM` gives it to its interpreter with each piece of code."""
+        calls = [event["data"]["input"] for event in recorded.events if event["type"] == "tool_call"]
+        read = [call["variables"] for call in calls if "query" in call.get("variables", {})]
+        assert [set(variables) for variables in read] == [{"context", "query"}, {"query"}]
+
+
+def test_a_fork_puts_another_result_in_the_place_of_executed_codes(tmp_path: Path) -> None:
+    """What code submits and what it prints, without executing it; what comes later is executed."""
+    pytest.importorskip("dspy")
+    program = Path(__file__).parent / "programs" / "dspy_code.py"
+    log, forked = tmp_path / "run.lctl.json", tmp_path / "forked.lctl.json"
+    with ModelServer(seed=1) as server:
+        server.reply(_code, times=None)
+        environ = {
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "DSPY_CACHEDIR": str(tmp_path / "c"),
+            **server.environ,
+        }
+        first = run([*LCTL, "run", "--output", str(log), str(program)], tmp_path, environ, log)
+        assert first.code == 0, first.err
+        thought = next(event for event in first.events if event["type"] == "tool_call")
+        assert thought["data"]["output"] == {"final": {"output": 2}}
+        submitted = 'tool:execute_code={"final": {"output": 3}}'
+        command = [
+            "fork",
+            str(log),
+            "--at",
+            str(thought["seq"]),
+            "--result",
+            f"@{thought['seq']} {submitted}",
+        ]
+        more = ["--tools", "live", "--yes", "-o", str(forked)]
+        again = run([*LCTL, *command, *more], tmp_path, environ, forked)
+        assert again.code == 0, again.err
+        told = [json.loads(one.out) for one in (first, again)]
+    assert (told[0][0], told[1][0]) == ("It is 2.", "It is 3.")
+    assert told[0][1:] == told[1][1:]
+
+
+def _code(request: Request) -> str:
+    """Code for those who ask for code."""
+    asked = request.system.partition("Your output fields are:")[2].partition("All interactions")[0]
+    if "`generated_code`" in asked:
+        return _fields(reasoning="I count.", generated_code="```python\nx = 1 + 1\nSUBMIT(x)\n```")
+    if "`code`" in asked and "A sub-answer." in request.text:
+        return _fields(reasoning="I know.", code="```python\nSUBMIT(answer=f'{found} {n}')\n```")
+    if "`code`" in asked:
+        look = "n = len(context)\nfound = llm_query('What is it?')\nprint(found, weather(city='Rome'))"
+        return _fields(reasoning="I look.", code=f"```python\n{look}\n```")
+    if "`answer`" in asked:
+        number = re.findall(r'"output": (\d+)', request.text)[-1]
+        return _fields(reasoning="It is so.", answer=f"It is {number}.")
+    return "A sub-answer."
 
 
 def test_answers_of_the_cache_on_disk_are_on_the_tape(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +115,28 @@ class TestGoogleADK(Threaded):
         assert [end["interrupts"] for end in ends] == snapshot(
             [[{"tool": "pay", "input": {"amount": 3}, "waits_for": "confirmation"}]]
         )
+
+
+class TestArtifacts(Threaded):
+    """What tools save is there in a rerun, too, which does not run them."""
+
+    program = Path(__file__).parent / "programs" / "adk_artifacts.py"
+    integration = "google.adk"
+    requires = ("google.adk",)
+
+    def answer(self, request: Request) -> Any:
+        """Each tool once, one after another."""
+        done, tools = len(request.tool_results), request.tools
+        if done == len(tools):
+            return "Done."
+        given = {"request": "Write."} if tools[done] == "author" else {"name": "page"}
+        return Reply(tool_calls=[(tools[done], given)])
+
+    def test_who_looks_later_finds_it(self, recorded: Recorded) -> None:
+        """Each version, also of an agent that is a tool, and of a tool that failed."""
+        picture = ["page", 2, "89504e4700"]
+        assert json.loads(recorded.out) == [
+            ["Done.", picture],
+            ["Done.", picture],
+            ["no paper", ["page", 1, "Lost?"]],
+        ]
