@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from lctl.conversation.identity import identity
+from lctl.instrument.codecs.assistants import RUN, RUNS, SUBMIT
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.responses import UNDER_WAY
 from lctl.instrument.drafting import Drafting
@@ -20,9 +21,14 @@ from lctl.instrument.forest import Node
 from lctl.instrument.plans import Plan
 
 #: Operations whose answers the provider keeps, and whose instructions are of one request.
-KEPT = frozenset({"responses", "interactions"})
+KEPT = frozenset({"responses", "interactions", RUN})
 #: Whose answers the provider keeps, with the instructions that the conversation began with.
-KEPT_WHOLE = frozenset({"conversations"})
+KEPT_WHOLE = frozenset({"conversations", SUBMIT})
+
+
+def comes_later(request: ModelRequest) -> bool:
+    """Whether the answer may come by a later request."""
+    return bool(request.params.get("background")) or request.operation in RUNS
 
 
 class Continuing(Drafting):
@@ -89,7 +95,7 @@ class Continuing(Drafting):
     ) -> None:
         """A response has begun in the background, or its answer is there."""
         before = self.begun.pop(id, None)
-        if answer.finish_reason in UNDER_WAY and request.params.get("background"):
+        if answer.finish_reason in UNDER_WAY and comes_later(request):
             small = replace(request, messages=[], params={}, known=None, lead=None, read_from=None)
             self.begun[id] = small, leaf
             plan.undo.append(partial(self.begun.pop, id, None))

@@ -97,6 +97,13 @@ _RESPONSE = re.compile(
     r"|POST [^?#]*/(?:responses/(?=resp_)|interactions/)([^/?#]+)/cancel/?(?:[?#]|$)"
 )
 
+#: Where OpenAI (and Azure) keeps assistants, threads, their messages and runs: what of them is no model call.
+#: LangGraph's have no such ids.
+_THREADS = re.compile(
+    r"(?:GET|POST|DELETE) [^?#]*/(?:threads/thread_[^?#]*|assistants/asst_[^/?#]+"
+    r"|(?:v1|openai|projects/[^/?#]+)/(?:threads|assistants))/?(?:[?#]|$)"
+)
+
 #: What libraries ask there once a process, and keep: Ollama for a model (litellm, in the thread of any call).
 _SHARED = re.compile(r"POST [^?#]*/api/show/?(?:[?#]|$)")
 
@@ -144,7 +151,14 @@ def response_of(method: str, url: str) -> str | None:
 
 def is_kept(method: str, url: str) -> bool:
     """Whether every recording holds such an exchange, which is no model call."""
-    return is_about_models(method, url) or response_of(method, url) is not None
+    return (
+        is_about_models(method, url) or response_of(method, url) is not None or is_about_threads(method, url)
+    )
+
+
+def is_about_threads(method: str, url: str) -> bool:
+    """Whether OpenAI is asked for, or told, something of an assistant or a thread that it keeps."""
+    return _THREADS.match(f"{method} {url}") is not None
 
 
 def is_shared(method: str, url: str) -> bool:

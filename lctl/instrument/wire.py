@@ -146,6 +146,10 @@ def begin(seen: Seen, http: str, headers: Any, body: bytes | None) -> Attempt | 
 def _plain(session: LCTLSession, method: str, url: str) -> PlainExchange:
     id = traffic.response_of(method, url)
     if id is None:
+        if traffic.is_about_threads(method, url):
+            from lctl.instrument.threadtraffic import ThreadExchange
+
+            return ThreadExchange(session)
         return PlainExchange(session)
     from lctl.instrument.background import Poll  # here: few programs have any
 

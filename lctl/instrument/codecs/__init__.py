@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lctl.instrument.codecs.anthropic import Anthropic
+from lctl.instrument.codecs.assistants import Assistants
 from lctl.instrument.codecs.bedrock import Bedrock
 from lctl.instrument.codecs.cohere import Cohere
 from lctl.instrument.codecs.cohere1 import Cohere1
@@ -38,6 +39,7 @@ _CODECS: tuple[Codec, ...] = (
     Cohere1(),
     DashScope(),
     Mistral(),
+    Assistants(),
     Prompted(),
     TextGeneration(),  # last: some of its places are any path
 )
@@ -81,6 +83,8 @@ _ENDINGS = (
     "/count-tokens",
     "/conversations",
     "/feature-extraction",
+    "/runs",
+    "/submit_tool_outputs",
 )
 # A program calls few URLs, each very often.
 _known: dict[str, tuple[Codec, str]] = {}
