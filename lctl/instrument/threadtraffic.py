@@ -2,7 +2,8 @@
 
 Each request about them is a plain exchange, kept in every recording. Messages that are put into a thread
 become part of the prompt of the run that reads them. The request that tells how a run has ended is in a
-step of its own, with its tokens and the calls it asks for; what the run has said comes with the thread's messages.
+step of its own, with its tokens and the calls it asks for; what the run has said comes with the thread's
+messages.
 """
 
 from __future__ import annotations
