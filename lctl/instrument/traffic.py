@@ -104,6 +104,9 @@ _THREADS = re.compile(
     r"|(?:v1|openai|projects/[^/?#]+)/(?:threads|assistants))/?(?:[?#]|$)"
 )
 
+#: Live sessions with a model over a WebSocket: OpenAI's Realtime and Responses, Google's Live.
+_LIVE = re.compile(r"wss?://[^?#]*(?:/realtime|/responses|BidiGenerateContent\w*)/?(?:[?#]|$)")
+
 #: What libraries ask there once a process, and keep: Ollama for a model (litellm, in the thread of any call).
 _SHARED = re.compile(r"POST [^?#]*/api/show/?(?:[?#]|$)")
 
@@ -151,9 +154,14 @@ def response_of(method: str, url: str) -> str | None:
 
 def is_kept(method: str, url: str) -> bool:
     """Whether every recording holds such an exchange, which is no model call."""
-    return (
-        is_about_models(method, url) or response_of(method, url) is not None or is_about_threads(method, url)
-    )
+    if is_about_models(method, url) or response_of(method, url) is not None:
+        return True
+    return is_about_threads(method, url) or is_live(url)
+
+
+def is_live(url: str) -> bool:
+    """Whether a live session with a model is opened there."""
+    return url.startswith("ws") and _LIVE.match(url) is not None
 
 
 def is_about_threads(method: str, url: str) -> bool:
