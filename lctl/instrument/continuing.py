@@ -14,6 +14,7 @@ from typing import Any
 
 from lctl.conversation.identity import identity
 from lctl.instrument.codecs.assistants import RUN, RUNS, SUBMIT
+from lctl.instrument.codecs.bedrockagents import INVOKE
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 from lctl.instrument.codecs.responses import UNDER_WAY
 from lctl.instrument.drafting import Drafting
@@ -24,6 +25,8 @@ from lctl.instrument.plans import Plan
 KEPT = frozenset({"responses", "interactions", RUN})
 #: Whose answers the provider keeps, with the instructions that the conversation began with.
 KEPT_WHOLE = frozenset({"conversations", SUBMIT})
+#: Whose conversations have names that the program gives them.
+NAMED = frozenset({INVOKE})
 
 
 def comes_later(request: ModelRequest) -> bool:

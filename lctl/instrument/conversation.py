@@ -14,7 +14,7 @@ from lctl.conversation.identity import identity, marks, references
 from lctl.instrument.codecs.assistants import RUNS
 from lctl.instrument.codecs.bodies import read_object
 from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
-from lctl.instrument.continuing import KEPT, KEPT_WHOLE, Continuing, comes_later
+from lctl.instrument.continuing import KEPT, KEPT_WHOLE, NAMED, Continuing, comes_later
 from lctl.instrument.forest import Forest, Node
 from lctl.instrument.plans import Plan
 from lctl.instrument.prefixes import SMALL, Prefixes, locate
@@ -210,6 +210,8 @@ class Conversations(Continuing):
                 self._set_tip(plan, request.continues, tip)
         if request.operation in RUNS:
             self.threads.note_answer(answer, request)
+        if request.operation in NAMED and request.continues is not None:
+            self._set_tip(plan, request.continues, tip)
         if answer.conversation is not None:
             self._set_tip(plan, answer.conversation, tip)
         return plan.drafts, ids

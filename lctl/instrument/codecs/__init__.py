@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from lctl.instrument.codecs.anthropic import Anthropic
 from lctl.instrument.codecs.assistants import Assistants
 from lctl.instrument.codecs.bedrock import Bedrock
+from lctl.instrument.codecs.bedrockagents import BedrockAgents
 from lctl.instrument.codecs.cohere import Cohere
 from lctl.instrument.codecs.cohere1 import Cohere1
 from lctl.instrument.codecs.dashscope import DashScope
@@ -34,6 +35,7 @@ _CODECS: tuple[Codec, ...] = (
     Interactions(),
     Bedrock(),
     InvokeModel(),
+    BedrockAgents(),
     Ollama(),
     Cohere(),
     Cohere1(),
@@ -85,6 +87,7 @@ _ENDINGS = (
     "/feature-extraction",
     "/runs",
     "/submit_tool_outputs",
+    "/text",
 )
 # A program calls few URLs, each very often.
 _known: dict[str, tuple[Codec, str]] = {}
@@ -115,8 +118,8 @@ def find(method: str, url: str, headers: Mapping[str, str]) -> tuple[Codec, str]
 
 
 def _ends_with_a_name(path: str) -> bool:
-    """Of a conversation, of a model, or of a host that has one model at its root."""
-    return "/conversations/" in path or "/models/" in path or path.count("/") == 2
+    """Of a conversation, of a model, of an agent's session, or of a host that has one model at its root."""
+    return "/conversations/" in path or "/models/" in path or "/agents/" in path or path.count("/") == 2
 
 
 __all__ = ["Codec", "ModelAnswer", "ModelRequest", "find"]
