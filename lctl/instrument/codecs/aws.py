@@ -79,6 +79,19 @@ def from_base64(text: str) -> bytes:
         return b""
 
 
+def frame(kind: str, payload: dict[str, Any]) -> bytes:
+    """One event of that type."""
+    named = ((":event-type", kind), (":content-type", "application/json"), (":message-type", "event"))
+    headers = b"".join(
+        bytes([len(name)]) + name.encode() + b"\x07" + len(value).to_bytes(2, "big") + value.encode()
+        for name, value in named
+    )
+    body = orjson.dumps(payload)
+    head = (16 + len(headers) + len(body)).to_bytes(4, "big") + len(headers).to_bytes(4, "big")
+    made = head + zlib.crc32(head).to_bytes(4, "big") + headers + body
+    return made + zlib.crc32(made).to_bytes(4, "big")
+
+
 def with_payload(frame: bytes, payload: bytes) -> bytes:
     """The frame as it would be with another payload."""
     size = _size_of_headers(frame)

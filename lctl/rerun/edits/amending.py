@@ -13,7 +13,7 @@ from typing import Any
 from lctl.instrument.codecs.bodies import read_object
 from lctl.patch import Before, Edit, Unaddressed, change, rewrite
 from lctl.patch.edits import Segment
-from lctl.rerun.edits import contents, stepedits
+from lctl.rerun.edits import contents, converse, stepedits
 from lctl.rerun.edits.texts import change_in, change_text
 
 _CONVERSATIONS = {
@@ -24,7 +24,13 @@ _CONVERSATIONS = {
     "cohere.chat": "messages",
     "ollama.chat": "messages",
 }
-_NAMED_IN_URLS = ("generate_content", "generate_content.count_tokens", "embed_content")
+_NAMED_IN_URLS = (
+    "generate_content",
+    "generate_content.count_tokens",
+    "embed_content",
+    "converse",
+    "invoke_model",
+)
 _SYSTEM_ROLES = ("system", "developer")
 #: Models that refuse `max_tokens` for chat completions.
 _REASONING = re.compile(r"(o\d|gpt-[5-9])")
@@ -49,7 +55,7 @@ def amend(operation: str, body: bytes, edits: Sequence[Edit]) -> bytes:
 
 
 def is_of_url(operation: str, edit: Edit) -> bool:
-    """Whether what an edit changes stands in the URL of such a request: Google's models."""
+    """Whether what an edit changes stands in the URL of such a request: models of Google and Bedrock."""
     return edit.root == "model" and operation in _NAMED_IN_URLS
 
 
@@ -62,6 +68,8 @@ def amended(operation: str, document: dict[str, Any], edit: Edit) -> dict[str, A
     kind = operation.partition(".input_tokens")[0].partition(".count_tokens")[0]
     if kind == "generate_content" and edit.root in contents.EDITORS:
         return contents.EDITORS[edit.root](document, edit)
+    if kind == "converse" and edit.root in converse.EDITORS:
+        return converse.EDITORS[edit.root](document, edit)
     return _EDITORS[edit.root](kind, document, edit)
 
 
