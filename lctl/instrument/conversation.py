@@ -202,6 +202,7 @@ class Conversations(Continuing):
             if agents.asks:
                 agents.answered(prompt.place.top, message)
         keeps = request.operation in KEPT or request.operation in KEPT_WHOLE or "thread" in request.params
+        keeps = keeps or comes_later(request)
         if answer.response_id and keeps:
             self._set_tip(plan, answer.response_id, tip)
             if self.begun or comes_later(request):

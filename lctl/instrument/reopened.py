@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lctl.instrument.codecs.assistants import RUNS
 from lctl.instrument.codecs.responses import UNDER_WAY
+from lctl.instrument.continuing import LATER
 from lctl.record.recorder import Draft
 from lctl.session.found import TREE, empty_tree, found_events
 
@@ -27,7 +27,7 @@ def learn(conversations: Conversations, session: LCTLSession) -> None:
             tree.append(event)
             continue
         if kind == "step_start" and (
-            (data.get("params") or {}).get("background") or data.get("operation") in RUNS
+            (data.get("params") or {}).get("background") or data.get("operation") in LATER
         ):
             begun[event["seq"]] = data
         elif kind == "step_end" and data.get("response_id"):

@@ -90,11 +90,12 @@ _MODELS = re.compile(
     r"|POST [^?#]*/api/show/?(?:[?#]|$)"
 )
 
-#: Where OpenAI gives what it keeps of a response, Google of an interaction, and where that is cancelled. The
-#: answer of one begun in the background comes there.
+#: Where OpenAI gives what it keeps of a response, Google of an interaction, Replicate of a prediction, and
+#: where that is cancelled. The answer of one begun in the background comes there.
 _RESPONSE = re.compile(
-    r"GET [^?#]*/(?:responses/(?=resp_)|interactions/)([^/?#]+)/?(?:[?#]|$)"
-    r"|POST [^?#]*/(?:responses/(?=resp_)|interactions/)([^/?#]+)/cancel/?(?:[?#]|$)"
+    r"GET [^?#]*/(?:responses/(?=resp_)|interactions/|v1/predictions/(?=\w{20}))([^/?#]+)/?(?:[?#]|$)"
+    r"|POST [^?#]*/(?:responses/(?=resp_)|interactions/|v1/predictions/(?=\w{20}))([^/?#]+)"
+    r"/cancel/?(?:[?#]|$)"
 )
 
 #: Where OpenAI (and Azure) keeps assistants, threads, their messages and runs: what of them is no model call.

@@ -24,6 +24,7 @@ from lctl.instrument.codecs.ollama import Ollama
 from lctl.instrument.codecs.openai import OpenAI
 from lctl.instrument.codecs.paths import path_of
 from lctl.instrument.codecs.prompted import Prompted
+from lctl.instrument.codecs.replicate import Replicate
 from lctl.instrument.codecs.tgi import TextGeneration
 from lctl.instrument.codecs.watsonx import Watsonx
 
@@ -43,6 +44,7 @@ _CODECS: tuple[Codec, ...] = (
     Mistral(),
     Assistants(),
     Prompted(),
+    Replicate(),
     TextGeneration(),  # last: some of its places are any path
 )
 
@@ -88,6 +90,7 @@ _ENDINGS = (
     "/runs",
     "/submit_tool_outputs",
     "/text",
+    "/predictions",
 )
 # A program calls few URLs, each very often.
 _known: dict[str, tuple[Codec, str]] = {}

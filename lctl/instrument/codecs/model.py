@@ -68,6 +68,7 @@ class ModelAnswer:
         error: {status, type, code, message} when the call failed, also inside a 200 stream.
         conversation: id of the conversation that the provider keeps and the answer is in, where the request
             need not know it (threads of OpenAI's Assistants).
+        followed_at: where the provider sends what comes of an answer that is not there yet, as a stream.
         complete: the terminal event of the protocol was seen.
         events: data events of a stream, pings and [DONE] not counted.
     """
@@ -82,6 +83,7 @@ class ModelAnswer:
     embedding: dict[str, int] | None = None
     error: dict[str, Any] | None = None
     conversation: str | None = None
+    followed_at: str | None = None
     complete: bool = True
     events: int | None = None
 
