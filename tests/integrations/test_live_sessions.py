@@ -386,3 +386,30 @@ def test_google_live(log: Any) -> None:
     [tool] = log.of("tool_call")
     assert (tool["tool"], tool["input"]) == ("weather", {"city": "Rome"})
     assert SOUND not in log.path.read_text()
+
+
+def test_secrets(log: Any) -> None:
+    """One that comes in pieces is in none of them, and not in the message; the key in Google's address."""
+    key = "sk-proj-" + "MaNyChUnKs0123456789abcdefGH"
+    pieces = ["Your key: ", key[:20], key[20:], ", keep it."]
+    answer = item("item_1", "assistant", {"type": "output_text", "text": "".join(pieces)})
+
+    def serve(line: Line) -> None:
+        line.say(session())
+        line.hear("type", "response.create")
+        line.say(event("response.created", response=response("resp_1")))
+        place = {"response_id": "resp_1", "item_id": "item_1", "output_index": 0, "content_index": 0}
+        line.say(*[event("response.output_text.delta", delta=piece, **place) for piece in pieces])
+        line.say(event("response.done", response=response("resp_1", "completed", answer)))
+
+    with serving(serve) as url:
+        client = openai.OpenAI(api_key=key, base_url=f"{url}/v1")
+        with client.realtime.connect(model="gpt-realtime", extra_query={"api_key": key}) as live:
+            live.response.create()
+            for said in live:
+                if said.type == "response.done":
+                    break
+    assert log.of("message")[-1]["content"].startswith("Your key: [redacted:")
+    whole = log.path.read_text()
+    assert key[:20] not in whole
+    assert key[20:] not in whole
