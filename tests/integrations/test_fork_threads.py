@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from lctl import LCTLSession
+from lctl.codec import open_log
 from lctl.rerun.forks.forking import fork_block
 
 RUN = {"assistant_id": "asst_1", "instructions": "Be brief.", "temperature": 0.7}
@@ -83,3 +84,61 @@ def test_tools_of_an_assistant_are_its_own(tmp_path: Path, server: Any, make: An
         program(server.url)
     [why] = block.certificate.unaddressed
     assert "the run has its assistant's tools" in why
+
+
+def streamed(entries: list[dict[str, Any]]) -> list[bytes]:
+    """A conversation's response in events, with a call of a function in two pieces."""
+    events: list[dict[str, Any]] = [{"type": "conversation.response.started", "conversation_id": "c"}]
+    for index, entry in enumerate(entries):
+        said = str(entry.get("content") or entry.get("arguments"))
+        key = "content" if "content" in entry else "arguments"
+        kind = entry["type"].replace("message.output", "message.output.delta").replace("call", "call.delta")
+        for piece in (said[:4], said[4:]):
+            events.append({**entry, "type": kind, "id": f"e{index}", "output_index": index, key: piece})
+    events.append({"type": "conversation.response.done", "usage": {"prompt_tokens": 1}})
+    return [f"event: {one['type']}\ndata: {json.dumps(one)}\n\n".encode() for one in events]
+
+
+ASKS = [
+    {"type": "message.output", "role": "assistant", "model": "m", "content": "Let me look."},
+    {"type": "function.call", "name": "read", "tool_call_id": "t1", "arguments": '{"path": "a.txt"}'},
+]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_answers_of_conversations(tmp_path: Path, server: Any, make: Any, stream: bool) -> None:
+    """In entries, or in events; nothing is sent. Read as the SDK reads them, where it is there."""
+    events: Any = None
+    if stream:
+        events = pytest.importorskip("mistralai.client.models").ConversationEvents
+
+    def program(url: str) -> tuple[str, str]:
+        sent = httpx.post(f"{url}/v1/conversations", json={**CONVERSATION, "stream": stream})
+        if not stream:
+            entries = sent.json()["outputs"]
+        else:
+            lines = [line[6:] for line in sent.text.splitlines() if line.startswith("data: ")]
+            assert all(
+                events.model_validate({"event": (one := json.loads(line))["type"], "data": one})
+                for line in lines
+            )
+            entries = map(json.loads, lines)
+        entries = list(entries)
+        text = "".join(one.get("content", "") for one in entries)
+        return text, "".join(one.get("arguments", "") for one in entries)
+
+    whole = {"object": "conversation.response", "conversation_id": "c", "outputs": ASKS, "usage": {}}
+    server.replies = [make.Reply(chunks=streamed(ASKS)) if stream else make.Reply(whole)]
+    recording = tmp_path / "recording.lctl.json"
+    with LCTLSession("recorded", recording):
+        assert program(server.url) == ("Let me look.", '{"path": "a.txt"}')
+    count = len(server.requests)
+    [at] = [event.seq for event in open_log(recording).events() if event.type == "exchange"]
+    for edit, said in [
+        ("answer.content+=Now.", ("Let me look. Now.", '{"path": "a.txt"}')),
+        ("answer.tool_calls[0].input.path=b.txt", ("Let me look.", '{"path": "b.txt"}')),
+        ("answer=Done.", ("Done.", "")),
+    ]:
+        with fork_block(recording, at, set=[f"@{at} {edit}"]), LCTLSession("again"):
+            assert program(server.url) == said
+    assert len(server.requests) == count

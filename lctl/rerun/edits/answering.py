@@ -12,7 +12,17 @@ from lctl.instrument.codecs import find as find_codec
 from lctl.instrument.codecs.bodies import loads
 from lctl.instrument.codecs.sse import read_stream
 from lctl.patch import Unaddressed
-from lctl.rerun.dialects import chat, cohere, converse, google, interactions, messages, ollama, responses
+from lctl.rerun.dialects import (
+    chat,
+    cohere,
+    conversations,
+    converse,
+    google,
+    interactions,
+    messages,
+    ollama,
+    responses,
+)
 from lctl.rerun.dialects.dialect import Answer, Dialect, Whole
 
 
@@ -71,4 +81,5 @@ _DIALECTS = {
     "cohere.chat": cohere.DIALECT,
     "ollama.chat": ollama.DIALECT,
     "converse": converse.DIALECT,
+    "conversations": conversations.DIALECT,
 }
