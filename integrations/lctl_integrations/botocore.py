@@ -12,12 +12,15 @@ from urllib.parse import quote
 from lctl.instrument.patches import PatchSet, Wrapper
 from lctl.instrument.sdks import logical_call
 
-#: Operations of bedrock-runtime that ask a model -> end of their path.
+#: Services, and the operations of them that ask a model -> end of their path.
+_SERVICES = frozenset({"bedrock-runtime", "bedrock-agent-runtime"})
 _OPERATIONS = {
     "Converse": "converse",
     "ConverseStream": "converse-stream",
     "InvokeModel": "invoke",
     "InvokeModelWithResponseStream": "invoke-with-response-stream",
+    "InvokeAgent": "text",
+    "InvokeInlineAgent": "",
 }
 
 
@@ -37,7 +40,7 @@ def _of_models(call: Wrapper) -> Wrapper:
 
     def wrapper(wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         name = args[0] if args else kwargs.get("operation_name")
-        if name not in _OPERATIONS or client.meta.service_model.service_name != "bedrock-runtime":
+        if name not in _OPERATIONS or client.meta.service_model.service_name not in _SERVICES:
             return wrapped(*args, **kwargs)
         return call(wrapped, client, args, kwargs)
 
@@ -47,7 +50,19 @@ def _of_models(call: Wrapper) -> Wrapper:
 def _describe(client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, str] | None:
     name = args[0] if args else kwargs["operation_name"]
     given = args[1] if len(args) > 1 else kwargs.get("api_params")
-    model = given.get("modelId") if isinstance(given, dict) else None
+    if not isinstance(given, dict):
+        return None
+    if name == "InvokeInlineAgent":
+        return "POST", f"{client.meta.endpoint_url}/agents/{_quoted(given, 'sessionId')}"
+    if name == "InvokeAgent":
+        of = f"agents/{_quoted(given, 'agentId')}/agentAliases/{_quoted(given, 'agentAliasId')}"
+        at = f"sessions/{_quoted(given, 'sessionId')}/{_OPERATIONS[name]}"
+        return "POST", f"{client.meta.endpoint_url}/{of}/{at}"
+    model = given.get("modelId")
     if not isinstance(model, str):
         return None
     return "POST", f"{client.meta.endpoint_url}/model/{quote(model, safe='')}/{_OPERATIONS[name]}"
+
+
+def _quoted(given: dict[str, Any], name: str) -> str:
+    return quote(str(given.get(name)), safe="")

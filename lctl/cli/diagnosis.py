@@ -50,7 +50,6 @@ _UNSEEN = {
     "grpcio": "gRPC",
     "pycurl": "libcurl",
     "websocket-client": "WebSockets",
-    "websockets": "WebSockets",
 }
 
 

@@ -158,7 +158,8 @@ def _print(screen: Screen, report: dict[str, Any]) -> None:
     screen.line(
         "  ",
         (
-            "never recorded: WebSockets, gRPC, raw sockets" + (f"; installed here: {some}" if some else ""),
+            "never recorded: WebSockets (but live sessions with a model), gRPC, raw sockets"
+            + (f"; installed here: {some}" if some else ""),
             "dim",
         ),
     )

@@ -117,6 +117,13 @@ def attempt_error(attempt: Attempt, answer: ModelAnswer | None) -> dict[str, Any
     return _error_data(kind, message, facts)
 
 
+def status_error(said: dict[str, Any]) -> dict[str, Any]:
+    """Of what a provider reports that was no attempt of HTTP."""
+    kind = taxonomy.of_status(said.get("status") or 0, said)
+    facts = {key: said[key] for key in ("type", "code") if said.get(key) is not None}
+    return _error_data(kind, str(said.get("message") or "an error")[:2000], facts)
+
+
 def sdk_error(attempt: Attempt | None, error: BaseException | None) -> dict[str, Any] | None:
     """Of the `error` event of an SDK that raised at a good answer. The call stands as answered."""
     if error is None or attempt is None or is_cancellation(error):

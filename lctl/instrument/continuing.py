@@ -13,16 +13,28 @@ from functools import partial
 from typing import Any
 
 from lctl.conversation.identity import identity
+from lctl.instrument.codecs.assistants import RUN, RUNS, SUBMIT
+from lctl.instrument.codecs.bedrockagents import INVOKE
 from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
+from lctl.instrument.codecs.replicate import PREDICTIONS
 from lctl.instrument.codecs.responses import UNDER_WAY
 from lctl.instrument.drafting import Drafting
 from lctl.instrument.forest import Node
 from lctl.instrument.plans import Plan
 
 #: Operations whose answers the provider keeps, and whose instructions are of one request.
-KEPT = frozenset({"responses", "interactions"})
+KEPT = frozenset({"responses", "interactions", RUN})
 #: Whose answers the provider keeps, with the instructions that the conversation began with.
-KEPT_WHOLE = frozenset({"conversations"})
+KEPT_WHOLE = frozenset({"conversations", SUBMIT})
+#: Whose answers may come by a later request, whatever was asked.
+LATER = frozenset({*RUNS, PREDICTIONS})
+#: Whose conversations have names that the program gives them.
+NAMED = frozenset({INVOKE})
+
+
+def comes_later(request: ModelRequest) -> bool:
+    """Whether the answer may come by a later request."""
+    return bool(request.params.get("background")) or request.operation in LATER
 
 
 class Continuing(Drafting):
@@ -89,12 +101,19 @@ class Continuing(Drafting):
     ) -> None:
         """A response has begun in the background, or its answer is there."""
         before = self.begun.pop(id, None)
-        if answer.finish_reason in UNDER_WAY and request.params.get("background"):
+        if answer.finish_reason in UNDER_WAY and comes_later(request):
             small = replace(request, messages=[], params={}, known=None, lead=None, read_from=None)
-            self.begun[id] = small, leaf
-            plan.undo.append(partial(self.begun.pop, id, None))
+            self._begun_as(plan, id, (small, leaf))
+            if answer.followed_at is not None:
+                self._begun_as(plan, answer.followed_at, self.begun[id])
         if before is not None:
             plan.undo.append(partial(self.begun.__setitem__, id, before))
+            for name in [name for name, one in self.begun.items() if one is before]:
+                plan.undo.append(partial(self.begun.__setitem__, name, self.begun.pop(name)))
+
+    def _begun_as(self, plan: Plan, name: str, asked: tuple[ModelRequest, str | None]) -> None:
+        self.begun[name] = asked
+        plan.undo.append(partial(self.begun.pop, name, None))
 
     def _copy(self, plan: Plan, node: Node, parent: Node) -> Node:
         """Plan the event of a message that says what another one does."""

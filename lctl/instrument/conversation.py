@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.clock import Clock, system_clock
 from lctl.conversation.identity import identity, marks, references
+from lctl.instrument.codecs.assistants import RUNS
 from lctl.instrument.codecs.bodies import read_object
 from lctl.instrument.codecs.model import Codec, ModelAnswer, ModelRequest
-from lctl.instrument.continuing import KEPT, KEPT_WHOLE, Continuing
+from lctl.instrument.continuing import KEPT, KEPT_WHOLE, NAMED, Continuing, comes_later
 from lctl.instrument.forest import Forest, Node
 from lctl.instrument.plans import Plan
 from lctl.instrument.prefixes import SMALL, Prefixes, locate
 from lctl.instrument.spelling import Spelling
 from lctl.instrument.subagents import SubAgents
+from lctl.instrument.threads import Threads
 from lctl.instrument.toolcalls import ToolCalls
 from lctl.instrument.toolsets import ToolSets
 from lctl.record.recorder import Draft
@@ -50,6 +52,7 @@ class Conversations(Continuing):
         self._blobs = self._graphs.blobs
         self._told = []
         self.toolsets = ToolSets()
+        self.threads = Threads()
         self._pending: Plan | None = None  # not known to be written yet
         self._agents = SubAgents()
         self._spelling = Spelling()
@@ -84,6 +87,9 @@ class Conversations(Continuing):
             step: the step the model call happens in.
         """
         plan = self._begin(first_seq, agent, step)
+        if request.operation in RUNS:
+            tip = self._tips.get(request.continues or "")
+            self.threads.complete(plan, request, is_led=tip is None or tip.place.top in self._led)
         used = self._graphs.used or marked() is not None
         graph = self._follow_graphs(plan, request) if used else None
         if request.continues is not None:
@@ -196,13 +202,25 @@ class Conversations(Continuing):
             if agents.asks:
                 agents.answered(prompt.place.top, message)
         keeps = request.operation in KEPT or request.operation in KEPT_WHOLE or "thread" in request.params
+        keeps = keeps or comes_later(request)
         if answer.response_id and keeps:
             self._set_tip(plan, answer.response_id, tip)
-            if self.begun or request.params.get("background"):
+            if self.begun or comes_later(request):
                 self._note_begun(plan, answer, answer.response_id, request, leaf)
             if "conversation" in request.params and request.continues is not None:
                 self._set_tip(plan, request.continues, tip)
+        if request.operation in RUNS:
+            self.threads.note_answer(answer, request)
+        if request.operation in NAMED and request.continues is not None:
+            self._set_tip(plan, request.continues, tip)
+        if answer.conversation is not None:
+            self._set_tip(plan, answer.conversation, tip)
         return plan.drafts, ids
+
+    def is_tip(self, name: str, leaf: str | None) -> bool:
+        """Whether nothing follows that message in a conversation that the provider keeps."""
+        tip = self._tips.get(name)
+        return tip is None or tip.id == leaf
 
     def fields_below(self, leaf: str | None) -> dict[str, Any]:
         """What messages below this one have beside what they say."""

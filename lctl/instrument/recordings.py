@@ -85,6 +85,12 @@ def recording_of(session: LCTLSession) -> Recording:
     return recording
 
 
+def awaits(session: LCTLSession, url: str) -> bool:
+    """Whether an answer that has begun is sent there, as a stream."""
+    recording: Recording | None = session.__dict__.get("_recording")
+    return recording is not None and url in recording.conversations.begun
+
+
 def _begun(session: LCTLSession, before: Recording | None) -> Recording:
     """Of threads whose first calls come at once the first one's stands: two would not know of each other's
     messages. No lock: a call may be made within the recording of an event."""

@@ -29,6 +29,7 @@ TRANSPORTS = {
     "urllib3": "lctl.instrument.transports.urllib3:Urllib3",
     "requests": "lctl.instrument.transports.requests:Requests",
     "http.client": "lctl.instrument.transports.httpclient:HttpClient",
+    "websockets": "lctl.instrument.transports.websockets:Websockets",
     "dspy._vendor.lm15": "lctl.instrument.transports.lm15:Lm15",
 }
 OURS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lctl.instrument.codecs.responses import UNDER_WAY
+from lctl.instrument.continuing import LATER
 from lctl.record.recorder import Draft
 from lctl.session.found import TREE, empty_tree, found_events
 
@@ -25,7 +26,9 @@ def learn(conversations: Conversations, session: LCTLSession) -> None:
         if kind in TREE:
             tree.append(event)
             continue
-        if kind == "step_start" and (data.get("params") or {}).get("background"):
+        if kind == "step_start" and (
+            (data.get("params") or {}).get("background") or data.get("operation") in LATER
+        ):
             begun[event["seq"]] = data
         elif kind == "step_end" and data.get("response_id"):
             start = begun.pop(event.get("step"), None)

@@ -91,14 +91,26 @@ class _Frames:
         return frames, list(accumulate(map(len, frames)))
 
     def read(self, event: bytes) -> Any:
-        return loads_or_none(aws.payload_of(event))
+        payload = aws.payload_of(event)
+        value = loads_or_none(payload)
+        return value if value is not None else _bare(payload)
 
     def write(self, event: bytes, data: bytes) -> bytes:
+        if _bare(payload := aws.payload_of(event)) is not None and loads_or_none(payload) is None:
+            data = str(orjson.loads(data)["text"]).encode()
         return aws.with_payload(event, data)
 
     def clean(self, redactor: Redactor, event: bytes) -> bytes:
         """What is no JSON is a picture's or a voice's bytes."""
         return event
+
+
+def _bare(payload: bytes) -> dict[str, Any] | None:
+    """What an agent of Bedrock says, which is no JSON; None of a picture's or a voice's bytes."""
+    try:
+        return {"text": payload.decode()}
+    except UnicodeDecodeError:
+        return None
 
 
 FRAMES = _Frames()

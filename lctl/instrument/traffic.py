@@ -90,12 +90,23 @@ _MODELS = re.compile(
     r"|POST [^?#]*/api/show/?(?:[?#]|$)"
 )
 
-#: Where OpenAI gives what it keeps of a response, Google of an interaction, and where that is cancelled. The
-#: answer of one begun in the background comes there.
+#: Where OpenAI gives what it keeps of a response, Google of an interaction, Replicate of a prediction, and
+#: where that is cancelled. The answer of one begun in the background comes there.
 _RESPONSE = re.compile(
-    r"GET [^?#]*/(?:responses/(?=resp_)|interactions/)([^/?#]+)/?(?:[?#]|$)"
-    r"|POST [^?#]*/(?:responses/(?=resp_)|interactions/)([^/?#]+)/cancel/?(?:[?#]|$)"
+    r"GET [^?#]*/(?:responses/(?=resp_)|interactions/|v1/predictions/(?=\w{20}))([^/?#]+)/?(?:[?#]|$)"
+    r"|POST [^?#]*/(?:responses/(?=resp_)|interactions/|v1/predictions/(?=\w{20}))([^/?#]+)"
+    r"/cancel/?(?:[?#]|$)"
 )
+
+#: Where OpenAI (and Azure) keeps assistants, threads, their messages and runs: what of them is no model call.
+#: LangGraph's have no such ids.
+_THREADS = re.compile(
+    r"(?:GET|POST|DELETE) [^?#]*/(?:threads/thread_[^?#]*|assistants/asst_[^/?#]+"
+    r"|(?:v1|openai|projects/[^/?#]+)/(?:threads|assistants))/?(?:[?#]|$)"
+)
+
+#: Live sessions with a model over a WebSocket: OpenAI's Realtime and Responses, Google's Live.
+_LIVE = re.compile(r"wss?://[^?#]*(?:/realtime|/responses|BidiGenerateContent\w*)/?(?:[?#]|$)")
 
 #: What libraries ask there once a process, and keep: Ollama for a model (litellm, in the thread of any call).
 _SHARED = re.compile(r"POST [^?#]*/api/show/?(?:[?#]|$)")
@@ -144,7 +155,19 @@ def response_of(method: str, url: str) -> str | None:
 
 def is_kept(method: str, url: str) -> bool:
     """Whether every recording holds such an exchange, which is no model call."""
-    return is_about_models(method, url) or response_of(method, url) is not None
+    if is_about_models(method, url) or response_of(method, url) is not None:
+        return True
+    return is_about_threads(method, url) or is_live(url)
+
+
+def is_live(url: str) -> bool:
+    """Whether a live session with a model is opened there."""
+    return url.startswith("ws") and _LIVE.match(url) is not None
+
+
+def is_about_threads(method: str, url: str) -> bool:
+    """Whether OpenAI is asked for, or told, something of an assistant or a thread that it keeps."""
+    return _THREADS.match(f"{method} {url}") is not None
 
 
 def is_shared(method: str, url: str) -> bool:

@@ -15,6 +15,7 @@ from lctl.instrument import codecs, settings, traffic
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.calls import Call, NoModelCall, current_call, set_call
 from lctl.instrument.plain import PlainExchange
+from lctl.instrument.recordings import awaits
 from lctl.instrument.suppress import silenced
 from lctl.session import ownports
 from lctl.session.default import get_session, has_ended, is_enabled, running
@@ -116,7 +117,7 @@ def other(session: LCTLSession, method: str, url: str) -> Seen | None:
         call.saw_other_traffic = True
     if traffic.count(method, url):
         return None
-    if settings.full or method == SPAWN or traffic.is_kept(method, url):
+    if settings.full or method == SPAWN or traffic.is_kept(method, url) or awaits(session, url):
         return session, method, url, None, ""
     return None
 
@@ -144,8 +145,12 @@ def begin(seen: Seen, http: str, headers: Any, body: bytes | None) -> Attempt | 
 
 
 def _plain(session: LCTLSession, method: str, url: str) -> PlainExchange:
-    id = traffic.response_of(method, url)
+    id = url if awaits(session, url) else traffic.response_of(method, url)
     if id is None:
+        if traffic.is_about_threads(method, url):
+            from lctl.instrument.threadtraffic import ThreadExchange
+
+            return ThreadExchange(session)
         return PlainExchange(session)
     from lctl.instrument.background import Poll  # here: few programs have any
 

@@ -48,7 +48,8 @@ class WireRequest(NamedTuple):
         lane: the lane it is made in, and its `number` among that lane's exchanges; 0 if a recording set up
             as this process is would not hold it (see `kind`).
         editable: whether the transport can send another body in its place.
-        kind: "model"; "http" for plain traffic; "telemetry" or "suppressed" for what is never recorded.
+        kind: "model"; "http" for plain traffic; "telemetry" or "suppressed" for what is never recorded,
+            "live session" for a WebSocket of a model, which cannot be served.
     """
 
     http: str

@@ -15,6 +15,8 @@ Data = Mapping[str, Any]
 
 #: Types of a part whose `text` is what the message says.
 _TEXT = frozenset({"text", "output_text", "input_text", "summary_text"})
+#: Whose `transcript` is.
+_SPOKEN = frozenset({"input_audio", "output_audio", "audio"})
 _REASONING = frozenset({"thinking", "reasoning", "reasoning_text", "redacted_thinking", "thought"})
 _CALLS = frozenset(
     {"tool_use", "server_tool_use", "mcp_tool_use", "function_call", "custom_tool_call", "mcp_call"}
@@ -162,8 +164,8 @@ def _words(part: Any) -> str:
     if _kind(part) in _TEXT or "type" not in part:
         text = part.get("text")
         return text if isinstance(text, str) else "".join(_words(one) for one in cited(part))
-    refusal = part.get("refusal")
-    return refusal if isinstance(refusal, str) else ""
+    said = part.get("transcript") if _kind(part) in _SPOKEN else part.get("refusal")
+    return said if isinstance(said, str) else ""
 
 
 def cited(part: Data) -> list[Any]:

@@ -19,6 +19,7 @@ import urllib3
 from lctl import LCTLSession
 from lctl.codec import open_log
 from lctl.errors import RerunStopped
+from lctl.instrument.codecs import aws
 from lctl.instrument.structure import call_tool
 from lctl.rerun.block import rerun
 from lctl.rerun.forks.forking import fork_block
@@ -113,12 +114,43 @@ def interactions(url: str, stream: bool = False) -> Said:
     return text, [(name, json.loads(arguments)) for name in names]
 
 
+def converse(url: str, stream: bool = False) -> Said:
+    """Not signed, as with a key of Bedrock's own."""
+    parameters = {"inputSchema": {"json": PARAMETERS}}
+    body = {
+        "system": [{"text": SYSTEM}],
+        "messages": [{"role": "user", "content": [{"text": ASKED}]}],
+        "toolConfig": {"tools": [{"toolSpec": {"name": "read_file", "description": "Reads.", **parameters}}]},
+        "inferenceConfig": {"temperature": 0.7, "maxTokens": 100},
+    }
+    ending = "converse-stream" if stream else "converse"
+    sent = httpx.post(f"{url}/model/us.amazon.nova-lite-v1%3A0/{ending}", json=body).raise_for_status()
+    if not stream:
+        blocks = sent.json()["output"]["message"]["content"]
+        calls = [block["toolUse"] for block in blocks if "toolUse" in block]
+        return "".join(block.get("text", "") for block in blocks), [
+            (one["name"], one["input"]) for one in calls
+        ]
+    frames = aws.read_frames(sent.content)
+    deltas = [event["delta"] for kind, event in frames if kind == "contentBlockDelta"]
+    names = [event["start"]["toolUse"]["name"] for kind, event in frames if kind == "contentBlockStart"]
+    given = "".join(delta["toolUse"]["input"] for delta in deltas if "toolUse" in delta)
+    assert frames[-1][0] == "metadata"
+    return "".join(delta.get("text", "") for delta in deltas), [(name, json.loads(given)) for name in names]
+
+
 def _events(response: httpx.Response) -> list[Any]:
     lines = response.raise_for_status().text.splitlines()
     return [json.loads(line[5:]) for line in lines if line.startswith("data:") and "[DONE]" not in line]
 
 
-PROGRAMS = {"google": google, "cohere": cohere, "ollama": ollama, "interactions": interactions}
+PROGRAMS: dict[str, Callable[..., Said]] = {
+    "google": google,
+    "cohere": cohere,
+    "ollama": ollama,
+    "interactions": interactions,
+    "converse": converse,
+}
 
 
 class Bench:
@@ -160,6 +192,8 @@ def system(body: Body) -> str:
     if "input" in body:
         return str(body.get("system_instruction") or "")
     instruction = body.get("systemInstruction") or {"parts": []}
+    if "system" in body or "inferenceConfig" in body:
+        return "".join(block["text"] for block in body.get("system", ()))
     said = [one["content"] for one in body.get("messages", ()) if one["role"] == "system"]
     return "".join([part["text"] for part in instruction["parts"]] or said)
 
@@ -172,10 +206,16 @@ def messages(body: Body) -> list[tuple[str, str]]:
         roles = {"user_input": "user", "model_output": "assistant"}
         steps = body["input"]
         return [(roles[one["type"]], "".join(part["text"] for part in one["content"])) for one in steps]
+    if "inferenceConfig" in body:
+        said = body["messages"]
+        return [(one["role"], "".join(block["text"] for block in one["content"])) for one in said]
     return [(one["role"], one["content"]) for one in body["messages"] if one["role"] != "system"]
 
 
 def tools(body: Body) -> list[Body]:
+    if "toolConfig" in body:
+        specs = [tool["toolSpec"] for tool in body["toolConfig"]["tools"]]
+        return [{**spec, "parameters": spec["inputSchema"]["json"]} for spec in specs]
     groups = body.get("tools", [])
     return [
         one for group in groups for one in group.get("functionDeclarations") or [group.get("function", group)]
@@ -183,11 +223,16 @@ def tools(body: Body) -> list[Body]:
 
 
 def setting(body: Body, *names: str) -> Any:
-    places = (body.get("generationConfig"), body.get("generation_config"), body.get("options"), body)
+    places: tuple[Any, ...] = (
+        body.get("generationConfig"),
+        body.get("generation_config"),
+        body.get("options"),
+    )
+    places += (body.get("inferenceConfig"), body)
     return [place[name] for place in places if place for name in names if name in place]
 
 
-LIMITS = ("max_tokens", "maxOutputTokens", "num_predict", "max_output_tokens")
+LIMITS = ("max_tokens", "maxOutputTokens", "num_predict", "max_output_tokens", "maxTokens")
 REQUESTS: dict[str, Callable[[Body], Any]] = {
     "prompt.system+=Ask first.": lambda body: system(body) == f"{SYSTEM} Ask first.",
     "prompt.system=Be brief.": lambda body: system(body) == "Be brief.",
@@ -210,7 +255,7 @@ REQUESTS: dict[str, Callable[[Body], Any]] = {
     "tools.read_file.parameters.properties.path.description=Where": lambda body: (
         tools(body)[0]["parameters"]["properties"]["path"].get("description") == "Where"
     ),
-    "del tools.read_file": lambda body: "tools" not in body,
+    "del tools.read_file": lambda body: not {"tools", "toolConfig"} & body.keys(),
     'tools[+]={"type": "function", "function": {"name": "look"}}': lambda body: (
         [tool["name"] for tool in tools(body)] == ["read_file", "look"]
     ),
@@ -330,7 +375,7 @@ def test_failures_have_the_providers_form(bench: Bench, provider: str) -> None:
     with pytest.raises(httpx.HTTPStatusError) as caught:
         bench.fork(program, bench.answered, result=["http!=429: slow down"])
     body = caught.value.response.json()
-    said = body if provider == "cohere" else body["error"]
+    said = body if provider in ("cohere", "converse") else body["error"]
     assert (said if isinstance(said, str) else said["message"]) == "slow down"
 
 
@@ -363,3 +408,49 @@ def test_another_result_for_one_of_two_calls_without_ids(bench: Bench, ask: Call
     first = next(event.seq for event in events if event.type == "tool_call")
     said, _ = bench.fork(program, first, result=["tool:read_file=Gone."])
     assert said == ["Gone.", "B"]
+
+
+def nova(url: str) -> str:
+    """In Nova's own form, streamed: each event in base64."""
+    body = {"schemaVersion": "messages-v1", "messages": [{"role": "user", "content": [{"text": ASKED}]}]}
+    sent = httpx.post(f"{url}/model/amazon.nova-lite-v1/invoke-with-response-stream", json=body)
+    events = [event for _, event in aws.read_frames(sent.raise_for_status().content)]
+    deltas = [event["contentBlockDelta"]["delta"] for event in events if "contentBlockDelta" in event]
+    return "".join(delta.get("text", "") for delta in deltas)
+
+
+def test_answers_in_base64_are_others(bench: Bench) -> None:
+    bench.server.reset()
+    bench.server.reply("Hello there.", times=None)
+    assert bench.record(nova) == "Hello there."
+    said, bodies = bench.fork(nova, bench.answered, set=[f"@{bench.answered} answer.content+=Bye."])
+    assert (said, bodies) == ("Hello there. Bye.", [])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_signed_requests_get_other_answers(bench: Bench, stream: bool) -> None:
+    """By boto3, which signs them: what is sent cannot be another, what comes back can."""
+    boto3 = pytest.importorskip("boto3")
+
+    def program(url: str) -> str:
+        given = {"aws_access_key_id": "test", "aws_secret_access_key": "test", "region_name": "us-east-1"}
+        client = boto3.client("bedrock-runtime", endpoint_url=url, **given)
+        said = {"modelId": "m", "messages": [{"role": "user", "content": [{"text": ASKED}]}]}
+        if not stream:
+            return str(client.converse(**said)["output"]["message"]["content"][0]["text"])
+        deltas = [event.get("contentBlockDelta") for event in client.converse_stream(**said)["stream"]]
+        return "".join(one["delta"]["text"] for one in deltas if one)
+
+    bench.server.reset()
+    bench.server.reply("Hello there.", times=None)
+    assert bench.record(program) == "Hello there."
+    said, bodies = bench.fork(program, bench.answered, result={"model": {"content": "Done."}})
+    assert (said, bodies) == ("Done.", [])
+    with pytest.raises(RerunStopped, match="signed"):
+        bench.fork(program, 0, set=["prompt.system=Be brief."])
+
+
+def test_another_model_of_bedrock(bench: Bench) -> None:
+    bench.record(converse)
+    bench.fork(converse, 0, set=["model=us.amazon.nova-pro-v1:0"])
+    assert bench.server.requests[-1].path == "/model/us.amazon.nova-pro-v1%3A0/converse"

@@ -157,6 +157,15 @@ SPREAD: list[tuple[str, dict[str, Any], Any]] = [
         {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]},
         lambda text: {"candidates": [{"content": {"parts": [argument(text)]}}]},
     ),
+    (
+        "/v1/threads/thread_1/runs",
+        {"assistant_id": "a", "stream": True},
+        lambda text: {
+            "object": "thread.message.delta",
+            "id": "m",
+            "delta": {"content": [{"index": 0, "type": "text", "text": {"value": text}}]},
+        },
+    ),
     ("/v1/completions", {"prompt": "Hi", "stream": True}, lambda text: {"value": text}),
 ]
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lctl.instrument.codecs.anthropic import Anthropic
+from lctl.instrument.codecs.assistants import Assistants
 from lctl.instrument.codecs.bedrock import Bedrock
+from lctl.instrument.codecs.bedrockagents import BedrockAgents
 from lctl.instrument.codecs.cohere import Cohere
 from lctl.instrument.codecs.cohere1 import Cohere1
 from lctl.instrument.codecs.dashscope import DashScope
@@ -22,6 +24,7 @@ from lctl.instrument.codecs.ollama import Ollama
 from lctl.instrument.codecs.openai import OpenAI
 from lctl.instrument.codecs.paths import path_of
 from lctl.instrument.codecs.prompted import Prompted
+from lctl.instrument.codecs.replicate import Replicate
 from lctl.instrument.codecs.tgi import TextGeneration
 from lctl.instrument.codecs.watsonx import Watsonx
 
@@ -33,12 +36,15 @@ _CODECS: tuple[Codec, ...] = (
     Interactions(),
     Bedrock(),
     InvokeModel(),
+    BedrockAgents(),
     Ollama(),
     Cohere(),
     Cohere1(),
     DashScope(),
     Mistral(),
+    Assistants(),
     Prompted(),
+    Replicate(),
     TextGeneration(),  # last: some of its places are any path
 )
 
@@ -81,6 +87,10 @@ _ENDINGS = (
     "/count-tokens",
     "/conversations",
     "/feature-extraction",
+    "/runs",
+    "/submit_tool_outputs",
+    "/text",
+    "/predictions",
 )
 # A program calls few URLs, each very often.
 _known: dict[str, tuple[Codec, str]] = {}
@@ -111,8 +121,8 @@ def find(method: str, url: str, headers: Mapping[str, str]) -> tuple[Codec, str]
 
 
 def _ends_with_a_name(path: str) -> bool:
-    """Of a conversation, of a model, or of a host that has one model at its root."""
-    return "/conversations/" in path or "/models/" in path or path.count("/") == 2
+    """Of a conversation, of a model, of an agent's session, or of a host that has one model at its root."""
+    return "/conversations/" in path or "/models/" in path or "/agents/" in path or path.count("/") == 2
 
 
 __all__ = ["Codec", "ModelAnswer", "ModelRequest", "find"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -33,9 +33,18 @@ def read_stream(body: bytes) -> list[dict[str, Any]]:
 
 def read_frames(body: bytes) -> list[tuple[str, dict[str, Any]]]:
     """(type of the event or exception, payload) of the whole frames in `body`."""
+    return _frames(body, payload_of)
+
+
+def open_frames(body: bytes) -> list[tuple[str, dict[str, Any]]]:
+    """The same of what seals texts, and not events, in base64: agents. They stay in it."""
+    return _frames(body, lambda frame: frame[12 + _size_of_headers(frame) : -4])
+
+
+def _frames(body: bytes, payload_in: Callable[[bytes], bytes]) -> list[tuple[str, dict[str, Any]]]:
     frames: list[tuple[str, dict[str, Any]]] = []
     for frame in split_frames(body):
-        payload = loads_or_none(payload_of(frame))
+        payload = loads_or_none(payload_in(frame))
         if isinstance(payload, dict):
             headers = _read_headers(frame[12 : 12 + _size_of_headers(frame)])
             frames.append((headers.get(":event-type") or headers.get(":exception-type") or "", payload))
@@ -68,6 +77,19 @@ def from_base64(text: str) -> bytes:
         return base64.b64decode(text)
     except ValueError:
         return b""
+
+
+def frame(kind: str, payload: dict[str, Any]) -> bytes:
+    """One event of that type."""
+    named = ((":event-type", kind), (":content-type", "application/json"), (":message-type", "event"))
+    headers = b"".join(
+        bytes([len(name)]) + name.encode() + b"\x07" + len(value).to_bytes(2, "big") + value.encode()
+        for name, value in named
+    )
+    body = orjson.dumps(payload)
+    head = (16 + len(headers) + len(body)).to_bytes(4, "big") + len(headers).to_bytes(4, "big")
+    made = head + zlib.crc32(head).to_bytes(4, "big") + headers + body
+    return made + zlib.crc32(made).to_bytes(4, "big")
 
 
 def with_payload(frame: bytes, payload: bytes) -> bytes:

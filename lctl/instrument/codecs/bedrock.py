@@ -103,7 +103,7 @@ class Bedrock(DocumentCodec):
 
     def read_body(self, operation: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelAnswer:
         if aws.is_event_stream(headers):
-            return _read_frames(aws.read_frames(body))
+            return read_frames(aws.read_frames(body))
         whole = loads_or_none(body)
         if not isinstance(whole, dict):
             return ModelAnswer(complete=False)
@@ -124,7 +124,8 @@ def _read_whole(whole: dict[str, Any]) -> ModelAnswer:
     return answer
 
 
-def _read_frames(frames: list[tuple[str, dict[str, Any]]]) -> ModelAnswer:
+def read_frames(frames: list[tuple[str, dict[str, Any]]]) -> ModelAnswer:
+    """The answer of a stream, as far as it came."""
     role, reason, usage = "assistant", None, None
     blocks: dict[int, _Block] = {}
     error: dict[str, Any] | None = None

@@ -34,7 +34,7 @@ _SNAKE = {
     "code_execution_result", "video_metadata",
 }  # fmt: skip
 #: Google leaves what the model thought out of the output, and takes in what was cached.
-_COUNTS = {
+COUNTS = {
     "input": ("promptTokenCount", "toolUsePromptTokenCount"),
     "output": ("candidatesTokenCount", "thoughtsTokenCount"),
     "cache_read": ("cachedContentTokenCount",),
@@ -243,7 +243,7 @@ def _read_events(events: list[dict[str, Any]]) -> ModelAnswer:
         answer.finish_reasons.append(reasons.get(index))
     answer.finish_reason = answer.finish_reasons[0] if answer.finish_reasons else blocked
     answer.complete = bool(blocked) or (bool(reasons) and all(reasons.values()))
-    answer.tokens = sum_tokens(answer.usage, _COUNTS)
+    answer.tokens = sum_tokens(answer.usage, COUNTS)
     return answer
 
 
@@ -258,7 +258,7 @@ def _counted(whole: dict[str, Any]) -> ModelAnswer:
     answer = ModelAnswer(embedding={"count": len(rows), "dimensions": len(values) if values else 0})
     usage = whole.get("usageMetadata")
     if isinstance(usage, dict):
-        answer.usage, answer.tokens = usage, sum_tokens(usage, _COUNTS)
+        answer.usage, answer.tokens = usage, sum_tokens(usage, COUNTS)
     counts = [row.get("token_count") for row in objects([row.get("statistics") for row in predicted])]
     known = [count for count in counts if type(count) is int]
     if known and len(known) == len(predicted):

@@ -148,22 +148,26 @@ def _tokens(usage: Any) -> dict[str, int] | None:
     return tokens
 
 
-def _read_events(status: int, events: list[dict[str, Any]]) -> ModelAnswer:
+def put_together(events: list[dict[str, Any]]) -> dict[str, Any]:
+    """The response that a stream says, as far as it came; with its counts, where it was ended."""
     whole: dict[str, Any] = {}
     entries: dict[tuple[Any, Any], dict[str, Any]] = {}
-    failure: dict[str, Any] | None = None
     for event in events:
         kind = str(event.get("type"))
         if kind == "conversation.response.started":
             whole["conversation_id"] = event.get("conversation_id")
         elif kind == "conversation.response.done":
             whole["usage"] = event.get("usage") or {}
-        elif kind == "conversation.response.error":
-            failure = event
-        elif "id" in event:
+        elif "id" in event and kind != "conversation.response.error":
             place = event.get("output_index"), event["id"]
             _add(entries.setdefault(place, {"type": _TYPES.get(kind, kind)}), kind, event)
-    answer = _read_whole({**whole, "outputs": list(entries.values())})
+    return {**whole, "outputs": list(entries.values())}
+
+
+def _read_events(status: int, events: list[dict[str, Any]]) -> ModelAnswer:
+    whole = put_together(events)
+    failure = next((one for one in events if one.get("type") == "conversation.response.error"), None)
+    answer = _read_whole(whole)
     answer.complete = "usage" in whole and failure is None
     answer.events = len(events)
     if failure is not None:

@@ -66,6 +66,9 @@ class ModelAnswer:
             uses none.
         usage: the provider's own numbers, as reported.
         error: {status, type, code, message} when the call failed, also inside a 200 stream.
+        conversation: id of the conversation that the provider keeps and the answer is in, where the request
+            need not know it (threads of OpenAI's Assistants).
+        followed_at: where the provider sends what comes of an answer that is not there yet, as a stream.
         complete: the terminal event of the protocol was seen.
         events: data events of a stream, pings and [DONE] not counted.
     """
@@ -79,6 +82,8 @@ class ModelAnswer:
     usage: Mapping[str, Any] | None = None
     embedding: dict[str, int] | None = None
     error: dict[str, Any] | None = None
+    conversation: str | None = None
+    followed_at: str | None = None
     complete: bool = True
     events: int | None = None
 

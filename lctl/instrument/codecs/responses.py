@@ -17,8 +17,8 @@ from lctl.instrument.codecs.model import ModelAnswer, ModelRequest
 
 _NOT_PARAMS = frozenset({"input", "model", "tools", "instructions", "previous_response_id", "stream"})
 _FINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
-#: What a response says of itself while it goes on in the background.
-UNDER_WAY = frozenset({"queued", "in_progress"})
+#: What a response, or a prediction of Replicate's, says of itself while it goes on in the background.
+UNDER_WAY = frozenset({"queued", "in_progress", "starting", "processing"})
 _SUBJECTS = ("input", "prompt", "previous_response_id", "conversation")
 
 

@@ -12,6 +12,7 @@ _PLACES: dict[str, tuple[tuple[str, str | None], ...]] = {
     "cache_read": (
         ("prompt_tokens_details", "cached_tokens"),
         ("input_tokens_details", "cached_tokens"),
+        ("input_token_details", "cached_tokens"),  # of OpenAI's Realtime
         ("cache_read_input_tokens", None),
         ("prompt_cache_hit_tokens", None),
         ("prompt_token_details", "cached_tokens"),  # Mistral

@@ -27,6 +27,9 @@ _REASONS = {
                      "max_tokens": "incomplete", "max_output_tokens": "incomplete"},
     "cohere": {"stop": "COMPLETE", "tool_calls": "TOOL_CALL", "length": "MAX_TOKENS",
                "max_tokens": "MAX_TOKENS"},
+    "converse": {"stop": "end_turn", "completed": "end_turn", "tool_calls": "tool_use",
+                 "length": "max_tokens", "max_output_tokens": "max_tokens",
+                 "content_filter": "content_filtered", "refusal": "content_filtered"},
     "ollama": {"tool_calls": "stop", "max_tokens": "length"},
 }  # fmt: skip
 

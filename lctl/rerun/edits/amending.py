@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from lctl.instrument.codecs.assistants import RUN
 from lctl.instrument.codecs.bodies import read_object
 from lctl.patch import Before, Edit, Unaddressed, change, rewrite
 from lctl.patch.edits import Segment
-from lctl.rerun.edits import contents, stepedits
+from lctl.rerun.edits import contents, converse, stepedits
 from lctl.rerun.edits.texts import change_in, change_text
 
 _CONVERSATIONS = {
@@ -23,14 +24,25 @@ _CONVERSATIONS = {
     "interactions": "input",
     "cohere.chat": "messages",
     "ollama.chat": "messages",
+    "conversations": "inputs",
+    RUN: "additional_messages",
 }
-_NAMED_IN_URLS = ("generate_content", "generate_content.count_tokens", "embed_content")
+_NAMED_IN_URLS = (
+    "generate_content",
+    "generate_content.count_tokens",
+    "embed_content",
+    "converse",
+    "invoke_model",
+)
 _SYSTEM_ROLES = ("system", "developer")
 #: Models that refuse `max_tokens` for chat completions.
 _REASONING = re.compile(r"(o\d|gpt-[5-9])")
 #: What a request to Ollama says beside its options.
 _OF_OLLAMA = frozenset({"options", "format", "keep_alive", "think", "stream", "template", "raw", "suffix",
     "images", "logprobs", "top_logprobs", "truncate", "dimensions"})  # fmt: skip
+#: What a request to Mistral's conversations says beside its completion args.
+_OF_CONVERSATIONS = frozenset({"agent_id", "agent_version", "store", "stream", "name", "description",
+    "metadata", "handoff_execution", "guardrails", "completion_args"})  # fmt: skip
 # What a request without tools may not say either.
 _OF_TOOLS = ("tools", "functions", "tool_choice", "parallel_tool_calls", "function_call")
 
@@ -49,7 +61,7 @@ def amend(operation: str, body: bytes, edits: Sequence[Edit]) -> bytes:
 
 
 def is_of_url(operation: str, edit: Edit) -> bool:
-    """Whether what an edit changes stands in the URL of such a request: Google's models."""
+    """Whether what an edit changes stands in the URL of such a request: models of Google and Bedrock."""
     return edit.root == "model" and operation in _NAMED_IN_URLS
 
 
@@ -62,11 +74,13 @@ def amended(operation: str, document: dict[str, Any], edit: Edit) -> dict[str, A
     kind = operation.partition(".input_tokens")[0].partition(".count_tokens")[0]
     if kind == "generate_content" and edit.root in contents.EDITORS:
         return contents.EDITORS[edit.root](document, edit)
+    if kind == "converse" and edit.root in converse.EDITORS:
+        return converse.EDITORS[edit.root](document, edit)
     return _EDITORS[edit.root](kind, document, edit)
 
 
 def _model(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
-    if "model" not in document:
+    if "model" not in document and not (kind == RUN and edit.operator == "="):
         raise Unaddressed("the request names no model in its body")
     return change_in(document, ("model",), edit)
 
@@ -82,6 +96,8 @@ def _params(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
     inside = ("options",) if kind.startswith("ollama.") and name not in _OF_OLLAMA else ()
     if kind == "interactions" and name not in document and name not in stepedits.TOP:
         inside = ("generation_config",)
+    if kind == "conversations" and name not in document and name not in _OF_CONVERSATIONS:
+        inside = ("completion_args",)
     return change_in(document, (*inside, name, *edit.path[1:]), edit)
 
 
@@ -91,6 +107,8 @@ def _limit(kind: str, document: dict[str, Any], name: str) -> str:
         return "max_output_tokens"
     if kind.startswith("ollama."):
         return "num_predict"
+    if kind == RUN:
+        return "max_completion_tokens"
     if kind != "chat.completions":
         return "max_tokens"
     for known in ("max_completion_tokens", "max_tokens"):
@@ -109,6 +127,10 @@ def _prompt(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
         return change_text(document, ("system",), edit)
     if kind not in _CONVERSATIONS:
         raise Unaddressed(f"a request for {kind} has no system prompt")
+    if kind == RUN and edit.operator == "+=" and not document.get("instructions"):
+        return change_text(document, ("additional_instructions",), edit)  # behind the assistant's own
+    if kind in ("conversations", RUN):
+        return change_text(document, ("instructions",), edit)
     key = _CONVERSATIONS[kind]
     said = document.get(key)
     messages = said if isinstance(said, list) else []
@@ -138,6 +160,9 @@ def _message(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
         raise Unaddressed(f"a request for {kind} has no messages")
     which, *inside = edit.path
     messages = document.get(key)
+    if kind == RUN and messages is None and isinstance(which, Before):
+        messages = []
+        document = {**document, key: messages}
     if isinstance(messages, str):  # the short form of one message of the user
         if inside == ["content"] and which in (0, -1, "user") and edit.operator != "del":
             return change_text(document, (key,), edit)
@@ -187,6 +212,10 @@ def _tools(kind: str, document: dict[str, Any], edit: Edit) -> dict[str, Any]:
     key = "functions" if "functions" in document and "tools" not in document else "tools"
     which, *inside = edit.path
     tools = document.get(key)
+    if kind == RUN and not isinstance(tools, list):
+        raise Unaddressed(
+            "the run has its assistant's tools; it takes others by body.tools=[...], all of them"
+        )
     if isinstance(which, Before):
         tool = stepedits.tool_of(edit.value) if kind == "interactions" else edit.value
         return change({**document, key: tools or []}, (key, which), "=", tool)  # type: ignore[no-any-return]

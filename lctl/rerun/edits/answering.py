@@ -7,11 +7,22 @@ Whatever else the response says (ids, usage, reasoning, signatures) stays as rec
 
 from __future__ import annotations
 
+from lctl.instrument.codecs import aws
 from lctl.instrument.codecs import find as find_codec
 from lctl.instrument.codecs.bodies import loads
 from lctl.instrument.codecs.sse import read_stream
 from lctl.patch import Unaddressed
-from lctl.rerun.dialects import chat, cohere, google, interactions, messages, ollama, responses
+from lctl.rerun.dialects import (
+    chat,
+    cohere,
+    conversations,
+    converse,
+    google,
+    interactions,
+    messages,
+    ollama,
+    responses,
+)
 from lctl.rerun.dialects.dialect import Answer, Dialect, Whole
 
 
@@ -30,6 +41,8 @@ def gathered(operation: str, body: bytes) -> Whole:
         ValueError: it is no stream of this operation.
     """
     speaking = dialect(operation)
+    if "amazon" in speaking.streamed_as:
+        return speaking.gather([{"kind": kind, "event": event} for kind, event in aws.read_frames(body)])
     if "ndjson" in speaking.streamed_as:
         return speaking.gather([loads(line) for line in body.splitlines() if line.strip()])
     return speaking.gather(read_stream(body)[0])
@@ -67,4 +80,6 @@ _DIALECTS = {
     "interactions": interactions.DIALECT,
     "cohere.chat": cohere.DIALECT,
     "ollama.chat": ollama.DIALECT,
+    "converse": converse.DIALECT,
+    "conversations": conversations.DIALECT,
 }

@@ -15,8 +15,8 @@ from lctl.patch.edits import Segment
 from lctl.rerun.edits.texts import change_in, change_text
 
 Document = dict[str, Any]
-#: Where a URL names the model.
-_MODEL = re.compile(r"(?<=odels/)([^/:?#]+)(?=:)")
+#: Where a URL names the model: Google's, Bedrock's.
+_MODEL = re.compile(r"(?<=odels/)([^/:?#]+)(?=:)|(?<=/model/)([^/?#]+)(?=/(?:converse|invoke))")
 #: What a request says beside its generation config.
 _BESIDE = (
     "contents",
@@ -40,7 +40,7 @@ def edit_model(url: str, edit: Edit) -> str:
     found = _MODEL.search(url)
     if found is None or edit.operator == "del":
         raise Unaddressed("the URL of the request names no model that could be another")
-    old = {"model": unquote(found[1])}
+    old = {"model": unquote(found[0])}
     new = str(change(old, ("model",), edit.operator, edit.value)["model"]).removeprefix("models/")
     return url[: found.start()] + quote(new, safe="") + url[found.end() :]
 

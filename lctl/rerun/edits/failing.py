@@ -67,7 +67,7 @@ def error_body(operation: str, status: int, message: str) -> bytes:
     if operation in ("generate_content", "embed_content", "generate_content.count_tokens", "interactions"):
         error = {"code": status, "message": said, "status": _GOOGLE.get(status, "UNKNOWN")}
         return orjson.dumps({"error": error})
-    if operation.startswith("cohere."):
+    if operation.startswith(("cohere.", "converse", "invoke_model", "agents.")):
         return orjson.dumps({"message": said})
     if operation.startswith("ollama."):
         return orjson.dumps({"error": said})

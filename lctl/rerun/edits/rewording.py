@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lctl.instrument.codecs.paths import path_of
 from lctl.patch import Edit, Unaddressed, change
+from lctl.rerun.dialects.converse import sealed
 from lctl.rerun.edits import answering, failing
 from lctl.session.border import RecordedError, WireRequest
 
@@ -36,9 +38,6 @@ def whole_of(operation: str, recorded: EditedAnswer) -> dict[str, Any]:
     from lctl.instrument.codecs.bodies import read_object
 
     body = b"".join(recorded.chunks)
-    kind = recorded.headers.get("content-type", "")
-    if "amazon.eventstream" in kind:
-        raise Unaddressed("an answer in AWS event stream frames can only be replaced by a failure")
     if not _is_stream(recorded):
         return read_object(body)
     return answering.gathered(operation, body)
@@ -46,7 +45,7 @@ def whole_of(operation: str, recorded: EditedAnswer) -> dict[str, Any]:
 
 def _is_stream(answer: EditedAnswer) -> bool:
     kind = answer.headers.get("content-type", "")
-    return "event-stream" in kind or "ndjson" in kind
+    return "event-stream" in kind or "ndjson" in kind or "amazon.eventstream" in kind
 
 
 def given_whole(value: Any, old: dict[str, Any]) -> dict[str, Any]:
@@ -78,7 +77,10 @@ def spoken(
         counted = isinstance(options, dict) and options.get("include_usage") is True
         speaking = answering.dialect(operation)
         headers["content-type"] = headers.get("content-type", speaking.streamed_as)
-        return EditedAnswer(200, headers, tuple(speaking.stream(whole, counted)))
+        pieces = speaking.stream(whole, counted)
+        if path_of(request.url).endswith("/invoke-with-response-stream"):
+            pieces = sealed(pieces)
+        return EditedAnswer(200, headers, tuple(pieces))
     headers["content-type"] = headers.get("content-type", "application/json")
     return EditedAnswer(200, headers, (_json(whole, recorded),))
 

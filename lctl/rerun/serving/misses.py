@@ -55,7 +55,9 @@ def of_exchange(matcher: Matcher, match: Match, request: WireRequest, policy: st
 def of_unrecorded(request: WireRequest, host: str) -> str:
     """Why traffic that is no model call was refused."""
     why = (
-        "was made where the program asked that nothing be recorded"
+        "opens a live session with a model (a WebSocket): reruns do not serve those"
+        if request.kind == "live session"
+        else "was made where the program asked that nothing be recorded"
         if request.kind == "suppressed"
         else "is no model call, and this recording holds model calls only ('lctl run' records all)"
     )

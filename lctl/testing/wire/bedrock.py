@@ -28,23 +28,29 @@ def complete(call: Call) -> dict[str, Any]:
 
 def stream(call: Call) -> Iterator[bytes]:
     """The response as frames."""
-    yield frame("messageStart", {"role": "assistant"})
+    for kind, payload in events(call):
+        yield frame(kind, payload)
+
+
+def events(call: Call) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each event of it, by its name."""
+    yield "messageStart", {"role": "assistant"}
     for index, block in enumerate(_blocks(call)):
         at = {"contentBlockIndex": index}
         if "toolUse" in block:
             tool = {key: value for key, value in block["toolUse"].items() if key != "input"}
-            yield frame("contentBlockStart", {**at, "start": {"toolUse": tool}})
+            yield "contentBlockStart", {**at, "start": {"toolUse": tool}}
             for piece in cut_json(orjson.dumps(block["toolUse"]["input"]).decode()):
-                yield frame("contentBlockDelta", {**at, "delta": {"toolUse": {"input": piece}}})
+                yield "contentBlockDelta", {**at, "delta": {"toolUse": {"input": piece}}}
         elif "reasoningContent" in block:
             said = block["reasoningContent"]["reasoningText"]["text"]
-            yield frame("contentBlockDelta", {**at, "delta": {"reasoningContent": {"text": said}}})
+            yield "contentBlockDelta", {**at, "delta": {"reasoningContent": {"text": said}}}
         else:
             for piece in pieces(call.reply):
-                yield frame("contentBlockDelta", {**at, "delta": {"text": piece}})
-        yield frame("contentBlockStop", at)
-    yield frame("messageStop", {"stopReason": _reason(call.reply)})
-    yield frame("metadata", {"usage": _usage(call), "metrics": {"latencyMs": 12}})
+                yield "contentBlockDelta", {**at, "delta": {"text": piece}}
+        yield "contentBlockStop", at
+    yield "messageStop", {"stopReason": _reason(call.reply)}
+    yield "metadata", {"usage": _usage(call), "metrics": {"latencyMs": 12}}
 
 
 def frame(kind: str, payload: dict[str, Any]) -> bytes:

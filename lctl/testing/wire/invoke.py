@@ -1,4 +1,4 @@
-"""Bedrock's InvokeModel: Anthropic's messages, chat completions, or Llama's text, as the body asks."""
+"""Bedrock's InvokeModel: Anthropic's messages, Nova's, chat completions or Llama's text, as the body asks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from lctl.testing.wire import bedrock, chat, messages
 from lctl.testing.wire.call import Call, pieces
 
 CONTENT_TYPE = bedrock.CONTENT_TYPE
+_NOVA = frozenset({"schemaVersion", "inferenceConfig", "toolConfig"})
 
 
 def complete(call: Call) -> dict[str, Any]:
@@ -34,6 +35,8 @@ def _wire(call: Call) -> Any:
     body = call.request.body
     if "anthropic_version" in body:
         return messages
+    if "messages" in body and (_NOVA & body.keys() or "nova" in call.request.path):
+        return bedrock
     return chat if "messages" in body else None
 
 
@@ -43,6 +46,10 @@ def _events(call: Call) -> Iterator[dict[str, Any]]:
         said = pieces(call.reply) or [""]
         for number, piece in enumerate(said, 1):
             yield _text(call, piece, last=number == len(said))
+        return
+    if wire is bedrock:
+        for kind, payload in bedrock.events(call):
+            yield {kind: payload}
         return
     for sent in wire.stream(call):
         data = sent.partition(b"data: ")[2]
