@@ -11,19 +11,20 @@ from lctl.codec import open_log
 from lctl.testing import ModelServer
 from tests.unit.rerun.commands import ASKING, Run
 
-PROGRAM = (
-    ASKING
-    + """
+PROGRAM = """
+import os
+
 for number in range(2):
     there, here = os.pipe()
     if not os.fork():
+        from asking import answer
+
         os.write(here, answer([{"role": "user", "content": f"Who is child {number}?"}]).encode())
         os._exit(number)
     os.close(here)
     said = os.read(there, 1000).decode()
     print(said, os.waitstatus_to_exitcode(os.wait()[1]))
 """
-)
 
 
 @pytest.mark.slow
@@ -31,6 +32,7 @@ for number in range(2):
 def test_their_children_are_theirs(lctl: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Their recordings were those of nobody, and a rerun had none for them: they failed in it."""
     (tmp_path / "agent.py").write_text(PROGRAM)
+    (tmp_path / "asking.py").write_text(ASKING)
     with ModelServer() as server:
         for name, value in server.environ.items():
             monkeypatch.setenv(name, value)
