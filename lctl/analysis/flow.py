@@ -134,7 +134,7 @@ class Flow:
 
     def _add_tools(self, words: Mapping[int, Words]) -> None:
         """A tool's call stands behind its body: what its parent began and had not ended when it was called is
-        in that. (It may be written a while after its end, so the time of its call is not known any better.)"""
+        in that. (It may be written a while after its end: the time of its call is not known better.)"""
         steps, began = self._found.steps, defaultdict[int | None, list[StepSpan]](list)
         calls = {call.seq: call for call in self._found.tools if call.duration_ms is not None}
         for seq in sorted({*words, *calls}):

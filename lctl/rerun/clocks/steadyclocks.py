@@ -15,7 +15,8 @@ class SteadyClocks:
     """`time.monotonic`, `perf_counter` and `process_time`, and their twins that give nanoseconds."""
 
     def __init__(self) -> None:
-        self._last: dict[str, tuple[int, int]] = {}  # by clock: the latest that the tape gave, and when it did
+        #: By clock: the latest that the tape gave, and when it did.
+        self._last: dict[str, tuple[int, int]] = {}
 
     def told(self, key: str, value: object) -> None:
         """The tape gave this for a clock."""

@@ -174,7 +174,9 @@ def test_an_agent_that_is_the_tool_a_model_asked_for_had_to_wait_for_it(asked: s
     script.after(400)
     script.end(step, "researcher")
     script.after(2)
-    script.add("tool_call", "lead", outer, tool="research", input={"task": "whales"}, output="big", duration_ms=400.5)
+    script.add(
+        "tool_call", "lead", outer, tool="research", input={"task": "whales"}, output="big", duration_ms=400.5
+    )
     script.end(outer, "lead")
     assert len(_advice(script, "parallelize")) == (asked == "weather")
 

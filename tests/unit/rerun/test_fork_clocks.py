@@ -52,7 +52,9 @@ def test_clocks_without_a_date_go_on_from_the_tape(
         assert recorded.returncode == 0, recorded.stderr
         _on_another_machine(tmp_path / "run.lctl.json")
         at = next(e.seq for e in open_log(tmp_path / "run.lctl.json").events() if e.type == "step_end")
-        forked = lctl("fork", "run.lctl.json", "--at", str(at), "--set", "model=gpt-4.1-mini", "-o", "fork.lctl.json")
+        forked = lctl(
+            "fork", "run.lctl.json", "--at", str(at), "--set", "model=gpt-4.1-mini", "-o", "fork.lctl.json"
+        )
     assert forked.returncode == 0, forked.stderr
     assert forked.stdout == recorded.stdout == "[True, True, True] True\n"
     again = lctl("rerun", "fork.lctl.json")
