@@ -35,6 +35,13 @@ monotonic_ns: Callable[[], int] = _time.monotonic_ns
 monotonic: Callable[[], float] = _time.monotonic
 urandom: Callable[[int], bytes] = _urandom
 
+#: Clocks without a date, by the names that programs read them by, in nanoseconds.
+STEADY_NS: dict[str, Callable[[], int]] = {
+    "time.monotonic": _time.monotonic_ns,
+    "time.perf_counter": _time.perf_counter_ns,
+    "time.process_time": _time.process_time_ns,
+}
+
 
 class Clock(Protocol):
     """Two readings: when something happened, and how long it took."""

@@ -1,6 +1,6 @@
 """Evidence that a step used what an earlier one made: a fact the earlier added and the later names or read, a
-hand-off between their agents, the earlier's answer in the later's conversation, or its words in the later's
-input.
+hand-off between their agents, the earlier's answer in the later's conversation, its words in the later's
+input, or the later is in the body of a tool that the earlier's answer asked for.
 
 Of all that a row of steps has made together, so that one more costs what it has read, and not that times
 the steps before it: there may be ten thousand.
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from lctl.analysis.log import text
+from lctl.analysis.messagewords import names_of_calls
 from lctl.analysis.spans import StepSpan
 from lctl.analysis.survey import Survey
 from lctl.analysis.wording import compact
@@ -46,6 +47,7 @@ class Made:
         self._turns: set[tuple[str, str]] = set()
         self._failed: set[tuple[str, str, str]] = set()
         self._answers: set[str] = set()
+        self._asked: set[str] = set()
         self._facts = _Texts()
         self._quotes = _Texts()
 
@@ -56,6 +58,7 @@ class Made:
         if words.failed:
             self._failed.add((step.agent, step.kind, step.intent))
         self._answers |= words.answers - {""}
+        self._asked |= words.asked
         self._facts.add(words.facts)
         self._quotes.add(words.quotes())
 
@@ -65,6 +68,8 @@ class Made:
             return True  # trying again
         if later.parent is None and not later.is_model_call and (later.agent, later.kind) in self._turns:
             return True  # one agent's turns at the top: its memory between them is not in the log
+        if not self._asked.isdisjoint(words.tools):
+            return True
         if not self._answers.isdisjoint(words.conversation) or self._facts.hold(words.facts_read):
             return True
         senders = self._handed.get(later.agent, {})
@@ -97,13 +102,16 @@ class _Texts:
 
 
 class Words:
-    """Of one step: texts in and out, facts made and read, messages answered and seen."""
+    """Of one step: texts in and out, facts made and read, messages answered and seen, tools asked for, and
+    those in whose bodies it is."""
 
     def __init__(self) -> None:
         self.facts: set[str] = set()
         self.facts_read: set[str] = set()
         self.answers: set[str] = set()
         self.conversation: set[str] = set()
+        self.asked: set[str] = set()
+        self.tools: set[str] = set()
         self.failed = False
         self._in: list[str] = []
         self._out: list[str] = []
@@ -122,6 +130,7 @@ class Words:
         elif type == "message":
             if data.get("sampled") is True:
                 self.answers.add(text(data.get("message_id")))
+                self.asked.update(names_of_calls(data))
                 self._out.append(compact(data.get("content")))
             else:
                 self.conversation |= {text(data.get("message_id")), text(data.get("parent_id"))}

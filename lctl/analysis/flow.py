@@ -5,6 +5,7 @@ What counts as use is in `evidence`. Absence of all of it is what `independent_r
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -128,7 +129,23 @@ class Flow:
                 words[ancestor].take(event["type"], event["data"])
         for seq in steps:
             self._add_prompts(seq, words)
+        self._add_tools(words)
         return words
+
+    def _add_tools(self, words: Mapping[int, Words]) -> None:
+        """A tool's call stands behind its body: what its parent began and had not ended when it was called is
+        in that. (It may be written a while after its end: the time of its call is not known better.)"""
+        steps, began = self._found.steps, defaultdict[int | None, list[StepSpan]](list)
+        calls = {call.seq: call for call in self._found.tools if call.duration_ms is not None}
+        for seq in sorted({*words, *calls}):
+            if seq in words:
+                began[steps[seq].parent].append(steps[seq])
+                continue
+            call = calls[seq]
+            for step in reversed(began[call.step]):
+                if step.end <= call.interval[0]:
+                    break
+                words[step.seq].tools.add(call.tool)
 
     def _add_prompts(self, seq: int, words: Mapping[int, Words]) -> None:
         """A model call's prompt stands before its step; its messages are its input all the same."""

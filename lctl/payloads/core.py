@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lctl.payloads.fields import Confidence, Count, Milliseconds, Payload
+from lctl.payloads.fields import Confidence, Count, Milliseconds, Payload, Turn
 
 
 class Tokens(Payload, frozen=True):
@@ -203,7 +203,7 @@ class ToolCall(Payload, frozen=True):
     tape: dict[str, Any] | None = None
     lane: str | None = None
     at: Milliseconds | None = None
-    turn: Count | None = None
+    turn: Turn | None = None
     behind: Count | None = None
     counted: bool | None = None
     began: Count | None = None

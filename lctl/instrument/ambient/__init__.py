@@ -40,7 +40,7 @@ def install() -> None:
     from lctl.session import default, hooks
     from lctl.session.concurrency import processes
 
-    processes.opens = default.get_session
+    processes.open_by(default.get_session)
     if _opened not in hooks.on_open:
         hooks.on_open.append(_opened)
         hooks.on_closing.append(_closing)
@@ -73,7 +73,7 @@ def uninstall() -> None:
     from lctl.instrument.ambient import chance, host, identifiers, inputs, logged, numpychance, outputs
     from lctl.session.concurrency import processes
 
-    processes.opens = None
+    processes.open_by(None)
     reads.activate(False)
     chance.uninstall()
     numpychance.uninstall()

@@ -34,10 +34,10 @@ class ForkReads(Reads):
             return True
         return fork.follows(lane.path) and (fork.at == 0 or (source == STDIN and is_terminal()))
 
-    def ambient(self, source: str, key: str, lane: Lane) -> tuple[Any] | None:
+    def _recorded(self, source: str, key: str, lane: Lane) -> tuple[Any] | None:
         if lane not in self._live and self._is_real(source, lane):
             return None
-        found = super().ambient(source, key, lane)
+        found = super()._recorded(source, key, lane)
         if found is not None and source == "environment" and "[redacted:" in str(found[0]):
             return None
         return found

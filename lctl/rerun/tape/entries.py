@@ -128,12 +128,16 @@ class Entry:
 
     @property
     def place(self) -> str:
-        """As a person reads it: `call 3 of lane 0.2`."""
-        what = "call" if self.kind == "exchange" else "tool call"
+        """As a person reads it: `call 3 of lane 0.2`, `sleep 1 of lane 0`."""
+        what = _SAID.get(self.kind, self.kind)
         return f"{what} {self.number} of lane {self.lane}"
 
     def __repr__(self) -> str:
         return f"<{self.place}: event {self.seq}>"
+
+
+#: Kinds that a person calls otherwise.
+_SAID = {"exchange": "call", "tool": "tool call"}
 
 
 def lane_of(data: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import TYPE_CHECKING, Any
 
+from lctl.rerun.clocks.steadyclocks import SteadyClocks
 from lctl.rerun.serving import misses
 from lctl.session.border import LOGGED
 from lctl.session.concurrency.jobshares import Taken
@@ -33,13 +34,25 @@ class Reads:
         for lane, *seen in (tape.jobs.get("value") or {}).get("seen") or ():
             self._seen.setdefault(lane, []).append(Seen(lane, *seen))
         self._served: dict[tuple[str, str], int] = {}  # how many of a lane and source
+        self._clocks = SteadyClocks()
 
     def ambient(self, source: str, key: str, lane: Lane) -> tuple[Any] | None:
-        """The recorded value in a tuple; None: read it for real.
+        """What the program reads, in a tuple: the recorded value, or that of a clock which goes on from the
+        recorded ones; None: read it for real.
 
         Raises:
             RerunStopped: the tape does not hold it.
         """
+        found = self._recorded(source, key, lane)
+        if source != "clock":
+            return found
+        if found is not None:
+            self._clocks.told(key, found[0])
+            return found
+        now = self._clocks.on(key)
+        return None if now is None else (now,)
+
+    def _recorded(self, source: str, key: str, lane: Lane) -> tuple[Any] | None:
         if lane in self._live:
             return None
         place = (lane.path, source)

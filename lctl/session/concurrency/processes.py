@@ -53,18 +53,29 @@ gates: list[tuple[Callable[[], None], Callable[[], None]]] = []
 #: Called in a forked child last, when its sessions are its own.
 followers: list[Callable[[], None]] = []
 
-#: Opens the session that a process started now belongs to; None where one is only opened by an event.
-opens: Callable[[], object] | None = None
+_opens: Callable[[], object] | None = None
 
 _sessions: weakref.WeakSet[LCTLSession] = weakref.WeakSet()
 _watching = False
 _told: list[tuple[LCTLSession, dict[str, str]]] = []  # session, what the variables held before it
 
 
+def open_by(opens: Callable[[], object] | None) -> None:
+    """What opens the session that a process belongs to which the program starts, or becomes by a fork, before
+    anything was recorded; None where a session is only opened by an event."""
+    global _opens
+    _opens = opens
+    _watch_forks()
+
+
 def watch(session: LCTLSession) -> None:
     """Tell `session` about forks from now on."""
-    global _watching
     _sessions.add(session)
+    _watch_forks()
+
+
+def _watch_forks() -> None:
+    global _watching
     if not _watching and hasattr(os, "register_at_fork"):
         _watching = True
         os.register_at_fork(before=_before_fork, after_in_child=_forked)
@@ -115,7 +126,16 @@ def refresh(session: LCTLSession) -> None:
 
 def _before_fork() -> None:
     global _born_next
-    _born_next = spawning.child_process().path
+    lane = spawning.child_process()
+    with guard("what a forked process is told of its parent"):
+        _open_for(lane)
+    _born_next = lane.path
+
+
+def _open_for(lane: Lane) -> None:
+    """Open the session of a process of that lane, where it is the program that starts it."""
+    if not _told and _opens is not None and lane.index:
+        _opens()
 
 
 def _await_locks() -> None:
@@ -191,8 +211,7 @@ def _start(original: Callable[..., None], self: Any, *args: Any, **kwargs: Any) 
         started = workers.starting(self, lane.path)
         try:
             with guard("what a process is told of its parent"):  # else it knows of none, or of an older seq
-                if not _told and opens is not None and lane.index:
-                    opens()
+                _open_for(lane)
                 if _told:
                     kwargs = _with_newest(_told[-1][0], lane, kwargs)
             with forkserving.telling(self):

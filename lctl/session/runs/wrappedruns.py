@@ -44,6 +44,9 @@ class Run:
     def rewritten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """The function is about to be called with these: the place to put others into theirs."""
 
+    def iterates(self) -> None:
+        """It is a generator's, which begins: also of one that will give no item."""
+
     def yielded(self, value: Any) -> None:
         """An item of a generator."""
 

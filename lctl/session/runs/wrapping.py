@@ -180,6 +180,7 @@ def _generator(function: Any, begin: Begin) -> Any:
             args, kwargs = run.arguments
         items = function(*args, **kwargs) if run.served is None else items_of(run.served)
         resume, value = items.send, None
+        run.iterates()
         try:
             while True:
                 # Written out here and in `_async_generator`: a `with` block costs a fifth more per item.
@@ -233,6 +234,7 @@ def _async_generator(function: Any, begin: Begin) -> Any:
             args, kwargs = run.arguments
         items: Any = function(*args, **kwargs) if run.served is None else items_of_async(run.served)
         resume, value = items.asend, None
+        run.iterates()
         try:
             while True:
                 outer = context.raw()

@@ -41,7 +41,7 @@ def said_of_end(
         said["error"] = {"type": jsonable.name_of(type(error)), "message": jsonable.text_of_error(error)}
     if closed_early:
         said["closed_early"] = True
-    if items is not None:
+    if items is not None and (items.count or error is None):
         said["output"] = items.shown
     elif "output" in parts:
         _say_output(said, parts["output"], shown)

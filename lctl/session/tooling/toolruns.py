@@ -179,9 +179,13 @@ class ToolRun(Run):
         if self._call.owner is not None:
             self._call.owner.look()
 
+    def iterates(self) -> None:
+        self._items = Items(self._given)
+
     def yielded(self, value: Any) -> None:
         if self._items is None:
-            self._items = Items(self._given)
+            self.iterates()
+        assert self._items is not None
         self._items.add(value)
         if self.asked is None or self.session is None or self._outer.tool is not None:
             return
@@ -204,7 +208,7 @@ class ToolRun(Run):
                 self._again.end(give_all=False)
             if self.session is not None:
                 self.session.under_way.end(self._moment)
-        elif self._items is not None and isinstance(error, GeneratorExit):
+        elif self._items is not None and self._items.count and isinstance(error, GeneratorExit):
             self._record({}, closed_early=True)
         else:
             self._record({"error": error})

@@ -162,6 +162,25 @@ def test_a_sibling_that_used_the_others_result_had_to_wait(told: str) -> None:
     assert _advice(_siblings(told), "parallelize") == []
 
 
+@pytest.mark.parametrize("asked", ["research", "weather"])
+def test_an_agent_that_is_the_tool_a_model_asked_for_had_to_wait_for_it(asked: str) -> None:
+    """It is in the body of that tool, whose call is written behind it; of another tool's it is not."""
+    script = Script()
+    outer = script.start("lead", kind="agent")
+    call = {"type": "tool_use", "id": "t1", "name": asked, "input": {"task": "whales"}}
+    script.call(script.message("user", "Write.", None, "lead", outer), [call], "lead", outer, ms=300)
+    script.after(5)
+    step = script.start("researcher", outer, intent="research")
+    script.after(400)
+    script.end(step, "researcher")
+    script.after(2)
+    script.add(
+        "tool_call", "lead", outer, tool="research", input={"task": "whales"}, output="big", duration_ms=400.5
+    )
+    script.end(outer, "lead")
+    assert len(_advice(script, "parallelize")) == (asked == "weather")
+
+
 def _many(count: int, last_input: str = "") -> Script:
     script = Script()
     outer = script.start("lead", kind="agent")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.unit.rerun.commands import Twice
+from lctl.codec import open_log
+from tests.unit.rerun.commands import Run, Twice
 
 
 def test_sets_are_the_same_whatever_the_hashes_of_their_elements(
@@ -61,3 +64,40 @@ opened("ledger.txt")
     assert "lctl.faithful.register" in again.stderr
     assert ": opened: " in again.stderr
     assert "or let it happen with --allow write:" in again.stderr
+
+
+def test_generators_that_give_nothing_gave_an_empty_list(twice: Twice, lctl: Run, tmp_path: Path) -> None:
+    """They were told as `null`. One of a loop ends at once, which the protocol knows of tools, too."""
+    recorded, again = twice("""
+import asyncio
+import lctl
+
+@lctl.tool
+def lines(n: int):
+    yield from range(n)
+
+@lctl.tool
+async def ticks(n: int):
+    for tick in range(n):
+        yield tick
+
+@lctl.tool
+def broken():
+    raise ValueError("before anything")
+    yield
+
+async def collected(stream):
+    return [one async for one in stream]
+
+print(list(lines(0)), list(lines(2)), asyncio.run(collected(ticks(0))), asyncio.run(collected(ticks(1))))
+try:
+    list(broken())
+except ValueError as error:
+    print(error)
+""")
+    assert "rerun exact" in again.stderr, again.stderr
+    assert again.stdout == recorded.stdout
+    told = [e.data for e in open_log(tmp_path / "run.lctl.json").events() if e.type == "tool_call"]
+    assert [data.get("output", "none") for data in told] == [[], [0, 1], [], [0], "none"]
+    checked = lctl("validate", "run.lctl.json")
+    assert checked.returncode == 0, checked.stdout
