@@ -195,7 +195,8 @@ def _add(message: dict[str, Any], delta: Any) -> None:
         index = piece.get("index")
         known = next((part for part in parts if part.get("index") == index), None)
         if known is None:
-            message["content"] = parts = [*parts, known := {"index": index, "type": piece.get("type")}]
+            known = {"index": index, "type": piece.get("type")}
+            message["content"] = parts = [*parts, known]
         text = piece.get("text")
         if not isinstance(text, dict):
             known.update(piece)
