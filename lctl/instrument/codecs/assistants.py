@@ -193,7 +193,7 @@ def _add(message: dict[str, Any], delta: Any) -> None:
     parts: list[dict[str, Any]] = message.setdefault("content", [])
     for piece in objects(delta.get("content") if isinstance(delta, dict) else None):
         index = piece.get("index")
-        known = next((part for part in parts if part.get("index") == index), None)
+        known: dict[str, Any] | None = next((part for part in parts if part.get("index") == index), None)
         if known is None:
             known = {"index": index, "type": piece.get("type")}
             message["content"] = parts = [*parts, known]
