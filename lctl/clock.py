@@ -33,6 +33,7 @@ _time = _second_time()
 time_ns: Callable[[], int] = _time.time_ns
 monotonic_ns: Callable[[], int] = _time.monotonic_ns
 monotonic: Callable[[], float] = _time.monotonic
+sleep: Callable[[float], None] = _time.sleep
 urandom: Callable[[int], bytes] = _urandom
 
 #: Clocks without a date, by the names that programs read them by, in nanoseconds.

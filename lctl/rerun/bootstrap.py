@@ -120,7 +120,7 @@ def _tape(settings: Settings) -> Tape:
     lane = above.get("lane")
     found = siblings.child(parent, lane if isinstance(lane, str) else None, int(above.get("seq") or 0))
     # A child of which there is no recording did nothing that is recorded.
-    return Tape.empty() if found is None else found
+    return Tape.empty(full=parent.full) if found is None else found
 
 
 def _of_child(tape: Tape, settings: Settings) -> Settings:

@@ -37,6 +37,11 @@ NAMED = "id"
 SETTINGS = "settings"
 
 
+#: The source of what a process takes from queues of `multiprocessing`, by digests. A player gives a pair: the
+#: value, None where it waited in vain; and how many of each this process, in any lane, is to take later.
+ITEMS = "items"
+
+
 class WireRequest(NamedTuple):
     """A request about to leave; one attempt, as its transport sees it.
 

@@ -18,7 +18,7 @@ from lctl.rerun.order.score import Score, Violation
 from lctl.rerun.order.standstill import BEAT, Standstill
 from lctl.rerun.order.upcoming import Upcoming
 from lctl.rerun.order.waiting import Key
-from lctl.rerun.order.watching import Watch, has_children
+from lctl.rerun.order.watching import Watch, has_children, shares
 
 #: Real seconds for which a delivery that nobody asked for is waited for: where threads are blocked in
 #: locks, and where something outside the program may still bring it about.
@@ -257,7 +257,7 @@ class Stage:
         if self.live or any(loop.has_traffic() for loop in self.loops.values()) or has_children():
             return True
         parked = self._parked()
-        return self.threads.some(parked) and self.threads.any_outside(parked)
+        return self.threads.some(parked) and self.threads.any_outside(parked, not shares())
 
     def _play_for(self, place: int) -> None:
         """Let go on who waits for it, unless an earlier one may still be asked for."""

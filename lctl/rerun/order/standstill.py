@@ -2,8 +2,9 @@
 
 What it waits for was brought about by what a rerun does not do: the body of a tool, or another program. That
 is certain where for seconds no thread has run; nobody waits for a delivery, a timer or a real call; no other
-process, file or socket is there to come with anything; and each thread waits in a lock without a limit of
-time, which no other process has. Only Linux tells the last; elsewhere nobody is told.
+process, file or socket is there to come with anything; and each thread waits in a lock, or for an item of a
+queue of multiprocessing's, without a limit of time, that no other process has. Only Linux tells the last;
+elsewhere nobody is told.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.clock import monotonic
 from lctl.rerun.order.quiescence import number_of
+from lctl.rerun.order.watching import shares
 from lctl.rerun.places import Line, is_users, stack
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ class Standstill:
         if stage.is_outside() or _is_called():
             return False
         parked = {*stage.blocked, *stage.loops, stage.watch.tid, threading.get_native_id()}
-        return stage.threads.are_locked(parked)
+        return stage.threads.are_locked(parked, not shares())
 
 
 def _is_called() -> bool:
@@ -126,7 +128,8 @@ def text_of(places: list[str]) -> str:
         "nothing can happen any more, and the program waits",
         *(places or ["(in no line of its own)"]),
         "for what a rerun does not do again: a tool's body, which is served and not run, brought it about,",
-        "or somebody outside; have it done outside the tool, or wait for the tool's result",
+        "or a process that has stopped, or somebody outside; have it done outside the tool, or wait for the",
+        "tool's result",
     ]
     return "\n  ".join(lines)
 

@@ -82,7 +82,7 @@ class Watch:
 
 
 def has_children() -> bool:
-    """Whether this process has started others that have not been waited for. Those of multiprocessing that
+    """Whether this process has started others that have not ended. Those of multiprocessing that
     do nothing of themselves do not count: the one that keeps count of its semaphores, and the one that forks
     others when asked, while it has none."""
     try:
@@ -90,7 +90,13 @@ def has_children() -> bool:
     except (AttributeError, OSError):
         return False
     found = _children("self")
-    return not found or not found <= _idle()
+    return not found or not {process for process in found if _lives(process)} <= _idle()
+
+
+def shares() -> bool:
+    """Whether this process is one of multiprocessing's, and another one has what it waits for of that."""
+    module = sys.modules.get("multiprocessing.process")
+    return getattr(module, "_parent_process", None) is not None
 
 
 def _idle() -> set[int]:
@@ -114,3 +120,12 @@ def _children(process: int | str) -> set[int]:
     except OSError:
         pass
     return found
+
+
+def _lives(process: int) -> bool:
+    """Not so one that has ended, and that nobody has waited for."""
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123
+            return file.read().rpartition(b") ")[2][:1] not in (b"Z", b"X")
+    except OSError:
+        return False

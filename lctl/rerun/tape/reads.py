@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections import Counter
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.clocks.steadyclocks import SteadyClocks
 from lctl.rerun.serving import misses
-from lctl.session.border import LOGGED
+from lctl.session.border import ITEMS, LOGGED
+from lctl.session.concurrency import processes
 from lctl.session.concurrency.jobshares import Taken
 from lctl.session.concurrency.pooljobs import Seen
 
@@ -35,6 +37,9 @@ class Reads:
             self._seen.setdefault(lane, []).append(Seen(lane, *seen))
         self._served: dict[tuple[str, str], int] = {}  # how many of a lane and source
         self._clocks = SteadyClocks()
+        self._items = Counter(
+            read.value for (_, source), row in tape.reads.items() if source == ITEMS for read in row
+        )
 
     def ambient(self, source: str, key: str, lane: Lane) -> tuple[Any] | None:
         """What the program reads, in a tuple: the recorded value, or that of a clock which goes on from the
@@ -57,10 +62,12 @@ class Reads:
             return None
         place = (lane.path, source)
         row = self._tape.reads.get(place, ())
+        at = self._served.get(place, 0)
+        if source == ITEMS and at == len(row) and self._waited_on(row):
+            return ((None, self._items),)
         if not (self._tape.has_ambient or row):
             return None
         self._halt.check()
-        at = self._served.get(place, 0)
         if source == LOGGED:  # libraries need not say the same again
             at = next((n for n in range(at, len(row)) if row[n].key == key), len(row))
             if at == len(row):
@@ -68,7 +75,12 @@ class Reads:
         if at < len(row) and row[at].key == key:
             self._served[place] = at + 1
             self._tally.reads += 1
+            if source == ITEMS:
+                self._items[row[at].value] -= 1
+                return ((row[at].value, self._items),)
             return (row[at].value,)
+        if source == ITEMS and not row:
+            return None  # older logs have none of them
         if at >= len(row) and self._tape.log.open and self._settings.at is None:
             raise self._halt.at_end_of(self._tape.log)
         if self._settings.policy == "strict" and self._settings.on_miss == "stop":
@@ -77,6 +89,13 @@ class Reads:
             raise self._halt.stop(misses.of_read(source, key, lane.path, at + 1, recorded))
         self._tally.add("executed")
         return None
+
+    def _waited_on(self, row: Sequence[Read]) -> bool:
+        """Whether the process or thread waited for an item, that never came, when the program ended: also a
+        process of which there is no log."""
+        if self._halt.why is not None:
+            return False
+        return not self._tape.log.open if row else self._tape.is_nobodys and processes.parent() is not None
 
     def _next(self, source: str, lane: Lane) -> Read | None:
         """What `lane` is given next of that source; None where the tape has no more."""

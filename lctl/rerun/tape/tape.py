@@ -87,9 +87,12 @@ class Tape:
         return tape
 
     @classmethod
-    def empty(cls) -> Tape:
-        """Of a process that recorded nothing."""
-        return cls(open_log(b'{"lctl":"4.0","chain":{"id":""},"events":[\n]}'))
+    def empty(cls, *, full: bool = False) -> Tape:
+        """Of a process that recorded nothing. `full`: as that of its parent."""
+        record = b'"full"' if full else b"null"
+        return cls(
+            open_log(b'{"lctl":"4.0","chain":{"id":"","program":{"record":%b}},"events":[\n]}' % record)
+        )
 
     def check(self) -> None:
         """Say at once what can never be served.
@@ -258,6 +261,11 @@ class Tape:
         """Whether a timer of the program's own code that went off would be in the log."""
         program = self.log.chain.get("program")
         return isinstance(program, dict) and program.get("timers") is True
+
+    @property
+    def is_nobodys(self) -> bool:
+        """Whether it is that of a process that recorded nothing."""
+        return not self.log.chain.get("id")
 
     @property
     def has_ambient(self) -> bool:

@@ -331,6 +331,17 @@ def unlock():
 threading.Thread(target=unlock).start()
 lock.acquire()  # here
 """,
+    "an event between processes": """
+import multiprocessing
+event = multiprocessing.Event()
+
+@lctl.tool
+def unlock():
+    event.set()
+
+threading.Thread(target=unlock).start()
+event.wait()  # here
+""",
     "tasks": """
 lock = asyncio.Lock()
 
@@ -396,7 +407,7 @@ def test_what_waits_by_a_library_goes_on(name: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell what threads wait for")
 @pytest.mark.parametrize("name", _STANDING)
 def test_a_rerun_in_which_nothing_can_happen_says_where_it_waits(name: str, tmp_path: Path) -> None:
-    """A lock that a tool lets go of: nothing tells that it did."""
+    """A lock that a tool lets go of, an event that it sets: nothing tells that it did."""
     _, log, environ = _recorded(_STANDING[name], tmp_path)
     again = tmp_path / "again.lctl.json"
     rerun = run([*LCTL, "rerun", str(log), "--output", str(again)], tmp_path, environ, again)
