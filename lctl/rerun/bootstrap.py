@@ -103,10 +103,11 @@ def _forked() -> None:
 
 
 def _finish_as_multiprocessing_does() -> None:
-    """What it forks leaves by `os._exit`; what is to run then is registered when that is under way."""
+    """What it forks leaves by `os._exit`; what is to run then is registered when that is under way. It comes
+    behind all of theirs: the folder of managers (at -100) is in the rerun's own."""
     util: Any = sys.modules.get("multiprocessing.util")
     if util is not None:
-        util.register_after_fork(_forked, lambda _: util.Finalize(None, _finish, exitpriority=-10))
+        util.register_after_fork(_forked, lambda _: util.Finalize(None, _finish, exitpriority=-200))
 
 
 def _tape(settings: Settings) -> Tape:

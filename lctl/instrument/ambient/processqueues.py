@@ -1,57 +1,43 @@
-"""Queues of `multiprocessing` (`Queue`, `JoinableQueue`, `SimpleQueue`): which process took which item.
+"""Queues of `multiprocessing` (`Queue`, `JoinableQueue`, `SimpleQueue`, those of managers): which process
+took which item.
 
 Who is first at the pipe is the system's affair. So what the program's own code takes is noted, by its digest,
-as a read; and in a rerun a process, and a thread of it, takes what it took: what is another's goes back into
-the pipe.
+as a read; and in a rerun a process, and a thread of it, takes what it took (`itemsources`).
 """
 
 from __future__ import annotations
 
-import pickle
 import queue
-import select
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable
 from functools import partial
-from hashlib import blake2b
-from io import BytesIO
 from types import FrameType, ModuleType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
-import orjson
-
-from lctl.clock import sleep
 from lctl.instrument.ambient import reads, slots
 from lctl.instrument.ambient.callers import own
+from lctl.instrument.ambient.itemsources import (
+    Got,
+    Managed,
+    Pipe,
+    Source,
+    awaited,
+    digest_of,
+    dumps,
+    taken_early,
+)
 from lctl.instrument.hooks import on_import
 from lctl.session import border
-from lctl.session.concurrency import lanes
 
 _getframe = sys._getframe
-
-#: Real seconds between two looks: at first, and where it is long in coming.
-_SOON, _LATE = 0.0002, 0.05
-#: So many bytes a pipe that can be written to takes without a wait.
-_AT_ONCE = select.PIPE_BUF - 4 if hasattr(select, "PIPE_BUF") else 0
-
-
-_OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
-
-
-#: Where a queue has what this process has taken early.
-_KEPT = "_lctl_kept"
-
-
-class _Got(NamedTuple):
-    """An item, and its digest; none was there in time where that is empty."""
-
-    item: Any
-    digest: str
+_LOOKS = frozenset({"empty", "full", "qsize"})
+_TAKES = frozenset({"get", "get_nowait"})
 
 
 class _Last(threading.local):
+    """The bytes of what a thread has taken."""
+
     raw = b""
 
 
@@ -60,24 +46,25 @@ _last = _Last()
 
 def install() -> None:
     slots.on_undo(on_import("multiprocessing.queues", _replace).remove)
+    slots.on_undo(on_import("multiprocessing.managers", _replace_proxies).remove)
 
 
 def _replace(module: ModuleType) -> None:
     if not reads.active():
         return
     for kind in (module.Queue, module.SimpleQueue):
-        for name, make in (("get", _get), ("get_nowait", _get_nowait)):
-            if name in vars(kind):
-                slots.replace(kind, name, slots.like(make(kind.get), vars(kind)[name]))
-        for name in ("empty", "full", "qsize"):
-            if name in vars(kind):
-                slots.replace(kind, name, slots.like(_look(vars(kind)[name]), vars(kind)[name]))
+        real = vars(kind)["get"]
+        slots.replace(kind, "get", slots.like(_get(real), real))
+        if "get_nowait" in vars(kind):
+            slots.replace(kind, "get_nowait", slots.like(_get_nowait(real), vars(kind)["get_nowait"]))
+        for name in sorted(_LOOKS & vars(kind).keys()):
+            slots.replace(kind, name, slots.like(_look(vars(kind)[name]), vars(kind)[name]))
 
 
 def _get(real: Callable[..., Any]) -> Callable[..., Any]:
     def get(self: Any, *args: Any, **options: Any) -> Any:
         frame = own(_getframe(1))
-        return real(self, *args, **options) if frame is None else _taken(self, frame, real, args, options)
+        return real(self, *args, **options) if frame is None else _piped(self, frame, real, args, options)
 
     return get
 
@@ -85,39 +72,71 @@ def _get(real: Callable[..., Any]) -> Callable[..., Any]:
 def _get_nowait(real: Callable[..., Any]) -> Callable[..., Any]:
     def get_nowait(self: Any) -> Any:
         frame = own(_getframe(1))
-        return real(self, False) if frame is None else _taken(self, frame, real, (False,), {})
+        return real(self, False) if frame is None else _piped(self, frame, real, (False,), {})
 
     return get_nowait
 
 
 def _look(real: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    key = f"Queue.{real.__name__}"
-
     def look(self: Any) -> Any:
         frame = own(_getframe(1))
-        if frame is None:
-            return real(self)
-        return reads.read(border.ITEMS, key, frame, lambda: real(self), decode=lambda said: said[0])
+        return real(self) if frame is None else _seen(real.__name__, frame, lambda: real(self))
 
     return look
 
 
-def _taken(self: Any, frame: FrameType, real: Callable[..., Any], args: Any, options: Any) -> Any:
-    def take() -> _Got:
-        early = _early(self.__dict__.get(_KEPT, {}), "")
-        if early is not None:  # behind the point of a fork
-            return _Got(_loads(early), _digest(early))
-        _watch(self)
-        try:
-            item = real(self, *args, **options)
-        except queue.Empty:
-            return _Got(None, "")
-        return _Got(item, _digest(_last.raw))
+def _replace_proxies(module: ModuleType) -> None:
+    if not reads.active():
+        return
+    real = module.BaseProxy._callmethod
 
-    got = reads.read(border.ITEMS, "Queue.get", frame, take, lambda got: got.digest, partial(_awaited, self))
+    def _callmethod(self: Any, methodname: str, args: Any = (), kwds: Any = {}) -> Any:  # noqa: B006
+        if methodname not in _TAKES | _LOOKS or "put_nowait" not in getattr(self, "_exposed_", ()):
+            return real(self, methodname, args, kwds)
+        frame = own(_getframe(1))
+        if frame is None:
+            return real(self, methodname, args, kwds)
+        if methodname in _LOOKS:
+            return _seen(methodname, frame, lambda: real(self, methodname, args, kwds))
+
+        def take() -> tuple[Any, bytes]:
+            item = real(self, methodname, args, kwds)
+            return item, dumps(item)
+
+        return _taken(Managed(self, real), frame, take)
+
+    slots.replace(module.BaseProxy, "_callmethod", slots.like(_callmethod, real))
+
+
+def _piped(self: Any, frame: FrameType, real: Callable[..., Any], args: Any, options: Any) -> Any:
+    def take() -> tuple[Any, bytes]:
+        _watch(self)
+        return real(self, *args, **options), _last.raw
+
+    return _taken(Pipe(self), frame, take)
+
+
+def _taken(source: Source, frame: FrameType, take: Callable[[], tuple[Any, bytes]]) -> Any:
+    """The item that the program takes; by `take`, which gives its bytes, too, where it takes one for real."""
+
+    def real() -> Got:
+        early = taken_early(source)
+        if early is not None:
+            return early
+        try:
+            item, raw = take()
+        except queue.Empty:
+            return Got(None, "")
+        return Got(item, digest_of(raw))
+
+    got = reads.read(border.ITEMS, "Queue.get", frame, real, lambda got: got.digest, partial(awaited, source))
     if not got.digest:
         raise queue.Empty
     return got.item
+
+
+def _seen(name: str, frame: FrameType, real: Callable[[], Any]) -> Any:
+    return reads.read(border.ITEMS, f"Queue.{name}", frame, real, decode=lambda said: said[0])
 
 
 def _watch(self: Any) -> None:
@@ -132,89 +151,3 @@ def _watch(self: Any) -> None:
         return raw  # type: ignore[no-any-return]
 
     setattr(holder, name, kept_bytes)
-
-
-class _Plain(pickle.Unpickler):
-    """Makes nothing that is of a class."""
-
-    def find_class(self, module: str, name: str) -> NoReturn:
-        raise pickle.UnpicklingError(name)
-
-
-def _digest(raw: bytes) -> str:
-    """Of what it says, where that is plain: two objects or one twice are other bytes. Else of the bytes:
-    making the object may take something out of this process (a file, a lock)."""
-    try:
-        said = orjson.dumps(_Plain(BytesIO(raw)).load(), option=_OPTIONS)
-    except Exception:
-        said = raw
-    return blake2b(said, digest_size=8).hexdigest()
-
-
-# -- in a rerun ------------------------------------------------------------------------------
-
-
-def _awaited(self: Any, said: tuple[str | None, Mapping[str, int]]) -> _Got:
-    """The item of that digest, once it is there; for None, waits for ever. What this process is to take
-    later it keeps, so that there is room for others."""
-    digest, later = said
-    if digest is None:
-        _wait_for_ever()
-    if not digest:
-        return _Got(None, "")
-    kept: dict[str, list[bytes]] = self.__dict__.setdefault(_KEPT, {})
-    pause, seen = _SOON, set[str]()
-    while (early := _early(kept, digest)) is None:
-        with self._rlock:
-            if kept.get(digest):  # another thread had it
-                continue
-            raw = self._reader.recv_bytes()
-        found = _digest(raw)
-        mine = kept.setdefault(found, [])
-        if found == digest or len(mine) < later.get(found, 0):
-            mine.append(raw)
-            if hasattr(self, "_sem"):
-                self._sem.release()
-            continue
-        _put_back(self, raw)
-        pause = min(pause * 2, _LATE) if found in seen else _SOON
-        seen.add(found)
-        sleep(pause)
-    return _Got(_loads(early), digest)
-
-
-def _early(kept: dict[str, list[bytes]], digest: str) -> bytes | None:
-    """Of that digest, or of any where it is empty; None where nothing was taken early."""
-    for found in (digest,) if digest else tuple(kept):
-        try:
-            return kept[found].pop(0)
-        except (KeyError, IndexError):
-            pass
-    return None
-
-
-def _loads(raw: bytes) -> Any:
-    return sys.modules["multiprocessing.reduction"].ForkingPickler.loads(raw)
-
-
-def _put_back(self: Any, raw: bytes) -> None:
-    """At the end: nothing else can be done with a pipe. Not counted, as its taking was not."""
-    if len(raw) <= _AT_ONCE and select.select((), (self._writer,), (), 0)[1]:
-        _send(self, raw)
-        return
-    token = lanes.enter(lanes.current().aside())
-    try:  # who else reads it may be about to write, too; the process ends behind it
-        threading.Thread(target=_send, args=(self, raw), daemon=False).start()
-    finally:
-        lanes.leave(token)
-
-
-def _send(self: Any, raw: bytes) -> None:
-    with self._wlock or nullcontext():
-        self._writer.send_bytes(raw)
-
-
-def _wait_for_ever() -> NoReturn:
-    lock = threading.Lock()
-    while True:
-        lock.acquire()

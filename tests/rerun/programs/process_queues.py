@@ -83,6 +83,9 @@ def main(method, part):
         ended(context, context.Queue(2), context.Queue(2))
     elif part == "simple":
         ended(context, context.SimpleQueue(), context.SimpleQueue())
+    elif part == "managed":
+        with context.Manager() as manager:
+            ended(context, manager.Queue(2), manager.Queue())
     elif part == "killed":
         tasks = context.JoinableQueue()
         Workers(context, for_ever, tasks, results, daemon=True)
