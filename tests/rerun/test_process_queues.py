@@ -13,7 +13,18 @@ from tests.rerun.harness import LCTL, PROGRAMS, Result, rerun, run
 
 pytestmark = pytest.mark.slow
 
-_PARTS = ("ended", "objects", "bounded", "simple", "managed", "killed", "idle", "patient", "collected")
+_PARTS = (
+    "ended",
+    "objects",
+    "bounded",
+    "simple",
+    "managed",
+    "awaited",
+    "killed",
+    "idle",
+    "patient",
+    "collected",
+)
 
 
 def _record(folder: Path, program: str, *words: str) -> tuple[Result, int]:

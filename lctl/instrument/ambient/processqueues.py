@@ -16,7 +16,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from lctl.instrument.ambient import reads, slots
-from lctl.instrument.ambient.callers import own
+from lctl.instrument.ambient.callers import is_lctl, own
 from lctl.instrument.ambient.itemsources import (
     Got,
     Managed,
@@ -33,6 +33,8 @@ from lctl.session import border
 _getframe = sys._getframe
 _LOOKS = frozenset({"empty", "full", "qsize"})
 _TAKES = frozenset({"get", "get_nowait"})
+#: Modules that run what they are given.
+_RUNNERS = frozenset({"concurrent.futures.thread", "threading"})
 
 
 class _Last(threading.local):
@@ -63,7 +65,7 @@ def _replace(module: ModuleType) -> None:
 
 def _get(real: Callable[..., Any]) -> Callable[..., Any]:
     def get(self: Any, *args: Any, **options: Any) -> Any:
-        frame = own(_getframe(1))
+        frame = _asker(_getframe(1))
         return real(self, *args, **options) if frame is None else _piped(self, frame, real, args, options)
 
     return get
@@ -71,7 +73,7 @@ def _get(real: Callable[..., Any]) -> Callable[..., Any]:
 
 def _get_nowait(real: Callable[..., Any]) -> Callable[..., Any]:
     def get_nowait(self: Any) -> Any:
-        frame = own(_getframe(1))
+        frame = _asker(_getframe(1))
         return real(self, False) if frame is None else _piped(self, frame, real, (False,), {})
 
     return get_nowait
@@ -79,7 +81,7 @@ def _get_nowait(real: Callable[..., Any]) -> Callable[..., Any]:
 
 def _look(real: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def look(self: Any) -> Any:
-        frame = own(_getframe(1))
+        frame = _asker(_getframe(1))
         return real(self) if frame is None else _seen(real.__name__, frame, lambda: real(self))
 
     return look
@@ -93,7 +95,7 @@ def _replace_proxies(module: ModuleType) -> None:
     def _callmethod(self: Any, methodname: str, args: Any = (), kwds: Any = {}) -> Any:  # noqa: B006
         if methodname not in _TAKES | _LOOKS or "put_nowait" not in getattr(self, "_exposed_", ()):
             return real(self, methodname, args, kwds)
-        frame = own(_getframe(1))
+        frame = _asker(_getframe(1))
         if frame is None:
             return real(self, methodname, args, kwds)
         if methodname in _LOOKS:
@@ -106,6 +108,21 @@ def _replace_proxies(module: ModuleType) -> None:
         return _taken(Managed(self, real), frame, take)
 
     slots.replace(module.BaseProxy, "_callmethod", slots.like(_callmethod, real))
+
+
+def _asker(frame: FrameType | None) -> FrameType | None:
+    """Whose code asks, where it is the program's. A thread, or a job of a pool, that does nothing else counts
+    as such (`asyncio.to_thread(queue.get)`)."""
+    found = own(frame)
+    while found is None and frame is not None and _is_between(frame.f_code.co_filename):
+        frame = frame.f_back
+    if found is None and frame is not None and frame.f_globals.get("__name__") in _RUNNERS:
+        return frame
+    return found
+
+
+def _is_between(file: str) -> bool:
+    return is_lctl(file) or file == "<string>"  # of which the methods of proxies are made
 
 
 def _piped(self: Any, frame: FrameType, real: Callable[..., Any], args: Any, options: Any) -> Any:

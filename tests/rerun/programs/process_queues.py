@@ -1,5 +1,6 @@
 """Processes that share a queue of tasks and one of results: `process_queues.py METHOD PART`."""
 
+import asyncio
 import multiprocessing
 import queue
 import sys
@@ -72,6 +73,17 @@ def ended(context, tasks, results, make=int):
     workers.join()
 
 
+async def awaited(context, tasks, results):
+    """By threads of an event loop."""
+    workers = Workers(context, until_none, tasks, results)
+    for number in range(6):
+        tasks.put(number)
+    for _ in workers.processes:
+        tasks.put(None)
+    print([await asyncio.to_thread(results.get) for _ in range(6)])
+    await asyncio.get_running_loop().run_in_executor(None, workers.join)
+
+
 def main(method, part):
     context = multiprocessing.get_context(method)
     tasks, results = context.Queue(), context.Queue()
@@ -86,6 +98,9 @@ def main(method, part):
     elif part == "managed":
         with context.Manager() as manager:
             ended(context, manager.Queue(2), manager.Queue())
+    elif part == "awaited":
+        with context.Manager() as manager:
+            asyncio.run(awaited(context, tasks, manager.Queue()))
     elif part == "killed":
         tasks = context.JoinableQueue()
         Workers(context, for_ever, tasks, results, daemon=True)
