@@ -9,7 +9,7 @@ import click
 from lctl.analysis.run import STOPPED, origin, tree
 from lctl.analysis.wording import count, plain, seconds
 from lctl.cli.listing import Costs, _ago, ending_mark, open_mark, open_note
-from lctl.cli.options import screened
+from lctl.cli.options import Folder, screened
 from lctl.cli.screen import Column, Piece, Screen, Style
 from lctl.values import items
 
@@ -31,7 +31,7 @@ _COLUMNS = [
 
 
 @click.command()
-@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False))
+@click.argument("folder", required=False, type=Folder())
 @click.option("-n", "--limit", type=click.IntRange(1), metavar="N", help="Of the newest N runs.")
 @click.option(
     "--all", "everything", is_flag=True, help=f"All, also on a terminal (default there: {_ON_A_TERMINAL})."

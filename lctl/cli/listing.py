@@ -11,7 +11,7 @@ import click
 
 from lctl.analysis.run import FAILED, STOPPED
 from lctl.analysis.wording import count, dollars, plain, seconds
-from lctl.cli.options import screened
+from lctl.cli.options import Folder, screened
 from lctl.cli.runs import is_live
 from lctl.cli.screen import Column, Piece, Screen, Style
 from lctl.cli.text import plural
@@ -38,7 +38,7 @@ _COLUMNS = [
 
 
 @click.command()
-@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False))
+@click.argument("folder", required=False, type=Folder())
 @click.option("-n", "--limit", type=click.IntRange(1), metavar="N", help="The newest N.")
 @click.option(
     "--all", "everything", is_flag=True, help=f"All, also on a terminal (default there: {_ON_A_TERMINAL})."
@@ -76,7 +76,10 @@ def known_runs(
     from lctl.cli.runs import files, read_run
     from lctl.cli.stored import chosen
     from lctl.cli.stored import runs as stored_runs
+    from lctl.stores.address import is_address
 
+    if is_address(folder):
+        folder, store = None, folder
     place = None if folder is not None else chosen(store)
     if place is not None:
         shown = list(stored_runs(place, limit))

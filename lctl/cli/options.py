@@ -27,6 +27,18 @@ def target(name: str = "target", default: str = "last") -> Callable[[Function], 
     return click.argument(name, default=default, required=False, shell_complete=_complete)
 
 
+class Folder(click.Path):
+    """A folder that is there, or the address of a store."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, file_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from lctl.stores.address import is_address
+
+        return value if is_address(value) else super().convert(value, param, ctx)
+
+
 def screened(
     json_help: str = "Print one JSON document.",
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -52,6 +52,17 @@ def test_ls_lists_a_store(place: str, capsys: pytest.CaptureFixture[str]) -> Non
     assert runs[0]["path"] == f"{place}#newer"
 
 
+@pytest.mark.parametrize("command", ["ls", "runs"])
+def test_an_address_stands_where_a_folder_would(
+    command: str, place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, place, "--json"]) == 0
+    told = capsys.readouterr().out
+    assert main([command, "--store", place, "--json"]) == 0
+    assert capsys.readouterr().out == told
+    assert [json.loads(line)["id"] for line in told.splitlines()] == ["newer", "older"]
+
+
 def test_a_run_with_all_that_it_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
