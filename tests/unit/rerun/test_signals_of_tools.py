@@ -405,7 +405,9 @@ def test_what_waits_by_a_library_goes_on(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell what threads wait for")
-@pytest.mark.parametrize("name", _STANDING)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "tasks" else pytest.mark.slow) for name in _STANDING]
+)
 def test_a_rerun_in_which_nothing_can_happen_says_where_it_waits(name: str, tmp_path: Path) -> None:
     """A lock that a tool lets go of, an event that it sets: nothing tells that it did."""
     _, log, environ = _recorded(_STANDING[name], tmp_path)
