@@ -6,9 +6,26 @@ from pathlib import Path
 
 import pytest
 
-from tests.rerun.harness import World, record, rerun
+from tests.rerun.harness import Result, World, record, rerun
 
 pytestmark = pytest.mark.slow
+
+
+def _run_otherwise(program: str, file: str, is_there: bool, folder: Path) -> tuple[Result, Result]:
+    """It is recorded where that file is there, or is not, and run again where it is not, or is."""
+    flag = folder / file
+    if is_there:
+        flag.touch()
+    with World() as world:
+        first = record(program, folder, world.environ)
+    assert first.code == 0, first.err
+    if is_there:
+        flag.unlink()
+    else:
+        flag.touch()
+    again = rerun(first.log, folder)
+    assert again.code == 0, again.err
+    return first, again
 
 
 @pytest.mark.parametrize("closes", [True, False])
@@ -16,18 +33,7 @@ def test_whether_a_stream_was_closed_at_the_very_end_or_left_is_no_difference(
     closes: bool, tmp_path: Path
 ) -> None:
     """Where a loop ends, the addresses of generators decide it."""
-    close = tmp_path / "close"
-    if closes:
-        close.touch()
-    with World() as world:
-        first = record("stream_at_the_end.py", tmp_path, world.environ)
-    assert first.code == 0, first.err
-    if closes:
-        close.unlink()
-    else:
-        close.touch()
-    again = rerun(first.log, tmp_path)
-    assert again.code == 0, again.err
+    first, again = _run_otherwise("stream_at_the_end.py", "close", closes, tmp_path)
     assert (again.out, again.events) == (first.out, first.events)
 
 
@@ -55,22 +61,11 @@ def test_when_the_collector_has_a_loop_close_a_stream_is_nothing_a_recording_tel
     collects: bool, tmp_path: Path
 ) -> None:
     """As above, of generators that only their loop can close, behind the collection."""
-    collect = tmp_path / "collect"
-    if collects:
-        collect.touch()
-    with World() as world:
-        first = record("stream_cut_off.py", tmp_path, world.environ)
-    assert first.code == 0, first.err
+    first, again = _run_otherwise("stream_cut_off.py", "collect", collects, tmp_path)
     exchanges = [event["data"] for event in first.events if event["type"] == "exchange"]
     assert [data["complete"] for data in exchanges] == [True, True, True, False]
     assert exchanges[3]["closed_early"]
-    if collects:
-        collect.unlink()
-    else:
-        collect.touch()
-    again = rerun(first.log, tmp_path)
-    assert again.code == 0, again.err
-    assert again.out == first.out
+    assert (again.out, again.events) == (first.out, first.events)
 
 
 @pytest.mark.parametrize("collects", [True, False])
@@ -79,16 +74,5 @@ def test_when_the_collector_has_a_loop_close_clients_is_nothing_a_recording_tell
     program: str, collects: bool, tmp_path: Path
 ) -> None:
     """Tasks that close them take no place of the program's own; their loops wait for no turn."""
-    collect = tmp_path / "collect"
-    if collects:
-        collect.touch()
-    with World() as world:
-        first = record(program, tmp_path, world.environ)
-    assert first.code == 0, first.err
-    if collects:
-        collect.unlink()
-    else:
-        collect.touch()
-    again = rerun(first.log, tmp_path)
-    assert again.code == 0, again.err
+    first, again = _run_otherwise(program, "collect", collects, tmp_path)
     assert (again.out, again.events) == (first.out, first.events)
