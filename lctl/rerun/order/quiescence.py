@@ -143,7 +143,7 @@ class Threads:
                     call = file.read(64).split()
             except OSError:
                 continue
-            if call[:1] not in ([_FUTEX], [b"running"], []) and not (alone and _is_own_pipe(call)):
+            if call[:1] not in ([_FUTEX], [b"running"]) and not (alone and _is_own_pipe(call)):
                 return True
         return False
 
