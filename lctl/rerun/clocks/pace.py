@@ -78,7 +78,10 @@ class Pace:
         return max(read, self.now + (min(waited, left) if left > 0 else waited))
 
     def present(self) -> float:
-        """`now`, and what has been computed since, if that is much."""
+        """`now`, and what has been computed since, if that is much. Of what is computed before the origin no
+        recorded time knows."""
+        if self._before is None:
+            return self.now
         used = _used() - self._computing
         if used > _MUCH and not self.realtime:
             self._computed = max(self._computed, min(used * 1000, self.next - self.now))
