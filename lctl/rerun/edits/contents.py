@@ -143,24 +143,25 @@ def _change_parts(document: Document, path: tuple[Segment, ...], edit: Edit) -> 
     """The texts of a content."""
     path = (*path, "parts")
     if edit.operator == "=":
-        return change(document, path, "=", _parts(edit.value))  # type: ignore[no-any-return]
+        return change(document, path, "=", parts_of(edit.value))  # type: ignore[no-any-return]
     return change_text(document, path, edit, typed=False)
 
 
-def _parts(value: Any) -> Any:
+def parts_of(value: Any) -> Any:
+    """A content in parts, as Google and Bedrock write it; a text is one."""
     return value if isinstance(value, list) else [{"text": "" if value is None else str(value)}]
 
 
 def _content(value: Any) -> Any:
     """A message as Google writes it; a text is one of the user."""
     if isinstance(value, str):
-        return {"role": "user", "parts": _parts(value)}
+        return {"role": "user", "parts": parts_of(value)}
     if not isinstance(value, dict):
         return value
     said = {name: one for name, one in value.items() if name != "content"}
     if "role" in said:
         said["role"] = _ROLES.get(said["role"], said["role"])
-    return {**said, "parts": _parts(value["content"])} if "content" in value else said
+    return {**said, "parts": parts_of(value["content"])} if "content" in value else said
 
 
 def _place(contents: list[Any], which: Segment) -> Segment:

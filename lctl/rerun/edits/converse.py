@@ -8,6 +8,7 @@ from typing import Any
 
 from lctl.patch import Before, Edit, Unaddressed, change
 from lctl.patch.edits import Segment
+from lctl.rerun.edits.contents import parts_of
 from lctl.rerun.edits.texts import change_in, change_text
 
 Document = dict[str, Any]
@@ -39,7 +40,7 @@ def edit_prompt(document: Document, edit: Edit) -> Document:
     if not document.get("system"):
         if edit.operator not in ("=", "+="):
             raise Unaddressed("there is no system prompt")
-        return {**document, "system": _blocks(edit.value)}
+        return {**document, "system": parts_of(edit.value)}
     return _change_blocks(document, ("system",), edit)
 
 
@@ -97,20 +98,16 @@ def _tool(value: Any) -> Any:
 
 def _change_blocks(document: Document, path: tuple[Segment, ...], edit: Edit) -> Document:
     if edit.operator == "=":
-        return change(document, path, "=", _blocks(edit.value))  # type: ignore[no-any-return]
+        return change(document, path, "=", parts_of(edit.value))  # type: ignore[no-any-return]
     return change_text(document, path, edit, typed=False)
-
-
-def _blocks(value: Any) -> Any:
-    return value if isinstance(value, list) else [{"text": "" if value is None else str(value)}]
 
 
 def _message(value: Any) -> Any:
     """A text is a message of the user."""
     if isinstance(value, str):
-        return {"role": "user", "content": _blocks(value)}
+        return {"role": "user", "content": parts_of(value)}
     return (
-        {**value, "content": _blocks(value["content"])}
+        {**value, "content": parts_of(value["content"])}
         if isinstance(value, dict) and "content" in value
         else value
     )
