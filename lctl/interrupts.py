@@ -85,13 +85,29 @@ def put_off() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def start(thread: threading.Thread) -> None:
+    """Start it, and only then hear signals: of what one raises as a thread begins, `threading` makes a
+    KeyError of its own. So where another thread was given the signal."""
+    try:
+        with put_off():
+            thread.start()
+    except KeyError as error:
+        came = error.__context__
+        if came is not None and is_interrupt(came):
+            raise came from None
+        raise
+
+
 def let_cause_through(error: TypeError) -> None:
     """As `let_through`, of what orjson makes of all that comes while it asks `jsonable.default`: Ctrl-C, too.
 
-    That raises nothing without a traceback. What has none came before its first instruction.
+    That raises nothing without a traceback. What has none came before its first instruction, or is what
+    orjson before 3.12 itself says of a text or a number.
     """
     cause = error.__cause__
     if cause is None or isinstance(cause, RecursionError | MemoryError):
+        return
+    if isinstance(cause, UnicodeEncodeError | OverflowError) and cause.__traceback__ is None:
         return
     if not isinstance(cause, Exception) or cause.__traceback__ is None or is_interrupt(cause):
         raise cause
@@ -130,4 +146,4 @@ def _codes_of_handlers() -> Iterator[CodeType]:
                 yield code
 
 
-__all__ = ["RAISED", "is_interrupt", "is_stop", "let_cause_through", "let_through", "put_off"]
+__all__ = ["RAISED", "is_interrupt", "is_stop", "let_cause_through", "let_through", "put_off", "start"]

@@ -16,6 +16,7 @@ from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Runs
 from lctl.instrument.transports import claudecli
+from lctl.instrument.transports.claudeown import MODULES as OWN
 from lctl.session.default import get_session
 from lctl_integrations import claude_tools
 from lctl_integrations.claude_chains import mapping
@@ -29,10 +30,10 @@ class ClaudeAgentSDK:
 
     name = "claude-agent-sdk"
     supported = ">=0.1,<0.3"
-    modules = (_TRANSPORT, "claude_agent_sdk._internal.query", *claude_tools.SERVERS)
+    modules = (_TRANSPORT, "claude_agent_sdk._internal.query", *OWN, *claude_tools.SERVERS)
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
-        if module.__name__ == _TRANSPORT:
+        if module.__name__ in (_TRANSPORT, *OWN):
             claudecli.patch(module, patches, _listen)
         elif module.__name__ in claude_tools.SERVERS:
             claude_tools.patch(module, patches)

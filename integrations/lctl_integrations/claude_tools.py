@@ -14,11 +14,14 @@ from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import orjson
+
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet, Wrapper
 from lctl.instrument.structure import Failure, Runs, call_tool_async
 from lctl.session import border
 from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lane import Lane
 from lctl.session.runs import context
 from lctl_integrations.claude_chains import mapping
 from lctl_integrations.claude_turns import Turns
@@ -30,7 +33,7 @@ _SERVER = "mcp.server.lowlevel.server"
 SERVERS = (_BRIDGE, _SERVER)
 
 #: The calls of one connection that are on their way to its server, by the id of their request.
-_Calls = dict[Any, tuple[context.Frame | None, lanes.Lane]]
+_Calls = dict[Any, tuple[context.Frame | None, Lane]]
 _calls_of: WeakKeyDictionary[Any, _Calls] = WeakKeyDictionary()
 #: Those of the connection that the running code serves.
 _served: ContextVar[_Calls | None] = ContextVar("lctl_claude_calls", default=None)
@@ -109,7 +112,7 @@ def wrapper(runs: Runs, turns_of: Callable[[Any], Turns | None]) -> Wrapper:
             return {key: value for key, value in answer.items() if key != "id"}
 
         with runs.within(turns.place_of(call_id) if turns is not None else None):
-            made = await call_tool_async(name, given, run, call_id=call_id, shown=_shown)
+            made = await call_tool_async(name, given, run, call_id=call_id, shown=_shown, wraps=_wrapped)
         return {**made, "id": id}
 
     return requested
@@ -135,6 +138,18 @@ def _shown(answer: Any) -> Any:
         return Failure("ProtocolError", str(mapping(failure).get("message", failure)))
     said = result.get("content", answer.get("result"))
     return Failure("ToolError", _text(said)) if result.get("isError") else said
+
+
+def _wrapped(value: Any) -> dict[str, Any]:
+    """An answer of the protocol with that result."""
+    if isinstance(value, dict) and isinstance(value.get("content"), list):
+        result = value
+    elif isinstance(value, list) and all(isinstance(part, dict) and "type" in part for part in value):
+        result = {"content": value}
+    else:
+        text = value if isinstance(value, str) else orjson.dumps(value).decode()
+        result = {"content": [{"type": "text", "text": text}]}
+    return {"jsonrpc": "2.0", "result": {"isError": False, **result}}
 
 
 def _text(content: Any) -> str:

@@ -142,11 +142,11 @@ class Turns:
             if block.get("type") != "tool_result":
                 continue
             call = str(block.get("tool_use_id"))
-            asked = self._asked.pop(call, None)
+            background = told.get("isAsync") is True or told.get("status") == "async_launched"
+            asked = self._asked.get(call) if background else self._asked.pop(call, None)
             if asked is None:
                 continue
-            background = told.get("isAsync") is True or told.get("status") == "async_launched"
-            if not background:
+            if not background:  # else its messages come yet
                 self._end_agent(call, bool(block.get("is_error")))
             if not asked.own:
                 self._tool_call(chain, call, asked, block)
@@ -164,6 +164,7 @@ class Turns:
         self._runs.emit(self._key(chain.name), "tool_call", data, agent=chain.agent)
 
     def _end_agent(self, call: str, failed: bool, outcome: str = "success") -> None:
+        self._asked.pop(call, None)
         chain = self._chains.pop(call, None)
         if chain is not None and call:
             self._calls.end(chain)
@@ -187,6 +188,7 @@ class Turns:
         data: dict[str, Any] = {
             "outcome": "error" if message.get("is_error") else "success",
             "output": message.get("result"),
+            "structured_output": message.get("structured_output"),
             "duration_ms": message.get("duration_ms"),
             "api_ms": message.get("duration_api_ms"),
             "turns": message.get("num_turns"),

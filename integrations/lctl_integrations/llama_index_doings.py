@@ -7,6 +7,8 @@ same.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -92,7 +94,8 @@ class Doings:
         if removed or "edited" in self.done:
             async with self.ctx.store.edit_state() as state:
                 for key in removed:
-                    del state[key]
+                    # `del state[key]` finds no `__delitem__`.
+                    del state._data[key]
                 for key, value in changed.items():
                     setattr(state, key, value)
         else:
@@ -128,10 +131,16 @@ def told(wrapped: Any, ctx: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 def edited(wrapped: Any, store: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Around `edit_state` of a store."""
-    doings = _doing.get()
-    if doings is not None:
-        doings.done["edited"] = True
-    return wrapped(*args, **kwargs)
+    doings, editing = _doing.get(), wrapped(*args, **kwargs)
+    return editing if doings is None else _noted(editing, doings)
+
+
+@asynccontextmanager
+async def _noted(editing: Any, doings: Doings) -> AsyncIterator[Any]:
+    """An edit that raises is none: the store keeps what it had, and copies nothing."""
+    async with editing as state:
+        yield state
+    doings.done["edited"] = True
 
 
 def put(wrapped: Any, store: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

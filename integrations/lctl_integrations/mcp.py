@@ -37,6 +37,7 @@ _DISCOVERY = "server/discover"
 _TRANSPORTS = {
     "mcp.client.stdio": ("stdio_client",),
     "mcp.client.sse": ("sse_client",),
+    "mcp.client.websocket": ("websocket_client",),
     "mcp.client.streamable_http": ("streamable_http_client", "streamablehttp_client"),
 }
 #: Those that give a third thing: a function that tells the session's id.

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from lctl.instrument import suppress
 from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lane import Lane
 from lctl_integrations.mcp_messages import Listening
 from lctl_integrations.mcp_subscriptions import is_answered
 
@@ -99,7 +100,7 @@ class Greeting:
 
 
 #: The lane of who has sent something last: it has left the tape, so a connection may be opened for it.
-_live: lanes.Lane | None = None
+_live: Lane | None = None
 
 _greetings: WeakKeyDictionary[Any, Greeting] = WeakKeyDictionary()
 

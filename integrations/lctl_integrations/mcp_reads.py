@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
+from functools import partial
 from hashlib import sha256
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -17,18 +18,12 @@ from weakref import WeakKeyDictionary
 import orjson
 
 from lctl.errors import RerunStopped
-from lctl.guard import guard
-from lctl.session import border
-from lctl.session.concurrency import lanes
+from lctl.instrument import waitedreads
+from lctl.session.border import MCP
 from lctl.session.default import get_session
-
-SOURCE = "mcp"
 
 #: Parameters that say what is asked for.
 _NAMES = ("name", "uri", "cursor", "level")
-
-#: asyncio's and trio's.
-_CANCELLATIONS = frozenset({"CancelledError", "Cancelled"})
 
 #: By the session it is recorded in: the answers that have been written there, by digest, in which process.
 _known: WeakKeyDictionary[Any, tuple[int, dict[str, Any]]] = WeakKeyDictionary()
@@ -43,63 +38,20 @@ async def read(method: str, params: Mapping[str, Any], kind: Any, send: Callable
         kind: of the answer: a model, in version 2 a TypeAdapter, or `dict` of one that is left as it came.
     """
     key = " ".join([method, *(str(params[name]) for name in _NAMES if name in params)])
-    player, lane = border.player(), lanes.current()
-    number = lane.number(f"ambient:{SOURCE}")
-    served = None if player is None else player.ambient(SOURCE, key, lane, number)
-    reading = _Reading(key)
-    if player is not None and served is not None:
-        try:
-            await player.read_async(SOURCE, lane, number)
-        finally:
-            reading.over(served[0])
-        return _again(served[0], kind)
-    try:
-        answer = await send()
-    except BaseException as error:
-        said: Any = getattr(error, "error", None)
-        if hasattr(said, "model_dump"):
-            reading.over({"error": said.model_dump(mode="json", exclude_unset=True)})
-        elif type(error).__name__ in _CANCELLATIONS:
-            reading.over(None, cancelled=True)
-        else:
-            reading.left()
-        raise
-    with guard("an MCP answer"):
-        said = answer if kind is dict else answer.model_dump(by_alias=True, mode="json", exclude_unset=True)
-        reading.over(_short(said))
-    return answer
+
+    def encode(answer: Any) -> Any:
+        return _short(
+            answer if kind is dict else answer.model_dump(by_alias=True, mode="json", exclude_unset=True)
+        )
+
+    return await waitedreads.read(MCP, key, send, encode, _failed, partial(_again, kind=kind))
 
 
-class _Reading:
-    """One request: an `ambient` event when it is over."""
-
-    def __init__(self, key: str) -> None:
-        self._key = key
-        self._session = get_session()
-        if self._session is not None:
-            self._moment = self._session.under_way.begin()
-
-    def left(self) -> None:
-        """Nothing is known of what came of it."""
-        if self._session is not None:
-            self._session.under_way.end(self._moment)
-
-    def over(self, value: Any, cancelled: bool = False) -> None:
-        session = self._session
-        if session is None:
-            return
-        with guard("an MCP answer"):
-            self.left()
-            data = {"source": SOURCE, "key": self._key, "value": value}
-            data |= session.under_way.fields(self._moment, False)
-            data["duration_ms"] = session.under_way.since(self._moment)
-            if cancelled:
-                data["cancelled"] = True
-            frame = session.frame()
-            ended_ns = session.under_way.end_of(self._moment, data["duration_ms"])
-            returning = session.returns.begin(ended_ns=ended_ns)
-            seq = session.emit("ambient", data, agent=frame.agent, step=frame.step)
-            session.returns.end(returning, seq)
+def _failed(error: BaseException) -> dict[str, Any] | None:
+    said: Any = getattr(error, "error", None)
+    return (
+        {"error": said.model_dump(mode="json", exclude_unset=True)} if hasattr(said, "model_dump") else None
+    )
 
 
 def _short(result: Any) -> dict[str, Any]:

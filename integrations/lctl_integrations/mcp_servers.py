@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from lctl.guard import guard
 from lctl.instrument.patches import PatchSet
 from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lane import Lane
 from lctl.session.runs import context
 
 MODULE = "mcp.server.lowlevel.server"
@@ -20,7 +21,7 @@ MODULE = "mcp.server.lowlevel.server"
 class Asker(NamedTuple):
     """Who asks: the metadata of a request, which no transport to another process takes along."""
 
-    lane: lanes.Lane
+    lane: Lane
     frame: context.Frame | None
 
 

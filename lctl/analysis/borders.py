@@ -6,14 +6,13 @@ different answers, the answer is a cause; where they asked differently, that fol
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import orjson
 
-from lctl.analysis.essence import CallNames, address, reduce
+from lctl.analysis.essence import CallNames, address, apart, reduce
 from lctl.analysis.log import Log
 from lctl.codec.lines import encode_value
 from lctl.events import Event
@@ -100,7 +99,7 @@ class _Reader:
         if event.type == "step_start" and text(data.get("kind")) in MODEL_KINDS:
             self._open[event.seq] = _Call(str(data.get("model")))
         elif event.type == "message" and call is not None and data.get("sampled") is True:
-            said = copy.deepcopy(data)
+            said = apart(data)
             reduce("message", said, self._calls)
             call.answers.append(said)
         elif event.type == "exchange":

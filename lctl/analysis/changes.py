@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from lctl.analysis.align import align
-from lctl.analysis.essence import CallNames, reduce
+from lctl.analysis.essence import CallNames, apart, reduce
 from lctl.events import Event
 
 #: Lines of context around a changed line.
@@ -28,7 +27,7 @@ class FieldChange(msgspec.Struct, frozen=True):
 
 def essence(event: Event, calls: CallNames) -> dict[str, Any]:
     """The event's data without what two runs of the same work never share."""
-    data = copy.deepcopy(event.data)
+    data = apart(event.data)
     reduce(event.type, data, calls)
     return data
 

@@ -15,6 +15,7 @@ from lctl.analysis.messagewords import names_of_calls, words_of
 from lctl.analysis.wording import compact, count, plain, quoted, seconds
 from lctl.events import Event
 from lctl.state.messages import content_of
+from lctl.values import mapping
 
 #: Where libraries are.
 _LIBRARY = re.compile(
@@ -24,6 +25,8 @@ _LIBRARY = re.compile(
 
 Data = Mapping[str, Any]
 _WORDS = 60
+#: Sources of `ambient` events that tell what the program was asked or told, and not what only a rerun needs.
+ASKED = ("cell", "gone", "keys", "prompt", "request", "signal", "stdin", "websocket")
 
 
 def describe(event: Event) -> str:
@@ -70,18 +73,23 @@ def _tool_call(data: Data) -> str:
 def _error(data: Data) -> str:
     kind = "/".join(plain(text(data.get(key)), 40) for key in ("category", "type") if text(data.get(key)))
     message = plain(text(data.get("message")), 80)
-    return f" {kind}" * bool(kind) + f": {message}" * bool(message) + _raised_at(data.get("context"))
+    context = mapping(data.get("context"))
+    return (
+        f" {kind}" * bool(kind)
+        + f": {message}" * bool(message)
+        + _paren(plain(text(context.get("request")), _WORDS), _raised_at(context))
+    )
 
 
-def _raised_at(context: Any) -> str:
-    """` (agent.py:14)`, the last place in the program's own files that an exception passed: who reads it
-    looks there, and not into the library that raised, which is kept as the very last."""
-    places = context.get("traceback") if isinstance(context, dict) else None
+def _raised_at(context: Data) -> str:
+    """`agent.py:14`, the last place in the program's own files that an exception passed: who reads it looks
+    there, and not into the library that raised, which is kept as the very last."""
+    places = context.get("traceback")
     if not isinstance(places, list) or not places:
         return ""
     is_library = len(places) > 1 and _LIBRARY.search(text(places[-1])) is not None
     place = text(places[-2 if is_library else -1]).rpartition(" in ")[0]
-    return _paren(plain(place.replace("\\", "/").rpartition("/")[2], 60))
+    return plain(place.replace("\\", "/").rpartition("/")[2], 60)
 
 
 def _checkpoint(data: Data) -> str:
@@ -200,7 +208,47 @@ def _blob(data: Data) -> str:
 
 def _ambient(data: Data) -> str:
     name = next((text(data.get(key)) for key in ("source", "kind", "name") if text(data.get(key))), "")
+    key = text(data.get("key"))
+    if name == "cell":
+        code = text(data.get("value")).strip()
+        return f" {name} {plain(key, 20)}".rstrip() + f" {quoted(code, _WORDS)}"
+    if name in ("prompt", "stdin"):
+        return f" {name}{_told(data.get('value'))}"
+    if name == "keys":
+        return f" {name} {plain(key, 20)}{_pressed(mapping(data.get('value')))}".rstrip()
+    if name == "websocket":
+        said = mapping(data.get("value"))
+        return f" {name} {plain(key, _WORDS)} {plain(text(said.get('kind')), 20)}{_told(said.get('data'))}"
+    if name in ASKED:
+        return f" {name} {plain(key, _WORDS)}".rstrip()
     return f" {plain(name, 40)}".rstrip()
+
+
+def _pressed(value: Data) -> str:
+    """What was typed at a program that draws a whole screen."""
+    given = mapping(value.get("given"))
+    said = [text(given.get(name)) for name in ("text", "character", "key") if text(given.get(name))]
+    pairs = value.get("keys") or value.get("flushed")
+    if isinstance(pairs, list):
+        said = ["".join(_pair(pair) for pair in pairs)]
+    shown = next((word for word in said if word.isprintable()), "")
+    return f" {quoted(shown, _WORDS)}" if shown.strip() else f" {plain(text(value.get('type')), 40)}"
+
+
+def _pair(pair: Any) -> str:
+    """A key's name, and what it sends."""
+    name, data = ([text(one) for one in pair] + ["", ""])[:2] if isinstance(pair, list) else ("", "")
+    return data if data.isprintable() else f"<{name}>"
+
+
+def _told(value: Any) -> str:
+    """What somebody typed or sent, if it is no bytes; else how he ended it."""
+    if isinstance(value, str):
+        return f" {quoted(value, _WORDS)}" if value.strip() else ""
+    if isinstance(value, Mapping):
+        raised = text(mapping(value.get("$raised")).get("class")).rpartition(":")[2]
+        return f" {plain(raised, 40)}".rstrip()
+    return "" if value is None else f" {plain(value, _WORDS)}"
 
 
 def _output(data: Data) -> str:

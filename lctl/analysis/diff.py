@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Literal, overload
 
-import msgspec
-
-from lctl.analysis.changes import FieldChange, changes
 from lctl.analysis.describe import describe, summary
+from lctl.analysis.differences import Difference, Differences, Found
 from lctl.analysis.gaps import following, opposite
-from lctl.analysis.log import Log, model_of, text, tokens_of
+from lctl.analysis.log import Log
 from lctl.analysis.matching import match
 from lctl.analysis.prices import Prices
 from lctl.analysis.reading import essences, read
@@ -26,113 +23,6 @@ from lctl.analysis.stats import Stats, stats
 from lctl.analysis.trace import POOL, STEP, Trace
 from lctl.analysis.wording import plain, plural
 from lctl.events import Event
-
-#: Seeking costs as much as reading this many events.
-_NEAR = 40
-
-Kind = Literal["added", "removed", "changed"]
-
-
-class Difference(msgspec.Struct, frozen=True):
-    """One thing one run did and the other did not, or did otherwise.
-
-    Attributes:
-        left, right: the event in either run; None on the side that has none.
-        fields: what differs inside, for "changed".
-        events: how many events it stands for: a step that only one run has is one difference.
-    """
-
-    kind: Kind
-    left: Event | None
-    right: Event | None
-    fields: tuple[FieldChange, ...] = ()
-    events: int = 1
-
-
-class _Found(msgspec.Struct, frozen=True):
-    """A difference by index, before anyone wants to see it."""
-
-    left: int
-    right: int
-    moved: bool = False  # it names another message
-    events: int = 1
-
-
-class _Cursor:
-    """Events by index, cheapest in order: one a little further on is reached by reading on."""
-
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
-        self._last = 0
-        self._ahead: Iterator[Event] = iter(())
-
-    def event(self, n: int) -> Event | None:
-        """None for -1."""
-        if n < 0:
-            return None
-        seq = self._trace.seqs[n]
-        if self._last < seq <= self._last + _NEAR:
-            for event in self._ahead:
-                self._last = event.seq
-                if event.seq == seq:
-                    return event
-                if event.seq > seq:
-                    break
-        event = self._trace.log.event(seq)
-        self._last, self._ahead = seq, iter(self._trace.log.events(seq + 1))
-        return event
-
-
-class Differences(Sequence[Difference]):
-    """Differences in the order of the left run; each is worked out from the logs when it is looked at."""
-
-    def __init__(self, left: Trace, right: Trace, found: Sequence[_Found], prices: Prices) -> None:
-        self._left = left
-        self._right = right
-        self._found = found
-        self._prices = prices
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    @overload
-    def __getitem__(self, at: int) -> Difference: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Difference]: ...
-    def __getitem__(self, at: int | slice) -> Difference | list[Difference]:
-        if isinstance(at, slice):
-            return list(self._shown(self._found[at]))
-        return next(self._shown([self._found[at]]))
-
-    def __iter__(self) -> Iterator[Difference]:
-        return self._shown(self._found)
-
-    def first(self) -> _Found | None:
-        return self._found[0] if self._found else None
-
-    def numbers(self) -> dict[tuple[int, int], int]:
-        """(left seq or 0, right seq or 0) -> place of the difference whose event that is."""
-        mine, other = self._left.seqs, self._right.seqs
-        return {
-            (mine[one.left] if one.left >= 0 else 0, other[one.right] if one.right >= 0 else 0): n
-            for n, one in enumerate(self._found)
-        }
-
-    def _shown(self, found: Sequence[_Found]) -> Iterator[Difference]:
-        mine, other = _Cursor(self._left), _Cursor(self._right)
-        for one in found:
-            yield self._show(one, mine.event(one.left), other.event(one.right))
-
-    def _show(self, found: _Found, left: Event | None, right: Event | None) -> Difference:
-        if left is None or right is None:
-            return Difference("added" if left is None else "removed", left, right, events=found.events)
-        inside = changes(left, right, self._left.calls, self._right.calls)
-        if found.moved:
-            name = _NAMES.get(left.type, "message_id")
-            inside.append(FieldChange(name, left.data.get(name), right.data.get(name)))
-        if left.type == "step_end":
-            inside += _cost(self._left, found.left, left, self._right, found.right, right, self._prices)
-        return Difference("changed", left, right, tuple(inside), found.events)
 
 
 class Diff:
@@ -207,10 +97,6 @@ class Diff:
         return len(self.differences) > 0
 
 
-#: The field in which an event names a message.
-_NAMES = {"message": "parent_id", "step_start": "prompt", "step_end": "message"}
-
-
 def diff(left: Log, right: Log, prices: Prices | None = None) -> Diff:
     """Compare two runs."""
     prices = prices or Prices()
@@ -248,24 +134,16 @@ def _line(event: Event | None) -> str:
     return "(nothing)" if event is None else summary(event)
 
 
-def title(difference: Difference) -> str:
-    """`- agent: what happened`, `+ ...` or `~ ...`."""
-    sign = {"removed": "-", "added": "+", "changed": "~"}[difference.kind]
-    event = difference.left or difference.right
-    more = f" and {plural(difference.events - 1, 'event')} in it" if difference.events > 1 else ""
-    return f"{sign} {describe(event) if event else ''}{more}"
-
-
 def _differences(
     left: Trace,
     right: Trace,
     pairs: Sequence[int],
     other_pairs: Sequence[int],
     moved: set[int],
-) -> list[_Found]:
+) -> list[Found]:
     """In the order of the left; what only the right has comes after what it followed there, and what the left
     did instead."""
-    found: list[tuple[tuple[int, int, int], _Found]] = []
+    found: list[tuple[tuple[int, int, int], Found]] = []
     keys, other_keys = left.keys, right.keys
     unlike = {n for n, m in enumerate(pairs) if m >= 0 and keys[n] != other_keys[m]}
     mine, other = essences(left, unlike), essences(right, {pairs[n] for n in unlike})
@@ -273,11 +151,11 @@ def _differences(
         same = n not in unlike or mine[n] == other[pairs[n]]
         found += [((n, 0, 0), one) for one in _changed(left, right, n, pairs[n], n in moved, same)]
     for n, events in _only(left, pairs).items():
-        found.append(((n, 0, 0), _Found(n, -1, events=events)))
+        found.append(((n, 0, 0), Found(n, -1, events=events)))
     alone = _only(right, other_pairs)
     if alone:
         found += [
-            ((after, 1, m), _Found(-1, m, events=alone[m]))
+            ((after, 1, m), Found(-1, m, events=alone[m]))
             for m, after in following(pairs, other_pairs)
             if m in alone
         ]
@@ -285,14 +163,14 @@ def _differences(
     return [one for _, one in found]
 
 
-def _changed(left: Trace, right: Trace, n: int, m: int, moved: bool, same: bool) -> list[_Found]:
+def _changed(left: Trace, right: Trace, n: int, m: int, moved: bool, same: bool) -> list[Found]:
     """`same`: in essence, of which keys are finer."""
     alike = left.classes[n] == POOL or left.agents[n] == right.agents[m]
     if same and alike and not moved:
         return []
     if not same and not alike:
-        return [_Found(n, -1), _Found(-1, m)]  # two events and not one under another name
-    return [_Found(n, m, moved)]
+        return [Found(n, -1), Found(-1, m)]  # two events and not one under another name
+    return [Found(n, m, moved)]
 
 
 def _only(trace: Trace, pairs: Sequence[int]) -> dict[int, int]:
@@ -308,20 +186,3 @@ def _only(trace: Trace, pairs: Sequence[int]) -> dict[int, int]:
             heads[n] = head
         counts[head] = counts.get(head, 0) + 1
     return counts
-
-
-def _cost(
-    left: Trace, n: int, event: Event, right: Trace, m: int, other: Event, prices: Prices
-) -> list[FieldChange]:
-    mine, theirs = _priced(left, n, event, prices), _priced(right, m, other, prices)
-    return [] if mine == theirs else [FieldChange("cost", mine, theirs)]
-
-
-def _priced(trace: Trace, n: int, event: Event, prices: Prices) -> float | None:
-    tokens = tokens_of(event.data)
-    if tokens is None:
-        return None
-    owner = trace.owners[n]
-    start = trace.log.event(trace.seqs[owner]).data if owner >= 0 else {}
-    model = model_of(event.data) or model_of(start)
-    return prices.cost(model, tokens, provider=text(start.get("provider")) or None, at=event.timestamp)

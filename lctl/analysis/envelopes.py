@@ -59,7 +59,7 @@ def envelopes(log: Log, unread: set[int]) -> Iterator[list[Envelope]]:
 
 def _cut(lines: Lines) -> Iterator[bytes]:
     """Whole lines, with what is between them and nothing around them."""
-    data, at, end = lines
+    data, at, end = lines.data, lines.begin, lines.end
     while at < end:
         stop = min(end, data.find(b"\n", min(end, at + _SIZE), end) + 1 or end)
         yield data[at:stop].strip(b", \t\r\n")

@@ -11,6 +11,7 @@ Each reducer takes the decoded data apart: it is the caller's own copy.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -18,6 +19,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
+
+from lctl.codec.lines import encode_value
 
 #: call id -> `name#n`, of one log.
 CallNames = dict[str, str]
@@ -101,6 +104,21 @@ def reduce(type: str, data: Data, calls: CallNames) -> None:
         reducer(data, calls)
     else:
         _drop(data, _VOLATILE)
+
+
+def apart(data: Data) -> Data:
+    """A copy to reduce. A member nested too deeply to be copied is its JSON text there."""
+    try:
+        return copy.deepcopy(data)
+    except RecursionError:
+        return {key: _shallow(value) for key, value in data.items()}
+
+
+def _shallow(value: Any) -> Any:
+    try:
+        return copy.deepcopy(value)
+    except RecursionError:
+        return encode_value(value).decode()
 
 
 def _drop(data: Data, keys: frozenset[str]) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 
 from lctl.analysis.cutters import reduced
+from lctl.analysis.essence import apart
 from lctl.analysis.trace import Trace
 
 
@@ -68,7 +68,7 @@ def _above(trace: Trace, n: int) -> int:
 
 
 def _said(trace: Trace, n: int) -> bytes:
-    return reduced(trace.types[n], copy.deepcopy(trace.log.event(trace.seqs[n]).data), trace.calls)
+    return reduced(trace.types[n], apart(trace.log.event(trace.seqs[n]).data), trace.calls)
 
 
 def right_named_on_left(right: Trace, pairs: Sequence[int], left: Trace) -> set[int]:

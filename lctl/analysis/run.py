@@ -32,7 +32,8 @@ class Run(NamedTuple):
         started: seconds since the epoch, from the file's name, else its modification time.
         events: how many; None where that cannot be told without reading all: of a large document that lctl
             has not written.
-        summary: as its writer left it at the end; {} in an open log.
+        summary: as its writer left it at the end; of a short open log, what its events come to so far,
+            without an outcome; {} of a long one.
         open: without its end: being written, or its program ended abruptly.
         problem: why it could not be read, "" if it could.
         where: address of a run in a store, whose `path` is then no file.

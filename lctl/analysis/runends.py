@@ -22,6 +22,8 @@ _TIME = re.compile(r"(\d{8})[-T]?(\d{6})")
 _HEAD, _END = 1024, 8192
 #: Bytes of a log without a summary up to which all its events are read for how it ended; events of others.
 _SMALL, _LAST = 1 << 18, 64
+#: Bytes of a log that nobody has closed up to which it is read for what it has come to.
+_COUNTED = 1 << 20
 _SEALED = re.compile(rb'"hash":\{"algorithm":"sha256","events":"[0-9a-f]{64}","count":(\d+)\}\}\s*$')
 _SUMMARY = b',"summary":{'
 
@@ -84,7 +86,7 @@ def _unclosed(path: Path, started: float, data: FileBytes) -> Run:
             started,
             data.size,
             events,
-            {},
+            so_far(path, data.size) if events and found.tail_at is None else {},
             found.tail_at is None,
             ending="" if found.tail_at is None else _ending_of(path, data.size),
         )
@@ -108,6 +110,22 @@ def _foreign(path: Path, started: float, data: FileBytes) -> Run:
     summary = said if isinstance(said, dict) else {}
     ending = "" if log.open or "outcome" in summary else ending_of(log, size)
     return Run(path, log.chain, started, size, len(log), summary, log.open, ending=ending)
+
+
+def so_far(path: Path, size: int) -> dict[str, Any]:
+    """The summary of a log that nobody has closed (workers of a pool are ended so), if it is short: without
+    its outcome, which nobody has seen."""
+    from lctl.codec import open_log
+    from lctl.state.summary import summary_of
+    from lctl.state.timeline import Timeline
+
+    if size > _COUNTED:
+        return {}
+    try:
+        made = summary_of(Timeline(open_log(path)).last)
+    except LctlError:
+        return {}
+    return {key: value for key, value in made.items() if key != "outcome"}
 
 
 def _ending_of(path: Path, size: int) -> str:

@@ -16,7 +16,8 @@ from lctl.cli.text import plural
 
 if TYPE_CHECKING:
     from lctl.analysis.changes import FieldChange
-    from lctl.analysis.diff import Diff, Difference
+    from lctl.analysis.diff import Diff
+    from lctl.analysis.differences import Difference
     from lctl.analysis.stats import Stats
 
 _MOST = 20
@@ -66,7 +67,8 @@ def _changed(parted: dict[str, Any]) -> str:
 
 
 def _say(screen: Screen, found: Diff, full: bool) -> None:
-    from lctl.analysis.diff import lines, title
+    from lctl.analysis.diff import lines
+    from lctl.analysis.differences import title
 
     styles: tuple[Style, ...] = ("bold", "red", "green")
     for text, style in zip(lines(found), styles, strict=False):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,8 @@ def libraries(*, try_patches: bool) -> list[dict[str, Any]]:
         for entry in registry.status():
             version = entry.version
             if version and try_patches:
-                _imported(entry)
+                with warnings.catch_warnings(action="ignore"):  # of old ways, which nobody here goes
+                    _imported(entry)
             found.append(
                 {
                     "name": entry.name or entry.key,
@@ -48,6 +50,9 @@ def libraries(*, try_patches: bool) -> list[dict[str, Any]]:
 #: Distributions whose traffic passes no transport of ours, and what it is.
 _UNSEEN = {
     "grpcio": "gRPC",
+    "xai-sdk": "gRPC",
+    "google-generativeai": "gRPC",
+    "curl-cffi": "libcurl",
     "pycurl": "libcurl",
     "websocket-client": "WebSockets",
 }

@@ -154,11 +154,11 @@ def _print(screen: Screen, report: dict[str, Any]) -> None:
     for name, value in report["environment"].items():
         screen.line("  ", (f"{plain(name)}={plain(value, 200)}", "dim"))
     _print_libraries(screen, report["libraries"])
-    some = ", ".join(f"{one['name']} {one['version']}" for one in report["unrecorded"])
+    some = ", ".join(f"{one['name']} {one['version']} ({one['traffic']})" for one in report["unrecorded"])
     screen.line(
         "  ",
         (
-            "never recorded: WebSockets (but live sessions with a model), gRPC, raw sockets"
+            "never recorded: WebSockets (but those of websockets and aiohttp), gRPC, raw sockets"
             + (f"; installed here: {some}" if some else ""),
             "dim",
         ),

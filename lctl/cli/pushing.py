@@ -118,7 +118,7 @@ def _say(screen: Screen, store: ChainStore, path: Path, done: Pushed) -> None:
     if not done.events:
         what = "no events"
     screen.line(f"{plain(done.stored_as)}: {what}", (f"  {plain(str(path))}", "dim"))
-    if done.stored_as != done.chain_id:
+    if done.chain_id and done.stored_as != done.chain_id:  # one without an id is stored by its file's name
         screen.line(
             f"  there, {plain(done.chain_id)} has other events: another program has gone on with it, or this "
             f"log was changed; it is the branch "

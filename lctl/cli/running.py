@@ -68,6 +68,13 @@ def split(args: list[str], with_value: set[str]) -> tuple[list[str], list[str], 
     metavar="MODULE:FUNCTION",
     help="Record this function's calls as tool calls, as @lctl.tool does. May be repeated.",
 )
+@click.option(
+    "--own",
+    multiple=True,
+    metavar="PACKAGE",
+    help="This installed package is the program's own: what it reads (clock, chance, environment) is "
+    "recorded. The one that -m or a console script starts mostly is. May be repeated.",
+)
 @click.argument("words", nargs=-1, metavar="PROGRAM [ARGS]...", type=click.UNPROCESSED)
 @click.pass_context
 def run(
@@ -79,6 +86,7 @@ def run(
     no_redact: bool,
     record: str | None,
     tools: tuple[str, ...],
+    own: tuple[str, ...],
     words: tuple[str, ...],
 ) -> None:
     """Run a program and record it, with no change to the program.
@@ -86,6 +94,7 @@ def run(
     \b
       lctl run agent.py --verbose       a script
       lctl run -m package.tool ARGS     a module
+      lctl run agent.ipynb              a notebook's cells, in this process
       lctl run -- python -u agent.py    any command; each Python it starts is recorded
 
     The program runs as under Python itself: same arguments, input, signals, tracebacks and exit code.
@@ -113,6 +122,7 @@ def run(
         redact=not no_redact,
         record="model" if record == "calls" else record,
         tools=tools,
+        own=own,
     )
     inner = environment(recording)
     if (option := unrecordable(argv)) is not None:

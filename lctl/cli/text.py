@@ -33,24 +33,31 @@ def clip(text: str, room: int) -> str:
 
 
 def wrap(text: str, room: int) -> list[str]:
-    """`text` in lines of at most `room` cells, broken at blanks where there are any."""
+    """`text` in lines of at most `room` cells, broken at blanks where there are any. Indents stay."""
     lines = []
-    for paragraph in text.split("\n"):
-        line = ""
-        for word in paragraph.expandtabs(4).split(" "):
-            longer = f"{line} {word}" if line else word
-            if cells(longer) <= room:
-                line = longer
-                continue
-            if line:
-                lines.append(line)
-            while cells(word) > room:
-                head = clip(word, room + 1)[:-1] or word[:1]
-                lines.append(head)
-                word = word[len(head) :]
-            line = word
-        lines.append(line)
+    for paragraph in text.expandtabs(4).split("\n"):
+        words = paragraph.lstrip(" ")
+        indent = " " * min(len(paragraph) - len(words), room // 2) if words else ""
+        lines += [indent + line for line in _broken(words, room - len(indent))]
     return lines
+
+
+def _broken(paragraph: str, room: int) -> list[str]:
+    lines = []
+    line = ""
+    for word in paragraph.split(" "):
+        longer = f"{line} {word}" if line else word
+        if cells(longer) <= room:
+            line = longer
+            continue
+        if line:
+            lines.append(line)
+        while cells(word) > room:
+            head = clip(word, room + 1)[:-1] or word[:1]
+            lines.append(head)
+            word = word[len(head) :]
+        line = word
+    return [*lines, line]
 
 
 def size(octets: float) -> str:

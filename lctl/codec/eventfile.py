@@ -154,7 +154,7 @@ class EventFile:
             return None
         if b"\r" in self._data.read(max(0, self._begin - 2), 2):
             return None  # its line ends are not line feeds alone
-        return Lines(self._data.view(self._end), self._begin, self._end)
+        return Lines(self._data, self._begin, self._end)
 
     def _scan(self) -> None:
         index, self._problems = index_lines(self._numbered, first=self._expected_first, line=self._line)

@@ -14,6 +14,7 @@ from lctl.codec.journal import Layout, jsonl_layout, layout
 from lctl.codec.lines import decode
 from lctl.codec.log import Log, Problem, Recovery, origin_of
 from lctl.codec.numbering import number
+from lctl.codec.salvage import headless
 from lctl.codec.upgrade import upgrade
 from lctl.errors import LogError, NotALog, UnsupportedVersion
 from lctl.events import VERSION
@@ -35,6 +36,26 @@ def read(data: Bytes, *, path: str | None, name: str, cut: str = "") -> Log:
     Args:
         cut: what is wrong with the archive the bytes came out of, "" when nothing is.
     """
+    try:
+        log = _read_as_it_is(data, path, name, cut)
+    except NotALog:
+        found = _read_headless(data, path, name, cut)
+        if found is None:
+            raise
+        return found
+    return log if len(log) else _read_headless(data, path, name, cut) or log
+
+
+def _read_headless(data: Bytes, path: str | None, name: str, cut: str) -> Log | None:
+    """The events of a journal whose header is damaged: each line stands for itself."""
+    found = headless(data)
+    if found is None or not found.last_seq:
+        return None
+    note = Problem(None, 1, "the header cannot be read; what it says of the chain is left out")
+    return _lined(data, found, "journal", path, name, cut, (note,))
+
+
+def _read_as_it_is(data: Bytes, path: str | None, name: str, cut: str) -> Log:
     _refuse_binary(data, name)
     found = layout(data)
     if found is not None:
@@ -42,7 +63,7 @@ def read(data: Bytes, *, path: str | None, name: str, cut: str = "") -> Log:
     head = data.read(0, 1 << 16)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         text = _read(data, name, "UTF-16", JSON_LIMIT).decode("utf-16", "replace").encode()
-        return read(MemoryBytes(text), path=path, name=name, cut=cut)
+        return _read_as_it_is(MemoryBytes(text), path, name, cut)
     first = head.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
     if first in (b"{", b"["):
         lined = jsonl_layout(data)
@@ -84,7 +105,15 @@ def version_of(raw: Any, name: str) -> str:
     return version
 
 
-def _lined(data: Bytes, found: Layout, form: str, path: str | None, name: str, cut: str) -> Log:
+def _lined(
+    data: Bytes,
+    found: Layout,
+    form: str,
+    path: str | None,
+    name: str,
+    cut: str,
+    damage: tuple[Problem, ...] = (),
+) -> Log:
     header = dict(found.header)
     begun = bool(header)
     version = version_of(header.pop("lctl", None), name)
@@ -114,7 +143,7 @@ def _lined(data: Bytes, found: Layout, form: str, path: str | None, name: str, c
         form=form,
         recovered=Recovery(len(source), ending) if ending else None,
         open=unclosed,
-        notes=notes,
+        notes=damage + notes,
     )
 
 

@@ -107,7 +107,7 @@ def scan_end(fd: int, name: str) -> JournalEnd:
 
 def layout(data: Bytes) -> Layout | None:
     """The layout of a journal, or None when the bytes are not one (another form, or not a log)."""
-    size = _meaningful(data)
+    size = meaningful(data)
     head = _header(data, size)
     if head is None:
         return None
@@ -118,13 +118,13 @@ def layout(data: Bytes) -> Layout | None:
         return Layout(header, begin, min(begin, size), 0, 0, None, size, None, "")
     if not _begins_event(data.read(begin, min(64, size - begin))):
         return None
-    return _ending(data, header, begin, size)
+    return ending(data, header, begin, size)
 
 
 def jsonl_layout(data: Bytes) -> Layout | None:
     """The layout of JSON Lines whose event lines are canonical, with or without a header line; None for
     any other. There is no tail."""
-    size = _meaningful(data)
+    size = meaningful(data)
     head = data.read(0, min(_BLOCK, size))
     begin = len(_BOM) if head.startswith(_BOM) else 0
     header: dict[str, Any] = {}
@@ -138,10 +138,10 @@ def jsonl_layout(data: Bytes) -> Layout | None:
         begin = _past_blanks(data, stop + 1, size)
     if not SEQ.match(head, begin) or b"\n" not in head[begin:]:
         return None
-    return _ending(data, header, begin, size)
+    return ending(data, header, begin, size)
 
 
-def _meaningful(data: Bytes) -> int:
+def meaningful(data: Bytes) -> int:
     """Size without trailing NULs and blanks. A file system may leave blocks of NULs after a crash, and
     they may be gigabytes of holes: where NULs end is found by halving, as text never holds them."""
     size = data.size
@@ -216,7 +216,7 @@ def _cut_event(line: bytes) -> bool:
     return prefix.startswith(line) or (line.startswith(prefix) and line[len(prefix) :].isdigit())
 
 
-def _ending(data: Bytes, header: dict[str, Any], begin: int, size: int) -> Layout | None:
+def ending(data: Bytes, header: dict[str, Any], begin: int, size: int) -> Layout | None:
     """Looks at the last line: a tail, a whole event, or what is left of one."""
     at, last = _last_line(data, begin, size)
     tail_at: int | None = None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from mmap import mmap
 from typing import Any, NamedTuple, Protocol
 
+from lctl.codec.bytesource import Bytes
 from lctl.errors import UsageError
 from lctl.events import Event
 
@@ -41,14 +42,19 @@ class Recovery(NamedTuple):
 class Lines(NamedTuple):
     """Event lines that can be cut without decoding them.
 
-    Between `begin` and `end` of `data` there are only event lines, each beginning with `{"seq":N,`, seqs
+    Between `begin` and `end` of `source` there are only event lines, each beginning with `{"seq":N,`, seqs
     one higher each time, ended by a line feed with or without a comma before it (the last one perhaps
     without). They were found so at both ends and by count; a line in the middle may yet be damaged.
     """
 
-    data: bytes | mmap
+    source: Bytes
     begin: int
     end: int
+
+    @property
+    def data(self) -> bytes | mmap:
+        """All up to `end`, for who searches through it: each asking maps the file anew."""
+        return self.source.view(self.end)
 
 
 class Events(Protocol):

@@ -1,4 +1,5 @@
-"""Events out of a JSON document that does not parse as a whole: cut off, or damaged at one place."""
+"""Events out of a JSON document that does not parse as a whole: cut off, or damaged at one place; and of a
+journal whose first line is damaged."""
 
 from __future__ import annotations
 
@@ -6,8 +7,14 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from lctl.codec.bytesource import Bytes
+from lctl.codec.journal import Layout, ending, meaningful
+
 _BLANK = re.compile(r"[ \t\r\n\0]*")
 _decode = json.JSONDecoder().raw_decode
+# A header is hardly ever longer.
+_HEADER = 1 << 16
+_NEXT_EVENT = b'\n{"seq":'
 
 
 class Salvage(NamedTuple):
@@ -43,6 +50,13 @@ def salvage(text: str) -> Salvage | None:
     if not found.events and not document.keys() & {"lctl", "chain"}:
         return None
     return found._replace(whole=at >= 0 and _skip(text, at) == len(text))
+
+
+def headless(data: Bytes) -> Layout | None:
+    """The layout of the event lines below a first line that nobody can read; None where there are none."""
+    size = meaningful(data)
+    before = data.read(0, min(_HEADER, size)).find(_NEXT_EVENT)
+    return None if before < 0 else ending(data, {}, before + 1, size)
 
 
 def _members(text: str, at: int, document: dict[str, Any], found: Salvage) -> int:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from lctl.analysis.describe import ASKED
 from lctl.analysis.log import text
 from lctl.analysis.pauses import NO_PAUSE, pause_of
 from lctl.codec import Log
@@ -25,11 +26,11 @@ from lctl.state.times import millis
 _EVERY = 200_000
 _STRIDE = 16
 
-#: Kinds of an event beside its type: a model call begins; it tells of a failure.
-PLAIN, MODEL, FAILED = range(3)
+#: Kinds of an event beside its type: a model call begins; it tells of a failure, of what was asked.
+PLAIN, MODEL, FAILED, ASKING = range(4)
 
 _NOTHING = (b"null", b"false")
-_LOOKED_INTO = frozenset({"step_start", "step_end", "tool_call", "error", "checkpoint", "handoff"})
+_LOOKED_INTO = frozenset({"step_start", "step_end", "tool_call", "error", "checkpoint", "handoff", "ambient"})
 _FAILURES = frozenset({"error", "failed", "failure", "aborted", "cancelled"})
 
 
@@ -55,7 +56,7 @@ class Columns:
     Attributes:
         codes: of each row, an index into `kinds`.
         agents: of each row, an index into `names`.
-        kinds: (type, PLAIN, MODEL or FAILED).
+        kinds: (type, PLAIN, MODEL, FAILED or ASKING).
         seqs: of each row, where they do not ascend one by one; else None and row i is first + i.
         clock: of every `stride`-th row its time in ms since the epoch, never going back, without the pause.
         pause: between what a fork or rerun has of its recording and what is its own.
@@ -176,6 +177,8 @@ class Columns:
         type, data = head.type, head.data
         if type == "step_start":
             return MODEL if text(data.kind) in MODEL_KINDS else PLAIN
+        if type == "ambient":
+            return ASKING if text(data.source) in ASKED else PLAIN
         if type == "tool_call":
             failed = data.error is not msgspec.UNSET and bytes(data.error) not in _NOTHING
         elif type == "step_end":

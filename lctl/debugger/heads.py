@@ -19,6 +19,7 @@ class Data(msgspec.Struct, gc=False, frozen=True):
     error: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     outcome: Any = None
     kind: Any = None
+    source: Any = None
 
 
 class Head(msgspec.Struct, gc=False):
@@ -99,4 +100,4 @@ def _tolerant(line: bytes) -> Head | None:
     error = data.get("error")
     said = {key: text(raw.get(key)) for key in ("type", "timestamp", "agent")}
     failed = msgspec.UNSET if error in (None, False) else msgspec.Raw(b"1")
-    return Head(raw["seq"], **said, data=Data(failed, data.get("outcome"), data.get("kind")))
+    return Head(raw["seq"], **said, data=Data(failed, *map(data.get, ("outcome", "kind", "source"))))

@@ -166,6 +166,7 @@ class Attempt(Received):
         """
         if turn is None and self.is_stream:
             turn = turns.AT_ONCE if _is_there(asked) else turns.since()
+            self._under_way.keep_behind(self.chunks[-1][0])
             if turn is not None and turn != turns.AT_ONCE:
                 self._note_place(len(self.chunks))
         if turn is None:
@@ -275,7 +276,9 @@ class Attempt(Received):
 
     def _is_over(self) -> None:
         self.over = True
-        self.ended_ns = self.ended_ns or monotonic_ns()
+        if not self.ended_ns:
+            self.ended_ns = monotonic_ns()
+            self._under_way.keep_behind(self.ended_ns)
         if self._watched:
             collecting.unwatch()
 

@@ -81,9 +81,9 @@ def add_answer(end: dict[str, Any], answer: ModelAnswer, ids: list[str]) -> None
 
 
 def no_answer(attempt: Attempt) -> dict[str, Any] | None:
-    """The error of a 200 whose body, read to its end, says nothing that belongs to an answer: a page of a
-    proxy, another service's JSON, bytes that nobody here can decode."""
-    if attempt.status != 200 or attempt.closed_early or attempt.left:
+    """The error of a 200 or 204 whose body, read to its end, says nothing that belongs to an answer: a page
+    of a proxy, another service's JSON, bytes that nobody here can decode."""
+    if attempt.status not in (200, 204) or attempt.closed_early or attempt.left:
         return None
     body = b"".join(attempt.body)
     said = loads_or_none(body)
@@ -129,7 +129,10 @@ def sdk_error(attempt: Attempt | None, error: BaseException | None) -> dict[str,
     if error is None or attempt is None or is_cancellation(error):
         return None
     facts = {"attempt": attempt.number, "status": attempt.status, "exception": taxonomy.name_of(error)}
-    return _error_data(taxonomy.of_sdk(error), text_of(error), facts)
+    # SDKs call that a connection which redirects for ever, and a body that they could not read.
+    is_answer = 200 <= (attempt.status or 0) < 300 and "ConnectionError" not in type(error).__name__
+    kind = taxonomy.of_sdk(error) if is_answer else taxonomy.of_exception(error)
+    return _error_data(kind, text_of(error), facts)
 
 
 def _error_data(kind: taxonomy.Kind, message: str, facts: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
 
 from lctl.clock import monotonic_ns
 from lctl.guard import guard
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from lctl.session import LCTLSession
 
 _told = told.current.get
+
+#: After these, clients ask at the new place without the body.
+_REDIRECTS = (301, 302, 303)
 
 
 class NoModelCall(Exception):
@@ -82,6 +86,15 @@ class Call(Concluding):
             and (self.step is None or self._operation == operation)
             and self._active is None
         )
+
+    def follows(self, url: str) -> tuple[Codec, str] | None:
+        """How the answer is read of a GET to `url`, where that is what a client makes of this call by
+        following a redirect; None of any other."""
+        held = self._held
+        if held is None or held.status not in _REDIRECTS or not self._within_sdk:
+            return None
+        there = urljoin(held.url, str(held.headers.get("location", "")))
+        return (self._codec, self._operation) if urlsplit(there).path == urlsplit(url).path else None
 
     def begin(
         self,

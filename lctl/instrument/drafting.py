@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from lctl.conversation.blobs import take_blobs
@@ -107,9 +108,11 @@ class Drafting(Learning):
         if not found:
             return
         now, results = self._monotonic_ns(), [result for result, _ in found]
-        if any(result.call_id.startswith(BY_NAME) for result in results):
+        if not all(self._tools.knows(result) for result in results):
             told = {node.id: asked for message, node in added if (asked := asked_in(message))}
-            results = self._tools.nameless.join(found, told, plan.undo)
+            if any(result.call_id.startswith(BY_NAME) for result in results):
+                results = self._tools.nameless.join(found, told, plan.undo)
+            results = self._tools.by_given_ids(results, chain.from_iterable(told.values()))
         for result in results:
             data = self._tools.answer(result, now)
             if data is not None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
+from lctl.interrupts import let_through
+
 
 def decode_chunks(chunks: Sequence[bytes], encoding: str) -> list[bytes] | None:
     """`chunks` with the content-encoding undone, each as far as it could be read when it came.
@@ -40,11 +42,24 @@ def decoder(encoding: str) -> Callable[[bytes], bytes]:
     return decode
 
 
+def damage(chunks: Iterable[bytes], encoding: str) -> Exception | None:
+    """What whoever undoes the content-encoding is told of a damaged body."""
+    decode = decoder(encoding)
+    try:
+        for chunk in chunks:
+            decode(chunk)
+    except Exception as error:
+        let_through(error)
+        return error
+    return None
+
+
 def _each(decompress: Callable[[bytes], bytes], chunks: Iterable[bytes]) -> Iterator[bytes]:
     for chunk in chunks:
         try:
             yield decompress(chunk)
-        except Exception:  # each library has its own error class; the host gets its own, too
+        except Exception as error:  # each library has its own class of them; the host gets its own, too
+            let_through(error)
             return
 
 
@@ -126,7 +141,8 @@ def _members(make: Callable[[], _Decompressor]) -> Callable[[bytes], bytes]:
                 current, begun = make(), True
             try:
                 made += current.decompress(chunk)
-            except Exception:
+            except Exception as error:
+                let_through(error)
                 if not begun:
                     raise
                 is_over = True
@@ -137,4 +153,4 @@ def _members(make: Callable[[], _Decompressor]) -> Callable[[bytes], bytes]:
     return decompress
 
 
-__all__ = ["decode_chunks", "decoder"]
+__all__ = ["damage", "decode_chunks", "decoder"]

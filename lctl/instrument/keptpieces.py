@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.clock import monotonic_ns
 from lctl.guard import guard
 from lctl.instrument import concealment, encodings
+from lctl.interrupts import let_through
 from lctl.session.redaction.growing import Growing
 
 if TYPE_CHECKING:
@@ -117,7 +118,12 @@ class Pieces(list[tuple[int, bytes]]):
     def _keep(self, chunk: bytes) -> None:
         if self._decode is None:
             self._decode = encodings.decoder(self._attempt.headers.get("content-encoding", ""))
-        data = self._decode(chunk)
+        try:
+            data = self._decode(chunk)
+        except Exception as error:  # damaged: the program cannot read on either
+            let_through(error)
+            self._ended = True
+            return
         redactor = self._streams.redactor
         if redactor is None:
             self._add(data)

@@ -5,6 +5,7 @@ the program gets it. The file holds frames, `<kind> <stream> <size>\\n<bytes>\\n
 
     B  a stream begins: JSON, what its message needs (agent, step, parent, url, headers)
     C  the next bytes of its body, content-encoding undone
+    T  of a WebSocket: microseconds from its beginning to the next line
     R  all its bytes so far, in place of those before
     E  its message is in the log
 
@@ -55,8 +56,8 @@ class OpenStreams:
         self._pid = os.getpid()
         self._lock = threading.RLock()  # a finaliser may end a stream in the middle of a write
 
-    def begin(self, attempt: Attempt, head: dict[str, Any]) -> Pieces | None:
-        """Keep what comes of this answer from now on; None where it cannot be."""
+    def begin(self, attempt: Attempt, head: dict[str, Any], kind: type[Pieces] = Pieces) -> Pieces | None:
+        """Keep what comes of this answer from now on, in a list of that kind; None where it cannot be."""
         with self._lock:
             if self._fd is None and not self._make():
                 return None
@@ -65,7 +66,7 @@ class OpenStreams:
             self._count += 1
             self._open.add(self._count)
             self._write(b"B", self._count, orjson.dumps(head))
-            return Pieces(self, self._count, attempt)
+            return kind(self, self._count, attempt)
 
     def _make(self) -> bool:
         try:
@@ -87,6 +88,11 @@ class OpenStreams:
             if self._fd is not None:
                 self._size += os.write(self._fd, frame)
 
+    def note(self, stream: int, time: bytes) -> None:
+        """When its next line came."""
+        with self._lock:
+            self._write(b"T", stream, time)
+
     def replace(self, stream: int, data: bytes) -> None:
         """All bytes of a stream so far, in place of those that are there."""
         with self._lock:
@@ -97,7 +103,7 @@ class OpenStreams:
             kept = [
                 _frame(kind, number, inside)
                 for kind, number, inside in frames(held)
-                if number != stream or kind == b"B"
+                if number != stream or kind in b"BT"
             ]
             os.ftruncate(fd, 0)
             self._size = os.write(fd, b"".join([*kept, _frame(b"R", stream, data)]))

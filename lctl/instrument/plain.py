@@ -92,7 +92,7 @@ class PlainExchange:
         asked = attempt.url, attempt.request.get("hash"), attempt.status, body
         if self._is_shared and not recording.is_new(asked):
             return
-        blob = _blob(body, attempt.headers.get("content-type")) if len(body) > self.inline else None
+        blob = blob_of(body, attempt.headers.get("content-type")) if len(body) > self.inline else None
         made: list[int] = []
 
         def build(first: int) -> list[Draft]:
@@ -140,7 +140,8 @@ def _sent(body: bytes, headers: dict[str, str], redactor: Redactor | None) -> di
     return request
 
 
-def _blob(body: bytes, kind: Any) -> dict[str, Any]:
+def blob_of(body: bytes, kind: Any) -> dict[str, Any]:
+    """The data of a `blob` event. `kind`: its media type, where it says one."""
     blob: dict[str, Any] = {"hash": digest_of(body, ""), "size": len(body)}
     if isinstance(kind, str):
         blob["media_type"] = kind.partition(";")[0].strip()

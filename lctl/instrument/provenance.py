@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lctl.session import default, naming
+from lctl.session import default, naming, ownpackages
+from lctl.session.concurrency import lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +35,7 @@ _SENT = re.compile(
 #: Those that change how output looks.
 _LOOKS = re.compile(
     r"\A(?:TZ\Z|LANG\Z|LC_|LANGUAGE\Z|COLUMNS\Z|LINES\Z|TERM\Z|COLORTERM\Z|NO_COLOR\Z|FORCE_COLOR\Z"
+    r"|CLICOLOR(?:_FORCE)?\Z|PY_COLORS\Z|TTY_(?:COMPATIBLE|INTERACTIVE)\Z"
     r"|PYTHON(?:UTF8|IOENCODING|UNBUFFERED|DEVMODE|WARNINGS|OPTIMIZE)\Z)"
 )
 #: Of the machine and the shell, not of the program.
@@ -63,16 +65,20 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
         "keys": secret_names(),
         "pythonpath": _search_path(),
     }
+    if lanes.are_cells():
+        found["cells"] = True
     seed = "random" if sys.flags.ignore_environment else os.environ.get("PYTHONHASHSEED", "random")
     late = _RUN not in os.environ and (full or default.is_late())
+    found["own"] = sorted(ownpackages.own()) or None
     found[BEGUN] = ("call" if late else None) if begun == "" else begun
     if full or _RUN in os.environ:
         found["hashseed"] = seed
         found["git"] = git(os.environ.get(_GIT))
         found["packages"] = packages()
-        from lctl.instrument.ambient import inputs
+        from lctl.instrument.ambient import inputs, terminals
 
         found["stdin"] = inputs.kind()
+        found["terminal"] = terminals.told() if full else None
         wrapped = sys.modules.get("lctl.instrument.wrapat")
         if wrapped is not None and wrapped.named:
             found["tools"] = list(wrapped.named)
@@ -117,7 +123,7 @@ def without_secrets(words: list[str], redactor: Redactor) -> list[str]:
 
 def secret_names() -> list[str]:
     """Names of the environment variables that hold a secret and are set."""
-    from lctl.session.redaction.forms import ENVIRONMENT, ENVIRONMENT_PLACE
+    from lctl.session.redaction.names import ENVIRONMENT, ENVIRONMENT_PLACE
 
     secret, place = re.compile(ENVIRONMENT), re.compile(ENVIRONMENT_PLACE)
     return sorted(
@@ -195,10 +201,15 @@ def steers_libraries(name: str) -> bool:
     return _SENT.match(name) is not None
 
 
+def changes_looks(name: str) -> bool:
+    """Whether it hangs on this environment variable how output looks."""
+    return _LOOKS.match(name) is not None
+
+
 def _reread(name: str) -> bool:
     from lctl.instrument.ambient import environment
 
-    return bool(steers_libraries(name) or _LOOKS.match(name) or name in environment.seen)
+    return steers_libraries(name) or changes_looks(name) or name in environment.seen
 
 
 def _environment(redactor: Redactor | None, kept: Callable[[str], object]) -> dict[str, str | None]:

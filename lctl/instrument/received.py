@@ -134,7 +134,7 @@ class Received:
             if self.spelled:
                 data["names"] = [self.spelled[name] for name in self.headers if name in self.spelled]
             if self.is_stream:
-                times = [(at - self.started_ns) // 1000 / 1000 for at, _ in self.chunks]
+                times = self._under_way.times(self.started_ns, (at for at, _ in self.chunks))
                 data.update(bodies.store_chunks(times, body))
                 if self.turns is not None and len(self.turns) == len(times) == len(body):
                     data["turns"] = self.turns
@@ -151,13 +151,13 @@ class Received:
             data["closed_early"] = True
         if self.left:
             data["left"] = True
-        data["duration_ms"] = (self.ended_ns - self.started_ns) // 1000 / 1000
+        data["duration_ms"] = self._under_way.between(self.started_ns, self.ended_ns)
         moment = self._moment
         if moment.lane != "0" or not moment.alone or settings.full:
             data.update(self._under_way.fields(moment, settings.full))
             if self.head is not None:
                 ns, turn = self.head
-                data["head_ms"] = (ns - self.started_ns) // 1000 / 1000
+                data["head_ms"] = self._under_way.between(self.started_ns, ns)
                 if turn is not None:
                     data["head_turn"] = turn
             if self.turns is not None:

@@ -8,6 +8,7 @@ entry point, read when the first hooked library is imported, because reading the
 from __future__ import annotations
 
 import threading
+from _thread import allocate_lock, get_ident
 from collections.abc import Callable
 from functools import partial
 from types import ModuleType
@@ -16,7 +17,7 @@ from typing import Any, Literal
 from lctl.guard import guard
 from lctl.instrument.entries import Entry, Integration, Patching, integration_at
 from lctl.instrument.hooks import Hook, on_import, settle
-from lctl.session.concurrency import threads
+from lctl.session.concurrency import processes, threads
 
 GROUP = "lctl.integrations"
 
@@ -63,12 +64,19 @@ OURS = {
     "groq": "lctl_integrations.groq:Groq",
     "cohere": "lctl_integrations.cohere:Cohere",
     "uvicorn": "lctl_integrations.uvicorn:Uvicorn",
+    "IPython": "lctl_integrations.ipython:IPython",
+    "prompt_toolkit": "lctl_integrations.prompt_toolkit:PromptToolkit",
+    "textual": "lctl_integrations.textual:Textual",
+    "marimo": "lctl_integrations.marimo:Marimo",
     # A namespace package, whose own import nobody is told of.
     "mistralai.client": "lctl_integrations.mistralai:Mistral",
 }
 
 #: Imported by nearly every program, so no sign that it uses a library worth 50 ms.
 _EVERYWHERE = frozenset({"http.client"})
+#: Seconds for which one thread waits until another has patched what is there. That may wait for an import
+#: which this thread has begun.
+_PATIENCE = 2.0
 
 
 class Registry:
@@ -81,6 +89,7 @@ class Registry:
         self._hooks: list[Hook] = []
         self._patches: Any = None
         self._lock = threading.RLock()
+        self._installing = allocate_lock(), 0  # held while a thread does; and which
         self.entries: dict[str, Entry] = {}
         self.covered: list[str] = []  # points that could not be undone, another wrapper being on top
 
@@ -92,7 +101,17 @@ class Registry:
         """Wait for (or patch at once) every library of the table. Idempotent."""
         with self._lock:
             new = [] if self.entries else [self._entry(key, target) for key, target in self._table.items()]
-        self._await_all(new)
+            if new:
+                self._installing = allocate_lock(), get_ident()
+                self._installing[0].acquire()
+            gate, by = self._installing
+        if not new and by != get_ident() and gate.acquire(timeout=_PATIENCE):
+            gate.release()  # what another thread has begun is done: nothing that is asked here is missed
+        try:
+            self._await_all(new)
+        finally:
+            if new:
+                gate.release()
         with self._lock:
             known = {hook.module for hook in self._hooks}
         for name in threads.MODULES:
@@ -100,6 +119,10 @@ class Registry:
                 hook = on_import(name, lambda _: threads.reach())
                 with self._lock:
                     self._hooks.append(hook)
+
+    def renew(self) -> None:
+        """In a forked child: a thread that it has not may have been installing."""
+        self._installing = allocate_lock(), 0
 
     def uninstall(self) -> None:
         """Undo every patch and hook."""
@@ -217,3 +240,4 @@ class Registry:
 
 #: The one of this process.
 registry = Registry()
+processes.renewals.append(registry.renew)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from lctl.instrument.nameless import BY_NAME, Nameless
@@ -10,6 +11,8 @@ from lctl.instrument.toolmessages import Asked, Result, asked_in, result_text, v
 
 #: Runs that are remembered until a result tells which call they were.
 _RUNS = 64
+#: Ids that are remembered as given by an answer, when their calls are over.
+_GIVEN = 4096
 #: Characters of an output that does not occur by chance.
 _TELLING = 8
 
@@ -60,6 +63,7 @@ class ToolCalls:
 
     def __init__(self) -> None:
         self._open: dict[str, _Open] = {}
+        self._given: dict[str, None] = {}  # ids of answers, the last ones
         self._settled: list[str] = []  # forgotten at the next answer, so that inputs are not kept for good
         self._reported: set[str] = set()  # reported before the answer that asked was complete
         self._runs: deque[_Ran] = deque(maxlen=_RUNS)  # reported, and no open call found for them yet
@@ -84,6 +88,10 @@ class ToolCalls:
             if asked.id in self._lent:  # used again: that one's run was its own
                 self._lent.remove(asked.id)
             self._open[asked.id] = _Open(asked, at_ns, early)
+            self._given[asked.id] = None
+        if len(self._given) > _GIVEN:
+            for old in list(self._given)[: _GIVEN // 4]:
+                del self._given[old]
         return [asked.id for asked in calls]
 
     def report(self, call_id: str) -> bool:
@@ -158,6 +166,29 @@ class ToolCalls:
                 self._runs.remove(run)
                 return True
         return False
+
+    def by_given_ids(self, results: list[Result], told: Iterable[Asked]) -> list[Result]:
+        """The results, with the id that an answer gave in the place of one that the program made up.
+
+        Some send an answer back with other ids (magentic its own, chatlas the item's for the call's): such
+        a call, for which no answer asked, is the last open one that is for the same.
+
+        Args:
+            told: what new messages of the prompt ask for.
+        """
+        given: dict[str, str] = {}
+        for asked in reversed(list(told)):
+            if asked.id in self._given or asked.id in self._reported or asked.id.startswith(BY_NAME):
+                continue
+            for id, known in reversed(self._open.items()):
+                if not known.settled and id not in given.values() and known.asked[1:] == asked[1:]:
+                    given[asked.id] = id
+                    break
+        return [one._replace(call_id=given.get(one.call_id, one.call_id)) for one in results]
+
+    def knows(self, result: Result) -> bool:
+        """Whether an answer gave that id."""
+        return result.call_id in self._open
 
     def answer(self, result: Result, at_ns: int) -> dict[str, Any] | None:
         """Payload of the derived `tool_call`; None where the call is unknown or has its event already."""

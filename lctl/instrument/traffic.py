@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from lctl.instrument.ambient import callers
 from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lane import Lane
 
 #: Host suffixes to which libraries send telemetry.
 _TELEMETRY_HOSTS = (
@@ -176,7 +177,7 @@ def is_shared(method: str, url: str) -> bool:
     return _SHARED.match(f"{method} {url}") is not None
 
 
-def lane(method: str, url: str) -> lanes.Lane | None:
+def lane(method: str, url: str) -> Lane | None:
     """The lane in which that counts, whoever asks; None of what counts where it is asked."""
     if is_news(url):
         return lanes.LIBRARIES

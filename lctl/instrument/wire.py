@@ -79,13 +79,19 @@ def recognise(method: str, address: object, headers: Any) -> Seen | None:
             if session is None:
                 return None
         url = str(address)
-        found = codecs.find(method, url, headers)
+        found = codecs.find(method, url, headers) or followed(method, url)
         if found is not None:
             return (session, method, url, *found)
         return other(session, method, url)
     except Exception as error:
         _failed("a request", error)
         return None
+
+
+def followed(method: str, url: str) -> tuple[Codec, str] | None:
+    """The codec and operation of a request by which a client follows the redirect of a model call."""
+    call = current_call() if method == "GET" else None
+    return None if call is None else call.follows(url)
 
 
 def _opened_for(method: str, address: object, headers: Any) -> LCTLSession | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -17,7 +18,7 @@ from lctl.guard import guard
 from lctl.instrument import settings
 from lctl.session import jsonable
 from lctl.session.concurrency import lanes
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Drawing, Lane
 from lctl.session.tooling.wrote import Body, Sink, Streams, streams
 
 _getframe = sys._getframe
@@ -26,6 +27,8 @@ STREAMS = ("stdout", "stderr")
 #: In a rerun, what its paths of temporary files have that the recorded ones have not; it is not printed.
 moved = ""
 _watched: dict[str, Writing] = {}
+#: Counts what is written to streams of another make, where output is recorded.
+counter: Callable[[str, str], None] | None = None
 
 
 def install() -> None:
@@ -61,6 +64,31 @@ def watch(name: str, stream: io.TextIOWrapper, ordered: bool = False) -> Writing
     return made
 
 
+def adopt(name: str, stream: Any) -> None:
+    """Watch a stream of another make that stands in the place of Python's, as a notebook's kernel puts one
+    there. Once more, where somebody has taken off what is shadowed on it."""
+    before = _watched.get(name)
+    if before is not None and before.is_of(stream):
+        stream.write = before.write
+        return
+    if before is not None:
+        before.undo()
+    _watched[name] = Writing(name, stream, bool(counter), type(stream).write)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """What is written in the block is not the program's."""
+    found = list(_watched.values())
+    for one in found:
+        one.is_aside = True
+    try:
+        yield
+    finally:
+        for one in found:
+            one.is_aside = False
+
+
 class Writing:
     """One stream, `made` to be watched.
 
@@ -72,13 +100,28 @@ class Writing:
     is_aside = False
     is_again = False
 
-    def __init__(self, name: str, made: io.TextIOWrapper, ordered: bool) -> None:
-        self._name, self._made = name, made
+    def __init__(
+        self, name: str, made: io.TextIOWrapper, ordered: bool, real: Callable[[Any, Any], int] | None = None
+    ) -> None:
+        self._name, self._made, self._real = name, made, real
         self._write: Callable[[Any], int] = made.write
         self._flush: Callable[[], None] = made.flush
         made.write = self.write  # type: ignore[method-assign]
-        made.flush = self.flush  # type: ignore[method-assign]
+        if real is None:
+            made.flush = self.flush  # type: ignore[method-assign]
+        else:  # it has no descriptor at which one could count, and its flush waits for a thread that writes
+            self._write = self._count
         streams.watch(name, self._again, self._write, ordered)
+
+    def is_of(self, stream: object) -> bool:
+        return stream is self._made
+
+    def _count(self, text: Any) -> int:
+        assert self._real is not None
+        size = self._real(self._made, text)
+        if counter is not None and not self.is_aside:
+            counter(self._name, text)
+        return size
 
     def undo(self) -> None:
         streams.leave(self._name)
@@ -100,9 +143,11 @@ class Writing:
         try:
             if self.is_aside:
                 return self._write(text)
-            if lane.wrote is not None or streams.pending:
+            if (lane.wrote is not None or streams.pending) and type(lane) is not Drawing:
                 return self._write_as_told(text, lane, _getframe().f_back)
             with streams.lock:  # most of what is written
+                if type(lane) is Drawing:
+                    return self._write(text)
                 if self._name in streams.following:
                     return self._in_turn(lane.path, text)
                 size = self._write(text)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from lctl import interrupts
 from lctl.events import Event
 from lctl.guard import guard
 from lctl.otel import quiet
@@ -122,7 +123,7 @@ class LiveExport:
         thread = threading.Thread(target=self._run, name="lctl-otel", daemon=True)
         token = silence(REPORTED)
         try:
-            thread.start()
+            interrupts.start(thread)
         finally:
             end_silence(token)
         return thread

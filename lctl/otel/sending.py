@@ -33,9 +33,17 @@ def send(
     spans = [sdk.readable(span, about) for span in spans_of(log, content=content)]
     try:
         for start in range(0, len(spans), _BATCH):
-            if exporter.export(spans[start : start + _BATCH]) is not SpanExportResult.SUCCESS:
+            why: Exception | None = None
+            try:
+                taken = exporter.export(spans[start : start + _BATCH]) is SpanExportResult.SUCCESS
+            except Exception as error:  # older exporters raise what the connection raised
+                taken, why = False, error
+            if not taken:
                 where = endpoint or "the receiver of OTEL_EXPORTER_OTLP_ENDPOINT"
-                raise RecordingError(f"{where}: did not take the spans; is a receiver of OTLP there?")
+                said = "" if why is None else f" ({type(why).__name__})"
+                raise RecordingError(
+                    f"{where}: did not take the spans{said}; is a receiver of OTLP there?"
+                ) from why
     finally:
         exporter.shutdown()
     return len(spans)

@@ -114,9 +114,12 @@ class Ambient(Payload, frozen=True):
     Attributes:
         source: clock, random, uuid, environment, traceback, id, mcp, ...; "log" of times that libraries show,
             gathered until the session closes; "several" of reads that differ in it; "timer" of a timer of an
-            event loop that went off, the `value`th set in `lane`; "wake" of a thread's result that reached an
-            event loop: of the pool job or last call made in `lane`; "resumed" and "jobs", once at the close,
-            of what threads did to each other's order.
+            event loop that went off, the `value`th set in `lane`; "request" of one that came from outside
+            to a server of the program's (the `value`: all of it), "websocket" of what was said over a
+            WebSocket that one opened, "signal" of how that server was ended; "keys" of
+            what was typed at a program that draws a whole screen; "wake" of a thread's result
+            that reached an event loop: of the pool job or last call made in `lane`; "resumed" and "jobs",
+            once at the close, of what threads did to each other's order.
         key: which one: the function's or the variable's name.
         value: what it gave. Of a clock, nanoseconds or the wall's date and time.
         place: of the program's code, `agent.py:12`.
@@ -182,6 +185,8 @@ class Output(Payload, frozen=True):
             ` at 0x7f3a10>`, six to sixteen digits).
         size: how many.
         text: its beginning.
+        on: "terminal" where it was one: hash, size and text are of what stands there in the end, without what
+            was drawn over, and without colours.
         by: "libraries" where they wrote it (to stderr); absent of what the program wrote.
         lanes: where threads wrote at once, who wrote in which order: lane, how many texts and characters.
     """
@@ -190,6 +195,7 @@ class Output(Payload, frozen=True):
     hash: str | None = None
     size: Count | None = None
     text: str | None = None
+    on: str | None = None
     by: str | None = None
     lanes: list[Any] | None = None
 

@@ -8,6 +8,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from lctl import interrupts
 from lctl.errors import RecordingError
 from lctl.guard import guard
 from lctl.record.bell import Bell
@@ -44,7 +45,7 @@ class Flusher:
         self._thread = threading.Thread(
             target=self._run, args=(self._wanted, self._over), name="lctl-flusher", daemon=True
         )
-        self._thread.start()
+        interrupts.start(self._thread)
         self._paused = False
 
     def wake(self) -> None:

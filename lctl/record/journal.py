@@ -21,10 +21,7 @@ import orjson
 from lctl import elsewhere
 from lctl.codec.journal import beside, scan_end
 from lctl.errors import RecordingError, UsageError
-from lctl.interrupts import let_through
-from lctl.record.descriptors import BINARY, is_closed, open_apart
-from lctl.record.writerlock import WriterLock
-from lctl.record.writtenjournal import WrittenJournal
+from lctl.record.openjournal import OpenJournal
 
 if TYPE_CHECKING:
     from lctl.record.flusher import Flusher
@@ -32,7 +29,6 @@ if TYPE_CHECKING:
 Durability = Literal["process", "buffered", "power"]
 
 _DURABILITIES = ("process", "buffered", "power")
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY
 #: Buffered bytes that make an append write them itself, and those beyond which nothing more is taken
 #: while the disk refuses.
 _BUFFER = 1 << 17
@@ -41,7 +37,7 @@ _BUFFER_LIMIT = 1 << 22
 _write = os.write
 
 
-class JournalStore(WrittenJournal):
+class JournalStore(OpenJournal):
     """Appends to one log file; `durability` says what `append` has done when it returns.
 
     "process": the event is in the kernel (survives a killed process). "buffered": it is in memory, and
@@ -105,50 +101,6 @@ class JournalStore(WrittenJournal):
         """The file, by its absolute path."""
         return self._place
 
-    # -- opening ---------------------------------------------------------------------------
-
-    def _open(self) -> int:
-        try:
-            os.makedirs(os.path.dirname(self._place), exist_ok=True)  # noqa: PTH103, PTH120
-            fd = open_apart(self._place, _FLAGS)
-        except OSError as error:
-            raise self._refused(error) from error
-        writer: WriterLock | None = None
-        try:
-            self._writer = writer = WriterLock(fd, self._place)
-            self._resume(fd)
-        except BaseException:
-            if writer is not None:
-                writer.release()
-            os.close(fd)
-            raise
-        return fd
-
-    def _resume(self, fd: int) -> None:
-        """Write the header of a new log, or cut an existing one after its last event."""
-        if os.fstat(fd).st_size:
-            found = scan_end(fd, self._place)
-            if found.events_end:
-                asked = self.chain.get("id")
-                if asked is not None and not self._adopts and found.chain.get("id") != asked:
-                    raise UsageError(
-                        f"{self.path}: holds chain {found.chain.get('id')!r}, not {asked!r}; "
-                        "give another path, or no chain id to go on with it"
-                    )
-                os.ftruncate(fd, found.events_end)
-                self.chain = found.chain
-                self._begin = found.begin if found.last_seq else found.events_end + 1
-                self._glue = b",\n" if found.last_seq else b"\n"
-                return
-            os.ftruncate(fd, 0)  # killed while writing the header: there was no event yet
-        head = orjson.dumps({"lctl": "4.0", "chain": self.chain})[:-1] + b',"events":['
-        self._begin = len(head) + 1
-        try:
-            self._write_whole(fd, head)
-        except OSError as error:
-            os.ftruncate(fd, 0)
-            raise self._refused(error) from error
-
     def _take_streams(self) -> None:
         """Take in what came of the streams that an earlier program left open when it died."""
         streams = beside(self._place)
@@ -161,14 +113,6 @@ class JournalStore(WrittenJournal):
             os.unlink(streams)  # noqa: PTH108
         except OSError:
             pass
-
-    def _refused(self, error: OSError) -> RecordingError:
-        """
-        Raises:
-            OSError: it is none of the disk's; a signal handler of the program raised it here.
-        """
-        let_through(error)
-        return RecordingError(f"{self.path}: cannot be written ({error.strerror or error})")
 
     # -- writing ---------------------------------------------------------------------------
 
@@ -222,31 +166,6 @@ class JournalStore(WrittenJournal):
 
             self._flusher = Flusher(self)
         self._flusher.wake()
-
-    def _write_whole(self, fd: int, block: bytes | bytearray, done: int = 0) -> None:
-        """Write what follows the first `done` bytes; the kernel may take less than it is given."""
-        while done < len(block):
-            done += _write(fd, block[done:] if done else block)
-
-    def _is_open_again(self, error: BaseException) -> bool:
-        """Whether the program had closed the file, with all that it did not know (as daemons do)."""
-        if self._fd is None or not is_closed(error) or not os.path.exists(self._place):  # noqa: PTH110
-            return False
-        self._fd = self._open()
-        return True
-
-    def _length(self) -> int:
-        """Of the file, which is open behind this if it can be.
-
-        Raises:
-            RecordingError: the program had closed it, and it is there no more.
-        """
-        try:
-            return os.fstat(self._fd).st_size  # type: ignore[arg-type]  # not None where this is asked
-        except OSError as error:
-            if not self._is_open_again(error):
-                raise self._refused(error) from error
-            return self._length()
 
     def _settle(self, error: BaseException) -> NoReturn:
         """After a failed append: leave whole events only in the file (`last_seq` then says which).
@@ -311,16 +230,6 @@ class JournalStore(WrittenJournal):
         except OSError as error:
             os.ftruncate(fd, before)
             raise self._refused(error) from error
-
-    def _strayed(self, fd: int) -> Literal["", "removed", "moved"]:
-        """What became of the file that is open."""
-        found = os.fstat(fd)
-        try:
-            if os.path.samestat(found, os.stat(self._place)):  # noqa: PTH116
-                return ""
-        except OSError:
-            pass
-        return "moved" if found.st_nlink else "removed"
 
     def forget(self) -> None:
         """Let go of the file as it stands. In a forked child, which has made `lock` anew: what the parent

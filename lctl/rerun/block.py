@@ -16,6 +16,7 @@ from lctl.rerun.settings import Settings, new_log
 from lctl.rerun.tape.tape import Tape
 from lctl.session import default
 from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lane import Lane
 from lctl.session.runs import context
 
 
@@ -68,10 +69,10 @@ class Block:
     """
 
     def __init__(self, tape: Tape, settings: Settings) -> None:
-        self._running = Rerun(tape, settings)
+        self._running = Rerun(tape, settings, alone=True)
         self._undo: list[Any] = []
         self._frame: Token[Any] | None = None
-        self._lane: Token[lanes.Lane] | None = None
+        self._lane: Token[Lane] | None = None
 
     @property
     def certificate(self) -> Certificate:
@@ -98,7 +99,7 @@ class Block:
 
         self._running.begin()
         self._frame = context.enter(None)
-        self._lane = lanes.enter(lanes.Lane("0"))
+        self._lane = lanes.enter(Lane("0"))
         self._undo = [default.aside(), settings.full]
         settings.full = self._running.tape.full
         ensure_installed(always=True)

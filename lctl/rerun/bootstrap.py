@@ -7,25 +7,30 @@ import os
 import sys
 import threading
 from _thread import start_new_thread
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from time import sleep as _sleep  # in real time, whatever a rerun puts in its place
-from types import TracebackType
+from time import (  # in real time, whatever a rerun puts in its place
+    sleep as _sleep,
+)
+from time import time as _time
 from typing import Any
 
-from lctl.errors import RerunStopped
-from lctl.instrument.ambient import callers, inputs
+from lctl.instrument.ambient import inputs, terminals
 from lctl.patch import parse_edit
 from lctl.rerun.exactness import results
 from lctl.rerun.forks import reach
-from lctl.rerun.guarding import keyboard
-from lctl.rerun.order import poolstops, standstill
+from lctl.rerun.guarding import keyboard, retrying, stops
+from lctl.rerun.guarding.retrying import Retrying
+from lctl.rerun.order import poolstops, standstill, unasked
 from lctl.rerun.running import Rerun
+from lctl.rerun.serving import workers
+from lctl.rerun.serving.outside import Outside
 from lctl.rerun.settings import MAIN, VARIABLE, Settings
 from lctl.rerun.tape import siblings
 from lctl.rerun.tape.tape import Tape
-from lctl.session import default
-from lctl.session.concurrency import forkserving, processes
+from lctl.session import default, ownpackages
+from lctl.session.concurrency import forkserving, hardexits, processes
 from lctl.session.concurrency.interleaving import turns_of
 from lctl.session.faithful import owners
 from lctl.session.tooling.wrote import streams
@@ -37,30 +42,38 @@ _running: Rerun | None = None
 _finished: Rerun | None = None
 _finishing = threading.Lock()
 _is_program = False
+_process = 0
+_outside: Outside | None = None
 
 
 def begin() -> None:
     """Serve this process from the tape that its environment names."""
-    global _is_program
+    global _is_program, _process
     settings = Settings.here()
     if settings is None:
         return
+    _process = os.getpid()
     _is_program = os.environ.pop(MAIN, None) == "1"
     inputs.fed = not _is_program and inputs.is_piped(settings.stdin)
     os.environ["LCTL_QUIET"] = "1"  # the certificate says where the log is
     tape = _tape(settings)
     atexit.register(_finish)  # first, so that it runs after the sessions were closed
-    _speak_of_stops()
+    hardexits.close_before(_finish)
+    stops.speak_of()
     poolstops.watch()
     processes.followers.append(_forked)
-    _serve(tape, settings)
-    _record(tape)
+    running = _serve(tape, settings)
+    _record(tape, settings)
+    _ask_from_outside(running)
+    if _is_program and settings.at is None and not settings.pdb:
+        running.order.at_unasked(_nobody_asks)
     if forkserving.is_server():
         _finish_as_multiprocessing_does()
 
 
-def _serve(tape: Tape, settings: Settings) -> None:
+def _serve(tape: Tape, settings: Settings) -> Rerun:
     global _running
+    ownpackages.set_recorded(_program_of(tape).get("own"))
     if not _is_program:
         settings = replace(_of_child(tape, settings), output=None, to=None, log=tape.log.path or "")
     handed = replace(settings, output=None, to=None, stdin=inputs.identity())
@@ -68,6 +81,9 @@ def _serve(tape: Tape, settings: Settings) -> None:
     running = _running = Rerun(tape, settings)
     running.halt.listener = _end_soon
     running.on_reached = lambda: leave(0)
+    if not _is_program:
+        running.on_closing = lambda: _tell(running)
+    running.guard.retrying = Retrying(running.player.tally.total, lambda *where: _retry(running, *where))
     if _is_program and settings.at is None and keyboard.was_pressed(tape):
         running.order.at_standstill(keyboard.press)
     if _is_program:
@@ -76,6 +92,54 @@ def _serve(tape: Tape, settings: Settings) -> None:
     owners.is_of_process = True
     if settings.policy == "strict" and settings.on_miss == "stop" and settings.at is None:
         _write_in_order(tape)
+    return running
+
+
+def _ask_from_outside(running: Rerun) -> None:
+    """What asked the program's servers is not there: the recorded requests are sent again."""
+    global _outside
+    tape, end = running.tape, None
+    _outside = None
+    if not tape.arrivals:
+        return
+    if not _is_program:
+        role = workers.role(tape)
+        if role is None:
+            return
+        role.begin()
+        end = role.end(leave, running.settings.result)
+        if end is not None and tape.log.tail is None:
+            end = _after_closing(end)
+    until = running.settings.at if terminals.is_shown else None
+    _outside = Outside(
+        tape,
+        running.player.unused,
+        lambda: leave(0),
+        running.halt.stop,
+        running.order,
+        _say_asked,
+        end,
+        until,
+    )
+    _outside.begin()
+
+
+def _after_closing(end: Callable[[], None]) -> Callable[[], None]:
+    """The recorded process was killed: this one may be, too, before it can tell."""
+
+    def close_and_end() -> None:
+        from lctl.session import ending
+
+        ending.close_all()
+        end()
+
+    return close_and_end
+
+
+def _say_asked() -> None:
+    settings = None if _running is None else _running.settings
+    if settings is not None and settings.result:
+        results.say_asked(Path(settings.result))
 
 
 def _write_in_order(tape: Tape) -> None:
@@ -89,6 +153,29 @@ def _stand_still(running: Rerun, places: list[str]) -> None:
     running.halt.stop(standstill.text_of(places))
 
 
+def _retry(running: Rerun, place: str, host: str) -> BaseException:
+    """Whichever process of the program it is: what it waits for, the others wait for it to do."""
+    if running.settings.result:
+        results.end_all(Path(running.settings.result))
+    return running.halt.stop(retrying.text_of(place, host))
+
+
+def _nobody_asks(listening: list[str]) -> bool:
+    running = _running
+    folder = None if running is None or not running.settings.result else Path(running.settings.result)
+    if folder is not None and _time() - results.asked_at(folder) < unasked.LASTING:
+        return False
+    if _outside is not None and _outside.is_done:
+        _outside.give_up()
+    elif running is not None:
+        asked, unused = len(running.tape.arrivals), running.player.unused()
+        asked += sum(len(tape.arrivals) for tape in siblings.servers(running.tape))
+        if folder is not None:
+            results.end_all(folder)
+        running.halt.stop(unasked.text_of(listening, unused, asked))
+    return True
+
+
 def _forked() -> None:
     """In a forked child: it goes on with its own tape, as a started one does."""
     global _is_program, _finishing
@@ -98,7 +185,8 @@ def _forked() -> None:
     _finishing = threading.Lock()  # another thread of the parent may hold its own
     _is_program = False
     parent.abandon()
-    _serve(parent.tape_of_child(processes.born), settings)
+    hardexits.close_before(_finish)
+    _ask_from_outside(_serve(parent.tape_of_child(processes.born), settings))
     _finish_as_multiprocessing_does()
 
 
@@ -107,7 +195,12 @@ def _finish_as_multiprocessing_does() -> None:
     behind all of theirs: the folder of managers (at -100) is in the rerun's own."""
     util: Any = sys.modules.get("multiprocessing.util")
     if util is not None:
-        util.register_after_fork(_forked, lambda _: util.Finalize(None, _finish, exitpriority=-200))
+        util.register_after_fork(_forked, lambda _: _begin_in(util))
+
+
+def _begin_in(util: Any) -> None:
+    stops.keep_quiet()
+    util.Finalize(None, _finish, exitpriority=-200)
 
 
 def _tape(settings: Settings) -> Tape:
@@ -139,12 +232,17 @@ def _of_child(tape: Tape, settings: Settings) -> Settings:
     return replace(settings, at=0, edits=tuple(str(edit) for edit in edits))
 
 
-def _record(tape: Tape) -> None:
+def _program_of(tape: Tape) -> dict[str, Any]:
+    """What the header says of the program."""
+    said = tape.log.chain.get("program")
+    return said if isinstance(said, dict) else {}
+
+
+def _record(tape: Tape, settings: Settings) -> None:
     """Record as the recording did."""
     from lctl.instrument import auto_instrument, ensure_installed, provenance
 
-    said = tape.log.chain.get("program")
-    program = said if isinstance(said, dict) else {}
+    program = _program_of(tape)
     tools = program.get("tools")
     if isinstance(tools, list):
         from lctl.instrument import wrapat
@@ -152,6 +250,8 @@ def _record(tape: Tape) -> None:
         wrapat.wrap_all((spec for spec in tools if isinstance(spec, str)), quiet=True)
     if tape.full:
         inputs.recorded = str(program.get("stdin") or "stream")
+        terminals.recorded = terminals.of_header(program.get("terminal"))
+        terminals.is_shown = settings.at is not None and terminals.is_really(0)
     provenance.begun = program.get(provenance.BEGUN)
     if provenance.begun:
         ensure_installed(always=True)
@@ -170,8 +270,16 @@ def _finish() -> None:
             return
         _finished = running
         running.end()
-        if running.settings.result:
-            results.leave(Path(running.settings.result), running.certificates(), is_program=_is_program)
+        _tell(running)
+
+
+def _tell(running: Rerun) -> None:
+    """Of a process that another one has started also when its sessions are closed: servers close theirs, and
+    die of the signal that they were ended by."""
+    if running.settings.result:
+        # One that is forked before anything is recorded (auto_instrument() in a worker) is told of no fork.
+        is_program = _is_program and os.getpid() == _process
+        results.leave(Path(running.settings.result), running.certificates(), is_program=is_program)
 
 
 def leave(code: int) -> None:
@@ -196,21 +304,3 @@ def _end_soon() -> None:
         leave(1)
 
     start_new_thread(end, ())  # which no thread of the program's waits for
-
-
-def _speak_of_stops() -> None:
-    """RerunStopped ends the program without a traceback: what is to say, the certificate says. Any other
-    exception's is the program's own last words, as it was in the recording."""
-    callers.between_writers.add(__file__)
-    hook, thread_hook = sys.excepthook, threading.excepthook
-
-    def say(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if not issubclass(kind, RerunStopped):
-            hook(kind, error, trace)
-
-    def say_in_thread(args: threading.ExceptHookArgs) -> None:
-        if not issubclass(args.exc_type, RerunStopped):
-            thread_hook(args)
-
-    sys.excepthook = say
-    threading.excepthook = say_in_thread

@@ -10,6 +10,7 @@ from typing import Literal
 
 from lctl.rerun.places import is_users, shown
 from lctl.session.concurrency import lanes
+from lctl.session.ownpackages import installed_as
 from lctl.session.runs import context
 
 _LCTL = str(Path(__file__).resolve().parent.parent) + os.sep
@@ -27,6 +28,7 @@ THROUGH = (
     "rerun/block.py",
     "rerun/clocks/",
     "rerun/guarding/auditing.py",
+    "rerun/guarding/rpc.py",
     "rerun/order/cancelling.py",
     "rerun/order/conductor.py",
     "rerun/order/handing.py",
@@ -68,7 +70,7 @@ class Caller:
     @property
     def package(self) -> str | None:
         """The installed package that does it for the user's code; None where none lies between."""
-        return next(filter(None, map(_package, self.files)), None)
+        return next(filter(None, map(installed_as, self.files)), None)
 
     @property
     def place(self) -> str:
@@ -104,7 +106,7 @@ def caller(frame: FrameType | None) -> Caller | None:
             return Caller(at, files, innermost)
         if origin == "library":
             files.append(file)
-            if fallback is None or (_package(fallback.f_code.co_filename) is None and _package(file)):
+            if fallback is None or (installed_as(fallback.f_code.co_filename) is None and installed_as(file)):
                 fallback = at
         at = at.f_back
     return Caller(fallback, files, innermost) if fallback is not None else None
@@ -116,12 +118,3 @@ def _origin(file: str) -> Literal["user", "library", "ours", "through"]:
         inner = file[len(_LCTL) :].replace(os.sep, "/")
         return "through" if inner.startswith(THROUGH) and inner not in _WITHIN else "ours"
     return "user" if is_users(file) else "library"
-
-
-def _package(file: str) -> str | None:
-    """The installed package a file is of; None of the standard library."""
-    for folder in ("site-packages", "dist-packages"):
-        _, found, inner = file.partition(f"{os.sep}{folder}{os.sep}")
-        if found:
-            return Path(inner).parts[0].removesuffix(".py")
-    return None

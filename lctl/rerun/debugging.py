@@ -7,7 +7,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from lctl.instrument.ambient import outputs, reads
+from lctl.instrument.ambient import outputs, reads, terminals
 from lctl.rerun.places import is_users, users_frame
 
 
@@ -15,12 +15,17 @@ class Debugger(pdb.Pdb):
     """A debugger that shows the user's code; `continue` goes on with the rerun."""
 
     def __init__(self, notice: str) -> None:
-        piped = None if sys.stdin.isatty() else open(0, closefd=False)  # noqa: SIM115  (as long as the program)
+        piped = None if terminals.is_really(0) else open(0, closefd=False)  # noqa: SIM115  (as long as the program)
         super().__init__(skip=["lctl", "lctl.*"], stdin=piped)
         self.use_rawinput = piped is None  # else it would read what the program has not read yet
         self.prompt = "(lctl) "
         self._notice = notice
         self._asks = False
+
+    def is_skipped_module(self, module_name: str | None) -> bool:
+        """Ours, but for the demo, which is the user's program where it runs."""
+        name = module_name or ""
+        return super().is_skipped_module(name) and not name.startswith("lctl.demo")
 
     def interaction(self, frame: Any, *args: Any, **kwargs: Any) -> None:
         with reads.aside(), outputs.uncounted():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import sysconfig
 from functools import lru_cache
@@ -10,7 +11,11 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
+from lctl.session.ownpackages import installed_as
+
 _LCTL = str(Path(__file__).resolve().parent.parent)
+#: A program like any other, though it comes with us.
+_DEMO = str(Path(_LCTL) / "demo") + os.sep
 _LIBRARIES = tuple(
     {
         str(Path(path).resolve())
@@ -61,9 +66,11 @@ def is_users(file: str) -> bool:
         return file == "<stdin>" or file == "<string>"
     path = str(Path(file).resolve())
     if path.startswith((_LCTL + "/", _LCTL + "\\")):
+        return path.startswith(_DEMO)
+    if "lctl_integrations" in path:
         return False
     if "site-packages" in path or "dist-packages" in path:
-        return False
+        return installed_as(path) is None
     return not path.startswith(_LIBRARIES)
 
 

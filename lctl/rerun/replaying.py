@@ -30,7 +30,7 @@ from lctl.stores.opening import open_store
 from lctl.stores.source import log_of
 
 if TYPE_CHECKING:
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
     from lctl.session.tooling.served import Served
     from lctl.session.tooling.toolcalls import ToolCall
 

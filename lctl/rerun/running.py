@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from lctl.rerun.serving import misses
 from lctl.rerun.serving.player import TapePlayer
 from lctl.rerun.serving.routing import Router
 from lctl.rerun.settings import Settings
-from lctl.rerun.tape import siblings
+from lctl.rerun.tape import ownlogs, siblings
 from lctl.rerun.tape.drawnids import DrawnIds
 from lctl.rerun.tape.ownlogs import Places, known_as
 from lctl.rerun.tape.tape import Tape
@@ -44,10 +45,15 @@ class Rerun:
         halt: the end of the rerun.
         guard: refuses what the program would do to the world outside.
         on_reached: called in the program's own thread when event `settings.to` has been recorded.
+        on_closing: called when a session is closed, whose certificate is made.
     """
 
-    def __init__(self, tape: Tape, settings: Settings) -> None:
-        self._tapes = siblings.process(tape)
+    def __init__(self, tape: Tape, settings: Settings, *, alone: bool = False) -> None:
+        """
+        Args:
+            alone: code that opens this one session is run again, and no whole program with all of its own.
+        """
+        self._tapes = [tape] if alone else siblings.process(tape)
         #: Which of the program's sessions the log that was asked for is of.
         self._asked = next((n for n, one in enumerate(self._tapes) if one.log.id == tape.log.id), 0)
         self.tape = tape = self._tapes[0]
@@ -70,6 +76,7 @@ class Rerun:
             self.player = forking.player(tape, settings, self.order, self.halt, self.fork)
         self._ids = self.player.ids = DrawnIds()
         self.on_reached: Callable[[], None] | None = None
+        self.on_closing: Callable[[], None] | None = None
         self._router = Router(self.player)
         self._pace = conductor.pace
         self.guard = Guard(settings.allow)
@@ -134,7 +141,7 @@ class Rerun:
             first = not self._echoes
             if first:
                 self._pace.reach_origin()
-            tape = self._tapes[len(self._echoes)] if len(self._echoes) < len(self._tapes) else None
+            tape = ownlogs.fitting(self._tapes, [echo.tape for echo in self._echoes], opening.opened_in())
             name = str(chain.get("name") or chain.get("id") or naming.program())
             made = {key: value for key, value in chain.items() if key not in ("id", "name")}
             made["known_as"] = known_as(chain, tape)
@@ -143,14 +150,16 @@ class Rerun:
                 made |= {key: tape.log.chain[key] for key in ("seed",) if key in tape.log.chain}
             if not first:
                 made["with"] = {"id": self._echoes[0].chain["id"], "n": len(self._echoes) + 1}
+            if opened := opening.opened_in():
+                made["opened"] = opened
             made = {
                 "id": system_ids.chain_id(f"{name}-{self._verb}"),
                 "name": name,
                 **made,
                 **self._lineage(tape, made.get("parent")),
             }
-            asked = len(self._echoes) == self._asked
-            player = self.player if first else self._player_of(tape)
+            asked = tape is self._tapes[self._asked]
+            player = self._player_of(tape)
             try:
                 path = self._path(f"{self._verb}-{name}", asked)
                 echo = EchoStore(path, made, tape, player.equivalent, durability=durability)
@@ -194,7 +203,9 @@ class Rerun:
         return echo
 
     def _player_of(self, tape: Tape | None) -> TapePlayer:
-        """Of a session after the first. One that the recording does not know is served nothing."""
+        """Of one session. One that the recording does not know is served nothing."""
+        if tape is self.tape:
+            return self.player
         player = TapePlayer(tape or Tape.empty(), self.settings, self.order, self.halt)
         player.ids = self._ids
         return player
@@ -234,6 +245,8 @@ class Rerun:
 
     def _closing(self, echo: EchoStore) -> dict[str, Any]:
         made = self._made[echo] = self._of(echo)
+        if self.on_closing is not None:
+            self.on_closing()
         return made.to_dict()
 
     # -- the certificate ---------------------------------------------------------------------
@@ -243,10 +256,20 @@ class Rerun:
         return self.certificates()[0]
 
     def certificates(self) -> list[Certificate]:
-        """Of each session the program opened, the first one's first."""
+        """Of each session the program opened, the first one's first; then of those that it did not open."""
         if not self._echoes:
-            return [self._nothing()]
-        return [self._made.get(echo) or self._of(echo) for echo in self._echoes]
+            return [self._nothing(self.tape, self.player)]
+        made = [self._made.get(echo) or self._of(echo) for echo in self._echoes]
+        why = self.halt.why
+        if why is not None and not self.halt.reached and not any(each.stopped for each in made):
+            made[-1] = replace(made[-1], stopped=str(why))  # outside all of them, which had been closed
+        return made + [self._nothing(tape, self._player_of(tape)) for tape in self._unopened()]
+
+    def _unopened(self) -> list[Tape]:
+        if self.halt.reached or self.fork is not None:
+            return []
+        opened = {id(echo.tape) for echo in self._echoes}
+        return [tape for tape in self._tapes if id(tape) not in opened]
 
     def _of(self, echo: EchoStore) -> Certificate:
         player = self._players[echo]
@@ -298,24 +321,24 @@ class Rerun:
         were made (a retry after a delay of chance). What was done in another order for them would differ."""
         return [one for one in self.order.violations if not (equal and reaches_nobody(one))]
 
-    def _nothing(self) -> Certificate:
-        """The program recorded nothing this time."""
-        first = next(self.tape.log.events(), None)
+    def _nothing(self, tape: Tape, player: TapePlayer) -> Certificate:
+        """The program recorded nothing of it this time."""
+        first = next(tape.log.events(), None)
         missing = None
         if first is not None:
             missing = Difference(first.seq, f"{first.type} of {first.agent}", None)
-        said = [] if self.halt.why is None else [str(self.halt.why)]
-        if provenance.begun and not default.is_enabled():
+        said = [] if self.halt.why is None or self._echoes else [str(self.halt.why)]
+        if provenance.begun and not (default.is_enabled() or self._echoes):
             said.append(misses.NOT_BEGUN)
         return Certificate(
-            of=self.tape.log.id,
-            recorded=len(self.tape.log),
-            unused=tuple(named(self.player.unused())),
+            of=tape.log.id,
+            recorded=len(tape.log),
+            unused=tuple(named(player.unused())),
             blocked=self.guard.blocked,
             changed=self._changed(),
             log_equal=missing is None,
             first_difference=missing,
             stopped="\n\n".join(said) or None,
-            unmatched=self.player.tally["unmatched"],
+            unmatched=player.tally["unmatched"],
             seconds=round(monotonic() - self._started, 3),
         )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
-
-import orjson
 
 from lctl.errors import UsageError
 
@@ -83,11 +82,11 @@ class Settings:
 
     def text(self) -> str:
         said = {key: value for key, value in asdict(self).items() if value or key == "at"}  # 0 is a place
-        return orjson.dumps(said).decode()
+        return json.dumps(said)  # a path may be no UTF-8, which orjson refuses
 
     @classmethod
     def of(cls, text: str) -> Settings:
-        found: dict[str, Any] = orjson.loads(text)
+        found: dict[str, Any] = json.loads(text)
         known = {key: value for key, value in found.items() if key in cls.__dataclass_fields__}
         for name in ("allow", "edits", "tools", "stdin"):
             if name in known:

@@ -14,14 +14,16 @@ from typing import Any, NamedTuple
 
 from lctl.codec import Log
 from lctl.errors import RerunError
-from lctl.instrument.provenance import steers_libraries
+from lctl.instrument.provenance import changes_looks, steers_libraries
 from lctl.instrument.settings import DISABLED
 from lctl.rerun.exactness.certificate import Certificate
 from lctl.rerun.exactness.results import certificates
 from lctl.rerun.guarding.children import ignores_environment, is_python, opened
 from lctl.rerun.settings import DUMMY_KEY, MAIN, SCRATCH, VARIABLE, Settings
+from lctl.run import family
 from lctl.run.environment import BOOTSTRAP
-from lctl.values import items, texts
+from lctl.run.program import is_notebook, of_notebook
+from lctl.values import items, mapping, texts
 
 #: What SDKs refuse to start without.
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
@@ -50,10 +52,21 @@ def program(
     known = log.chain.get("program")
     known = known if isinstance(known, dict) else {}
     argv = list(words) or [str(word) for word in items(known.get("argv"))]
+    if words and is_notebook(words[0]):
+        argv = of_notebook(words, _interpreter(known, []))
+    elif not words and _comes_in_cells(known, argv):
+        argv = of_notebook(python=argv[0])
     if not argv:
         raise RerunError(
             f"{log.name}: it does not say how its program was started; "
             "say it after '--': lctl rerun TARGET -- python agent.py"
+        )
+    if not words and "--multiprocessing-fork" in argv:
+        above = mapping(log.chain.get("parent")).get("id")
+        whole = f"lctl rerun {above}" if above else "record it by `lctl run`"
+        raise RerunError(
+            f"{log.name}: it is of a process that multiprocessing started, which does not run alone; "
+            f"run the whole program again: {whole}"
         )
     warnings: list[str] = []
     if not words:
@@ -98,7 +111,7 @@ def run(started: Program, settings: Settings, *, aside: bool = False) -> tuple[l
         except OSError as error:
             what = (error.strerror or str(error)).lower()
             raise RerunError(f"{started.argv[0]}: cannot be started ({what})") from None
-        code = _wait(process)
+        code = _wait(process, Path(folder))
         return [
             replace(one, log=_from_here(one.log, started.cwd)) for one in certificates(Path(folder))
         ], code
@@ -112,11 +125,11 @@ def _from_here(log: str, cwd: Path | None) -> str:
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
-def _wait(process: subprocess.Popen[bytes]) -> int:
+def _wait(process: subprocess.Popen[bytes], folder: Path) -> int:
     """Ctrl-C reaches the program itself, which decides what it means."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        code = process.wait()
+        code = process.wait() if os.name == "nt" else family.wait(process, folder)
     finally:
         signal.signal(signal.SIGINT, before)
     return code if code >= 0 else 128 - code
@@ -128,6 +141,11 @@ def _interpreter(known: dict[str, Any], warnings: list[str]) -> str:
         return executable
     warnings.append(f"its interpreter {executable} is not there; {sys.executable} is used")
     return sys.executable
+
+
+def _comes_in_cells(known: dict[str, Any], argv: Sequence[str]) -> bool:
+    """Whether its cells were typed, or sent to a kernel: no file has them."""
+    return known.get("cells") is True and list(argv[1:3]) != of_notebook()[1:]
 
 
 def _environment(known: dict[str, Any], settings: Settings, outer: Mapping[str, str]) -> dict[str, str]:
@@ -144,8 +162,11 @@ def _environment(known: dict[str, Any], settings: Settings, outer: Mapping[str, 
     if isinstance(recorded, dict):
         if settings.at is None:
             kept = {*recorded, *texts(known.get("keys"))}
+            tells_looks = "packages" in known
             inner = {
-                name: value for name, value in inner.items() if name in kept or not steers_libraries(name)
+                name: value
+                for name, value in inner.items()
+                if name in kept or not (steers_libraries(name) or (tells_looks and changes_looks(name)))
             }
         for name, value in recorded.items():
             if value is None:

@@ -25,6 +25,7 @@ REDACT = "LCTL_RUN_REDACT"
 RECORD = "LCTL_RUN_RECORD"
 GIT = "LCTL_RUN_GIT"  # read by `lctl.instrument.provenance`
 TOOLS = "LCTL_RUN_TOOLS"  # separated by spaces
+OWN = "LCTL_RUN_OWN"  # likewise; read by `lctl.session.ownpackages`
 
 
 _PATIENCE = 0.5  # seconds
@@ -37,6 +38,7 @@ class Recording(NamedTuple):
         name: the chain's id.
         record: "full" (the default) or "model"; see `lctl.auto_instrument`.
         tools: functions that are tools, as `package.module:function`.
+        own: installed packages that are the program's own.
     """
 
     name: str | None = None
@@ -45,6 +47,7 @@ class Recording(NamedTuple):
     redact: bool = True
     record: str | None = None
     tools: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
 
 
 def environment(recording: Recording, outer: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -66,6 +69,7 @@ def environment(recording: Recording, outer: Mapping[str, str] = os.environ) -> 
         (REDACT, None if recording.redact else "0"),
         (RECORD, recording.record),
         (TOOLS, " ".join(recording.tools) or None),
+        (OWN, " ".join(recording.own) or None),
         (GIT, working_tree()),
     ):
         if value is not None:

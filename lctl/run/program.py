@@ -27,12 +27,25 @@ def program(words: Sequence[str], *, module: str | None = None, command: bool = 
     if not words:
         raise UsageError("nothing to run; give a script, -m MODULE, or -- COMMAND")
     first = words[0]
+    if is_notebook(first) and (not command or shutil.which(first) is None):
+        return of_notebook(words)
     if not command and _is_python(Path(first)):
         return [sys.executable, *words]
     found = shutil.which(first)
     if found is None:
         raise UsageError(f"{first}: no such {'command' if command else 'file or command'}")
     return [found, *words[1:]]
+
+
+def is_notebook(word: str) -> bool:
+    """Whether this is the name of a Jupyter notebook that is there."""
+    return word.endswith(".ipynb") and Path(word).is_file()
+
+
+def of_notebook(words: Sequence[str] = (), python: str = sys.executable) -> list[str]:
+    """The command line that runs the cells of a notebook, `words[0]`; without one, those that a rerun's
+    recording says."""
+    return [python, "-m", "lctl.run.notebook", *words]
 
 
 def unrecordable(argv: Sequence[str]) -> str | None:

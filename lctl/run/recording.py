@@ -55,12 +55,12 @@ def _begin() -> None:
     from lctl.instrument import auto_instrument
     from lctl.instrument.settings import is_disabled
     from lctl.run.environment import RUN, recording_here
-    from lctl.session import default, opening
+    from lctl.session import default, ownpackages
 
     recording = recording_here()
     if recording is None or is_disabled():  # a process that the program starts with recording turned off
         return
-    opening.together = True
+    ownpackages.begin()
 
     def opened() -> LCTLSession:
         return _open(recording)

@@ -14,7 +14,7 @@ from lctl.errors import RerunStopped
 
 if TYPE_CHECKING:
     from lctl.session.concurrency.jobshares import Taken
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
     from lctl.session.concurrency.pooljobs import Ended
     from lctl.session.concurrency.queueorder import Turns
     from lctl.session.session import LCTLSession
@@ -26,6 +26,12 @@ LOGGED = "log"
 
 #: The source of what is typed or piped in.
 STDIN = "stdin"
+
+#: The source of what is typed at a prompt that a library draws (prompt_toolkit): its result.
+PROMPT = "prompt"
+
+#: The source of what MCP servers answer to a client beside tool calls.
+MCP = "mcp"
 
 #: The source of what a model is shown of a failed tool. Recordings by `auto_instrument()` hold it, too.
 SHOWN = "traceback"
@@ -41,6 +47,19 @@ SETTINGS = "settings"
 #: value, None where it waited in vain; and how many of each this process, in any lane, is to take later.
 ITEMS = "items"
 
+#: The source of the code of a notebook's cell, or of what was typed into an interactive shell.
+CELL = "cell"
+
+#: The source of the port that the system draws for a socket.
+PORT = "port"
+
+#: The source of what was typed at a program that draws a whole screen.
+KEYS = "keys"
+
+#: The sources of a request that came from outside to a server of the program's, of what came over a WebSocket
+#: that one opened, of a client's going away before it had the whole answer, and of how the server was ended.
+REQUEST, WEBSOCKET, GONE, SIGNAL = "request", "websocket", "gone", "signal"
+
 
 class WireRequest(NamedTuple):
     """A request about to leave; one attempt, as its transport sees it.
@@ -54,7 +73,7 @@ class WireRequest(NamedTuple):
             as this process is would not hold it (see `kind`).
         editable: whether the transport can send another body in its place.
         kind: "model"; "http" for plain traffic; "telemetry" or "suppressed" for what is never recorded,
-            "live session" for a WebSocket of a model, which cannot be served.
+            "websocket" for what opens one beneath a layer that sees none.
     """
 
     http: str
@@ -149,6 +168,40 @@ class Answer(Protocol):
 
     def whole(self) -> list[bytes]:
         """All chunks at once, given or not, in nobody's order."""
+        ...
+
+
+class LinesAnswer(Answer, Protocol):
+    """Of a WebSocket, whose chunks are lines, each with a turn of its own."""
+
+    def part(self, number: int) -> None:
+        """Return when it is the turn of a chunk, the first of which is 1."""
+        ...
+
+    async def part_async(self, number: int) -> None:
+        """As `part`; it may be cancelled, and waited for again."""
+        ...
+
+    def skip(self, number: int) -> None:
+        """Nobody waits for that chunk."""
+        ...
+
+    def left(self) -> None:
+        """As `left_async`."""
+        ...
+
+    def never(self) -> None:
+        """Nothing comes any more: return never, or raise the end of the rerun."""
+        ...
+
+    async def never_async(self) -> None: ...
+
+    def nothing_more(self) -> None:
+        """Raise the end of the rerun where that is the end of a recording that was cut off."""
+        ...
+
+    def blob(self, hash: str) -> bytes:
+        """What the recording has under that hash."""
         ...
 
 

@@ -12,8 +12,12 @@ import sys
 from types import TracebackType
 from typing import Any, Literal
 
+from lctl.session import naming
+from lctl.session.ownpackages import installed_as
 from lctl.session.runs.steps import error_data
 
+#: What an exception may end that nobody caught.
+Ends = Literal["program", "session", "thread", "request", "cell"]
 #: Places of a traceback that are told, the last ones.
 _PLACES = 20
 _RUNPY = ("<frozen runpy>", "runpy.py")
@@ -22,7 +26,6 @@ _LIBRARIES = (
     os.path.dirname(os.__file__) + os.sep,  # noqa: PTH120
     __file__.partition(f"session{os.sep}crashes")[0],  # lctl's own
 )
-_INSTALLED = f"-packages{os.sep}"
 
 
 def ending() -> BaseException | None:
@@ -35,17 +38,20 @@ def ending() -> BaseException | None:
     return error if is_main or frame.f_code.co_filename.endswith(_RUNPY) else None
 
 
-def data_of(
-    error: BaseException, ends: Literal["program", "session", "thread"] | None = None
-) -> dict[str, Any]:
+def data_of(error: BaseException, ends: Ends | None = None, request: str | None = None) -> dict[str, Any]:
     """Of the `error` event: `context.traceback` has `file:line in function` of each place in the program's
     own files, and of the one that raised, which is last.
 
     Args:
         ends: what it ends, if not just a step.
+        request: of which the answer ended, as `GET /ask`.
     """
     data = error_data(error)
-    context = data["context"] if ends is None else {**data["context"], "ends": ends}
+    context = dict(data["context"])
+    if ends is not None:
+        context["ends"] = ends
+    if request:
+        context["request"] = request
     return {**data, "context": {**context, "traceback": _places(error.__traceback__)}}
 
 
@@ -54,10 +60,11 @@ def _places(trace: TracebackType | None) -> list[str]:
     while trace is not None:
         code, below = trace.tb_frame.f_code, trace.tb_next
         if below is None or not _is_library(code.co_filename):
-            places.append(f"{code.co_filename}:{trace.tb_lineno} in {code.co_name}")
+            file = naming.files.get(code.co_filename, code.co_filename)
+            places.append(f"{file}:{trace.tb_lineno} in {code.co_name}")
         trace = below
     return places[-_PLACES:]
 
 
 def _is_library(filename: str) -> bool:
-    return filename.startswith(_LIBRARIES) or _INSTALLED in filename
+    return filename.startswith(_LIBRARIES) or installed_as(filename) is not None

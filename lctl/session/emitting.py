@@ -10,6 +10,7 @@ from lctl.guard import guard
 from lctl.record.recorder import Build, Draft, Recorder
 from lctl.session import jsonable, reported
 from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lane import Lane
 from lctl.session.forked import ClosedRecorder, UnopenedRecorder
 from lctl.session.runs.context import Frame
 
@@ -30,7 +31,7 @@ class Emitting:
 
     on_tool_call: Callable[[dict[str, Any]], None] | None = None
     before_event: Callable[[], None] | None = None
-    body_ended: Callable[[lanes.Lane], None] | None = None
+    body_ended: Callable[[Lane], None] | None = None
     after_event: Callable[[], None] | None = None
     lost: int
     _recorder: Recorder | UnopenedRecorder | ClosedRecorder

@@ -122,7 +122,10 @@ def tail(store: RecordingStore, ended_as: str | None = None) -> dict[str, Any]:
         return {"summary": {"events": count, **({"outcome": ended_as} if ended_as else {})}}
     from lctl.state.summary import tail_of
 
-    return tail_of(store.read(), store.chain)
+    made = tail_of(store.read(), store.chain)
+    if ended_as is not None:  # a thread's step that ended after the one that failed would hide it
+        made["summary"]["outcome"] = ended_as
+    return made
 
 
 def close(

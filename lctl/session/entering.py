@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lctl.session import hooks
 from lctl.session.concurrency import lanes
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 from lctl.session.runs import context
 from lctl.session.runs.context import Frame
 from lctl.session.runs.stepping import Stepping
@@ -33,7 +33,7 @@ class Entering(Stepping):
     def __enter__(self) -> LCTLSession:
         top = Frame(self._session(), None, self.agent, context.current())
         # Its lanes do not depend on what the process did before it was entered.
-        lane = lanes.current() if self._entered else lanes.Lane("0")
+        lane = lanes.current() if self._entered else Lane("0")
         self._entered.append((top, context.enter(top), lanes.enter(lane), hooks.entered(self._session())))
         return self._session()
 

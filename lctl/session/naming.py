@@ -26,17 +26,30 @@ asked_in: ContextVar[Path | None] = ContextVar("lctl_asked_in", default=None)
 
 
 def program() -> str:
-    """The running program: script or module name, "python" when there is neither."""
+    """The running program: script or module name, "python" when there is neither; of a kernel its notebook,
+    as far as it is known."""
     main = sys.modules.get("__main__")
     spec = getattr(main, "__spec__", None)
     name = getattr(spec, "name", None) or ""
-    if name:
+    if name and name != "__main__":  # as of an archive or a folder, whose name the first argument is
         name = name.removesuffix(".__main__")
     else:
         script = sys.argv[0] if sys.argv else ""
         name = os.path.splitext(os.path.basename(script))[0] if script not in ("", "-c", "-") else ""  # noqa: PTH119, PTH122
+        if name == "__main__":
+            name = Path(script).parent.name
+        if "ipykernel" in sys.modules and "kernel" in script:
+            name = _notebook(main)
     kept = "".join(c if c.isalnum() or c in "-_." else "-" for c in name).strip("-.")
     return kept[:60] or "python"
+
+
+def _notebook(main: object) -> str:
+    """The name of the notebook that the kernel is of, where its editor or its server tells."""
+    for told in (getattr(main, "__vsc_ipynb_file__", None), os.environ.get("JPY_SESSION_NAME")):
+        if isinstance(told, str) and told.endswith(".ipynb"):
+            return Path(told).stem
+    return "notebook"
 
 
 def here() -> Path | None:
@@ -46,6 +59,9 @@ def here() -> Path | None:
     except OSError:
         return None
 
+
+#: What files are called that are none of the user's: those of cells.
+files: dict[str, str] = {}
 
 _inherited = os.environ.get(FOLDER)
 _started_in = here()

@@ -7,6 +7,8 @@ A session whose events go to a store has its journal in the outbox, unless the p
 from __future__ import annotations
 
 import os
+import sys
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +18,7 @@ from lctl.errors import UsageError
 from lctl.record.journal import Durability, JournalStore
 from lctl.record.store import RecordingStore
 from lctl.session import jsonable, naming
-from lctl.session.concurrency import processes
+from lctl.session.concurrency import lanes, processes
 from lctl.session.redaction.redact import Redactor
 
 if TYPE_CHECKING:
@@ -28,9 +30,6 @@ redirect: Callable[[dict[str, Any], Durability, str | Path | None], JournalStore
 
 #: Where a rerun has put the log that the program has at this path; the path itself where it has none.
 moved: Callable[[str | Path], str | Path] | None = None
-
-#: Whether logs say which others are of the same process; `lctl run` turns it on.
-together = False
 
 _first: tuple[int, str] | None = None  # process, chain id of its first session
 _count = 0
@@ -94,7 +93,7 @@ def chain(
     if id is None:
         made["name"] = name
     made["seed"] = seed()
-    above = processes.parent()
+    above = processes.around(_enclosing())
     if above is not None:
         made["parent"] = above
     made |= header
@@ -103,6 +102,13 @@ def chain(
 
         made["confidence"] = header_of(read_policy(confidence))
     return dict(jsonable.plain(made))
+
+
+def _enclosing() -> Any:
+    """The session within which one is opened here; others may be open in threads and tasks beside."""
+    from lctl.session import default
+
+    return default.running()
 
 
 def seed() -> str:
@@ -122,8 +128,7 @@ def store(
     """The store of a session that is being opened; `to` is where its events go in the end."""
     if redirect is not None:
         return redirect(chain, durability, path)
-    if together:
-        _tie(chain)
+    _tie(chain)
     if to is not None:
         from lctl.stores import recording
 
@@ -153,8 +158,31 @@ def _tie(chain: dict[str, Any]) -> None:
     """The second and later sessions of a process name the first: a rerun of it needs their logs, too."""
     global _first, _count
     pid = os.getpid()
+    made = opened_in()
+    if made:
+        chain["opened"] = made
     if _first is None or _first[0] != pid:
         _first, _count = (pid, str(chain["id"])), 1
         return
     _count += 1
     chain["with"] = {"id": _first[1], "n": _count}
+
+
+def opened_in() -> dict[str, str]:
+    """Which of the program's threads, or tasks, opens a session here: several at once come in another order
+    in each run. By its lane where there are such, and by the name that it was given as it was made; empty in
+    the main flow, and of the default session."""
+    from lctl.session import default
+
+    made: dict[str, str] = {}
+    if default.is_opening():
+        return made  # by whoever comes to it first
+    lane = lanes.current()
+    if lane.index and not lane.is_apart:
+        made["lane"] = lane.path
+    asyncio: Any = sys.modules.get("asyncio")
+    task = None if asyncio is None or asyncio._get_running_loop() is None else asyncio.current_task()
+    name = threading.current_thread().name if task is None else task.get_name()
+    if task is not None or threading.current_thread() is not threading.main_thread():
+        made["name"] = name
+    return made

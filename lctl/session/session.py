@@ -183,11 +183,6 @@ class LCTLSession(Trusting, Entering, Verbs, Keeping):
         return self._max_string
 
     @property
-    def origin_ns(self) -> int:
-        """The clock's monotonic reading when the recording began; `at` counts from it."""
-        return self.under_way.origin_ns
-
-    @property
     def last_seq(self) -> int:
         """Seq of the newest event; 0 before the first."""
         return self._recorder.seq
@@ -279,6 +274,7 @@ class LCTLSession(Trusting, Entering, Verbs, Keeping):
         if processes.born is not None:
             above["lane"] = processes.born
         chain = {**self._store.chain, "id": f"{self.log_id}-{pid}", "parent": above, "seed": opening.seed()}
+        chain.pop("opened", None)
         path = naming.with_suffix(self._store.path, str(pid))
         self._store = opening.child_store(path, chain, self._durability, self._to)
         self._recorder = recorder = self._recorder_of(self._store)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from mmap import mmap
 from typing import Any, Protocol
 
 import msgspec
@@ -22,15 +21,15 @@ _LARGE = 1 << 18
 _WINDOW = 1 << 18
 #: Lines decoded in one call, where they come one by one.
 _SOME = 256
-#: Reads of single blocks after which the pages of the file they touched are given back.
-_HELD = 64
-_DONT_NEED = 4  # MADV_DONTNEED; the module has the name only where the system has it
+#: Bytes that stand between two events, at most.
+_BETWEEN = 64
 
 #: What decoding raises on a line that does not fit: of another shape, nested too deeply, not UTF-8.
 _REFUSED = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
-_decode_block = msgspec.json.Decoder(list[Known]).decode
-_decode_line = msgspec.json.Decoder(Known).decode
+# Versions of msgspec differ in what their decoders say they return.
+_decode_block: Callable[[bytes], Any] = msgspec.json.Decoder(list[Known]).decode
+_decode_line: Callable[[bytes], Any] = msgspec.json.Decoder(Known).decode
 
 
 class Blocks(Protocol):
@@ -61,7 +60,7 @@ class LineBlocks:
     """
 
     def __init__(self, lines: Lines, every: int) -> None:
-        self._data = lines.data
+        self._source = lines.source
         self._end = lines.end
         self._every = every
         self._at = lines.begin
@@ -72,8 +71,6 @@ class LineBlocks:
         self._ends = array("q")
         self._firsts = array("q")
         self._last = -1  # block of the event that was read last
-        self._dropped = 0  # pages of the file up to here have been given back
-        self._reads = 0
         self._opened: tuple[int, dict[int, Taken]] = (-1, {})  # one that was read from again, decoded
 
     def more(self) -> Iterator[list[Taken]]:
@@ -114,9 +111,9 @@ class LineBlocks:
         lines = source.buffer() if isinstance(source, LineSource) else None
         if lines is None or lines.begin > self._at or lines.end < self._at:
             return False
-        self._data, self._end, self._window = lines.data, lines.end, b""
-        while self._at < self._end and self._data[self._at] in b", \r\n":
-            self._at += 1
+        self._source, self._end, self._window = lines.source, lines.end, b""
+        between = self._source.read(self._at, min(_BETWEEN, self._end - self._at))
+        self._at += len(between) - len(between.lstrip(b", \r\n"))
         return True
 
     def packed(self) -> tuple[Any, ...]:
@@ -151,26 +148,17 @@ class LineBlocks:
         return _one(chunk[at : (chunk.find(b"\n", at) + 1 or len(chunk))].strip(b", \t\r\n"))
 
     def _chunk(self, block: int) -> bytes:
-        self._reads += 1
-        if self._reads % _HELD == 0:
-            self._release(0, self._end)
-        return bytes(self._data[self._offsets[block] : self._ends[block]])
-
-    def _release(self, begin: int, end: int) -> None:
-        """Give pages of a mapped file back: they are in the system's cache, and else count as ours."""
-        data = self._data
-        if isinstance(data, mmap) and hasattr(data, "madvise") and end - begin >= _WINDOW:
-            begin -= begin % _WINDOW
-            data.madvise(_DONT_NEED, begin, end - begin)
+        begin = self._offsets[block]
+        return self._source.read(begin, self._ends[block] - begin)
 
     def _slide(self) -> None:
         """Move the window to where we are; make it longer if we are there already."""
-        if self._at - self._dropped >= 16 * _WINDOW:
-            self._release(self._dropped, self._at)
-            self._dropped = self._at
         size = _WINDOW if self._window_at != self._at or not self._window else 4 * len(self._window)
         self._window_at = self._at
-        self._window = bytes(self._data[self._at : min(self._at + size, self._end)])
+        size = min(size, self._end - self._at)
+        self._window = self._source.read(self._at, size)
+        if len(self._window) < size:  # someone has cut the file
+            self._end = self._at + len(self._window)
 
     def _block(self, begin: int) -> int:
         """Where in the window the lines end that begin at `begin` and are probably a block. 0 if that is not
@@ -190,7 +178,8 @@ def _decode(window: bytes, begin: int, stop: int) -> list[Taken]:
     text = b"".join((b"[", memoryview(window)[begin:last], b"]"))
     if _is_text(text):
         try:
-            return _decode_block(text)  # type: ignore[return-value]
+            events: list[Taken] = _decode_block(text)
+            return events
         except _REFUSED:
             pass
     lines = window[begin:stop].split(b"\n")
@@ -200,7 +189,8 @@ def _decode(window: bytes, begin: int, stop: int) -> list[Taken]:
 def _one(line: bytes) -> Taken | None:
     if _is_text(line):
         try:
-            return _decode_line(line)  # type: ignore[no-any-return]
+            event: Taken = _decode_line(line)
+            return event
         except _REFUSED:
             pass
     return take_line(line)

@@ -1,6 +1,6 @@
 """The state at any seq, in any order.
 
-A log is read once, from the beginning and only as far as has been asked for, in blocks of about 32 events;
+A log is read once, from the beginning and only as far as has been asked for, in blocks of about 40 events;
 the `Index` keeps what each changed. The state at a seq is then the one after the block before it, and at
 most so many events more. Windows of events need none of this: `event` and `events` go to the log.
 """
@@ -50,7 +50,7 @@ class Timeline:
     things up in the index, and messages in the log, when asked. Safe to use from several threads.
     """
 
-    def __init__(self, source: EventSource, *, every: int = 32, shelved: bool | str = False) -> None:
+    def __init__(self, source: EventSource, *, every: int = 40, shelved: bool | str = False) -> None:
         self.source = source
         self._every = every
         self._shelved = shelved

@@ -14,6 +14,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from lctl import interrupts
 from lctl.clock import monotonic
 from lctl.errors import ChainConflict, LctlError, StoreAway, StoreError
 from lctl.guard import guard
@@ -147,7 +148,7 @@ class Delivery:
             thread = threading.Thread(
                 target=self._run, args=(self._shift, before), name="lctl-delivery", daemon=True
             )
-            thread.start()
+            interrupts.start(thread)
             self._thread = thread
 
     resume = _revive

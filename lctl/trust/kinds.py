@@ -127,6 +127,7 @@ BY_EXCEPTION = (
     ("InvalidURL", INVALID),
     ("MissingSchema", INVALID),
     ("InvalidSchema", INVALID),
+    ("TooManyRedirects", Kind("execution_error", "connection_failed", False, "check_url")),
     ("RemoteProtocolError", _CUT),
     ("ProtocolError", _CUT),
     ("IncompleteRead", _CUT),
@@ -135,6 +136,7 @@ BY_EXCEPTION = (
     ("ReadError", _CUT),
     ("WriteError", _CUT),
     ("ChunkedEncodingError", _CUT),
+    ("DecodingError", _CUT),  # of the content-encoding
     ("ConnectionReset", _CUT),
     ("ConnectionAborted", _CUT),
     ("BrokenPipe", _CUT),

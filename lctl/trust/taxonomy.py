@@ -38,13 +38,19 @@ def of_status(status: int, error: dict[str, Any] | None) -> Kind:
         for word, kind in BY_WORDS:
             if word in words:
                 return kind
+    if status < 400 and error:  # inside a good answer (an `error` event of a stream)
+        status = _status_inside(error.get("code")) or status
     known = BY_STATUS.get(status)
     if known is not None:
         return known
     if status >= 500:
         return SERVER
-    # Below 400: an error inside a good answer (an `error` event of a stream).
     return INVALID if status >= 400 else GENERATION
+
+
+def _status_inside(code: Any) -> int | None:
+    """The status that a gateway got from the provider behind it (OpenRouter's `code`)."""
+    return code if isinstance(code, int) and 400 <= code < 600 else None
 
 
 def of_exception(error: BaseException) -> Kind:

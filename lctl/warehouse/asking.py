@@ -34,7 +34,7 @@ def ask(
     import duckdb
 
     try:
-        _check(database.extract_statements(sql))
+        _check(database.extract_statements(sql), sql)
         _shut(database, files)
         with _limited(database, seconds):
             rows = database.execute(sql).fetchmany(limit + 1)
@@ -55,16 +55,17 @@ def said(error: Exception) -> str:
     return "; ".join(kept[:3]) or type(error).__name__
 
 
-def _check(statements: list[Any]) -> None:
+def _check(statements: list[Any], sql: str) -> None:
     """Raises UsageError unless it is one query."""
     if not statements:
         raise UsageError("there is no query; write SELECT ...")
-    if len(statements) > 1:
+    kinds = [str(one.type).rpartition(".")[2] for one in statements]
+    # DuckDB 1 makes statements without a text of a PIVOT: the types that it needs, and the query.
+    is_pivot = kinds.count("CREATE") == len(kinds) - 1 and not any(one.query for one in statements)
+    if len(statements) > 1 and not is_pivot:
         raise UsageError(f"these are {len(statements)} statements; ask one query at a time")
-    (one,) = statements
-    kind = str(one.type).rpartition(".")[2]
-    if kind != "SELECT" and not (kind == "MULTI" and _QUERY.match(one.query)):
-        raise UsageError(f"a query can only read: write SELECT ..., not {one.query.split()[0][:40]}")
+    if kinds[-1] != "SELECT" and not (kinds[-1] == "MULTI" and _QUERY.match(sql)):
+        raise UsageError(f"a query can only read: write SELECT ..., not {sql.split()[0][:40]}")
 
 
 def _shut(database: duckdb.DuckDBPyConnection, files: Sequence[str]) -> None:

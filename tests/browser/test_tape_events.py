@@ -67,6 +67,26 @@ def test_the_list_leaves_out_what_only_a_rerun_needs(opened: Open) -> None:
     expect_chosen(page, 7)
 
 
+def test_what_was_asked_of_the_program_is_in_the_list(opened: Open) -> None:
+    """Cells of a notebook, requests to a server and how that was ended: each by its name, and by its code."""
+    asked = {"method": "POST", "target": "/ask", "body": "{}"}
+    log = document(
+        event(1, "ambient", source="cell", key="In[1]", value="def answer():\n    return 41\n"),
+        drawn(2),
+        event(3, "ambient", source="request", key="POST /ask", value=asked),
+        drawn(4),
+        event(5, "ambient", source="signal", key="SIGTERM", value=None),
+        drawn(6),
+    )
+    _, page = opened(log)
+    expect_chosen(page, 5)
+    assert rows(page) == [1, 3, 5]
+    expect(page.locator(".list-head")).to_contain_text("without 3 events of the tape")
+    listed = page.get_by_role("listbox", name="Events, 3")
+    for words in ('cell In[1] "def answer(): return 41"', "request POST /ask", "signal SIGTERM"):
+        expect(listed).to_contain_text(words)
+
+
 def test_a_run_opens_at_what_its_program_did_last(opened: Open) -> None:
     """Not at what a rerun is told behind it; that is there, with its text."""
     running, page = opened(LOG)

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-import stat
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
 
-from lctl.guard import guard
-from lctl.instrument import ensure_installed, uninstrument
-from lctl.session import LCTLSession
+from tests.frameworks import claudes
+from tests.frameworks.claudes import PROGRAMS
 from tests.rerun.harness import LCTL, Result, run
 
 sdk: Any = pytest.importorskip("claude_agent_sdk", reason="needs: pip install claude-agent-sdk")
 pytestmark = pytest.mark.frameworks
 
-PROGRAMS = Path(__file__).parent / "programs"
-
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where a `claude` lies."""
-    cli = tmp_path / "claude"
-    cli.write_text(f"#!{sys.executable}\n" + (PROGRAMS / "claude_cli.py").read_text())
-    cli.chmod(cli.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return claudes.put(tmp_path, monkeypatch)
 
 
 def play(folder: Path, program: str, *words: str) -> tuple[Result, Result, Result]:
@@ -89,6 +78,8 @@ def outline(events: list[dict[str, Any]], stop: str = "exchange") -> list[str]:
             lines.append(f"{'  ' * (depth - 1)}/ {', '.join(said)}")
         elif kind == "tool_call":
             gave = data.get("output", data.get("error"))
+            if isinstance(gave, list):  # as mcp 1 or mcp 2 writes it
+                gave = [dict(sorted(one.items())) for one in gave]
             lines.append(f"{'  ' * depth}{data['tool']} {data['call_id']} = {gave}")
         elif kind == "message":
             nested = data.get("nested_in", {}).get("tool_call_id", "")
@@ -146,12 +137,12 @@ def test_a_program_is_recorded_and_runs_again_without_the_process(folder: Path) 
             "      assistant in t2",
             "    / success, input 14",
             "  / success",
-            "  Task t2 = [{'type': 'text', 'text': 'b is in b.py'}]",
+            "  Task t2 = [{'text': 'b is in b.py', 'type': 'text'}]",
             "  user",
             "  claude: llm messages",
             "    assistant",
             "  / success, input 14",
-            "  mcp__calc__add t4 = [{'type': 'text', 'text': '5'}]",
+            "  mcp__calc__add t4 = [{'text': '5', 'type': 'text'}]",
             "  user",
             "  claude: llm messages",
             "    assistant",
@@ -171,6 +162,84 @@ def inside(events: list[dict[str, Any]], root: int) -> list[dict[str, Any]]:
             if event["type"] == "step_start":
                 steps.add(event["seq"])
     return found
+
+
+def fork(folder: Path, at: int, *more: str) -> Result:
+    """Of the recording `first`, with the command line there."""
+    log = folder / "fork.lctl.json"
+    log.unlink(missing_ok=True)
+    command = [*LCTL, "fork", str(folder / "first.lctl.json"), "--at", str(at), *more, "--output", str(log)]
+    return run([*command, "--allow", f"write:{folder}"], folder, {"LCTL_DIR": str(folder / "runs")}, log)
+
+
+@pytest.mark.parametrize("result", ['{"content": [{"type": "text", "text": "99"}]}', '"99"'])
+def test_a_fork_with_another_result_of_a_tool(folder: Path, result: str) -> None:
+    """It parts before the process: Claude cannot go on from the middle of what it said."""
+    _, first, _ = play(folder, "claude_agents.py")
+    (folder / "gone").rename(folder / "claude")
+    (folder / "claude.starts").unlink()
+    [tool] = [event["seq"] for event in first.events if event["data"].get("tool") == "mcp__calc__add"]
+    forked = fork(folder, tool, "--result", f"tool:mcp__calc__add={result}")
+    assert forked.code == 0, forked.err
+    assert f"event {tool} is inside Claude's process" in forked.err
+    [block] = next(
+        event["data"]["content"]
+        for event in forked.events
+        if event["type"] == "message" and "t4" in str(event["data"]) and event["data"]["role"] == "user"
+    )
+    assert block["content"] == [{"type": "text", "text": "99"}]
+    (folder / "claude").rename(folder / "gone")
+    again = folder / "later.lctl.json"
+    environ = {"LCTL_DIR": str(folder / "runs")}
+    second = run([*LCTL, "rerun", str(forked.log), "--output", str(again)], folder, environ, again)
+    assert (second.code, second.out) == (0, forked.out), second.err
+
+
+def test_a_fork_inside_of_what_claude_said(folder: Path) -> None:
+    """What comes before its process is on the tape, and nothing else starts one."""
+    _, first, _ = play(folder, "claude_agents.py")
+    (folder / "gone").rename(folder / "claude")
+    (folder / "claude.starts").unlink()
+    answers = [
+        event["seq"] for event in first.events if "simple right two" in str(event["data"].get("content"))
+    ]
+    forked = fork(folder, answers[-1])
+    assert forked.code == 0, forked.err
+    assert count(folder / "claude.starts") == 2
+    assert "forked before it" in forked.err
+    assert "not the recording" not in forked.err
+
+
+def test_agents_in_the_background_and_shaped_answers(folder: Path) -> None:
+    _, first, again = play(folder, "claude_later.py")
+    assert (again.code, again.out, again.events) == (0, first.out, first.events), again.err
+    begun = {event["seq"]: event for event in first.events if event["type"] == "step_start"}
+    [writer] = [
+        seq for seq, event in begun.items() if event["agent"] == "writer" and "model" not in event["data"]
+    ]
+    assert begun[begun[writer]["step"]]["agent"] == "claude"
+    ends = {event["step"]: event["data"] for event in first.events if event["type"] == "step_end"}
+    assert ends[writer]["outcome"] == "success"
+    [nested] = [
+        event["data"]["nested_in"]
+        for event in first.events
+        if event["type"] == "message" and "nested_in" in event["data"] and event["agent"] == "writer"
+    ][:1]
+    assert nested["tool_call_id"] == "t8"
+    assert [end["structured_output"] for end in ends.values() if "structured_output" in end] == [
+        {"answer": 42}
+    ]
+
+
+def test_a_transport_of_the_programs_own(folder: Path) -> None:
+    plain, first, again = play(folder, "claude_transport.py")
+    assert (first.code, first.out) == (0, plain.out), first.err
+    kinds = [event["data"].get("kind") for event in first.events if event["type"] == "step_start"]
+    assert kinds.count("agent") == 5  # a sub-agent's among them
+    assert [event["type"] for event in first.events].count("exchange") == 2
+    assert (again.code, again.out) == (0, first.out), again.err
+    assert again.events == first.events
+    assert count(folder / "closed.txt") == 4  # of the program as it is, and recorded
 
 
 def test_clients_at_once_keep_apart(folder: Path) -> None:
@@ -255,97 +324,3 @@ def test_traced_task(folder: Path) -> None:
         ["explore: task task", "  claude: agent turn", "    user"]
     )
     assert list((folder / "runs").glob("*claude_task*"))  # also without `lctl run` or auto_instrument()
-
-
-def test_traced_task_by_another_hand(tmp_path: Path) -> None:
-    """What carries the task out may be anything; also where a loop runs."""
-    from lctl.claude import traced_task
-
-    async def main() -> Any:
-        return traced_task("explore", "Find it", run=lambda prompt: prompt.upper())
-
-    with LCTLSession(path=tmp_path / "run.lctl.json") as session:
-        assert asyncio.run(main()) == "FIND IT"
-    start, end = session.to_dict()["events"][:2]
-    assert (start["agent"], start["data"]["input_summary"]) == ("explore", "Find it")
-    assert (end["data"]["outcome"], end["data"]["output"]) == ("success", "FIND IT")
-
-
-async def _asked(prompt: str) -> list[str]:
-    async def added(args: Any) -> Any:
-        return {"content": [{"type": "text", "text": str(args["a"] + args["b"])}]}
-
-    add = sdk.tool("add", "Add", {"a": int, "b": int})(added)
-
-    async def hook(*_: Any) -> Any:
-        return {}
-
-    options = sdk.ClaudeAgentOptions(
-        cli_path="./claude",
-        mcp_servers={"calc": sdk.create_sdk_mcp_server("calc", tools=[add])},
-        hooks={"PreToolUse": [sdk.HookMatcher(matcher="Bash", hooks=[hook])]},
-    )
-    return [str(message) async for message in sdk.query(prompt=prompt, options=options)]
-
-
-PLACES = (
-    "a Claude process",
-    "a message sent by the Claude Agent SDK",
-    "a message received by the Claude Agent SDK",
-    "a question of Claude's",
-    "a tool of the Claude Agent SDK",
-    "the end of a Claude process",
-)
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_a_failure_of_ours_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
-    """Raised at every hook of ours: the messages are the same, and what was missed is counted."""
-    uninstrument()
-    wanted = asyncio.run(_asked("work on it"))
-
-    def fail(here: str) -> None:
-        if here == place:
-            raise RuntimeError("ours")
-
-    monkeypatch.setattr(guard, "policy", "report")
-    monkeypatch.setattr(guard, "failures", {})
-    monkeypatch.setattr(guard, "trial", fail)
-    try:
-        with LCTLSession(path=folder / "run.lctl.json"):
-            ensure_installed()
-            assert asyncio.run(_asked("work on it")) == wanted
-        assert guard.failures[place] > 0
-    finally:
-        uninstrument()
-
-
-def test_classes_are_as_before(folder: Path) -> None:
-    """After two installations and one removal."""
-    internal = "claude_agent_sdk._internal"
-    transport = import_module(f"{internal}.transport.subprocess_cli").SubprocessCLITransport
-    query = import_module(f"{internal}.query").Query
-
-    def parts() -> list[tuple[str, int]]:
-        return [(name, id(value)) for cls in (transport, query) for name, value in vars(cls).items()]
-
-    uninstrument()
-    before = parts()
-    ensure_installed()
-    ensure_installed()
-    assert parts() != before
-    uninstrument()
-    assert parts() == before
-
-
-def test_a_task_that_fails_raises_what_the_sdk_raises(folder: Path) -> None:
-    from lctl.claude import traced_task
-
-    with (
-        LCTLSession(path=folder / "run.lctl.json") as session,
-        pytest.raises(sdk.ProcessError, match="on fire"),
-    ):
-        traced_task("explore", "crash please", options=sdk.ClaudeAgentOptions(cli_path="./claude"))
-    ends = [e["data"]["outcome"] for e in session.to_dict()["events"] if e["type"] == "step_end"]
-    assert ends == ["success", "error", "error"]  # the call, the turn, the task
-    uninstrument()

@@ -124,12 +124,14 @@ class TestLlamaIndex(Threaded):
 
 @pytest.mark.parametrize("way", ["run", "auto_instrument"])
 def test_what_tools_do_to_the_store_is_done_again(way: str, tmp_path: Path) -> None:
-    """Objects, what is taken away, and that all in there is copied, the agent's memory too; the same by each way
-    of recording, tools at once and ids that the framework draws among it."""
+    """Objects, what is taken away, and that all in there is copied, the agent's memory too, but not by an edit that
+    raises; the same by each way of recording, tools at once and ids that the framework draws among it."""
     first, environ = _recorded(way, "llama_stores.py", _stored, tmp_path)
     # The program's memory is the one in the store no longer, once a tool has edited that.
     assert "Done. 1 dict_keys" in first.out
     assert "Item(name='tea', wanted=datetime.date(2026, 1, 2))" in first.out
+    assert "tidy __delitem__" in first.out  # an edit that raises is none
+    assert "drop dropped" in first.out
     for n in range(2):
         log = tmp_path / f"again{n}.lctl.json"
         again = run([*LCTL, "rerun", str(first.log), "--output", str(log)], tmp_path, environ, log)
@@ -167,7 +169,9 @@ def _stored(request: Request) -> Any:
         return "Done."
     if "Buy" in asked:
         return Reply(tool_calls=[("add", {"name": "tea"}), ("add", {"name": "oil"})])
-    return Reply(tool_calls=[("keep", {"name": "tea"}) if "Keep" in asked else ("tidy", {})])
+    if "Keep" in asked:
+        return Reply(tool_calls=[("keep", {"name": "tea"})])
+    return Reply(tool_calls=[("drop" if "Drop" in asked else "tidy", {})])
 
 
 def _recorded(

@@ -24,7 +24,7 @@ FRAMEWORKS = {
     "ag2": ("mcp", ["pay", "shop_pay"]),
     "fastmcp": ("pydantic_ai", ["pay", "shop_pay"]),
     "agent_framework": ("mcp.client.subscriptions", ["pay", "shop_pay"]),
-    "agno": ("mcp.client.subscriptions", ["pay", "shop_pay"]),
+    "agno": ("fastmcp", ["pay", "shop_pay"]),
     "langchain_mcp_adapters": ("langchain_openai", ["pay", "shop_pay"]),
     "semantic_kernel": ("mcp", ["pay"]),
     "crewai": ("mcp", ["_pay"]),

@@ -11,6 +11,7 @@ from typing import Any
 from lctl.instrument import ensure_installed, settings, uninstrument
 from lctl.session import LCTLSession, border
 from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lane import Lane
 from tests.integrations import tapeplayer
 from tests.integrations.tapeplayer import TapePlayer, stripped
 
@@ -23,7 +24,7 @@ def recording(path: Path, *, full: bool = False) -> Iterator[LCTLSession]:
     """A session whose main flow is a lane of its own, numbered from the start."""
     ensure_installed()
     settings.full = full
-    token = lanes.enter(lanes.Lane("0"))
+    token = lanes.enter(Lane("0"))
     try:
         with LCTLSession("test", path) as session:
             yield session

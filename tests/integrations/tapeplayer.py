@@ -14,7 +14,7 @@ from lctl.errors import RerunStopped
 from lctl.instrument.bodies import rebuild_body, rebuild_chunks
 from lctl.session import border
 from lctl.session.border import Answer, Live, RecordedError, WireRequest
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 
 #: Connections tried while `watching` is on.
 attempts: list[tuple[str, Any]] = []

@@ -5,17 +5,13 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.integrations.sockets import Line, serving
 
-pytest.importorskip("websockets.asyncio.client")
+pytest.importorskip("websockets.asyncio.client", reason="needs: pip install 'lctl[test]'")
 openai = pytest.importorskip("openai")
 
 pytestmark = pytest.mark.filterwarnings(
@@ -269,51 +265,6 @@ def test_other_sockets_pass_unseen(log: Any) -> None:
         socket.send(json.dumps({"n": 1}))
         assert json.loads(socket.recv()) == {"n": 1}
     assert log.types == []
-
-
-PROGRAM = """
-import os
-from openai import OpenAI
-live = OpenAI(api_key="k", base_url=os.environ["URL"]).realtime.connect(model="gpt-realtime").enter()
-live.response.create()
-for event in live:
-    if event.type == "response.done":
-        print(event.response.output[0].content[0].text)
-        break
-live.close()
-"""
-
-
-def test_a_rerun_says_that_it_cannot(tmp_path: Path) -> None:
-    """It ends where the program opens a live session, before the network is touched."""
-    answer = item("item_1", "assistant", {"type": "output_text", "text": "Hello there."})
-
-    def serve(line: Line) -> None:
-        line.say(session())
-        line.hear("type", "response.create")
-        line.say(
-            event("response.created", response=response("resp_1")),
-            event("response.done", response=response("resp_1", "completed", answer, usage=USAGE)),
-        )
-
-    program = tmp_path / "live.py"
-    program.write_text(PROGRAM)
-
-    def lctl(*words: str, url: str) -> subprocess.CompletedProcess[str]:
-        given = {**os.environ, "URL": f"{url}/v1", "LCTL_DIR": str(tmp_path / "logs")}
-        command = [sys.executable, "-m", "lctl", *words]
-        return subprocess.run(command, env=given, cwd=tmp_path, capture_output=True, text=True, timeout=120)
-
-    with serving(serve) as url:
-        ran = lctl("run", program.name, url=url)
-        assert (ran.returncode, ran.stdout) == (0, "Hello there.\n"), ran.stderr
-        [tape] = (tmp_path / "logs").glob("*.lctl.json")
-        again = lctl("rerun", str(tape), url=url)
-        assert again.returncode != 0
-        assert "opens a live session with a model (a WebSocket): reruns do not serve those" in again.stderr
-        assert "live.py" in again.stderr
-        out = lctl("rerun", str(tape), "--allow", "network", url=url)
-        assert "Hello there." in out.stdout, out.stderr
 
 
 def test_google_live(log: Any) -> None:

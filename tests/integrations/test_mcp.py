@@ -41,7 +41,17 @@ def pay(amount: int) -> dict:
 def note(name: str) -> str:
     return f"a note for {name}"
 
-server.run(sys.argv[1], **(late if sys.argv[1] != "stdio" else {}))
+async def serve_websocket(scope, receive, send):
+    from mcp.server.websocket import websocket_server
+    async with websocket_server(scope, receive, send) as streams:
+        inner = server._mcp_server
+        await inner.run(*streams, inner.create_initialization_options())
+
+if sys.argv[1] == "websocket":
+    import uvicorn
+    uvicorn.run(serve_websocket, port=int(sys.argv[2]), lifespan="off", log_level="error")
+else:
+    server.run(sys.argv[1], **(late if sys.argv[1] != "stdio" else {}))
 """
 
 AGENT = """
@@ -53,6 +63,9 @@ from mcp.client.streamable_http import streamable_http_client
 def connected():
     if sys.argv[1] == "stdio":
         return stdio_client(StdioServerParameters(command=sys.executable, args=["server.py", "stdio", "0"]))
+    if sys.argv[1].startswith("ws"):
+        from mcp.client.websocket import websocket_client
+        return websocket_client(sys.argv[1])
     return streamable_http_client(sys.argv[1])
 
 async def pay(session, amount):
@@ -159,18 +172,22 @@ def test_a_server_that_tells_what_it_is(folder: Path, words: tuple[str, ...]) ->
     assert again.stdout == recorded.stdout
 
 
-def test_a_server_over_http(folder: Path) -> None:
+@pytest.mark.parametrize("how", ["streamable-http", "websocket"])
+def test_a_server_over_the_network(how: str, folder: Path) -> None:
     """Of the traffic beneath the calls nothing is recorded, and in a rerun there is none."""
-    with serving(folder) as address:
+    if how == "websocket":
+        pytest.importorskip("mcp.client.websocket", reason="version 1 has it")
+        pytest.importorskip("websockets", reason="needs: pip install 'lctl[test]'")
+    with serving(folder, how) as address:
         recorded = lctl(folder, "run", "--output", "run.lctl.json", "agent.py", address)
     check_reruns(folder, address, recorded)
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
+def serving(folder: Path, how: str = "streamable-http") -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [sys.executable, "server.py", "streamable-http", str(port)]
+    command = [sys.executable, "server.py", how, str(port)]
     server = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
     try:
         for _ in range(300):
@@ -179,7 +196,7 @@ def serving(folder: Path) -> Iterator[str]:
                 break
             except OSError:
                 time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}/mcp"
+        yield f"{'ws' if how == 'websocket' else 'http'}://127.0.0.1:{port}/mcp"
     finally:
         server.kill()
         server.wait()

@@ -202,3 +202,38 @@ class TestErrorsInAnswers:
             client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
         [(_, end)] = log.steps()
         assert end["outcome"] == "error"
+
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-32-be"])
+    def test_an_answer_in_another_encoding(
+        self, client: Any, server: Any, make: Any, log: Any, encoding: str
+    ) -> None:
+        """What the client's JSON parser takes is taken."""
+        body = json.dumps(make.chat("Grüße")).encode(encoding)
+        server.replies = [make.Reply(body, headers={"content-type": "application/json"})]
+        answer = client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+        assert answer.choices[0].message.content == log.of("message")[-1]["content"] == "Grüße"
+        assert [end["outcome"] for _, end in log.steps()] == ["success"]
+
+    def test_no_content(self, client: Any, server: Any, make: Any, log: Any) -> None:
+        """A 204 is no answer of a model, though the client takes it."""
+        server.replies = [make.Reply(b"", 204, {"content-type": "text/plain"})]
+        client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "error"
+        assert [error["context"]["status"] for error in log.of("error")] == [204]
+
+    def test_an_error_in_a_list(self, client: Any, server: Any, make: Any, log: Any) -> None:
+        """As Google answers, also where it speaks OpenAI's language."""
+        server.replies = [make.Reply([{"error": {"code": 400, "message": "No such field"}}], 400)]
+        with pytest.raises(openai.BadRequestError):
+            client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+        assert [error["message"] for error in log.of("error")] == ["No such field"]
+
+    def test_redirects_without_end(self, client: Any, server: Any, make: Any, log: Any) -> None:
+        """The client gives up: no answer, and none that was wrong."""
+        server.otherwise = lambda path, _: make.Reply({}, 307, {"location": path})
+        with pytest.raises(openai.APIConnectionError):
+            client.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "error"
+        assert [error["type"] for error in log.of("error")] == ["connection_failed"]

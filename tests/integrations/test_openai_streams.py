@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 
 from lctl.instrument.bodies import rebuild_body
 from lctl.session import LCTLSession
-from tests.integrations.openai_clients import MESSAGES, async_client, client
+from tests.integrations.openai_clients import MESSAGES, async_client, client, openai
+from tests.integrations.rerunning import Rerun
 
 __all__ = ["client"]
 
@@ -93,6 +95,38 @@ class TestStreams:
         assert (error["type"], error["recoverable"]) == ("connection_lost", True)
         reply = log.of("message")[-1]
         assert (reply["status"], reply["content"]) == ("error", "one two")
+
+    @pytest.mark.parametrize("is_async", [False, True])
+    @pytest.mark.parametrize("stream", [False, True])
+    def test_damaged_on_the_way(
+        self, server: Any, make: Any, tmp_path: Path, log: Any, stream: bool, is_async: bool
+    ) -> None:
+        """A gzip that cannot be read fails in the client, so the call failed; and so it does in a rerun."""
+        whole = gzip.compress(b"".join(make.chat_chunks("one two three four five six seven eight")))
+        headers = {"content-encoding": "gzip", "content-type": "text/event-stream" if stream else "text/json"}
+        reply = make.Reply(chunks=[whole[:40], bytes(90), whole[130:]], headers=headers)
+        server.otherwise = lambda path, request: reply
+
+        async def ask() -> None:
+            async with async_client(server) as client:
+                answer = await client.chat.completions.create(model="m", messages=MESSAGES, stream=stream)
+                [_ async for _ in answer]
+
+        def program(url: str) -> None:
+            if is_async:
+                asyncio.run(ask())
+            with openai.OpenAI(base_url=f"{server.url}/v1", api_key="k", max_retries=0) as client:
+                list(client.chat.completions.create(model="m", messages=MESSAGES, stream=stream))
+
+        with pytest.raises(Exception) as raised:
+            program(server.url)
+        # openai 2 lets through what httpx raises while a stream is read.
+        assert type(raised.value).__name__ in {"APIConnectionError", "DecodingError"}
+        [(_, end)] = log.steps()
+        assert end["outcome"] == "error"
+        [error] = log.of("error")
+        assert (error["type"], error["message"][:8]) == ("connection_lost", "Error -3")
+        Rerun(tmp_path)(program, server.url)
 
     @pytest.mark.parametrize("where", ["in the loop", "before it"])
     def test_exception_of_the_program(self, client: Any, log: Any, where: str) -> None:

@@ -166,28 +166,32 @@ def test_an_upload_of_aiohttp_is_made_while_it_is_sent(tmp_path: Path) -> None:
     """Its second piece waits for the answer to the first; the whole of it is in the log."""
     aiohttp: Any = pytest.importorskip("aiohttp")
 
-    async def main() -> bytes:
-        came = asyncio.Event()
+    came = threading.Event()
 
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.readuntil(b"ping")
+    def serve() -> None:
+        connection, _ = listening.accept()
+        with connection, connection.makefile("rwb") as stream:
+            while b"ping" not in stream.readline():
+                pass
             came.set()
-            await reader.readuntil(b"pong")
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-            writer.close()
+            while b"pong" not in stream.readline():
+                pass
+            stream.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-        async def sent() -> AsyncIterator[bytes]:
-            yield b"ping"
-            await asyncio.wait_for(came.wait(), 10)
-            yield b"pong"
+    async def sent() -> AsyncIterator[bytes]:
+        yield b"ping\n"
+        assert await asyncio.to_thread(came.wait, 10)
+        yield b"pong\n"
 
+    async def main() -> bytes:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/orders"
-        server = await asyncio.start_server(serve, sock=listening)
-        async with server, aiohttp.ClientSession() as session, session.post(url, data=sent()) as answer:
+        async with aiohttp.ClientSession() as session, session.post(url, data=sent()) as answer:
             return bytes(await answer.read())
 
-    listening = socket.create_server(("127.0.0.1", 0))  # before the recording, which knows of no server here
-    with recording(tmp_path / "c.lctl.json", full=True) as session:
-        assert asyncio.run(main()) == b"ok"
+    # Before the recording, which knows of no server here.
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, daemon=True).start()
+        with recording(tmp_path / "c.lctl.json", full=True) as session:
+            assert asyncio.run(main()) == b"ok"
     [exchange] = [event for event in session.to_dict()["events"] if event["type"] == "exchange"]
-    assert exchange["data"]["request"]["body"] == "pingpong"
+    assert exchange["data"]["request"]["body"] == "ping\npong\n"

@@ -17,7 +17,7 @@ PATH = "/v1/chat/completions"
 
 
 def redirected_by_httpx(url: str) -> Any:
-    httpx = pytest.importorskip("httpx")
+    httpx = pytest.importorskip("httpx", reason="needs: pip install 'lctl[test]'")
     return httpx.post(url, json=ASK, follow_redirects=True).json()
 
 
@@ -32,7 +32,9 @@ def redirected_by_httpx2_async(url: str) -> Any:
 
 
 def redirected_by_requests(url: str) -> Any:
-    return pytest.importorskip("requests").post(url, json=ASK).json()
+    return (
+        pytest.importorskip("requests", reason="needs: pip install 'lctl[test]'").post(url, json=ASK).json()
+    )
 
 
 def redirected_by_urllib3(url: str) -> Any:
@@ -64,9 +66,69 @@ def test_redirects_run_again(server: Any, make: Any, tmp_path: Path, post: Calla
     assert answer["choices"][0]["message"]["content"] == "echo: Hi"
 
 
+def redirected_by_openai(url: str) -> Any:
+    openai = pytest.importorskip("openai", reason="needs: pip install 'lctl[test]'")
+    with openai.OpenAI(base_url=url.removesuffix("/chat/completions"), api_key="k") as client:
+        return client.chat.completions.create(**ASK).model_dump()
+
+
+def redirected_by_aiohttp(url: str) -> Any:
+    aiohttp = pytest.importorskip("aiohttp", reason="needs: pip install 'lctl[test]'")
+
+    async def main() -> Any:
+        async with aiohttp.ClientSession() as client, client.post(url, json=ASK) as response:
+            return await response.json()
+
+    return asyncio.run(main())
+
+
+WITHOUT_BODY = [*REDIRECTED, redirected_by_openai, redirected_by_aiohttp]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303])
+@pytest.mark.parametrize("post", WITHOUT_BODY)
+def test_redirects_that_lose_the_body(
+    server: Any, make: Any, log: Any, post: Callable[[str], Any], status: int
+) -> None:
+    """What a client asks by GET then, wherever that is, brings the answer of the call."""
+    if post is redirected_by_urllib3 and status != 303:
+        pytest.skip("urllib3 asks by POST again after any other redirect")
+    moved = make.Reply({}, status, {"location": "/moved?to=here"})
+    server.replies = [moved, make.Reply(make.chat("from there"))]
+    assert post(server.url + PATH)["choices"][0]["message"]["content"] == "from there"
+    [(_, end)] = log.steps()
+    assert (end["outcome"], end["response_id"]) == ("success", "chatcmpl-1")
+    assert [said["content"] for said in log.of("message")] == ["Hi", "from there"]
+    exchanges = [(one["method"], one["status"], one["attempt"]) for one in log.of("exchange")]
+    assert exchanges == [("POST", status, 1), ("GET", 200, 2)]
+
+
+@pytest.mark.parametrize("post", WITHOUT_BODY)
+def test_redirects_that_lose_the_body_run_again(
+    server: Any, make: Any, tmp_path: Path, post: Callable[[str], Any]
+) -> None:
+    """A rerun serves both exchanges, and records the same."""
+    # Without a body, of which aiohttp may not have all when it asks at the other place.
+    moved = make.Reply(b"", 303, {"location": "/moved"})
+    server.replies = [moved, make.Reply(make.chat("from there"))]
+    answer = Rerun(tmp_path)(lambda url: post(url + PATH), server.url, full=True)
+    assert answer["choices"][0]["message"]["content"] == "from there"
+
+
+def test_a_redirect_to_a_place_that_takes_no_get(server: Any, make: Any, log: Any) -> None:
+    """As where `http:` is asked and `https:` is meant: its refusal is the call's."""
+    httpx = pytest.importorskip("httpx", reason="needs: pip install 'lctl[test]'")
+    moved = make.Reply({}, 301, {"location": f"{server.url}{PATH}"})
+    server.replies = [moved, make.Reply({"detail": "Method Not Allowed"}, 405)]
+    assert httpx.post(server.url + PATH, json=ASK, follow_redirects=True).status_code == 405
+    [(_, end)] = log.steps()
+    assert end["outcome"] == "error"
+    assert [error["message"] for error in log.of("error")] == ["Method Not Allowed"]
+
+
 def test_a_redirect_that_is_not_followed(server: Any, make: Any, log: Any) -> None:
     """It ends the call."""
-    httpx = pytest.importorskip("httpx")
+    httpx = pytest.importorskip("httpx", reason="needs: pip install 'lctl[test]'")
     server.replies = [make.Reply({}, 307, {"location": f"{server.url}/other{PATH}"})]
     assert httpx.post(server.url + PATH, json=ASK).status_code == 307
     assert httpx.post(server.url + PATH, json=ASK).status_code == 200
@@ -74,12 +136,12 @@ def test_a_redirect_that_is_not_followed(server: Any, make: Any, log: Any) -> No
 
 
 def digest_by_httpx(url: str) -> Any:
-    httpx = pytest.importorskip("httpx")
+    httpx = pytest.importorskip("httpx", reason="needs: pip install 'lctl[test]'")
     return httpx.post(url, json=ASK, auth=httpx.DigestAuth("me", "secret")).json()
 
 
 def digest_by_requests(url: str) -> Any:
-    requests = pytest.importorskip("requests")
+    requests = pytest.importorskip("requests", reason="needs: pip install 'lctl[test]'")
     return requests.post(url, json=ASK, auth=requests.auth.HTTPDigestAuth("me", "secret")).json()
 
 
@@ -99,13 +161,13 @@ GUARD = {"model": "guard", "messages": [{"role": "user", "content": "May I?"}]}
 
 
 def hooked_httpx(url: str) -> None:
-    httpx = pytest.importorskip("httpx")
+    httpx = pytest.importorskip("httpx", reason="needs: pip install 'lctl[test]'")
     with httpx.Client(event_hooks={"request": [lambda _: httpx.post(url, json=GUARD)]}) as client:
         client.post(url, json=ASK)
 
 
 def hooked_requests(url: str) -> None:
-    requests = pytest.importorskip("requests")
+    requests = pytest.importorskip("requests", reason="needs: pip install 'lctl[test]'")
     with requests.Session() as session:
 
         def check(response: Any, **_: Any) -> None:
@@ -125,7 +187,10 @@ def test_a_call_within_a_call(server: Any, log: Any, post: Callable[[str], Any])
 
 def test_a_model_call_of_an_application_in_the_process(server: Any, log: Any) -> None:
     """What asks the application is no model call; what it asks is a call of its own."""
-    httpx, requests = pytest.importorskip("httpx"), pytest.importorskip("requests")
+    httpx, requests = (
+        pytest.importorskip("httpx", reason="needs: pip install 'lctl[test]'"),
+        pytest.importorskip("requests", reason="needs: pip install 'lctl[test]'"),
+    )
 
     def app(environ: Any, start_response: Any) -> list[bytes]:
         answer = requests.post(server.url + PATH, json=ASK)

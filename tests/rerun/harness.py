@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -153,3 +154,14 @@ def run(
         check=False,
     )
     return Result(done.returncode, done.stdout, done.stderr, log)
+
+
+def await_port(port: int) -> None:
+    """Until somebody listens at that port of this machine; a minute at most."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except OSError:
+            time.sleep(0.05)

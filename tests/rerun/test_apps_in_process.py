@@ -68,3 +68,41 @@ def test_servers_of_the_program_answer_in_a_rerun_too(tmp_path: Path) -> None:
         forked = run(command, tmp_path, server.environ, fork)
         assert forked.code == 0, forked.err
         assert len(server.requests) == 9
+
+
+@pytest.mark.parametrize("server", ["threads", "asyncio", "uvloop", "aiohttp"])
+def test_requests_at_once_are_each_answered_by_their_own(server: str, tmp_path: Path) -> None:
+    """Whichever connection they take, and in whichever order those are accepted."""
+    pytest.importorskip(
+        "aiohttp" if server == "aiohttp" else "uvicorn", reason="needs: pip install 'lctl[test]'"
+    )
+    if server == "uvloop":
+        pytest.importorskip("uvloop", reason="needs: pip install uvloop")
+    log = tmp_path / "own_server_at_once.lctl.json"
+    command = [*LCTL, "run", "--output", str(log), str(PROGRAMS / "own_server_at_once.py"), server]
+    with ModelServer(random_answers=True, latency=(0.0, 0.02)) as models:
+        first = run(command, tmp_path, models.environ, log)
+        asked = len(models.requests)
+    assert first.code == 0, first.err
+    assert asked == len([event for event in first.events if event["type"] == "exchange"]) == 34
+    for _ in range(min(3, RERUNS)):
+        again = rerun(log, tmp_path)
+        assert (again.code, again.out, again.events) == (0, first.out, first.events), again.err
+
+
+def test_what_a_library_draws_for_a_session_is_not_what_it_asks_for(tmp_path: Path) -> None:
+    """As gradio's client does: the id of its session, in the address, is another one in each run."""
+    installed = tmp_path / "lib" / "python3" / "site-packages"
+    installed.mkdir(parents=True)
+    (installed / "sessions.py").write_text(
+        "import urllib.request, uuid\n"
+        "def ask(url, text):\n"
+        "    return urllib.request.urlopen(f'{url}/{uuid.uuid4()}?in={uuid.uuid4().hex}/{text}').read()\n"
+    )
+    environ = {"INSTALLED": str(installed)}
+    with ModelServer(random_answers=True) as server:
+        first = record("own_server_sessions.py", tmp_path, server.environ | environ)
+    assert first.code == 0, first.err
+    assert [event["type"] for event in first.events].count("exchange") == 3
+    again = rerun(first.log, tmp_path, environ=environ)
+    assert (again.code, again.out, again.events) == (0, first.out, first.events), again.err

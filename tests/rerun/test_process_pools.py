@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +82,16 @@ def test_children_of_the_fork_server(tmp_path: Path) -> None:
     assert (again.out, again.events) == (first.out, first.events)
     assert _said_by_children(tmp_path, seen) == said
     assert "not exact" not in again.err
+
+
+def test_what_ended_workers_did_is_counted(tmp_path: Path) -> None:
+    """A pool ends its workers by SIGTERM: nobody closes their logs."""
+    with ModelServer(random_answers=True) as server:
+        _record(server, tmp_path, "process_pools.py", "fork", "ended")
+        asked = len(server.requests)
+    listed = run([*LCTL, "ls", str(tmp_path), "--json"], tmp_path, {}, tmp_path)
+    runs = [json.loads(line) for line in listed.out.splitlines()]
+    workers = [each for each in runs if each["open"]]
+    assert workers
+    assert not any(each["live"] or "outcome" in each["summary"] for each in workers)
+    assert sum((each["summary"] or {}).get("llm_calls", 0) for each in runs) == asked

@@ -78,3 +78,29 @@ def test_pytest_says_again_how_long_it_took(servers: World, tmp_path: Path) -> N
     again = rerun(log, tmp_path)
     assert again.code == 0, again.err
     assert (again.out, again.events) == (first.out, first.events)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux alone")
+def test_a_folder_whose_name_is_no_text(servers: World, tmp_path: Path) -> None:
+    """Its bytes are no UTF-8; a rerun there is as any."""
+    place = tmp_path / "caf\udce9"
+    place.mkdir()
+    (place / "asks.py").write_text((PROGRAMS / "asks_one_line.py").read_text())
+    log, again = place / "log.lctl.json", place / "again.lctl.json"
+    first = run([*LCTL, "run", "-o", str(log), "asks.py"], place, servers.environ, log)
+    assert first.code == 0, first.err
+    second = run([*LCTL, "rerun", str(log), "-o", str(again)], place, servers.environ, again)
+    assert (second.code, second.out) == (0, first.out), second.err
+    assert "rerun exact" in second.err
+
+
+def test_a_program_that_leaves_by_os_exit(servers: World, tmp_path: Path) -> None:
+    """As one does whose threads would keep it; its rerun tells how exact it was, and ends with its code."""
+    source = (PROGRAMS / "asks_one_line.py").read_text()
+    (tmp_path / "leaves.py").write_text(f"{source}\nimport os, sys\nsys.stdout.flush()\nos._exit(4)\n")
+    log = tmp_path / "log.lctl.json"
+    first = run([*LCTL, "run", "-o", str(log), "leaves.py"], tmp_path, servers.environ, log)
+    assert first.code == 4, first.err
+    again = rerun(log, tmp_path)
+    assert (again.code, again.out, again.events) == (4, first.out, first.events)
+    assert "rerun exact" in again.err

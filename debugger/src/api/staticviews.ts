@@ -120,13 +120,15 @@ function test(word: string): (row: Row) => boolean {
 }
 
 const ASIDE = new Set(["ambient", "output", "blob"]);
+/** What the program was asked or told is part of what it did. */
+const ASKED = new Set(["cell", "gone", "keys", "prompt", "request", "signal", "stdin", "websocket"]);
 
 /** Events that only a rerun needs, in stretches. */
 export function aside(rows: Row[]): Aside {
   const stretches: [number, number][] = [];
   let [events, inside] = [0, false];
-  for (const { seq, type } of rows) {
-    const here = ASIDE.has(type);
+  for (const { seq, type, kind } of rows) {
+    const here = ASIDE.has(type) && !ASKED.has(kind ?? "");
     const last = stretches[stretches.length - 1];
     if (here && inside && last) last[1] = seq;
     else if (here) stretches.push([seq, seq]);

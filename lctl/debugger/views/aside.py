@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 
+from lctl.analysis.describe import ASKED
+from lctl.analysis.log import text
 from lctl.debugger.asking import OfRun
+from lctl.debugger.columns import PLAIN
 from lctl.debugger.opened import Opened
 from lctl.debugger.shapes.events import Aside
+from lctl.events import Event
 
 #: An `exchange` stays: it tells of attempts, and of what went wrong on the wire.
 TYPES = ("ambient", "output", "blob")
@@ -14,12 +18,17 @@ TYPES = ("ambient", "output", "blob")
 _MOST = 50_000
 
 
+def is_aside(event: Event) -> bool:
+    """Of one event: what was asked of the program (a cell, a request) is part of what it did."""
+    return event.type in TYPES and not (event.type == "ambient" and text(event.data.get("source")) in ASKED)
+
+
 def aside(run: Opened, asked: OfRun) -> Aside:
     """Stretches of such events, as far as the log has been read."""
     columns = run.columns_now(0.0) if run.is_long else run.columns_now()
     with columns.lock:
         chosen = bytearray(256)
-        for code in columns.codes_of(*TYPES):
+        for code in columns.codes_of(*TYPES, flavour=PLAIN):
             chosen[code] = 1
         marks = columns.codes.translate(chosen)
         found = [

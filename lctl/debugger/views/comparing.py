@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from lctl.analysis.diff import Diff, diff, title
-from lctl.analysis.diff import Difference as Differed
+from lctl.analysis.diff import Diff, diff
+from lctl.analysis.differences import Difference as Differed
+from lctl.analysis.differences import title
 from lctl.analysis.forkpoint import fork_point
 from lctl.analysis.stats import Stats
 from lctl.debugger.asking import Question

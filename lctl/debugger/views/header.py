@@ -18,7 +18,7 @@ from lctl.debugger.opened import Opened
 from lctl.debugger.serving import Server
 from lctl.debugger.shapes.common import Totals
 from lctl.debugger.shapes.runs import AgentRange, Fork, Parent, Problem, Program, RunHeader
-from lctl.debugger.views.aside import TYPES
+from lctl.debugger.views.aside import is_aside
 from lctl.debugger.views.runs import edits_of, kind_of, status_of
 from lctl.debugger.views.state import totals
 from lctl.state.model import Tokens
@@ -130,7 +130,7 @@ def _end(log: Log) -> int:
     last = log.last_seq
     for seq in range(last, max(log.first_seq, last - _BEHIND) - 1, -1):
         event = next(iter(log.events(seq, seq + 1)), None)
-        if event is not None and event.type not in TYPES:
+        if event is not None and not is_aside(event):
             return seq
     return last
 

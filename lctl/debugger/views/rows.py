@@ -45,7 +45,7 @@ def row(run: Opened, event: Event, size: int) -> Row:
         timestamp=text(event.timestamp),
         summary=summary(event),
         error=is_error(event),
-        kind=text(data.get("kind")) or None if event.type == "step_start" else None,
+        kind=text(data.get(_KINDS[event.type])) or None if event.type in _KINDS else None,
         name=_name(event.type, data),
         duration_ms=number(data.get("duration_ms")),
         size=size,
@@ -78,6 +78,7 @@ def _name(type: str, data: Mapping[str, Any]) -> str | None:
     return next((found for key in keys if (found := text(data.get(key)))), None)
 
 
+_KINDS = {"step_start": "kind", "ambient": "source"}
 _NAMES: dict[str, tuple[str, ...]] = {
     "tool_call": ("tool",),
     "error": ("type", "category"),

@@ -26,15 +26,22 @@ def install() -> None:
     from lctl.instrument.ambient import (
         chance,
         clocks,
+        curseskeys,
         environment,
         host,
         identifiers,
         inputs,
+        keyboard,
+        linehistory,
         logged,
         numpychance,
         outputs,
+        pagers,
+        ports,
         processqueues,
+        requests,
         sleeps,
+        terminals,
         timers,
         turns,
     )
@@ -48,6 +55,7 @@ def install() -> None:
         hooks.on_closed.append(_closed)
     reads.activate(True)
     for part in (
+        terminals,
         clocks,
         chance,
         numpychance,
@@ -57,7 +65,13 @@ def install() -> None:
         logged,
         outputs,
         inputs,
+        keyboard,
+        curseskeys,
+        linehistory,
+        pagers,
+        ports,
         processqueues,
+        requests,
         sleeps,
         timers,
         turns,
@@ -72,7 +86,17 @@ def uninstall() -> None:
     if not _installed:
         return
     _installed = False
-    from lctl.instrument.ambient import chance, host, identifiers, inputs, logged, numpychance, outputs
+    from lctl.instrument.ambient import (
+        chance,
+        host,
+        identifiers,
+        inputs,
+        logged,
+        numpychance,
+        outputs,
+        ports,
+        requests,
+    )
     from lctl.session.concurrency import processes
 
     processes.open_by(None)
@@ -84,6 +108,8 @@ def uninstall() -> None:
     inputs.uninstall()
     logged.uninstall()
     outputs.uninstall()
+    ports.uninstall()
+    requests.uninstall()
     slots.undo_all()
 
 

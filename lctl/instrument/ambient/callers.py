@@ -1,6 +1,6 @@
 """Whose code is reading? Reads of the program's own code are recorded, those of libraries are not.
 
-Own is a file that is neither of the standard library, nor installed (`site-packages`), nor lctl's. The
+Own is a file that is neither of the standard library, nor installed (see `ownpackages`), nor lctl's. The
 same question is asked when recording and when serving, so both count the same reads.
 """
 
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from types import FrameType
+
+from lctl.session.ownpackages import installed_as
 
 LIBRARY = 0
 OWN = 1
@@ -57,6 +59,7 @@ _INSTALLED_OWN = tuple(
         "/IPython/core/magics/execution.py",
         "/IPython/utils/timing.py",
         "/agno/utils/timer.py",
+        "/django/core/management/commands/runserver.py",
         "/schedule/__init__.py",
         "/semantic_kernel/functions/kernel_function.py",
         "/agent_framework/_tools.py",
@@ -101,7 +104,7 @@ def _decided(filename: str) -> int:
         return _TEXT
     if is_lctl(filename):
         return LIBRARY
-    if package_of(filename) is not None:
+    if installed_as(filename) is not None:
         if filename.endswith(_INSTALLED_OWN):
             return OWN
         if filename.endswith(_INSTALLED_LOGGING):
@@ -113,13 +116,9 @@ def _decided(filename: str) -> int:
     return OWN
 
 
-def package_of(filename: str) -> str | None:
-    """The name under which the file was installed (`httpx`); None of what was not."""
-    parts = filename.replace("\\", "/").split("/")
-    for at in range(len(parts) - 2, -1, -1):
-        if parts[at] in ("site-packages", "dist-packages"):
-            return parts[at + 1].removesuffix(".py")
-    return None
+def is_standard(filename: str) -> bool:
+    """Whether it is of the standard library, which an installed package may lie in the folder of."""
+    return filename.startswith(_STANDARD) and installed_as(filename) is None
 
 
 def is_lctl(filename: str) -> bool:
@@ -166,7 +165,7 @@ def is_own_request(frame: FrameType | None) -> bool:
             kind = _of_text(frame)
         if kind == OWN:
             return True
-        package = package_of(file)
+        package = installed_as(file)
         if package is not None and package not in _CLIENTS and not is_lctl(file):
             return False
         frame = frame.f_back

@@ -95,7 +95,7 @@ def seed() -> str:
     global _seed
     if _seed is None:
         player = border.player()
-        served = player.ambient("seed", "run", lanes.MAIN, 1) if player is not None else None
+        served = player.ambient("seed", "run", lanes.RUN, 1) if player is not None else None
         _seed = str(served[0]) if served is not None else _drawn()
     return _seed
 

@@ -21,9 +21,9 @@ from lctl.instrument.hooks import Hook, on_import
 _getframe = sys._getframe
 _HERE = _getframe().f_code.co_filename
 _FRAMEWORKS = """
-ag2 agents agno autogen autogen_agentchat autogen_core crewai dspy google haystack instructor langchain
-langchain_anthropic langchain_community langchain_core langchain_openai langgraph litellm llama_index mcp
-pydantic_ai semantic_kernel smolagents strands workflows
+ag2 agents agno autogen autogen_agentchat autogen_core crewai dask distributed dspy google haystack
+instructor langchain langchain_anthropic langchain_community langchain_core langchain_openai langgraph
+litellm llama_index magentic mcp pydantic_ai semantic_kernel smolagents strands workflows
 """
 #: LangChain draws its ids of runs and messages by the second, LiteLLM its ids of calls by the last.
 _MODULES = ("uuid", "uuid_utils.compat", "pydantic_ai._uuid", "fastuuid")

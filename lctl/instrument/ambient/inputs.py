@@ -13,20 +13,24 @@ import os
 import stat
 import sys
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
-from lctl.instrument.ambient import outputs, reads, slots
+from lctl.instrument import writing
+from lctl.instrument.ambient import linehistory, outputs, raised, reads, slots, terminals
 from lctl.instrument.ambient.callers import is_lctl, own
 from lctl.instrument.ambient.values import bytes_of, from_bytes
 from lctl.session import border
+from lctl.session.concurrency import lanes
+from lctl.session.tooling.wrote import streams
 
 T = TypeVar("T")
 
 _getframe = sys._getframe
 _CHUNK = 1 << 16
-#: What `kind` says of the recording that is served.
+#: What `kind` says of the recording that is served; of a kernel, which asks whoever sends it cells.
 recorded: str | None = None
 #: In a rerun: the process that started this one runs again, too, and writes to its standard input. What it
 #: writes is read, and is what the recording has, if all is well: who reads the descriptor itself finds the
@@ -75,6 +79,16 @@ class _Asked(threading.local):
 _asked = _Asked()
 
 
+@contextmanager
+def asked_for() -> Iterator[None]:
+    """What this thread reads in the block is part of something that is recorded as a whole."""
+    before, _asked.inside = _asked.inside, True
+    try:
+        yield
+    finally:
+        _asked.inside = before
+
+
 def _recorded(
     key: str,
     real: Callable[[], T],
@@ -85,18 +99,13 @@ def _recorded(
         return real()
 
     def inside() -> T:
-        _asked.inside = True
-        try:
+        with asked_for():
             return real()
-        finally:
-            _asked.inside = False
 
     if not fed:
-        return reads.read(border.STDIN, key, _reader(_getframe(2)), inside, encode, decode)
+        return reads.read(border.STDIN, key, reader(_getframe(2)), inside, encode, decode)
     value = inside()
-    return reads.read(
-        border.STDIN, key, _reader(_getframe(2)), lambda: value, encode, lambda _recorded: value
-    )
+    return reads.read(border.STDIN, key, reader(_getframe(2)), lambda: value, encode, lambda _recorded: value)
 
 
 class _Lines(io.TextIOWrapper):
@@ -150,6 +159,9 @@ class _Watched(io.FileIO):
 
     used = False
 
+    def isatty(self) -> bool:
+        return terminals.is_terminal(self.fileno(), super().isatty)
+
     def readinto(self, buffer: Any, /) -> int:
         return _filled(buffer, self.read)
 
@@ -185,7 +197,7 @@ def _bytes(value: Any) -> bytes:
     return value.encode() if isinstance(value, str) else from_bytes(value)
 
 
-def _reader(frame: FrameType) -> FrameType:
+def reader(frame: FrameType) -> FrameType:
     """The program's own code that waits for input, however far up; else who asks: `input` itself may be what
     a thread is to run."""
     found: FrameType | None = frame
@@ -204,14 +216,21 @@ def _input(original: Any) -> Callable[..., Any]:
     def input(_: Any, prompt: object = "", /) -> str:
         if not reads.active():
             return original(prompt)  # type: ignore[no-any-return]
-        frame = _reader(_getframe(1))
+        frame = reader(_getframe(1))
         if kind() == "terminal":
-            line = reads.read(
-                border.STDIN, "input", frame, lambda: _typed(original, prompt), None, _served(prompt)
+            line = raised.given(
+                reads.read(
+                    border.STDIN,
+                    "input",
+                    frame,
+                    lambda: _typed(original, prompt),
+                    raised.encoded,
+                    _served(prompt),
+                )
             )
             if line is None:
                 raise EOFError("EOF when reading a line")
-            return line
+            return str(line)
         if border.player() is None:
             return original(prompt)  # type: ignore[no-any-return]
         _say(prompt)
@@ -221,6 +240,21 @@ def _input(original: Any) -> Callable[..., Any]:
         return line.removesuffix("\n")
 
     return input
+
+
+def asked(prompt: object, real: Callable[[], str]) -> str:
+    """A line that a kernel asks for, past `sys.stdin` and `sys.stdout`."""
+    if not reads.active():
+        return real()
+
+    def ask() -> str:
+        if writing.counter is not None:
+            writing.counter("stdout", str(prompt))
+        with streams.lock:
+            streams.passed("stdout", str(prompt), len(str(prompt)), None)
+        return real()
+
+    return reads.read(border.STDIN, "input", reader(_getframe(1)), ask)
 
 
 def kind() -> str:
@@ -253,19 +287,30 @@ def is_piped(starters: Collection[int]) -> bool:
     return (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) and tuple(starters) != identity()
 
 
-def _typed(original: Any, prompt: object) -> str | None:
+def _typed(original: Any, prompt: object) -> str | raised.Raised | None:
     """A line, None at the end. The prompt goes to the terminal beside `sys.stdout`: counted all the same."""
-    outputs.passed_by("stdout", str(prompt))
+    outputs.passed_by("stdout", str(prompt), in_order=True)
+    token = lanes.enter(lanes.current().apart())  # what completes is asked by the key
     try:
-        return original(prompt)  # type: ignore[no-any-return]
-    except EOFError:
-        return None
+        line: str | raised.Raised = raised.caught(lambda: original(prompt))
+    finally:
+        lanes.leave(token)
+    if isinstance(line, raised.Raised):
+        return None if isinstance(line.error, EOFError) else line
+    if terminals.is_drawn_on():  # it shows what is typed, with the line's end: what follows is below it
+        outputs.passed_by("stdout", "\n", in_order=True)
+    return line
 
 
-def _served(prompt: object) -> Callable[[Any], str | None]:
-    def decode(value: Any) -> str | None:
+def _served(prompt: object) -> Callable[[Any], Any]:
+    def decode(value: Any) -> Any:
         _say(prompt)
-        return None if value is None else str(value)
+        line = raised.decoded(value)
+        if isinstance(line, str):
+            if terminals.is_drawn_on():
+                _say("\n")
+            linehistory.add(line)
+        return line
 
     return decode
 

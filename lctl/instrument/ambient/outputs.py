@@ -13,7 +13,6 @@ away, which a rerun does not have, in lines with the time. A log's last event is
 from __future__ import annotations
 
 import io
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,56 +22,19 @@ from weakref import WeakKeyDictionary
 
 from lctl.guard import guard
 from lctl.instrument import writing
-from lctl.instrument.ambient import callers
-from lctl.instrument.ambient.tracebacks import Tracebacks
+from lctl.instrument.ambient import callers, terminals
+from lctl.instrument.ambient.standing import Standing
+from lctl.instrument.ambient.written import Written
 from lctl.session import border
+from lctl.session.concurrency import lanes
 from lctl.session.tooling.wrote import streams
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession
 
-#: Bytes of the beginning that go into the event as text.
-_TEXT = 1 << 15
-#: Where an object is in memory, as its `repr` says it: elsewhere in each run, and not hashed. What may be the
-#: beginning of one, at the end of what has left, waits for the rest.
-_ADDRESS = re.compile(rb"(?<= at )0x[0-9a-f]{6,16}(?=>)")
-_BEGUN = re.compile(rb" (?:a(?:t(?: (?:0(?:x[0-9a-f]{0,16})?)?)?)?)?\Z")
-_LONGEST = len(" at 0x") + 16
-#: Which number the system gave to a thread, as its `repr` says it; likewise.
-_THREAD = re.compile(rb"(?<=(?:started|stopped|.daemon) )\d{9,20}(?=\)>)")
-
-
-class Written:
-    """What was written to one stream since somebody began to count; by libraries, if `by` says so."""
-
-    __slots__ = ("_begun", "_hash", "_tracebacks", "beginning", "by", "size")
-
-    def __init__(self, by: str | None = None) -> None:
-        from hashlib import sha256
-
-        self.by = by
-        self._hash = sha256()
-        self._begun = b""
-        self._tracebacks = Tracebacks()
-        self.size = 0
-        self.beginning = bytearray()
-
-    def add(self, data: bytes | memoryview) -> None:
-        left = self._begun + self._tracebacks.without_places(bytes(data))
-        begun = _BEGUN.search(left, max(0, len(left) - _LONGEST))
-        self._begun = b"" if begun is None else begun[0]
-        told = _ADDRESS.sub(b"0x", left[: len(left) - len(self._begun)])
-        self._hash.update(_THREAD.sub(b"", told) if b")>" in told else told)
-        self.size += len(data)
-        if len(self.beginning) < _TEXT:
-            self.beginning += data[: _TEXT - len(self.beginning)]
-
-    def event(self, stream: str) -> dict[str, Any]:
-        text = bytes(self.beginning).decode("utf-8", "replace")
-        hash = self._hash.copy()
-        hash.update(self._begun)
-        made = {"stream": stream, "hash": f"sha256:{hash.hexdigest()}", "size": self.size, "text": text}
-        return made if self.by is None else {"by": self.by, **made}
+_DESCRIPTORS = {"stdout": 1, "stderr": 2}
+#: Columns and lines of a terminal that does not tell.
+_USUAL = 80, 24
 
 
 class _Watched(io.FileIO):
@@ -96,6 +58,9 @@ class _Watched(io.FileIO):
                 guard.failed("the program's output", error)
         return written
 
+    def isatty(self) -> bool:
+        return terminals.is_terminal(self.fileno(), super().isatty)
+
     def set_aside(self, is_aside: bool) -> None:
         if self.writing is not None:
             self.writing.is_aside = is_aside
@@ -106,17 +71,31 @@ class _Watched(io.FileIO):
         return callers.is_library_writing(frame)
 
 
-_raw: dict[str, _Watched] = {}
+class _Kernels:
+    """What is counted of a stream that a notebook's kernel has put in the place of Python's."""
+
+    def __init__(self, name: str) -> None:
+        self.counts = [_program.setdefault(name, Written())]
+        self.aside = [_program.setdefault(_ASIDE, Written("libraries"))] if name == "stderr" else None
+
+    def set_aside(self, is_aside: bool) -> None:
+        """`writing.unwatched` does."""
+
+
+_raw: dict[str, _Watched | _Kernels] = {}
 _replaced: list[tuple[str, Any, Any]] = []
 #: Of the program's own session: from the beginning of the program. Of one it opens: from its opening.
 _program: dict[str, Written] = {}
 _sessions: WeakKeyDictionary[Any, dict[str, Written]] = WeakKeyDictionary()
+#: prompt_toolkit's stream, which writes part of a line if it is flushed; counted where it is written to.
+_BY_LINES = "StdoutProxy"
 #: The key of what libraries write to standard error.
 _ASIDE = "stderr by libraries"
 
 
 def install() -> None:
     callers.between_writers.add(writing.__file__)
+    writing.counter = _count
     for name in writing.STREAMS:
         stream = getattr(sys, name)
         if not writing.is_pythons(name, stream):
@@ -129,6 +108,14 @@ def install() -> None:
         setattr(sys, f"__{name}__", made)
     if "stderr" in _raw and sys.unraisablehook is sys.__unraisablehook__:
         sys.unraisablehook = _unraisable
+
+
+def _written(name: str, by: str | None = None) -> Written:
+    """Of Python's stream of that name: who is told of a kernel's draws nothing over."""
+    found, raw = terminals.known(), _raw.get(name)
+    if found is None or _DESCRIPTORS[name] not in found.streams or isinstance(raw, _Kernels):
+        return Written(by)
+    return Written(by, Standing(*(found.size or _USUAL)))
 
 
 def _unraisable(args: Any, /) -> None:
@@ -146,8 +133,8 @@ def _again(stream: io.TextIOWrapper, name: str) -> io.TextIOWrapper | None:
     stream.flush()
     raw = _Watched(old.fileno(), "wb", closefd=False)
     raw.name = old.name
-    raw.counts = [_program.setdefault(name, Written())]
-    raw.aside = [_program.setdefault(_ASIDE, Written("libraries"))] if name == "stderr" else None
+    raw.counts = [_program.setdefault(name, _written(name))]
+    raw.aside = [_program.setdefault(_ASIDE, _written(name, "libraries"))] if name == "stderr" else None
     _raw[name] = raw
     made = io.TextIOWrapper(
         raw if buffer is old else io.BufferedWriter(raw, _size_of(buffer)),
@@ -172,6 +159,7 @@ def _size_of(buffer: io.BufferedWriter) -> int:
 def uninstall() -> None:
     """The streams as they were, unless somebody has put others there."""
     writing.uninstall()
+    writing.counter = None
     while _replaced:
         name, stream, made = _replaced.pop()
         with guard("the program's output"):
@@ -185,30 +173,54 @@ def uninstall() -> None:
     _program.clear()
 
 
-def passed_by(name: str, text: str) -> None:
-    """Count text that goes to a stream's descriptor by another way."""
+def leave() -> None:
+    """What is written from now on is not recorded: an interactive shell draws its prompts between it."""
+    for raw in _raw.values():
+        raw.counts, raw.aside = [], None
+    _raw.clear()
+
+
+def _count(name: str, text: str) -> None:
+    """Count what was written to a kernel's stream."""
+    raw = _raw.get(name)
+    if not isinstance(raw, _Kernels):
+        raw = _raw[name] = _Kernels(name)
+    is_aside = raw.aside is not None and callers.is_library_writing(sys._getframe(2))
+    for count in (raw.aside or ()) if is_aside else raw.counts:
+        count.add(text.encode("utf-8", "surrogatepass"))
+
+
+def passed_by(name: str, text: str, in_order: bool = False) -> None:
+    """Count text that goes to a stream's descriptor by another way. `in_order`: a rerun writes it to the
+    stream, in this lane's turn."""
     raw = _raw.get(name)
     if raw is not None:
         _flush(name)
         for count in raw.counts:
             count.add(text.encode(getattr(sys, name).encoding, "replace"))
+        lane = lanes.current()
         with streams.lock:
             streams.passed(name, text, len(text), None)
+            if in_order and lane.wrote is None and name in streams.orders:
+                streams.orders[name].note(lane.path, len(text))
 
 
 @contextmanager
-def uncounted() -> Iterator[None]:
-    """What is written in the block is not the program's output."""
+def uncounted(flush: bool = True) -> Iterator[None]:
+    """What is written in the block is not the program's output. Not `flush`: it leaves nothing unwritten, nor
+    had anybody before it."""
     before = {name: (raw.counts, raw.aside) for name, raw in _raw.items()}
     for name, raw in _raw.items():
-        _flush(name)
+        if flush:
+            _flush(name)
         raw.counts, raw.aside = [], None
         raw.set_aside(True)
     try:
         yield
     finally:
         for name, raw in _raw.items():
-            _flush(name)
+            if flush:
+                _flush(name)
             raw.counts, raw.aside = before.get(name, (raw.counts, raw.aside))
             raw.set_aside(False)
 
@@ -219,13 +231,13 @@ def opened(session: LCTLSession) -> None:
 
     if not _raw or default.is_opening():
         return
-    counts = {name: Written() for name in _raw}
+    counts = {name: _written(name) for name in _raw}
     for name, raw in _raw.items():
         with guard("the program's output"):
             _flush(name)
         raw.counts.append(counts[name])
         if raw.aside is not None:
-            counts[_ASIDE] = Written("libraries")
+            counts[_ASIDE] = _written(name, "libraries")
             raw.aside.append(counts[_ASIDE])
     _sessions[session] = counts
 
@@ -240,7 +252,7 @@ def closing(session: LCTLSession) -> None:
         count = raw.counts[0] if counts is None else counts[name]
         if counts is not None:
             raw.counts.remove(count)
-        if count.size:
+        if count.settle().size:
             lanes = _lanes(name) if counts is None else None
             told = count.event(name) if lanes is None else {**count.event(name), "lanes": lanes}
             session.emit("output", told, agent=session.agent)
@@ -267,7 +279,7 @@ def closed(session: LCTLSession) -> None:
     count = raw.aside[0] if counts is None else counts[_ASIDE]
     if counts is not None:
         raw.aside.remove(count)
-    if count.size or getattr(border.player(), "compares_stderr", False):
+    if count.settle().size or getattr(border.player(), "compares_stderr", False):
         session.emit("output", count.event("stderr"), agent=session.agent)
 
 
@@ -275,15 +287,19 @@ def after_fork() -> None:
     """In the child: what it writes is its own."""
     _program.clear()
     for name, raw in _raw.items():
-        _program[name] = Written()
+        _program[name] = _written(name)
         raw.counts = [_program[name]]
         if raw.aside is not None:
-            raw.aside = [_program.setdefault(_ASIDE, Written("libraries"))]
+            raw.aside = [_program.setdefault(_ASIDE, _written(name, "libraries"))]
     _sessions.clear()
 
 
 def _flush(name: str) -> None:
+    if isinstance(_raw.get(name), _Kernels):
+        return  # counted as it is written
     for stream in {id(s): s for s in (getattr(sys, name), getattr(sys, f"__{name}__"))}.values():
+        if type(stream).__name__ == _BY_LINES:
+            continue
         try:
             stream.flush()
         except (OSError, ValueError, AttributeError):

@@ -22,10 +22,12 @@ from lctl.instrument.ambient import places
 from lctl.payloads.tape import reads_of
 from lctl.session import border, default, hooks
 from lctl.session.concurrency import collector, lanes
+from lctl.session.concurrency.lane import Lane
 from lctl.session.runs import context
 
 if TYPE_CHECKING:
     from lctl.session import LCTLSession
+    from lctl.session.concurrency.underway import UnderWay
 
 T = TypeVar("T")
 
@@ -98,6 +100,8 @@ def read(
     if not (_active or always) or (me := get_ident()) in _aside or me == collector.thread:
         return real()
     lane = lanes.current()
+    if lane.is_apart:
+        return real()
     player = border.player()
     if player is None:
         value = real()
@@ -208,7 +212,7 @@ class Log:
             if run.values:
                 self._flush(lanes.current().path, run)
 
-    def body_ended(self, lane: lanes.Lane) -> None:
+    def body_ended(self, lane: Lane) -> None:
         """What was read in a tool's body, and in what that has started, is of its call: written before it."""
         started = (f"{lane.path}.", f"{lane.path}/")
         token = lanes.enter(lane)
@@ -242,9 +246,9 @@ class Log:
     def _write(self, data: dict[str, Any], lane: str, at_ns: int, agent: str, step: int | None) -> None:
         if lane != "0":
             data["lane"] = lane
-        origin: int | None = getattr(self._session, "origin_ns", None)
-        if origin is not None:
-            data["at"] = max(0, at_ns - origin) // 1000 / 1000
+        under_way: UnderWay | None = getattr(self._session, "under_way", None)
+        if under_way is not None:
+            data["at"] = max(0.0, under_way.ms(at_ns))
         self._session.record_read(agent, data, step)
 
 

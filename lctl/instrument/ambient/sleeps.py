@@ -7,6 +7,7 @@ import time
 from types import ModuleType, TracebackType
 from typing import Any
 
+from lctl.instrument import waitedreads
 from lctl.instrument.ambient import callers, reads, slots
 from lctl.interrupts import lines_of_handler
 from lctl.session import border
@@ -36,7 +37,7 @@ def _sleeping(real: Any) -> Any:
         try:
             frame = callers.own(sys._getframe(1)) if seconds else None
             if frame is not None and reads.active():
-                slept = _Sleep("time.sleep", seconds)
+                slept = Sleep("time.sleep", seconds)
             if slept is None or not slept.served():
                 real(seconds)
             has_slept = True
@@ -62,7 +63,7 @@ def _sleeping_async(real: Any) -> Any:
         caller = callers.own(sys._getframe(1)) if delay > 0 else None
         if caller is None or not reads.active():
             return await real(delay, result)
-        slept = _Sleep("asyncio.sleep", delay)
+        slept = Sleep("asyncio.sleep", delay)
         try:
             if not await slept.served_async():
                 await real(delay)
@@ -76,8 +77,8 @@ def _sleeping_async(real: Any) -> Any:
     return slots.like(sleep, real)
 
 
-class _Sleep:
-    """One sleep of the program's code: an `ambient` event when it is over."""
+class Sleep:
+    """One sleep of the program's code, or wait for a key: an `ambient` event when it is over."""
 
     def __init__(self, key: str, seconds: float) -> None:
         self._key = key
@@ -102,17 +103,7 @@ class _Sleep:
         if session is None:
             return
         try:
-            moment = self._moment
-            session.under_way.end(moment)
-            made: dict[str, Any] = {"source": SOURCE, "key": self._key, "value": self._seconds}
-            made |= session.under_way.fields(moment, True)
-            made["duration_ms"] = session.under_way.since(moment)
-            if cancelled:
-                made["cancelled"] = True
-            frame = session.frame()
-            ended_ns = session.under_way.end_of(moment, made["duration_ms"])
-            returning = session.returns.begin(ended_ns=ended_ns)
-            seq = session.emit("ambient", made, agent=frame.agent, step=frame.step)
-            session.returns.end(returning, seq)
+            data: dict[str, Any] = {"source": SOURCE, "key": self._key, "value": self._seconds}
+            waitedreads.write(session, self._moment, data, cancelled=cancelled, always=True)
         except Exception as error:
             reads.failed("a sleep", error)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.instrument.ambient import callers, reads, slots
 from lctl.session import border
 from lctl.session.concurrency import lanes
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 from lctl.session.concurrency.underway import Moment
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.instrument.ambient import reads, slots
 from lctl.session.concurrency import lanes, turns
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 from lctl.session.concurrency.underway import Moment
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 from lctl.instrument.codecs import aws
@@ -120,6 +121,7 @@ def _read_whole(whole: dict[str, Any]) -> ModelAnswer:
 def _read_events(status: int, events: list[dict[str, Any]]) -> ModelAnswer:
     whole: dict[str, Any] = {}
     blocks: dict[int, _Block] = {}
+    over: list[tuple[int, _Block]] = []  # gateways begin another block under the index of one before
     ended = False
     for event in events:
         kind = event.get("type")
@@ -131,6 +133,8 @@ def _read_events(status: int, events: list[dict[str, Any]]) -> ModelAnswer:
                 blocks.setdefault(index, _Block({})).add(delta)
         elif kind == "content_block_start":
             start = event.get("content_block")
+            if index in blocks:
+                over.append((index, blocks[index]))
             blocks[index] = _Block(start if isinstance(start, dict) else {})
             whole.update(_served_by(start))
         elif kind == "message_start":
@@ -141,7 +145,8 @@ def _read_events(status: int, events: list[dict[str, Any]]) -> ModelAnswer:
         elif kind == "message_stop":
             ended = True
     if whole or blocks:
-        content = [blocks[index].whole() for index in sorted(blocks)]
+        in_order = sorted([*over, *blocks.items()], key=itemgetter(0))
+        content = [block.whole() for _, block in in_order]
         whole = {**whole, "role": whole.get("role") or "assistant", "content": content}
     answer = _read_whole(whole)
     if not blocks and not ended:

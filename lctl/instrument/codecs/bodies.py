@@ -15,7 +15,7 @@ def loads(data: bytes) -> Any:
     """The JSON value of `data`.
 
     Takes what strict parsers refuse and real clients send: bytes that are not UTF-8, lone surrogates
-    (they become "?"), NaN and Infinity (they become null), a byte order mark.
+    (they become "?"), NaN and Infinity (they become null), a byte order mark, UTF-16 and UTF-32.
 
     Raises:
         ValueError: not JSON even so, or nested too deep.
@@ -25,10 +25,17 @@ def loads(data: bytes) -> Any:
     except orjson.JSONDecodeError:
         pass
     try:
-        value = json.loads(data.decode("utf-8-sig", "replace"), parse_constant=lambda name: None)
+        value = json.loads(
+            data.decode(json.detect_encoding(data), "replace"), parse_constant=without_constants
+        )
         return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except RecursionError:
         raise ValueError("JSON nested too deep") from None
+
+
+def without_constants(name: str) -> None:
+    """NaN and Infinity, which JSON does not have."""
+    return
 
 
 def loads_or_none(data: bytes) -> Any:
@@ -65,6 +72,8 @@ def is_event_stream(headers: Mapping[str, str], body: bytes) -> bool:
 
 def read_error(status: int, body: Any) -> dict[str, Any]:
     """{status, type, code, message} of an error body: an object of any provider, or bare text."""
+    if isinstance(body, list) and len(body) == 1:  # Google's, also where it speaks as OpenAI
+        body = body[0]
     detail = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(detail, dict):
         detail = {"message": detail}

@@ -63,15 +63,16 @@ class Choice:
 
     def _add_call(self, part: dict[str, Any]) -> None:
         """Servers that count calls badly tell them apart by id and name: without an index a delta that names
-        something begins a call; with that of a call that has another id it does, too."""
+        something begins a call; with that of a call that has another id, or arguments and another name, it
+        does, too."""
         index, named = part.get("index"), part.get("id") or None
         inner = part.get("function") or part.get("custom")
-        called = isinstance(inner, dict) and bool(inner.get("name"))
+        name = inner.get("name") if isinstance(inner, dict) else None
         if index is None:
-            known = None if named or called or not self.calls else self.calls[-1]
+            known = None if named or name or not self.calls else self.calls[-1]
         else:
             known = next((call for call in reversed(self.calls) if call.index == index), None)
-            if known is not None and called and named and known.id and known.id != named:
+            if known is not None and name and known.is_another(named, name):
                 known = None
         if known is None:
             known = _Call(index)
@@ -123,7 +124,7 @@ class _Call:
                 continue
             if kind == "custom":
                 self.type = "custom"
-            self.name = self.name or inner.get("name")
+            self.name = _more_of_a_name(self.name, inner.get("name"))
             value = inner.get(text)
             if isinstance(value, str):
                 self.arguments.append(value)
@@ -133,6 +134,12 @@ class _Call:
             if key not in ("index", "id", "type", "function", "custom") and value is not None:
                 self.extra[key] = value
 
+    def is_another(self, id: Any, name: Any) -> bool:
+        """Whether a delta with this name, under the same index, begins another call."""
+        if id:
+            return bool(self.id) and self.id != id
+        return any(self.arguments) and name != self.name
+
     def inner(self) -> dict[str, Any]:
         text = "input" if self.type == "custom" else "arguments"
         return {"name": self.name, text: self.extra.pop(text, None) or "".join(self.arguments)}
@@ -141,6 +148,15 @@ class _Call:
         kind = "custom" if self.type == "custom" else "function"
         inner = self.inner()
         return {"id": self.id, "type": self.type or kind, kind: inner, **self.extra}
+
+
+def _more_of_a_name(known: Any, more: Any) -> Any:
+    """Names come whole, and some servers repeat them; a few send them in pieces, which SDKs join."""
+    if not known or not more:
+        return known or more
+    if not isinstance(known, str) or not isinstance(more, str):
+        return known
+    return more if more.startswith(known) else known + more
 
 
 def append_part(parts: list[Any], part: Any) -> None:

@@ -6,6 +6,7 @@ session and no clock. Sound is counted and not kept: `{"bytes": 4800}` stands in
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -42,22 +43,37 @@ class LiveReader(Protocol):
         ...
 
 
-def without_sound(value: Any, *, is_sound: bool = False) -> Any:
-    """`value` with the number of bytes in the place of sound and pictures in base64.
+def without_sound(value: Any) -> Any:
+    """`value` with the number of bytes in the place of sound and pictures in base64."""
+    return with_sounds(value, lambda sound: {"bytes": size_of(sound)})
+
+
+def with_sounds(
+    value: Any,
+    keep: Callable[[str], Any],
+    give: Callable[[dict[str, Any]], Any] | None = None,
+    *,
+    is_sound: bool = False,
+) -> Any:
+    """`value` with something else in the places of sound and pictures in base64.
 
     Args:
-        is_sound: so is a bare text.
+        keep: says what, of sound.
+        give: likewise, of what stands for sound.
+        is_sound: a bare text is.
     """
     if isinstance(value, dict):
+        if is_sound and give is not None and type(value.get("bytes")) is int:
+            return give(value)
         kind = str(value.get("type") or "")
         piece = "audio" in kind and kind.endswith("audio.delta")
         return {
-            key: without_sound(one, is_sound=key in ("audio", "data") or (piece and key == "delta"))
+            key: with_sounds(one, keep, give, is_sound=key in ("audio", "data") or (piece and key == "delta"))
             for key, one in value.items()
         }
     if isinstance(value, list):
-        return [without_sound(one) for one in value]
-    return {"bytes": size_of(value)} if is_sound and isinstance(value, str) and len(value) > _SOUND else value
+        return [with_sounds(one, keep, give) for one in value]
+    return keep(value) if is_sound and isinstance(value, str) and len(value) > _SOUND else value
 
 
 def size_of(sound: str) -> int:

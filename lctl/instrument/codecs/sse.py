@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from lctl.instrument.codecs.bodies import loads_or_none, reports_error
+from lctl.instrument.codecs.halves import holds_half, joined, read_with_halves
 
 OnlyText = Callable[[dict[str, Any]], str | None]
 
@@ -117,7 +118,7 @@ def read_stream(body: bytes) -> tuple[list[dict[str, Any]], bool]:
         if objects is not None:
             return objects, lines[-1] == b"[DONE]"
     found: list[dict[str, Any]] = []
-    done = False
+    done = has_halves = False
     for name, data in read_events(body):
         try:
             value = orjson.loads(data)
@@ -125,7 +126,9 @@ def read_stream(body: bytes) -> tuple[list[dict[str, Any]], bool]:
             if data.strip() == b"[DONE]":
                 done = True
                 continue
-            value = loads_or_none(data)
+            is_cut = holds_half(data)
+            has_halves = has_halves or is_cut
+            value = read_with_halves(data) if is_cut else loads_or_none(data)
             if value is None and b"\n" in data:  # servers that leave out the empty line between events
                 lines = data.split(b"\n")
                 found += [one for one in map(loads_or_none, lines) if isinstance(one, dict)]
@@ -134,7 +137,7 @@ def read_stream(body: bytes) -> tuple[list[dict[str, Any]], bool]:
             if name == "error" and not reports_error(value):  # its name alone says so
                 value = {**value, "error": dict(value)}
             found.append(value)
-    return found, done
+    return joined(found) if has_halves else found, done
 
 
 def read_merged(body: bytes, only_text: OnlyText) -> tuple[list[dict[str, Any]], bool, int]:

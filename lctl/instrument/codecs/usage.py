@@ -51,7 +51,12 @@ def read_tokens(usage: Any, *, cache_apart: bool = False) -> dict[str, int] | No
             usage.get("completion_tokens"),
             usage.get("total_tokens"),
         )
-        if type(read) is int and type(written) is int and type(total) is int:
+        if (
+            type(read) is int
+            and type(written) is int
+            and type(total) is int
+            and min(read, written, total) >= 0
+        ):
             return {"input": read, "output": written, "total": total}
     for name, places in _PLACES.items():
         for outer, inner in places:
@@ -62,7 +67,7 @@ def read_tokens(usage: Any, *, cache_apart: bool = False) -> dict[str, int] | No
                 value = value.get(inner) if isinstance(value, dict) else None
             if isinstance(value, float) and value.is_integer():
                 value = int(value)
-            if isinstance(value, int) and not isinstance(value, bool):
+            if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
                 tokens[name] = value
                 break
     if cache_apart and "input" in tokens:
@@ -77,7 +82,7 @@ def sum_tokens(usage: Any, places: Mapping[str, Sequence[str]]) -> dict[str, int
         return None
     tokens: dict[str, int] = {}
     for name, keys in places.items():
-        counts = [usage[key] for key in keys if type(usage.get(key)) is int]
+        counts = [usage[key] for key in keys if type(usage.get(key)) is int and usage[key] >= 0]
         if counts:
             tokens[name] = sum(counts)
     return tokens or None

@@ -111,7 +111,7 @@ def _model_call(
             found[0].read_request(found[1], url, body)
         except ValueError:
             return None
-    return found
+    return found or wire.followed(method, url)
 
 
 def _recorded(found: tuple[Codec, str] | None, method: str, url: str) -> tuple[wire.Seen | None, str]:

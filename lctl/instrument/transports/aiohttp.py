@@ -17,6 +17,7 @@ from lctl.instrument import calls, serving, suppress, wire
 from lctl.instrument.attempts import Attempt, never_raises
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.serving.aiohttp import Served, without_framing
+from lctl.instrument.transports import aiohttpsockets
 from lctl.instrument.transports.aiohttprequests import (
     Requesting,
     begin,
@@ -29,6 +30,7 @@ from lctl.instrument.transports.aiohttprequests import (
 )
 from lctl.instrument.transports.arrivals import Arrivals
 from lctl.session.concurrency import lanes, turns
+from lctl.session.concurrency.lane import Lane
 from lctl.session.runs.wrappedruns import step_aside
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class Aiohttp:
         patches.wrap(module, "ClientResponse.start", tees.start)
         patches.wrap(module, "ClientResponse.close", tees.close)
         patches.wrap(module, "ClientResponse.release", tees.close)
+        aiohttpsockets.patch(module, patches)
 
 
 class _Tees:
@@ -62,7 +65,7 @@ class _Tees:
         self._attempts: dict[int, Attempt] = {}
         self._served: dict[int, Served] = {}  # what feeds them in a rerun
         # Who feeds a reader runs where its connection was opened, by whichever request came first.
-        self._lanes: dict[int, lanes.Lane] = {}
+        self._lanes: dict[int, Lane] = {}
         self.arrivals = Arrivals()
         attempts, made_in = self._attempts, self._lanes
 

@@ -24,6 +24,7 @@ from lctl.instrument.attempts import Attempt
 from lctl.instrument.codecs.bodies import loads_or_none
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.serving.errors import revive
+from lctl.instrument.transports import claudeown
 from lctl.instrument.transports.claudetape import RecordedProcess, RequestIds
 from lctl.session.border import Answer
 
@@ -44,14 +45,23 @@ _lines: WeakKeyDictionary[Any, Line] = WeakKeyDictionary()
 
 
 def patch(module: Any, patches: PatchSet, listen: Callable[[Any], Listener | None]) -> None:
-    """Wrap the transport class of `claude_agent_sdk._internal.transport.subprocess_cli`.
+    """Wrap the transport class of `claude_agent_sdk._internal.transport.subprocess_cli`, or what takes one of
+    the program's own (`claudeown.MODULES`).
 
     Args:
         listen: gives the listener of a transport that is about to connect; None: nobody listens.
     """
+    around = _around(listen)
+    if module.__name__ in claudeown.MODULES:
+        claudeown.patch(module, patches, around)
+        return
+    for name, one in around.items():
+        patches.wrap(module, f"SubprocessCLITransport.{name}", one)
 
+
+def _around(listen: Callable[[Any], Listener | None]) -> dict[str, claudeown.Around]:
     async def connect(wrapped: Any, transport: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if _is_connected(transport):
+        if _is_connected(transport) or suppress.silenced() is suppress.REPORTED:
             return await wrapped(*args, **kwargs)
         line = Line(transport)
         _lines[transport] = line
@@ -61,11 +71,13 @@ def patch(module: Any, patches: PatchSet, listen: Callable[[Any], Listener | Non
             line.listener = listen(transport)
         return None
 
-    patches.wrap(module, "SubprocessCLITransport.connect", connect)
-    patches.wrap(module, "SubprocessCLITransport.write", _write)
-    patches.wrap(module, "SubprocessCLITransport.read_messages", _read)
-    patches.wrap(module, "SubprocessCLITransport.end_input", _end_input)
-    patches.wrap(module, "SubprocessCLITransport.close", _close)
+    return {
+        "connect": connect,
+        "write": _write,
+        "read_messages": _read,
+        "end_input": _end_input,
+        "close": _close,
+    }
 
 
 def line_of(transport: Any) -> Line | None:
@@ -75,7 +87,7 @@ def line_of(transport: Any) -> Line | None:
 
 def _is_connected(transport: Any) -> bool:
     line = _lines.get(transport)
-    return bool(getattr(transport, "_process", None)) or (line is not None and line.open)
+    return bool(transport.__dict__.get("_process")) or (line is not None and line.open)
 
 
 async def _write(wrapped: Any, transport: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -171,6 +183,8 @@ class Line:
         """What the process is started with, without where its program lies."""
         with guard("a Claude process"):
             transport = self._transport
+            if hasattr(type(transport), "named"):
+                return orjson.dumps({"transport": transport.named()})
             path, transport._cli_path = transport._cli_path, "claude"
             try:
                 return orjson.dumps({"command": transport._build_command()[1:]})

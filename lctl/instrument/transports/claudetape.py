@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from lctl.errors import RerunStopped
 from lctl.guard import guard
 from lctl.instrument.codecs.bodies import loads_or_none
+from lctl.instrument.serving.differences import difference
 from lctl.instrument.serving.errors import revive
 from lctl.session import border
 from lctl.session.border import Answer
@@ -148,9 +149,9 @@ class RecordedProcess:
             except TimeoutError:
                 raise self._stopped(f"the program did not tell Claude what it told it: {kind[0]}") from None
         self._saying.remove(found)
-        difference = _difference(recorded, found.named, kind[0])
-        if difference:
-            raise self._stopped(f"the program told Claude something else than in the recording: {difference}")
+        other = difference(recorded, found.named, kind[0])
+        if other:
+            raise self._stopped(f"the program told Claude something else than in the recording: {other}")
         # Here and now, where the recording has it, as if its sender told it.
         found.context.run(self._line.sent, found.message)
         found.said.set()
@@ -177,17 +178,3 @@ def _kind(message: dict[str, Any]) -> tuple[str, str]:
         if isinstance(inner, dict):
             return kind, str(inner.get("request_id") or inner.get("subtype") or "")
     return kind, ""
-
-
-def _difference(recorded: Any, said: Any, where: str) -> str:
-    """The first place at which two values differ; "" where they are equal."""
-    if isinstance(recorded, dict) and isinstance(said, dict):
-        for key in [*recorded, *(key for key in said if key not in recorded)]:
-            found = _difference(recorded.get(key), said.get(key), f"{where}.{key}")
-            if found:
-                return found
-        return ""
-    if isinstance(recorded, list) and isinstance(said, list) and len(recorded) == len(said):
-        pairs = enumerate(zip(recorded, said, strict=True))
-        return next((found for n, (a, b) in pairs if (found := _difference(a, b, f"{where}[{n}]"))), "")
-    return "" if recorded == said else f"{where}: {recorded!r:.200}, now {said!r:.200}"

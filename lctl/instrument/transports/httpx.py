@@ -70,12 +70,13 @@ class _Tees:
         self._players = Players(module, exceptions)
         self._sync = module.SyncByteStream
         self._async = module.AsyncByteStream
-        self._tee = type("RecordedStream", (RecordedBody, self._sync), {"__module__": __name__})
+        own = {"__module__": __name__, "decoding_error": exceptions.DecodingError}
+        self._tee = type("RecordedStream", (RecordedBody, self._sync), own)
         self._upload: Any = type("RecordedUpload", (RecordedUpload, self._sync), {"__module__": __name__})
         self._async_upload: Any = type(
             "RecordedUpload", (RecordedAsyncUpload, self._async), {"__module__": __name__}
         )
-        self._async_tee = type("RecordedStream", (RecordedAsyncBody, self._async), {"__module__": __name__})
+        self._async_tee = type("RecordedStream", (RecordedAsyncBody, self._async), own)
 
     def send(self, wrapped: Any, client: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         request = args[0] if args else kwargs["request"]

@@ -6,13 +6,16 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Any
 
 from lctl.clock import monotonic_ns
-from lctl.instrument.attempts import Attempt
+from lctl.instrument.attempts import Attempt, never_raises
+from lctl.instrument.encodings import damage
 from lctl.session.concurrency import turns
 from lctl.session.runs.wrappedruns import step_aside
 
 
 class RecordedBody:
     """Passes a response's chunks on and keeps them. `elapsed` and the like are the inner stream's."""
+
+    decoding_error: type[Exception]  # of the package
 
     def __init__(self, inner: Any, attempt: Attempt) -> None:
         self._inner = inner
@@ -36,6 +39,7 @@ class RecordedBody:
         try:
             self._inner.close()
         finally:
+            _tell_damage(self._attempt, self.decoding_error)
             self._attempt.closed()
 
     def __getattr__(self, name: str) -> Any:
@@ -49,6 +53,8 @@ class RecordedBody:
 
 class RecordedAsyncBody:
     """The same for an async client."""
+
+    decoding_error: type[Exception]
 
     def __init__(self, inner: Any, attempt: Attempt) -> None:
         self._inner = inner
@@ -84,10 +90,23 @@ class RecordedAsyncBody:
         try:
             await self._inner.aclose()
         finally:
+            _tell_damage(self._attempt, self.decoding_error)
             await self._attempt.closed_async()
 
     __getattr__ = RecordedBody.__getattr__
     __del__ = RecordedBody.__del__
+
+
+@never_raises("a damaged response")
+def _tell_damage(attempt: Attempt, decoding_error: type[Exception]) -> None:
+    """The client, which undoes the content-encoding above here, closes what it cannot read: no reader has
+    stopped, it failed."""
+    encoding = "" if attempt.over or attempt.raw else attempt.headers.get("content-encoding")
+    found = damage((chunk for _, chunk in attempt.chunks), encoding) if encoding else None
+    if found is not None:
+        error = decoding_error(str(found))
+        error.__cause__ = found
+        attempt.failed(error)
 
 
 class RecordedUpload:

@@ -1,34 +1,22 @@
-"""websockets: live sessions with a model (OpenAI's Realtime and Responses, Google's Live).
+"""websockets: what passes over its connections, which are sessions with a model (OpenAI's Realtime and
+Responses, Google's Live), and where all traffic is recorded any others.
 
-One exchange is the life of one connection. Its chunks are lines `{"in": message}` and `{"out": message}` in
-the order in which they passed, sound counted. Connections to anything else pass unseen.
-
-A rerun cannot serve them: where the program opens one it ends, and says so.
+In a rerun a connection is one of the library's own, with nothing beneath it (`lctl.instrument.serving`).
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Awaitable
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from types import ModuleType
 from typing import Any
-from weakref import WeakKeyDictionary
 
-import orjson
-
-from lctl.clock import monotonic_ns
 from lctl.guard import guard
-from lctl.instrument import serving, traffic, wire
-from lctl.instrument.attempts import Attempt
-from lctl.instrument.codecs.bodies import loads_or_none
-from lctl.instrument.codecs.live import LiveReader, without_sound
-from lctl.instrument.livecalls import LiveCalls
 from lctl.instrument.patches import PatchSet
-from lctl.session.concurrency import lanes
-
-_NAME = "websockets"
-_HEAD = [("content-type", "application/x-ndjson")]
-_lives: WeakKeyDictionary[Any, Life] = WeakKeyDictionary()
+from lctl.instrument.serving import websockets as standing
+from lctl.instrument.sockets.life import Life
+from lctl.instrument.sockets.recorded import Closed
+from lctl.instrument.transports import websocketsopening
+from lctl.session.concurrency import turns
 
 
 class Websockets:
@@ -40,179 +28,251 @@ class Websockets:
 
     def patch(self, module: ModuleType, patches: PatchSet) -> None:
         if module.__name__ == "websockets.asyncio.client":
-            patches.wrap(module, "connect.__init__", _connect)
-            patches.wrap(module, "ClientConnection.handshake", _handshake_async)
-            patches.wrap(module, "ClientConnection.send", _send)
+            newer = hasattr(module.connect, "open_tcp_connection")
+            opens = "connect.open_tcp_connection" if newer else "connect.create_connection"
+            patches.wrap(module, opens, websocketsopening.open_async)
+            patches.wrap(module, "ClientConnection.handshake", websocketsopening.handshake_async)
+            patches.wrap(module, "ClientConnection.send", _send_async)
             patches.wrap(module, "ClientConnection.recv", _recv_async)
+            patches.wrap(module, "ClientConnection.recv_streaming", _stream_async)
             patches.wrap(module, "ClientConnection.close", _close_async)
         else:
-            patches.wrap(module, "connect", _connect)
-            patches.wrap(module, "ClientConnection.handshake", _handshake)
+            if hasattr(module, "reconnect"):
+                patches.wrap(module, "reconnect.open_connection", websocketsopening.open_again)
+            else:
+                patches.wrap(module, "connect", websocketsopening.connect)
+            patches.wrap(module, "ClientConnection.handshake", websocketsopening.handshake)
             patches.wrap(module, "ClientConnection.send", _send)
             patches.wrap(module, "ClientConnection.recv", _recv)
+            patches.wrap(module, "ClientConnection.recv_streaming", _stream)
             patches.wrap(module, "ClientConnection.close", _close)
 
 
-class Life:
-    """One connection that is open."""
-
-    def __init__(self, seen: wire.Seen, attempt: Attempt, reader: LiveReader) -> None:
-        self._attempt = attempt
-        self._calls = LiveCalls(seen[0], reader)
-        self._lock = threading.RLock()  # of the reader: one thread may send while another one receives
-
-    def passed(self, way: str, message: Any) -> None:
-        """A message; what is no JSON (sound in bytes) is counted."""
-        with guard("a message of a live session"), self._lock:
-            data = message.encode("utf-8", "replace") if isinstance(message, str) else message
-            event = loads_or_none(data) if isinstance(data, bytes) else None
-            told = without_sound(event) if isinstance(event, dict) else {"bytes": len(data or b"")}
-            self._attempt.chunks.append((monotonic_ns(), orjson.dumps({way: told}) + b"\n"))
-            if isinstance(event, dict):
-                (self._calls.sent if way == "out" else self._calls.received)(event)
-
-    def over(self) -> None:
-        with guard("the end of a live session"), self._lock:
-            self._calls.ended()
-            self._attempt.end()
-
-
-# -- what passes -----------------------------------------------------------------------------
-
-
-def _send(wrapped: Any, connection: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    life = _lives.get(connection)
-    message = args[0] if args else kwargs.get("message")
-    if life is not None and isinstance(message, str | bytes):
-        life.passed("out", message)  # first: what answers it may come before this returns
-    return wrapped(*args, **kwargs)
+# -- what comes ------------------------------------------------------------------------------
 
 
 def _recv(wrapped: Any, connection: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    life = _lives.get(connection)
-    if life is None:
+    served, life = websocketsopening.served.get(connection), websocketsopening.lives.get(connection)
+    line = served or life
+    if line is None:
         return wrapped(*args, **kwargs)
+    line.rests(False)
     try:
+        if served is not None:
+            return _decoded(served.receive(), args[1] if len(args) > 1 else kwargs.get("decode"))
         message = wrapped(*args, **kwargs)
+    except Closed:
+        assert served is not None
+        raise standing.ended(connection, served) from None
     except Exception as error:
         _broken(connection, error)
         raise
-    life.passed("in", message)
+    finally:
+        line.rests(True)
+    if life is not None:
+        life.came(message)
     return message
 
 
-def _recv_async(wrapped: Any, connection: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    life = _lives.get(connection)
-    return wrapped(*args, **kwargs) if life is None else _received(wrapped(*args, **kwargs), connection, life)
-
-
-async def _received(receiving: Awaitable[Any], connection: Any, life: Life) -> Any:
+async def _recv_async(wrapped: Any, connection: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    served, life = websocketsopening.served.get(connection), websocketsopening.lives.get(connection)
+    line = served or life
+    if line is None:
+        return await wrapped(*args, **kwargs)
+    line.rests(False)
+    asked = turns.now()
     try:
-        message = await receiving
+        if served is not None:
+            return _decoded(await served.receive_async(), args[0] if args else kwargs.get("decode"))
+        message = await wrapped(*args, **kwargs)
+    except Closed:
+        assert served is not None
+        raise standing.ended(connection, served) from None
     except Exception as error:
-        _broken(connection, error)
+        _broken(connection, error, asked)
         raise
-    life.passed("in", message)
+    finally:
+        line.rests(True)
+    if life is not None:
+        life.came(message, asked)
     return message
+
+
+def _decoded(message: str | bytes, decode: bool | None) -> str | bytes:
+    """As the program wants it: bytes where it would not have text decoded."""
+    if decode is None or decode is isinstance(message, str):
+        return message
+    return message.decode() if isinstance(message, bytes) else message.encode()
+
+
+def _stream(wrapped: Any, connection: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
+    """A message by its fragments: it is one message on the tape, and comes whole from there."""
+    served, life = websocketsopening.served.get(connection), websocketsopening.lives.get(connection)
+    if served is not None:
+        yield connection.recv(decode=args[0] if args else kwargs.get("decode"))
+        return
+    pieces = []
+    for piece in wrapped(*args, **kwargs):
+        pieces.append(piece)
+        yield piece
+    if life is not None:
+        life.came(_joined(pieces))
+
+
+async def _stream_async(
+    wrapped: Any, connection: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> AsyncIterator[Any]:
+    served, life = websocketsopening.served.get(connection), websocketsopening.lives.get(connection)
+    if served is not None:
+        yield await connection.recv(decode=args[0] if args else kwargs.get("decode"))
+        return
+    pieces = []
+    async for piece in wrapped(*args, **kwargs):
+        pieces.append(piece)
+        yield piece
+    if life is not None:
+        life.came(_joined(pieces))
+
+
+# -- what the program does -------------------------------------------------------------------
+
+
+def _send(wrapped: Any, connection: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    served, life = websocketsopening.served.get(connection), websocketsopening.lives.get(connection)
+    message: Any = args[0] if args else kwargs.get("message")
+    rest = args[1:]
+    if (served is None and life is None) or isinstance(message, dict):
+        return wrapped(*args, **kwargs)
+    kwargs.pop("message", None)
+    said = _whole(message)
+    if served is not None:
+        try:
+            return served.send(_joined(list(message)) if said is None else said)
+        except Closed:
+            raise standing.ended(connection, served) from None
+    assert life is not None
+    if said is None:
+        message = _teed(message, life)
+    else:
+        life.sends(said)
+    try:
+        return wrapped(message, *rest, **kwargs)
+    except Exception as error:
+        _unsent(connection, life, error)
+        raise
+
+
+async def _send_async(wrapped: Any, connection: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    served, life = websocketsopening.served.get(connection), websocketsopening.lives.get(connection)
+    message: Any = args[0] if args else kwargs.get("message")
+    rest = args[1:]
+    if (served is None and life is None) or isinstance(message, dict):
+        return await wrapped(*args, **kwargs)
+    kwargs.pop("message", None)
+    said = _whole(message)
+    if served is not None:
+        if said is None:
+            pieces = [piece async for piece in message] if hasattr(message, "__aiter__") else list(message)
+            said = _joined(pieces)
+        try:
+            return await served.send_async(said)
+        except Closed:
+            raise standing.ended(connection, served) from None
+    assert life is not None
+    if said is None:
+        message = (_teed_async if hasattr(message, "__aiter__") else _teed)(message, life)
+    else:
+        life.sends(said)
+    try:
+        return await wrapped(message, *rest, **kwargs)
+    except Exception as error:
+        _unsent(connection, life, error)
+        raise
+
+
+def _whole(message: Any) -> str | bytes | None:
+    """None of one that is sent by its fragments."""
+    if isinstance(message, str):
+        return message
+    return bytes(message) if isinstance(message, bytes | bytearray | memoryview) else None
+
+
+def _joined(pieces: list[Any]) -> str | bytes:
+    return "".join(pieces) if pieces and isinstance(pieces[0], str) else b"".join(map(bytes, pieces))
+
+
+def _teed(pieces: Iterable[Any], life: Life) -> Iterator[Any]:
+    """Told as one message, when its last fragment goes."""
+    sent = []
+    for piece in pieces:
+        sent.append(piece)
+        yield piece
+    life.sends(_joined(sent))
+
+
+async def _teed_async(pieces: AsyncIterable[Any], life: Life) -> AsyncIterator[Any]:
+    sent = []
+    async for piece in pieces:
+        sent.append(piece)
+        yield piece
+    life.sends(_joined(sent))
+
+
+# -- the end ---------------------------------------------------------------------------------
 
 
 def _close(wrapped: Any, connection: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    served, life = websocketsopening.served.get(connection), websocketsopening.lives.get(connection)
+    if served is not None:
+        served.close()
+        standing.shut(connection, served)
+        return None
+    if life is None:
+        return wrapped(*args, **kwargs)
+    life.note(closing=True)
     try:
         return wrapped(*args, **kwargs)
     finally:
         _end(connection)
 
 
-def _close_async(wrapped: Any, connection: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    closing = wrapped(*args, **kwargs)
-    return _left(closing, connection) if connection in _lives else closing
-
-
-async def _left(closing: Awaitable[Any], connection: Any) -> Any:
+async def _close_async(wrapped: Any, connection: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    served, life = websocketsopening.served.get(connection), websocketsopening.lives.get(connection)
+    if served is not None:
+        await served.close_async()
+        standing.shut(connection, served)
+        return None
+    if life is None:
+        return await wrapped(*args, **kwargs)
+    life.note(closing=True)
+    asked = turns.now()
     try:
-        return await closing
+        return await wrapped(*args, **kwargs)
     finally:
+        _end(connection, asked)
+
+
+def _unsent(connection: Any, life: Life, error: Exception) -> None:
+    if _is_end(error):
+        life.note(unsent=True)
         _end(connection)
 
 
-def _broken(connection: Any, error: Exception) -> None:
+def _broken(connection: Any, error: Exception, asked: int | None = None) -> None:
     """Something was raised: the connection's end, or a wait that was given up."""
-    if type(error).__name__.startswith("ConnectionClosed"):
-        _end(connection)
+    life = websocketsopening.lives.get(connection)
+    if life is not None and isinstance(error, TimeoutError):
+        life.note(timeout=str(error))
+    elif _is_end(error):
+        _end(connection, asked)
 
 
-def _end(connection: Any) -> None:
-    life = _lives.pop(connection, None)
+def _is_end(error: Exception) -> bool:
+    return type(error).__name__.startswith("ConnectionClosed")
+
+
+def _end(connection: Any, asked: int | None = None) -> None:
+    life = websocketsopening.lives.pop(connection, None)
     if life is not None:
-        life.over()
-
-
-# -- the beginning ---------------------------------------------------------------------------
-
-
-def _connect(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """In a rerun a live session is refused before the network is touched, unless it may leave."""
-    url = str(args[0] if args else kwargs.get("uri"))
-    player = serving.player_here()
-    if player is not None and traffic.is_live(url) and not player.is_live(lanes.current()):
-        serving.cross(player, _NAME, "GET", url, {}, None, editable=False, kind="live session")
-    return wrapped(*args, **kwargs)
-
-
-def _handshake(wrapped: Any, connection: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    begun = _begun(connection)
-    if begun is None:
-        return wrapped(*args, **kwargs)
-    try:
-        result = wrapped(*args, **kwargs)
-    except BaseException as error:
-        begun[1].failed(error)
-        raise
-    _opened(connection, *begun)
-    return result
-
-
-def _handshake_async(wrapped: Any, connection: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    begun = _begun(connection)
-    return wrapped(*args, **kwargs) if begun is None else _shaken(wrapped(*args, **kwargs), connection, begun)
-
-
-async def _shaken(shaking: Awaitable[Any], connection: Any, begun: _Begun) -> Any:
-    try:
-        result = await shaking
-    except BaseException as error:
-        begun[1].failed(error)
-        raise
-    _opened(connection, *begun)
-    return result
-
-
-_Begun = tuple[wire.Seen, Attempt, LiveReader]
-
-
-def _begun(connection: Any) -> _Begun | None:
-    """The connection to a model that is about to be opened."""
-    with guard("the start of a live session"):
-        uri = getattr(connection.protocol, "uri", None) or connection.protocol.wsuri
-        scheme = "wss" if uri.secure else "ws"
-        url = f"{scheme}://{uri.host}:{uri.port}{uri.resource_name}"
-        if not traffic.is_live(url):
-            return None
-        seen = wire.recognise("GET", url, {})
-        reader = _reader_of(url)
-        attempt = None if seen is None or reader is None else wire.begin(seen, _NAME, (), b"")
-        if seen is not None and attempt is not None and reader is not None:
-            return seen, attempt, reader
-    return None
-
-
-def _opened(connection: Any, seen: wire.Seen, attempt: Attempt, reader: LiveReader) -> None:
-    with guard("the start of a live session"):
-        attempt.answered(101, _HEAD)
-        _lives[connection] = Life(seen, attempt, reader)
-
-
-def _reader_of(url: str) -> LiveReader | None:
-    from lctl.instrument.codecs import livereaders  # here: few programs have any
-
-    return livereaders.reader_of(url)
+        with guard("the end of a WebSocket"):
+            life.over(standing.end_of(connection), asked)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.instrument import ambient
 from lctl.instrument.ambient import callers, clocks, librarytime, reads, slots
 from lctl.instrument.hooks import Hook, on_import
+from lctl.session.ownpackages import installed_as
 
 if TYPE_CHECKING:
     from lctl.rerun.clocks.pace import Pace
@@ -141,7 +142,7 @@ def _file(frame: FrameType) -> str:
 def _kind_of(file: str) -> int:
     if callers.is_lctl(file):
         return _WORLD
-    package = callers.package_of(file)
+    package = installed_as(file)
     if package is None:
         if callers.kind_of(file) == callers.OWN:
             return _OWN

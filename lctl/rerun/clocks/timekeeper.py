@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lctl.rerun.order.score import Score
     from lctl.rerun.order.spots import Spot
     from lctl.rerun.order.stage import Stage
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
 
 
 class Timekeeper:

@@ -21,6 +21,10 @@ class Tally:
         with self._lock:
             self._counts[how] += 1
 
+    def total(self) -> int:
+        """Of all, reads too."""
+        return self.reads + self._counts.total()
+
     def __getitem__(self, how: str) -> int:
         return self._counts[how]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from lctl.rerun.exactness.certificate import Difference
 from lctl.rerun.exactness.echo import EchoStore
-from lctl.rerun.order.ordering import START, WAKES
+from lctl.rerun.order.moments import START, WAKES
 from lctl.rerun.order.score import Violation
 from lctl.rerun.tape.tape import Tape
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lctl.rerun.settings import Settings
     from lctl.rerun.tape.entries import Entry
     from lctl.rerun.tape.tape import Tape
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
 
 
 class ForkPlayer(TapePlayer):

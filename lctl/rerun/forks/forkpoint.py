@@ -1,12 +1,13 @@
 """Where a recording is forked: what still comes from the tape, and whose future is dropped.
 
-Everything up to and with event N is the tape's. Four events are no places to part at, and the fork says so:
+Everything up to and with event N is the tape's. Five events are no places to part at, and the fork says so:
 
 - one that opens a model call (its prompt, its step_start) goes back to before the call, which is then the
   first to be asked anew;
 - one between two attempts of a model call does the same if the request is changed: both send one prompt;
 - one inside a stream goes on to the end of that stream; one inside a tool that asks no model and no tool
   to the end of that call, or before it, if its arguments are changed;
+- one inside a session with a model (`lctl.rerun.forks.sessions`) goes back to before what that said;
 - one inside a batch of tool calls stays, and the rest of the batch comes from the tape: providers refuse a
   request that answers half of what they asked for.
 """
@@ -23,6 +24,7 @@ from lctl.events import Event
 from lctl.patch import Edit
 from lctl.rerun.edits.repeating import inherited_edits
 from lctl.rerun.forks.reach import Reach
+from lctl.rerun.forks.sessions import Around, session_around
 from lctl.rerun.forks.strand import Strand
 from lctl.rerun.tape.callindex import CallIndex
 from lctl.rerun.tape.crossings import body_of
@@ -63,8 +65,12 @@ class ForkPoint:
         self.recorded = CallIndex(tape)
         self._message: Event | None = None  # that asked for an agent whose result is changed
         asked = self._before_agent(self._changed_around(asked))
-        step = self._call_at(asked)
-        self.at = self._settle(asked) if step is None else self._before(step)
+        self._session = session_around(tape, self.recorded, asked)
+        step = self._call_at(asked) if self._session is None else None
+        if self._session is not None:
+            self.at = self._before_session(self._session)
+        else:
+            self.at = self._settle(asked) if step is None else self._before(step)
         self.call = self.recorded.call_of(asked) if self.at >= asked else None
         self.around = self._calls_around(asked)
         self.bodies = frozenset((*self.around, *self._paused_before(), *self._with_edited_calls()))
@@ -132,6 +138,18 @@ class ForkPoint:
             f"event {self.asked} {where} the model call of step {step}; forked before it, at {first - 1}"
         )
         return first - 1
+
+    def _before_session(self, around: Around) -> int:
+        """The last event before what a session said."""
+        what = "Claude's process" if around.entry.name.startswith("SPAWN") else "a live session"
+        self.notes.append(
+            f"event {self.asked} is inside {what}, with which nobody can go on; forked before it, at "
+            f"{around.first - 1}"
+        )
+        if not around.alone:
+            self.all_live = True
+            self.notes.append("others were open at that time: all behind the fork point is live")
+        return around.first - 1
 
     def _settle(self, seq: int) -> int:
         lane = self.recorded.lane_of(seq) if seq else None
@@ -267,6 +285,8 @@ class ForkPoint:
         """Of the model call of that step, where the fork is before one; else of the fork point."""
         tries = [entry for entry in self.recorded.by_step.get(step, ()) if step and entry.kind == "exchange"]
         lane = tries[0].lane if tries else self.recorded.lane_of(self.at)
+        if self._session is not None:
+            lane = self._session.entry.lane
         until = tries[-1].seq if tries else self.at
         around = [(self.recorded.crossings[seq].lane, seq) for seq in self.around]
         served = self._tape.inside_others(self.bodies)  # nobody asks for what their bodies asked for

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.tape.reads import Reads
 from lctl.rerun.tooling.toolpolicy import is_terminal
-from lctl.session.border import STDIN
+from lctl.session.border import PROMPT, STDIN
 
 if TYPE_CHECKING:
     from lctl.rerun.forks.forkpoint import ForkPoint
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
 
 
 class ForkReads(Reads):
@@ -32,12 +32,12 @@ class ForkReads(Reads):
             return False
         if fork.all_live:
             return True
-        return fork.follows(lane.path) and (fork.at == 0 or (source == STDIN and is_terminal()))
+        return fork.follows(lane.path) and (fork.at == 0 or (source in (STDIN, PROMPT) and is_terminal()))
 
     def _recorded(self, source: str, key: str, lane: Lane) -> tuple[Any] | None:
         if lane not in self._live and self._is_real(source, lane):
             return None
         found = super()._recorded(source, key, lane)
-        if found is not None and source == "environment" and "[redacted:" in str(found[0]):
+        if found is not None and source in ("environment", PROMPT) and "[redacted:" in str(found[0]):
             return None
         return found

@@ -25,13 +25,20 @@ from lctl.rerun.callers import Caller, caller
 from lctl.rerun.guarding.children import is_followed
 from lctl.rerun.guarding.effects import EFFECTS, Effect, absolute, is_bytecode, is_device, only_looks
 from lctl.rerun.guarding.filesread import OPENING, FilesRead
+from lctl.rerun.guarding.retrying import Retrying
+from lctl.rerun.guarding.rpc import Rpcs
 from lctl.rerun.settings import SCRATCH
 from lctl.session.concurrency import lanes
 
 _KINDS = ("network", "subprocess", "write")
 
+#: Variables that name the folder of temporary files, and that of sockets by which servers are spoken to.
+_FOLDERS = ("TMPDIR", "XDG_RUNTIME_DIR")
+
 _active: Guard | None = None
 _hooked = False
+#: In a forked child: the folders of the processes above it, whose temporary files it may have open.
+_above: list[str] = []
 _lock = threading.Lock()
 _local = threading.local()
 
@@ -53,11 +60,13 @@ class Guard:
         scratch: the folder where writing is free, and temporary files go; None where it is free everywhere.
         is_live: whether the running code is past what is recorded, and may do what it does.
         again: the tool calls that run again, as a certificate tells them.
+        retrying: looks for places that are asked for again and again.
         read: the files that are opened.
     """
 
     is_live: Callable[[], bool] | None = None
     again: Sequence[str] = ()
+    retrying: Retrying | None = None
 
     def __init__(self, allow: Iterable[str] = (), scratch: Path | None = None) -> None:
         """
@@ -77,6 +86,7 @@ class Guard:
         self.scratch = scratch
         self._folders: tuple[str, ...] = ()
         self.read = FilesRead()
+        self._rpcs = Rpcs()
         self._blocked: dict[str, int] = {}
         self._addresses: dict[str, set[str]] = {}
         self._before: Any = None
@@ -103,15 +113,16 @@ class Guard:
             if not _hooked:
                 _hooked = True
                 sys.addaudithook(_hook)
+        self._rpcs.begin()
 
     def _make_scratch(self) -> None:
         if self.scratch is None:
             self.scratch = Path(tempfile.mkdtemp(prefix=SCRATCH))
         self.scratch.mkdir(parents=True, exist_ok=True)
-        self._folders = (absolute(str(self.scratch)), *self._folders)
-        self._before = tempfile.tempdir, os.environ.get("TMPDIR")
+        self._folders = (absolute(str(self.scratch)), *_above, *self._folders)
+        self._before = tempfile.tempdir, {name: os.environ.get(name) for name in _FOLDERS}
         tempfile.tempdir = str(self.scratch)
-        os.environ["TMPDIR"] = str(self.scratch)
+        os.environ.update(dict.fromkeys(_FOLDERS, str(self.scratch)))
         if self.scratch.name.startswith(SCRATCH):  # what the program prints names files where they were
             writing.moved = os.sep + self.scratch.name
 
@@ -122,14 +133,16 @@ class Guard:
             if _active is not self:
                 return
             _active = None
+        self._rpcs.end()
         if self._before is None:
             return
         writing.moved = ""
-        tempfile.tempdir, variable = self._before
-        if variable is None:
-            os.environ.pop("TMPDIR", None)
-        else:
-            os.environ["TMPDIR"] = variable
+        tempfile.tempdir, variables = self._before
+        for name, value in variables.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
         if self._owns and self.scratch is not None:
             import shutil
 
@@ -139,6 +152,8 @@ class Guard:
     def abandon(self) -> None:
         """In a forked child: its own guard takes over, and the folder stays its parent's."""
         self._owns = False
+        if self.scratch is not None:
+            _above.append(absolute(str(self.scratch)))
         self.end()
 
     def _allow(self, word: str) -> None:
@@ -205,7 +220,11 @@ class Guard:
                 return True
         return False
 
-    def _refusal(self, effect: Effect, by: Caller) -> SideEffectRefused:
+    def _refusal(self, effect: Effect, by: Caller) -> BaseException:
+        if self.retrying is not None and effect.told.startswith("connecting to"):
+            end = self.retrying.refused(effect.told.removeprefix("connecting to "), effect.target)
+            if end is not None:
+                return end
         text = f"{effect.told}, by {by.place}"
         if not lanes.is_telling():  # what tools of observability do for themselves is no part of the program
             with _lock:

@@ -122,9 +122,9 @@ def _fork(args: tuple[Any, ...]) -> Effect | None:
 
 def _signal(args: tuple[Any, ...]) -> Effect | None:
     """To another process: the program itself and its children are this rerun's own. Its group is not: who has
-    started it is in there."""
+    started it is in there. A process that has ended hears nothing."""
     pid, number = args[0], args[1]
-    if number == 0 or not isinstance(pid, int) or pid == os.getpid() or _is_child(pid):
+    if number == 0 or not isinstance(pid, int) or pid == os.getpid() or _is_child(pid) or _is_gone(pid):
         return None
     return Effect("subprocess", f"signal {pid}", f"sending signal {int(number)} to process {pid}")
 
@@ -134,6 +134,16 @@ def _signal_group(args: tuple[Any, ...]) -> Effect | None:
     if number == 0 or not isinstance(group, int) or _is_child(group):
         return None
     return Effect("subprocess", f"signal {group}", f"sending signal {int(number)} to the processes {group}")
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        pass
+    return False
 
 
 def _is_child(pid: int) -> bool:

@@ -24,7 +24,7 @@ from lctl.session.border import Answer, Live, Player, WireRequest
 from lctl.session.concurrency import processes
 
 if TYPE_CHECKING:
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
     from lctl.session.tooling.served import Served
     from lctl.session.tooling.toolcalls import ToolCall
 

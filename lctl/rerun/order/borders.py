@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 #: Ambient events that wait for their turn in a rerun.
-_RELEASED = frozenset({"sleep", "timer", "wake", "mcp"})
+_RELEASED = frozenset({"sleep", "timer", "wake", "mcp", "prompt", "keys", "request", "websocket"})
 #: What enters the program from outside or leaves it.
 _BORDER = frozenset({"exchange", "tool_call", "ambient"})
 
@@ -86,4 +86,4 @@ def _border_of(event: dict[str, Any]) -> Any:
         return "reads", lane
     if source == "wake":
         return "wakes"
-    return lane if isinstance(lane, str) and "/" in lane else "border"
+    return lane if isinstance(lane, str) and "/t" in lane else "border"

@@ -12,9 +12,9 @@ again in a little while.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from _thread import get_ident
+from collections.abc import Collection, Iterable
+from typing import Any
 
 from lctl.rerun.clocks.pace import Pace
 from lctl.rerun.clocks.timekeeper import Timekeeper
@@ -24,24 +24,19 @@ from lctl.rerun.order.handing import Handing
 from lctl.rerun.order.homes import Homes
 from lctl.rerun.order.idleloop import follows, idle_of
 from lctl.rerun.order.leaving import let_go, never
-from lctl.rerun.order.ordering import RESUMED
+from lctl.rerun.order.moments import RESUMED
 from lctl.rerun.order.parties import Awaiting, Blocked, Held, running_loop
-from lctl.rerun.order.queueing import Line
+from lctl.rerun.order.prospects import Prospects
 from lctl.rerun.order.score import Score, Violation
 from lctl.rerun.order.stage import Stage
-from lctl.rerun.order.standstill import BEAT, Standstill
 from lctl.rerun.order.waiting import Key
-from lctl.session.concurrency import collector, turns
-
-if TYPE_CHECKING:
-    from lctl.rerun.order.livelanes import LiveLanes
-    from lctl.session.concurrency.queueorder import Act
+from lctl.session.concurrency import collector, processes, turns
 
 #: Deliveries in a row that a coroutine takes without giving its loop a turn.
 _ROW = 50
 
 
-class Conductor(Cancelling):
+class Conductor(Cancelling, Prospects):
     """Releases deliveries in the order of `moments`.
 
     Args:
@@ -74,6 +69,7 @@ class Conductor(Cancelling):
         self._clock = VirtualTime(Timekeeper(self._stage, self._score, self._handing), wall, living)
         self._homes = Homes(self._stage)
         self._row = 0
+        self._near: int | None = None  # the thread for which nobody else goes on
 
     def install(self) -> None:
         """Event loops, `time.sleep` and timeouts of locks follow virtual time from here on."""
@@ -81,15 +77,19 @@ class Conductor(Cancelling):
         turns.on_job.append(self._handing.begin_job)
         turns.on_apart.append(self._handing.begin_apart)
         turns.on_submit.append(self._stage.upcoming.note_job)
+        turns.on_arrival.append(self.count)
         collector.watch(self)
         self._clock.install()
+        processes.renewals.append(self._door.renew)
 
     def uninstall(self) -> None:
+        processes.renewals.remove(self._door.renew)
         self._clock.uninstall()
         collector.unwatch(self)
         turns.on_job.remove(self._handing.begin_job)
         turns.on_apart.remove(self._handing.begin_apart)
         turns.on_submit.remove(self._stage.upcoming.note_job)
+        turns.on_arrival.remove(self.count)
         self._stage.watch.stop()
         with self._stage.door.lock:  # it may be looking at them still, as may other threads
             self._stage.threads.close()
@@ -126,6 +126,9 @@ class Conductor(Cancelling):
                 self._stage.play(place)
                 return
             party = self._stage.waiting[place] = Blocked(place, None)
+            if self._near == get_ident():
+                self._near = None
+                self._door.arriving.pop()
             self._stage.block(party)
         self._stage.stand(party)
 
@@ -234,58 +237,17 @@ class Conductor(Cancelling):
         finally:
             self._stage.never.remove(party)
 
-    def at_standstill(self, act: Callable[[], None]) -> None:
-        """Do that once where the program waits for what will not come, and for nothing else."""
-        self._stage.standstill = act
-
-    def at_stillness(self, act: Callable[[list[str]], None]) -> None:
-        """Do that once, with the places where the program waits, where nothing can happen any more."""
-        with self._door:
-            self._stage.stillness = Standstill(self._stage, act)
-            self._stage.watch.after(BEAT)
-
-    # -- what will not come --------------------------------------------------------------------
-
-    def forget(self, lane_path: str) -> None:
-        """Nobody will ask for what is left of this lane."""
-        with self._door:
-            self._score.forget(lane_path, self._stage.waiting)
-            self._stage.look_soon()
-
-    def drop(self, key: Key) -> None:
-        """Nobody will ask for this delivery."""
-        with self._door:
-            place = self._score.place(key)
-            if place is not None and place not in self._stage.waiting:
-                self._score.drop(place)
+    def approach(self, begins: bool) -> None:
+        """This thread of ours is about to wait for a delivery, or does something upon one: until it waits for
+        the next, or says that it does not, nobody else goes on."""
+        if begins and self._near is None:
+            self._near = get_ident()
+            self._door.arriving.append(None)
+        elif not begins and self._near is not None:
+            self._near = None
+            self._door.arriving.pop()
+            with self._door:
                 self._stage.look_soon()
-
-    def until(self, key: Key) -> float | None:
-        """Milliseconds of virtual time until the recorded moment; None where it is over, or not known."""
-        with self._door:
-            place = self._score.place(key)
-            return None if place is None else max(0.0, self._score.at(place) - self.pace.now)
-
-    def line(self, acts: Sequence[Act], mark: str, live: LiveLanes, since: float | None) -> Line:
-        """See `Line`."""
-        return Line(self._stage, acts, mark, live, since)
-
-    @contextmanager
-    def live(self) -> Iterator[None]:
-        """A real call is in flight: the clock goes at the pace of the world until it has ended."""
-        self.live_begins()
-        try:
-            yield
-        finally:
-            self.live_ends()
-
-    def live_begins(self) -> None:
-        with self._door:
-            self._stage.live += 1
-
-    def live_ends(self) -> None:
-        with self._door:
-            self._stage.live -= 1
 
     # -- inside ------------------------------------------------------------------------------------
 

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from lctl.rerun.order.idleloop import IdleLoop
-from lctl.rerun.order.ordering import START
+from lctl.rerun.order.moments import START
 from lctl.rerun.order.parties import Held
 from lctl.rerun.order.stage import Stage
 from lctl.rerun.order.waiting import Key
-from lctl.session.concurrency.lanes import SHARED, Lane
+from lctl.session.concurrency.lane import Lane
+from lctl.session.concurrency.lanes import SHARED
 from lctl.session.concurrency.pooljobs import HEARD
 
 #: What a thread asks for: after it, what it hands to a loop is an answer (see `turns.crossing`).

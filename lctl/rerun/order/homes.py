@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from lctl.rerun.order.idleloop import idle_of
-from lctl.rerun.order.ordering import END, RESUMED, START
+from lctl.rerun.order.moments import END, RESUMED, START
 from lctl.rerun.order.parties import Awaiting
 from lctl.rerun.order.stage import Stage
 from lctl.rerun.order.upcoming import AHEAD
 from lctl.rerun.order.waiting import Key
+from lctl.session.concurrency.lanes import above
 from lctl.session.concurrency.turns import FAR
 
 
@@ -34,10 +35,10 @@ class Homes:
         """Note where a lane runs; and what it came of, if that was not heard of yet: a pool's job of where it
         was handed in."""
         self._homes[lane] = loop
-        below, above = lane, lane.rpartition(".")[0]
-        while "." in above and above not in self._homes:
-            loop = self._homes[above] = self._upcoming.jobs.get(below, loop)
-            below, above = above, above.rpartition(".")[0]
+        below, up = lane, above(lane)
+        while "." in up and up not in self._homes:
+            loop = self._homes[up] = self._upcoming.jobs.get(below, loop)
+            below, up = up, above(up)
 
     def goes_on(self, key: Key, place: int, loop: Any) -> bool:
         """Whether the running task makes this call, the next of its loop, without giving that a turn: it did

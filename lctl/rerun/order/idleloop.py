@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from asyncio import Handle
 from collections.abc import Callable
+from selectors import EVENT_WRITE
 from typing import TYPE_CHECKING, Any
 
+from lctl.session.concurrency import ownrequests
 from lctl.session.concurrency.turns import FAR
 
 if TYPE_CHECKING:
@@ -73,12 +75,25 @@ class IdleLoop:
         """Whether something has come for it that it has not seen."""
         return bool(self.loop._ready) and not self.is_paused and not self._polls
 
-    def has_traffic(self) -> bool:
-        """Whether it waits for something of the world: any file but the one that wakes it."""
+    def has_files(self) -> bool:
+        """Whether it waits for any file but the one that wakes it."""
         try:
             return len(self._selector.get_map()) > 1
         except (AttributeError, TypeError, RuntimeError):
             return False
+
+    def has_traffic(self) -> bool:
+        """Whether something of the world may come by one: not where nobody but this rerun asks a server."""
+        if not (ownrequests.is_asked_again and self.has_files()):
+            return self.has_files()
+        try:
+            mine = self.loop._csock.fileno(), self.loop._ssock.fileno()
+            return not all(
+                file in mine or (not key.events & EVENT_WRITE and ownrequests.is_asked_over(file))
+                for file, key in list(self._selector.get_map().items())
+            )
+        except (AttributeError, TypeError, RuntimeError):
+            return True
 
     def wake(self) -> None:
         if threading.get_native_id() != self.tid:
@@ -157,7 +172,7 @@ class IdleLoop:
         """There is nothing to do before `timeout` has passed."""
         self._turns = 0
         realtime = self._keeper.pace.realtime
-        if realtime or self.has_traffic():
+        if realtime or self.has_files():
             events = self._real(0)
             if events or (timeout is not None and timeout <= 0):
                 return events

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
 
 
 class LiveLanes:

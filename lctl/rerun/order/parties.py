@@ -23,6 +23,11 @@ class Door:
         self.lock = threading.RLock()
         self.arriving: list[None] = []
 
+    def renew(self) -> None:
+        """In a forked child: who was inside is not there."""
+        self.lock = threading.RLock()
+        self.arriving.clear()
+
     def __enter__(self) -> None:
         self.arriving.append(None)
         try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lctl.rerun.order.livelanes import LiveLanes
     from lctl.rerun.order.stage import Stage
     from lctl.rerun.order.waiting import Key
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
 
 #: Virtual milliseconds behind its recorded moment after which an act no longer waits for those before it.
 _SLACK = 1000.0

@@ -1,8 +1,7 @@
-"""Who is on stage, and who goes on next. All but `stand` is called with the door shut (`Stage.door`)."""
+"""Who goes on next of those who are there. All but `stand` is called with the door shut (`Stage.door`)."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from time import process_time
 from typing import Any
@@ -10,15 +9,15 @@ from typing import Any
 from lctl.clock import monotonic
 from lctl.errors import RerunStopped
 from lctl.rerun.clocks.pace import Pace
+from lctl.rerun.order.assembly import Assembly
 from lctl.rerun.order.computing import Computing
-from lctl.rerun.order.idleloop import IdleLoop, follows
-from lctl.rerun.order.parties import Alarm, Awaiting, Blocked, Door, Ending, Held, Queued, refuse
-from lctl.rerun.order.quiescence import Threads
+from lctl.rerun.order.idleloop import IdleLoop
+from lctl.rerun.order.parties import Alarm, Awaiting, Blocked, Held, Queued, refuse
 from lctl.rerun.order.score import Score, Violation
 from lctl.rerun.order.standstill import BEAT, Standstill
+from lctl.rerun.order.unasked import Unasked
 from lctl.rerun.order.upcoming import Upcoming
 from lctl.rerun.order.waiting import Key
-from lctl.rerun.order.watching import Watch, has_children, shares
 
 #: Real seconds for which a delivery that nobody asked for is waited for: where threads are blocked in
 #: locks, and where something outside the program may still bring it about.
@@ -35,33 +34,21 @@ _FOREVER = float("inf")
 _monotonic = monotonic
 
 
-class Stage:
+class Stage(Assembly):
     """The parties of one rerun.
 
     Attributes:
-        blocked: threads that wait here, and `loops` that have nothing to do, by the system's number of their
-            threads.
-        waiting: who waits for a delivery, by its place in the score. `upcoming`: what loops know of it.
+        upcoming: what loops know of who waits for a delivery.
         hanging: futures of coroutines that wait for ever, with their loops; `never`: such threads.
-        live: how many real calls are in flight.
         last: what was delivered last.
         over: the rerun has ended, and nobody waits (`lctl.rerun.order.leaving`).
     """
 
     def __init__(self, score: Score, pace: Pace) -> None:
-        self.score = score
-        self.pace = pace
-        self.door = Door()
-        self.blocked: dict[int, Blocked] = {}
-        self.loops: dict[int, IdleLoop] = {}
-        self.waiting: dict[int, Blocked | Awaiting | Held] = {}
-        self.alarms: list[Alarm] = []
+        super().__init__(score, pace, self._look)
         self.never: list[Blocked] = []
         self.hanging: dict[Any, Any] = {}
-        self.live = 0
         self.upcoming = Upcoming(score, self.waiting)
-        self.threads = Threads()
-        self.watch = Watch(self._look)
         self.violations: list[Violation] = []
         self.last: Key | None = None
         self.over = False
@@ -69,6 +56,8 @@ class Stage:
         self.standstill: Callable[[], None] | None = None
         #: Where nothing can happen any more, and nobody waits for what will not come.
         self.stillness: Standstill | None = None
+        #: Where the program is a server, and waits for who will not come.
+        self.unasked: Unasked | None = None
         self._stalled: tuple[int, bool, float] | None = None
         self._ending: float | None = None
         self._computing = Computing(self.threads, self.watch)
@@ -79,13 +68,6 @@ class Stage:
         self.blocked[party.tid] = party
         self.step()
 
-    def unblock(self, party: Blocked) -> None:
-        """It was interrupted by a signal."""
-        if not party.released:
-            self.blocked.pop(party.tid, None)
-            if party.place is not None:
-                self.waiting.pop(party.place, None)
-
     def stand(self, party: Blocked) -> None:
         """Wait here, with the door open, until it may go on."""
         try:
@@ -94,12 +76,6 @@ class Stage:
             with self.door:
                 self.unblock(party)
             raise
-
-    def is_alone(self) -> bool:
-        """Whether nothing runs but this thread."""
-        if self.blocked or self.loops or self.alarms or self.live or self.pace.realtime:
-            return False
-        return not self.threads.some((threading.get_native_id(), self.watch.tid))
 
     def play(self, place: int) -> None:
         """The delivery is made."""
@@ -120,10 +96,10 @@ class Stage:
         """If all are at rest, let the next go on; else have it looked again."""
         if not (self.waiting or self.blocked or self.alarms or self.loops):
             return
-        if self._at_rest():
+        if self.at_rest():
             self._computing.end()
             self._release()
-            if self.blocked or self.loops or self.alarms or self.threads.some(self._parked()):
+            if self.blocked or self.loops or self.alarms or self.threads.some(self.parked()):
                 # Who goes on may end, or block elsewhere, and never come here again.
                 self.watch.after(_LATER)
             return
@@ -131,7 +107,7 @@ class Stage:
         for loop in self.loops.values():
             if loop.is_called():
                 loop.wake()  # what the garbage collector made it do, while it went to rest, woke nobody
-        if self._computing.is_ceaseless(self._gap()):
+        if self._computing.is_ceaseless(self.gap()):
             self.threads.give_up()
         self._ring_computed()
         self.watch.soon()
@@ -152,32 +128,21 @@ class Stage:
             if self.stillness is not None:
                 self.stillness.look()
                 self.watch.after(BEAT)
+            if self.unasked is not None:
+                self.unasked.look()
+                self.watch.after(BEAT)
 
     def is_going_on(self) -> bool:
         """Whether a delivery or a moment is waited for that comes."""
-        return self._first_place() is not None or self._first_timer() is not None or self._is_called()
+        return self.first_place() is not None or self.first_timer() is not None or self.is_called()
 
-    def _gap(self) -> float:
+    def gap(self) -> float:
         """Recorded milliseconds from now to the next delivery."""
         head = self.score.head
         return max(0.0, self.score.at(head) - self.pace.now) if head < self.score.length else 0.0
 
-    def _at_rest(self) -> bool:
-        if self._is_called():
-            return False
-        parked = self._parked()
-        if self.threads.some(parked) and not self.threads.at_rest(parked, self.watch.tid):
-            return False
-        return not self._is_called()
-
-    def _is_called(self) -> bool:
-        return bool(self.door.arriving) or any(loop.is_called() for loop in self.loops.values())
-
-    def _parked(self) -> set[int]:
-        return {*self.blocked, *self.loops, self.watch.tid, threading.get_native_id()}
-
     def _release(self) -> None:
-        place, timer = self._first_place(), self._first_timer()
+        place, timer = self.first_place(), self.first_timer()
         if (place is None or place > self.score.head) and not self._sleeps_first(timer):
             for loop in list(self.loops.values()):
                 if loop.is_paused:  # in vain: what it stands still for does not come
@@ -208,35 +173,10 @@ class Stage:
         due = self.score.at(head) if head < self.score.length else 0.0
         return isinstance(timer, Blocked) and (timer.until or 0.0) <= due
 
-    def _first_place(self) -> int | None:
-        """The earliest delivery that somebody waits for who can hear."""
-        return min((place for place, party in self.waiting.items() if self._can_hear(party)), default=None)
-
-    def _can_hear(self, party: Blocked | Awaiting | Held) -> bool:
-        """Not so a coroutine whose loop's thread is blocked in a call that another one made."""
-        if isinstance(party, Blocked):
-            return True
-        if isinstance(party, Ending) and not party.is_over():
-            loop = self.loops.get(party.tid)  # else it may be cancelled yet
-            return loop is not None and loop.loop is party.loop and loop.is_paused
-        if follows(party.loop):
-            return party.tid in self.loops
-        return party.tid not in self.blocked
-
-    def _first_timer(self) -> Blocked | IdleLoop | Alarm | None:
-        first: Blocked | IdleLoop | Alarm | None = None
-        soonest = _FOREVER
-        for group in (self.blocked.values(), self.loops.values(), self.alarms):
-            for party in group:
-                until = party.until
-                if until is not None and until < soonest:
-                    first, soonest = party, until
-        return first
-
     def _is_time(self, until: float) -> bool:
         """Whether the clock may say `until` now. It goes with the world while that is waited for."""
         outside = not self.pace.realtime and self.is_outside()
-        if not (outside or self.pace.realtime or self._is_sure()):
+        if not (outside or self.pace.realtime or self.is_sure()):
             self.watch.soon()
             return False
         left = self.pace.left(until, outside)
@@ -244,31 +184,16 @@ class Stage:
             self.watch.after(left)
         return left <= 0
 
-    def _is_sure(self) -> bool:
-        """Whether nobody is outside, while all rest: who came back since that was seen waits for the
-        interpreter's lock by now, as if for another thread."""
-        if not self.threads.some(self._parked()):
-            return True
-        used = self.threads.used(self.watch.tid)
-        return self._at_rest() and not self.is_outside() and self.threads.used(self.watch.tid) == used
-
-    def is_outside(self) -> bool:
-        """Whether something of the world may come in its own time."""
-        if self.live or any(loop.has_traffic() for loop in self.loops.values()) or has_children():
-            return True
-        parked = self._parked()
-        return self.threads.some(parked) and self.threads.any_outside(parked, not shares())
-
     def _play_for(self, place: int) -> None:
         """Let go on who waits for it, unless an earlier one may still be asked for."""
         if place > self.score.head:
             if not self._is_settled():
                 return
-            end = self._first_end()
+            end = self.first_end()
             if end is not None:
                 self._free_early(end)
                 return
-            queued = self._first_queued()
+            queued = self.first_queued()
             if queued is not None:
                 self._free(queued)
                 return
@@ -286,17 +211,6 @@ class Stage:
         elif isinstance(party, Awaiting):
             party.wake()
 
-    def _first_end(self) -> Blocked | None:
-        """Who waits for the turn of the earliest end of a job. That delivers nothing: where this thread is
-        what a pool lacks for what is due, or who asks for that waits for it, it goes on before its turn."""
-        waiting = sorted(self.waiting.items())
-        ends = (party for place, party in waiting if self.score.is_end(place) and isinstance(party, Blocked))
-        return next(ends, None)
-
-    def _first_queued(self) -> Queued | None:
-        queued = (party for party in self.blocked.values() if isinstance(party, Queued))
-        return min(queued, key=lambda party: party.until or 0.0, default=None)
-
     def _free_early(self, end: Blocked) -> None:
         assert end.place is not None
         del self.waiting[end.place]
@@ -309,7 +223,7 @@ class Stage:
             return False
         now, head = _monotonic(), self.score.head
         outside = self.is_outside()
-        if outside or self.threads.some(self._parked()):
+        if outside or self.threads.some(self.parked()):
             if self._stalled is None or self._stalled[:2] != (head, outside):
                 self._stalled = head, outside, now  # who was outside may have come back just now
             enough = _PATIENCE if outside else _SURE

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lctl.rerun.order.ordering import END, RESUMED
+from lctl.rerun.order.moments import END, RESUMED
 from lctl.rerun.order.resumption import Resumptions
 from lctl.rerun.tape.crossings import TIMER
 from lctl.session.concurrency import lanes, queueorder
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lctl.rerun.order.waiting import Order
     from lctl.rerun.tape.entries import Entry
     from lctl.rerun.tape.tape import Tape
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
 
 
 class Turns:

@@ -11,11 +11,13 @@ from collections.abc import Collection, Container
 from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.order.idleloop import idle_of
-from lctl.rerun.order.ordering import START, WAKES
+from lctl.rerun.order.moments import START, WAKES
 from lctl.rerun.order.parties import Awaiting, Blocked, Ending, Held
 from lctl.rerun.order.score import Score
 from lctl.session.concurrency import turns
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.arrivals import OUTSIDE
+from lctl.session.concurrency.lane import Lane
+from lctl.session.concurrency.lanes import above
 from lctl.session.concurrency.turnplaces import is_own, lane_of
 from lctl.session.concurrency.underway import busy_lanes
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 AHEAD = 64
 #: Of what reaches no loop just then: a request's leaving, the end of a job, a piece that was there.
 _NO_TURN = (None, turns.AT_ONCE)
+_ASKED = "sleep"  # for which those who come from outside wait
 
 
 class _Busy:
@@ -83,6 +86,8 @@ class Upcoming:
         for place in range(score.head, min(score.head + AHEAD, score.length)):
             if score.is_over(place):
                 continue
+            if self._is_asked(place):
+                return False  # what comes then is behind that
             if self.is_elsewhere(place, loop.loop):
                 if together:
                     return False
@@ -108,6 +113,12 @@ class Upcoming:
         turn = score.turn(score.head)
         return turn not in (*_NO_TURN, turns.FAR) and not loop.has_come(turn or 0)
 
+    def _is_asked(self, place: int) -> bool:
+        """Whether somebody outside asks or says something there. It comes when all is at rest, and turns are
+        counted from there on."""
+        lane, kind, *_ = self._score.key(place)
+        return kind == _ASKED and lane.endswith(OUTSIDE.path) and "." not in lane
+
     def _is_brought(self, place: int, threads: bool) -> bool:
         """Whether a thread brings it: that of a job that has been handed in, or (`threads`) one of those that
         come before it."""
@@ -124,7 +135,7 @@ class Upcoming:
         if kind in WAKES:  # of a thread, and for the loop that handed the job in
             return self.jobs.get(lane, loop) is not loop
         while lane not in self.homes and lane not in self.jobs and "." in lane:
-            lane = lane.rpartition(".")[0]
+            lane = above(lane)
         return self.homes.get(lane, None if lane in self.jobs else loop) is not loop
 
     def follows_in_turn(self, loop: IdleLoop, surely: bool) -> int | None:
@@ -140,6 +151,8 @@ class Upcoming:
         for place in range(score.head, min(score.head + AHEAD, score.length)):
             if score.is_over(place):
                 continue
+            if self._is_asked(place):
+                return None
             if self.is_elsewhere(place, loop.loop):
                 threads = True
                 continue

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from _thread import allocate_lock, start_new_thread
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from lctl.clock import monotonic
 
@@ -120,6 +120,58 @@ def _children(process: int | str) -> set[int]:
     except OSError:
         pass
     return found
+
+
+def descendants() -> set[int]:
+    """Process ids of those that this process started, and that those started."""
+    found: set[int] = set()
+    new = _children("self")
+    while new:
+        found |= new
+        new = {child for process in new for child in _children(process)} - found
+    return found
+
+
+def listening(processes: set[int]) -> list[str]:
+    """Where those listen: `127.0.0.1:8000`; nothing where the system does not tell."""
+    sockets = {name for process in processes for name in _sockets(process)}
+    return sorted({place for name, place in _listeners() if name in sockets})
+
+
+def _sockets(process: int) -> set[str]:
+    found = set()
+    try:
+        for number in os.listdir(f"/proc/{process}/fd"):  # noqa: PTH208
+            try:
+                found.add(os.readlink(f"/proc/{process}/fd/{number}"))  # noqa: PTH115
+            except OSError:
+                pass  # closed meanwhile
+    except OSError:
+        pass  # it has ended
+    return found
+
+
+def _listeners() -> Iterator[tuple[str, str]]:
+    """(name, place) of each socket of the internet at which somebody listens."""
+    for table, is_long in (("tcp", False), ("tcp6", True)):
+        try:
+            with open(f"/proc/net/{table}", "rb") as file:  # noqa: PTH123
+                rows = file.read().decode().splitlines()[1:]
+        except OSError:
+            continue
+        for row in rows:
+            _, local, _, state, *rest = row.split()
+            if state == "0A":
+                yield f"socket:[{rest[5]}]", _spelled(local, is_long)
+
+
+def _spelled(local: str, is_long: bool) -> str:
+    address, port = local.split(":")
+    words = bytes.fromhex(address)
+    numbers = b"".join(words[n : n + 4][::-1] for n in range(0, len(words), 4))
+    if is_long:
+        return f"{'::1' if numbers == bytes(15) + bytes([1]) else '::'}:{int(port, 16)}"
+    return f"{'.'.join(map(str, numbers))}:{int(port, 16)}"
 
 
 def _lives(process: int) -> bool:

@@ -35,6 +35,7 @@ def served_answer(tape: Tape, order: Order, entry: Entry, data: Mapping[str, Any
     answer.reason = data.get("reason")
     answer.names = data.get("names") or ()
     answer.closed_early = bool(data.get("closed_early"))
+    answer.blob = lambda hash: tape.blob(hash, entry)
     return answer
 
 

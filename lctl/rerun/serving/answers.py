@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lctl.rerun.order.ordering import END, ENDED, START
+from lctl.rerun.order.moments import END, ENDED, START
 from lctl.session.border import RecordedError
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ class RecordedAnswer:
         streamed: each chunk was a delivery of its own.
         endless: the program ended the call itself: after what was recorded nothing comes any more.
         lingering: it did so when the whole answer was there.
+        end: of a recording that was cut off in it: what raises there.
+        blob: what is in the log under a hash.
     """
 
     __slots__ = (
@@ -40,9 +42,11 @@ class RecordedAnswer:
         "_make",
         "_order",
         "again",
+        "blob",
         "body",
         "closed_early",
         "encoding",
+        "end",
         "endless",
         "error",
         "headers",
@@ -92,6 +96,8 @@ class RecordedAnswer:
         self.lingering = lingering
         self.match = match
         self.again = False
+        self.end: Callable[[], RerunStopped] | None = None
+        self.blob: Callable[[str], bytes] = _no_blob
 
     def be_repeated(self) -> None:
         """It has been given once: nobody waits for it, and it is not recorded."""
@@ -179,6 +185,32 @@ class RecordedAnswer:
     def whole(self) -> list[bytes]:
         return self._make()
 
+    def left(self) -> None:
+        self._drop()
+        if self.streamed and not self.endless:
+            self._order.wait(self._last)
+
+    def part(self, number: int) -> None:
+        self._order.wait((*self._key, number))
+
+    async def part_async(self, number: int) -> None:
+        await self._order.wait_async((*self._key, number), lasting=True)
+
+    def skip(self, number: int) -> None:
+        self._order.drop((*self._key, number))
+
+    def never(self) -> None:
+        self.nothing_more()
+        self._order.never()
+
+    async def never_async(self) -> None:
+        self.nothing_more()
+        await self._order.never_async()
+
+    def nothing_more(self) -> None:
+        if self.end is not None:
+            raise self.end()
+
     async def closed_async(self) -> None:
         """Return when the response has been closed: not where the program cancelled the call meanwhile."""
         if self.lingering:
@@ -213,6 +245,10 @@ class RecordedAnswer:
         if self._chunks is None:
             self._chunks = self._make()
         return self._chunks
+
+
+def _no_blob(hash: str) -> bytes:
+    return b""
 
 
 class EndOfTape(RecordedAnswer):

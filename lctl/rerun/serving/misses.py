@@ -55,9 +55,7 @@ def of_exchange(matcher: Matcher, match: Match, request: WireRequest, policy: st
 def of_unrecorded(request: WireRequest, host: str) -> str:
     """Why traffic that is no model call was refused."""
     why = (
-        "opens a live session with a model (a WebSocket): reruns do not serve those"
-        if request.kind == "live session"
-        else "was made where the program asked that nothing be recorded"
+        "was made where the program asked that nothing be recorded"
         if request.kind == "suppressed"
         else "is no model call, and this recording holds model calls only ('lctl run' records all)"
     )
@@ -161,6 +159,11 @@ def _verdict(match: Match, what: str = "call") -> str:
 def _where(lines: list[Line]) -> Iterator[str]:
     for line in reversed(lines[-3:]):
         yield f"            at {line}" + (f":  {line.text}" if line.text else "")
+
+
+def where() -> list[str]:
+    """Lines of the program's code that run now."""
+    return list(_where(stack()))
 
 
 def _diff(matcher: Matcher, entry: Entry, asked: Canonical) -> list[str]:

@@ -12,7 +12,8 @@ from lctl.rerun.edits.repeating import Repeater, inherited_edits
 from lctl.rerun.exactness.certificate import Tally
 from lctl.rerun.guarding.halting import Halt
 from lctl.rerun.order.livelanes import LiveLanes
-from lctl.rerun.order.ordering import START, keys
+from lctl.rerun.order.moments import START
+from lctl.rerun.order.ordering import keys
 from lctl.rerun.order.sharing import Shared
 from lctl.rerun.order.turns import Turns
 from lctl.rerun.serving import misses
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from lctl.rerun.settings import Settings
     from lctl.rerun.tape.drawnids import DrawnIds
     from lctl.rerun.tape.entries import Entry
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
 
 
 class TapePlayer(ToolPlayer):
@@ -205,6 +206,8 @@ class TapePlayer(ToolPlayer):
             self.equivalent.add(entry.seq)
         answer = served_answer(self.tape, self.order, entry, data)
         answer.match = None if match.how == "exact" else match.how
+        if self.tape.log.open and self.ends:
+            answer.end = self._end_of_tape
         answer.body, answer.url = request.body, request.url  # with recorded ids, and an earlier fork's edits
         return answer
 

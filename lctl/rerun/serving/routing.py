@@ -10,16 +10,17 @@ from lctl.errors import RerunStopped
 from lctl.rerun.exactness.echo import EchoStore
 from lctl.rerun.forks.forkplayer import ForkPlayer
 from lctl.rerun.guarding import auditing
+from lctl.rerun.serving import misses
 from lctl.rerun.serving.player import TapePlayer
 from lctl.rerun.tape.counting import Numbers
 from lctl.session.border import Answer, Live, WireRequest
 from lctl.session.concurrency import queueorder
-from lctl.session.default import get_session
+from lctl.session.default import get_session, running
 from lctl.session.tooling.served import Served
 
 if TYPE_CHECKING:
     from lctl.session.concurrency.jobshares import Taken
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
     from lctl.session.concurrency.pooljobs import Ended
     from lctl.session.concurrency.queueorder import Turns
     from lctl.session.session import LCTLSession
@@ -78,7 +79,7 @@ class Router:
         return self._of(session).reads.shown()
 
     def stopped(self, text: str) -> RerunStopped:
-        return self._here().halt.stop(text)
+        return self._here().halt.stop("\n".join([text, "", *misses.where()]))
 
     def event(self, lane: Lane, number: int) -> None:
         here = self._here()
@@ -107,17 +108,17 @@ class Router:
         return self._here().again_ms(lane)
 
     def is_live(self, lane: Lane) -> bool:
-        return lane in self._here().live
+        return lane in self._of(running()).live  # of the end of a job, as below: that opens no session
 
     def has_left(self, seq: int) -> bool:
         here = self._here()
         return isinstance(here, ForkPlayer) and seq > here.fork.prefix
 
     def ended(self, lane: Lane) -> Ended | None:
-        return self._here().turns.ended(lane)
+        return self._of(running()).turns.ended(lane)
 
     def seen(self, key: str, of: str, lane: Lane) -> list[int] | None:
-        return self._here().reads.seen(key, of, lane)
+        return self._of(running()).reads.seen(key, of, lane)
 
     def queue(self, lane: Lane, number: int) -> Turns | None:
         here = self._here()

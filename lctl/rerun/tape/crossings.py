@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lctl.rerun.tape.entries import Entry, is_cancellation, is_stopped, lane_of
+from lctl.session.border import GONE, KEYS, REQUEST, SIGNAL, WEBSOCKET
 from lctl.session.concurrency import comings
 from lctl.session.tooling import receiving, signalling
 
@@ -58,8 +59,15 @@ def reported(event: dict[str, Any], data: dict[str, Any]) -> Entry:
 
 
 def waited(event: dict[str, Any], data: dict[str, Any]) -> Entry:
-    """Of a sleep, a timer, a wake, or a message of MCP."""
-    entry = Entry(str(data["source"]), lane_of(data), event["seq"], event["seq"])
+    """Of a sleep, a timer, a wake, a message of MCP, or what came from outside."""
+    source = str(data["source"])
+    # The lane of requests and keys sleeps until one comes.
+    entry = Entry(
+        "sleep" if source in (REQUEST, WEBSOCKET, GONE, SIGNAL, KEYS) else source,
+        lane_of(data),
+        event["seq"],
+        event["seq"],
+    )
     entry.cancelled = data.get("cancelled") is True
     if entry.kind == TIMER:
         entry.number = _count(data.get("value")) or 0

@@ -5,8 +5,8 @@ run` not what a library outside the known frameworks draws; another id goes into
 then (a tool call that a framework makes up, a ticket's number). A request or an event that says the
 recorded text but for such ids, each in the place of one and the same recorded id, is the recorded one.
 
-Only an id that was drawn in this run counts, whole or its first eight digits and more: an id that the
-program was given is a part of what it says.
+Only an id that was drawn in this run counts, whole or its first or last eight digits and more: an id that
+the program was given is a part of what it says.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class DrawnIds:
     def __init__(self) -> None:
         self.are_recorded = True
         self._drawn: dict[str, str] = {}  # first digits -> all
+        self._ends: dict[str, str] = {}  # last digits -> all
         self._recorded: dict[str, str] = {}  # as it was said in this run, without hyphens
         self._said: dict[str, str] = {}  # the other way round
         self._lock = threading.Lock()
@@ -77,16 +78,17 @@ class DrawnIds:
     def drew(self, digits: str) -> None:
         """An id of these digits (at least eight, hexadecimal) is one of this run's."""
         with self._lock:
-            if len(self._drawn) >= _KNOWN:
-                del self._drawn[next(iter(self._drawn))]
-            self._drawn[digits[:_SHORT]] = digits
+            for known, part in ((self._drawn, digits[:_SHORT]), (self._ends, digits[-_SHORT:])):
+                if len(known) >= _KNOWN:
+                    del known[next(iter(known))]
+                known[part] = digits
 
     # -- inside ----------------------------------------------------------------------------
 
     def _drawn_id(self, token: str) -> str | None:
         digits = token.replace("-", "")
-        whole = self._drawn.get(digits[:_SHORT])
-        return digits if whole is not None and whole.startswith(digits) else None
+        begun, ended = self._drawn.get(digits[:_SHORT], ""), self._ends.get(digits[-_SHORT:], "")
+        return digits if begun.startswith(digits) or ended.endswith(digits) else None
 
     def _keep(self, found: dict[str, str]) -> bool:
         """Each id for one recorded id, and the other way round, in all that was said so far."""

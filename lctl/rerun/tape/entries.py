@@ -19,6 +19,14 @@ class Read(NamedTuple):
     seq: int
 
 
+class Ran(NamedTuple):
+    """A cell that was run; `seq` of its event."""
+
+    name: str
+    code: str
+    seq: int
+
+
 class Entry:
     """What the tape knows of a crossing without reading its body.
 

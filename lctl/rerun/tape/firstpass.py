@@ -13,10 +13,11 @@ from lctl.errors import RerunError
 from lctl.payloads.tape import reads_of
 from lctl.rerun.order.ordering import in_order
 from lctl.rerun.tape import crossings
-from lctl.rerun.tape.entries import Entry, Read, lane_of
+from lctl.rerun.tape.entries import Entry, Ran, Read, lane_of
 from lctl.session import reported
-from lctl.session.border import LOGGED
+from lctl.session.border import CELL, GONE, KEYS, LOGGED, MCP, PROMPT, REQUEST, SIGNAL, WEBSOCKET
 from lctl.session.concurrency import pooljobs, returns
+from lctl.session.concurrency.arrivals import OUTSIDE
 
 #: What a line must hold to matter here; all other events are passed over unread.
 _TYPES = {
@@ -53,10 +54,12 @@ class FirstPass:
     Attributes:
         entries: all of them, in order of start.
         ended: the ends of pool jobs, which are no crossings.
-        lanes, reads, shown, jobs, timers, pending, outputs, inside, resumed: see `Tape`.
+        lanes, reads, shown, jobs, timers, pending, outputs, arrivals, cut_off, is_terminated, inside,
+            resumed: see `Tape`.
         messages, blobs, tools: seqs of what is referred to: by id, by hash, by the definitions' hash.
         parents: of each message.
         has_copies: messages repeat others: only the tree knows what they say.
+        cells: see `Tape`.
         kept: lines of what is served, by seq.
     """
 
@@ -70,6 +73,9 @@ class FirstPass:
         self.timers: dict[tuple[str, int], Entry] = {}
         self.pending: list[Entry] = []
         self.outputs: list[int] = []
+        self.arrivals: list[int] = []
+        self.cut_off: dict[str, tuple[int, str]] = {}
+        self.is_terminated = False
         self.inside: set[int] = set()
         self.resumed: dict[int, tuple[Entry, float]] = {}
         self.messages: dict[str, int] = {}
@@ -77,6 +83,7 @@ class FirstPass:
         self.tools: dict[str, int] = {}
         self.parents: dict[str, str | None] = {}
         self.has_copies = False
+        self.cells: list[Ran] = []
         self.kept: dict[int, bytes] = {}
         self._starts: dict[int, int] = {}  # step -> position of its next attempt
         self._answered: set[int] = set()
@@ -176,8 +183,19 @@ class FirstPass:
 
     def _ambient(self, event: dict[str, Any], seq: int, data: dict[str, Any]) -> None:
         source = data.get("source")
-        if source in ("sleep", "wake"):
+        value = data.get("value")
+        if source == GONE and isinstance(value, dict) and "error" in value:
+            self.cut_off[str(value.get("over"))] = int(value.get("sent") or 0), str(value["error"])
+            self._found.append(crossings.reported(event, data))
+        elif source in ("sleep", "wake", REQUEST, WEBSOCKET, GONE, KEYS):
+            if source in (REQUEST, WEBSOCKET, GONE, KEYS):
+                self.arrivals.append(seq)
             self._found.append(crossings.waited(event, data))
+        elif source == SIGNAL:
+            self.is_terminated = data.get("key") != "SIGINT"
+            if data.get("value"):  # clients of its WebSockets said something after it
+                self.arrivals.append(seq)
+                self._found.append(crossings.waited(event, data))
         elif source == crossings.TIMER:
             timer = crossings.waited(event, data)
             self.timers[timer.lane, timer.number] = timer
@@ -187,6 +205,8 @@ class FirstPass:
         elif source == pooljobs.SOURCE:
             self.jobs = data
             self._note_ends(event, data)
+        elif source == CELL:
+            self.cells.append(Ran(str(data.get("key")), str(data.get("value")), seq))
         else:
             self._read(event, seq, data)
 
@@ -198,7 +218,7 @@ class FirstPass:
             self._told.setdefault(lane, []).append(seq)
         for source, key, value, place in reads_of(data):
             self.reads.setdefault((lane, source), []).append(Read(key, value, place, seq))
-        if data.get("source") == "mcp":
+        if data.get("source") in (MCP, PROMPT) and "duration_ms" in data:
             self._found.append(crossings.waited(event, data))
 
     def _blob(self, event: dict[str, Any], seq: int, data: dict[str, Any]) -> None:
@@ -242,7 +262,15 @@ class FirstPass:
             row = self.lanes.setdefault((entry.lane, entry.kind), [])
             row.append(entry)
             entry.number = entry.number or len(row)
+        self._order_arrivals()
         self._resume()
+
+    def _order_arrivals(self) -> None:
+        """Threads that heard of several at once looked at the clock in one order, and wrote in this."""
+        row = self.lanes.get((OUTSIDE.path, "sleep"), [])
+        row.sort(key=lambda entry: entry.seq)
+        for number, entry in enumerate(row, 1):
+            entry.number = number
 
     def _resume(self) -> None:
         """Say when the program went on with what it got, and with what."""

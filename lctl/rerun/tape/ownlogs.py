@@ -8,7 +8,7 @@ program sees it as it was recorded in this run.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,23 @@ def known_as(chain: dict[str, Any], tape: Tape | None) -> str:
     if tape is None:
         return str(chain.get("id", ""))
     return str(tape.log.chain.get("known_as") or tape.log.id)
+
+
+def fitting(tapes: Sequence[Tape], served: Collection[Tape | None], opened: Mapping[str, str]) -> Tape | None:
+    """The tape of a session that the program opens now: of those that are left (not `served`) the first that
+    the same thread or task had opened, else the first.
+
+    Args:
+        opened: as of `lctl.session.opening.opened_in`.
+    """
+    left = [tape for tape in tapes if tape not in served]
+    for key in ("lane", "name"):
+        for tape in left:
+            before = tape.log.chain.get("opened")
+            if isinstance(before, dict) and key in before and before[key] == opened.get(key):
+                return tape
+    plain = next((tape for tape in left if not tape.log.chain.get("opened")), None)
+    return plain or next(iter(left), None)
 
 
 class OwnLines:

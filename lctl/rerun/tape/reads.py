@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.clocks.steadyclocks import SteadyClocks
 from lctl.rerun.serving import misses
-from lctl.session.border import ITEMS, LOGGED
+from lctl.session.border import ITEMS, LOGGED, PORT
 from lctl.session.concurrency import processes
 from lctl.session.concurrency.jobshares import Taken
 from lctl.session.concurrency.pooljobs import Seen
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lctl.rerun.settings import Settings
     from lctl.rerun.tape.entries import Read
     from lctl.rerun.tape.tape import Tape
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
 
 
 class Reads:
@@ -79,8 +79,8 @@ class Reads:
                 self._items[row[at].value] -= 1
                 return ((row[at].value, self._items),)
             return (row[at].value,)
-        if source == ITEMS and not row:
-            return None  # older logs have none of them
+        if (source == ITEMS and not row) or source == PORT:
+            return None  # older logs have none of them; any port will do
         if at >= len(row) and self._tape.log.open and self._settings.at is None:
             raise self._halt.at_end_of(self._tape.log)
         if self._settings.policy == "strict" and self._settings.on_miss == "stop":
@@ -137,7 +137,7 @@ class Reads:
         for (lane, source), row in self._tape.reads.items():
             left = sum(one.seq not in skipped for one in row[self._served.get((lane, source), 0) :])
             # A seed is taken from the header of each session, not asked for.
-            if left and source not in ("seed", LOGGED):
+            if left and source not in ("seed", LOGGED, PORT):
                 what = f"{left} {source} read{'' if left == 1 else 's'} of lane {lane}"
                 found.append(f"event {row[-left].seq}: {what}")
         return found

@@ -50,6 +50,24 @@ def child(tape: Tape, lane: str | None, seq: int) -> Tape | None:
     return next((one for _, path in sorted(fitting) if (one := _opened(path)) is not None), None)
 
 
+def parent(tape: Tape) -> Tape | None:
+    """The tape of the process that started that of `tape`; None if it is not to be found."""
+    link = starter(tape.log.chain) or {}
+    for path, chain in _beside(tape):
+        if link and chain.get("id") == link.get("id"):
+            return _opened(path)
+    return None
+
+
+def servers(parent: Tape) -> Iterator[Tape]:
+    """The tapes of processes that `parent`'s started and whose servers were asked something from outside."""
+    for path, chain in _beside(parent):
+        if (starter(chain) or {}).get("id") == parent.log.id:
+            made = _opened(path)
+            if made is not None and made.arrivals:
+                yield made
+
+
 def starter(chain: Mapping[str, Any]) -> dict[str, Any] | None:
     """Which chain started the process of this one, and where; the `parent` of a fork is what was forked."""
     made = chain.get("fork")

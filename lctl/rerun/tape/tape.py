@@ -21,7 +21,7 @@ from lctl.instrument.bodies import rebuild_body, rebuild_chunks
 from lctl.rerun.order.ordering import Delivery, deliveries, in_order
 from lctl.rerun.tape.crossings import inside
 from lctl.rerun.tape.firstpass import FirstPass
-from lctl.session.border import NAMED, SETTINGS, SHOWN
+from lctl.session.border import MCP, NAMED, SETTINGS, SHOWN
 from lctl.session.concurrency.queueorder import Act
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lctl.rerun.tape.entries import Entry
 
 #: Sources of reads that every recording has.
-_SAID = frozenset({"mcp", NAMED, SETTINGS, SHOWN})
+_SAID = frozenset({MCP, NAMED, SETTINGS, SHOWN})
 #: Of processes that make model calls themselves, as of mcp: every recording holds what they say.
 _SPAWN = "SPAWN"
 
@@ -47,8 +47,14 @@ class Tape:
         pending: model calls of which the log has the beginning only, in order of start.
         mark: tells the deliveries of several tapes in one process apart.
         resumed: by seq, what was recorded together with others, and when the program went on with it.
+        arrivals: seqs of the requests that came from outside to its servers, of what came over WebSockets
+            that those opened, and of how a server was ended with such open.
+        cut_off: answers of a server's threads whose clients had gone, by lane: how many pieces were sent, and
+            by which error the next failed.
+        is_terminated: the program was ended by SIGTERM, or killed.
         outputs: seqs of what the program (libraries left out) wrote to its standard streams.
         inside: seqs of what the bodies of tools recorded that a rerun serves.
+        cells: those that the program ran, where its code came in cells.
     """
 
     def __init__(self, log: Log) -> None:
@@ -61,7 +67,11 @@ class Tape:
         self.timers = found.timers if found.timers or self._keeps_timers() else None
         self.pending = found.pending
         self.outputs = found.outputs
+        self.arrivals = found.arrivals
+        self.cut_off = found.cut_off
+        self.is_terminated = found.is_terminated or self.log.tail is None
         self.inside = found.inside
+        self.cells = found.cells
         self.resumed = found.resumed
         self.entries = found.entries
         self.mark = ""
@@ -160,7 +170,7 @@ class Tape:
             )
         named = data.get("body")
         if isinstance(named, dict) and "blob" in named:
-            return self._blob(str(named["blob"]), entry)
+            return self.blob(str(named["blob"]), entry)
         try:
             return rebuild_body(data, _Lazily(self))
         except KeyError as error:
@@ -219,7 +229,12 @@ class Tape:
         found = None if seq is None else self.log.event(seq).data.get("tool_definitions")
         return found if isinstance(found, list) else None
 
-    def _blob(self, hash: str, entry: Entry) -> bytes:
+    def blob(self, hash: str, entry: Entry) -> bytes:
+        """What the log has under a hash, which an entry names.
+
+        Raises:
+            RerunError: it has none.
+        """
         import base64
 
         seq = self._blobs.get(hash)

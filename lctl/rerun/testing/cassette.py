@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from lctl.errors import RerunError, RerunStopped, UsageError
 from lctl.rerun.guarding.outsiders import Outsiders
 from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lane import Lane
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -34,6 +35,8 @@ class Cassette:
         mode: none, once, new or all, as `--lctl-record`.
         policy: of a replay: strict, or pin (an edited request gets the recorded answer).
         ambient: clock, random and environment reads of the test's own code are recorded, too.
+        shared: it is of what several tests share. Only where a model is asked there is one at all, and
+            processes that are started meanwhile are left alone.
 
     Attributes:
         recording: whether this run records (False: it replays).
@@ -41,7 +44,13 @@ class Cassette:
     """
 
     def __init__(
-        self, path: Path, mode: Mode = "once", *, policy: Policy = "strict", ambient: bool = False
+        self,
+        path: Path,
+        mode: Mode = "once",
+        *,
+        policy: Policy = "strict",
+        ambient: bool = False,
+        shared: bool = False,
     ) -> None:
         if mode not in get_args(Mode):
             raise UsageError(f"record={mode!r}: it is one of {', '.join(get_args(Mode))}")
@@ -49,6 +58,7 @@ class Cassette:
         self.mode = mode
         self.policy = policy
         self.ambient = ambient
+        self.shared = shared
         self.recording = mode == "all" or (mode != "none" and not path.exists())
         self.unused: list[str] = []
         self._stack: ExitStack | None = None
@@ -86,7 +96,7 @@ class Cassette:
 
     def turn_to(self, part: Part) -> None:
         """What comes next is another part of the test: what one asks moves nothing in the others."""
-        lanes.enter(lanes.Lane(_PARTS[part]))  # undone at the end: a fixture's context may be the test's
+        lanes.enter(Lane(_PARTS[part]))  # undone at the end: a fixture's context may be the test's
 
     def check(self) -> None:
         """Raises RerunStopped where the test swallowed the one it got, or a process it started got one."""
@@ -119,7 +129,10 @@ class Cassette:
     def _conclude(self) -> None:
         self.check()
         if self._block is None:
-            self._part.replace(self.path)
+            if self.shared and not self._asked():
+                self.path.unlink(missing_ok=True)
+            else:
+                self._part.replace(self.path)
             return
         certificate = self._block.certificate
         self.unused = [f"{self.path}: {one}" for one in certificate.unused]
@@ -127,6 +140,16 @@ class Cassette:
             raise RerunStopped(certificate.stopped)
         if certificate.live:
             self._extend()
+
+    def _asked(self) -> bool:
+        """Whether what was recorded asks a model."""
+        from lctl.codec import open_log
+        from lctl.state.model import MODEL_KINDS
+
+        return any(
+            event.type == "step_start" and event.data.get("kind") in MODEL_KINDS
+            for event in open_log(self._part).events()
+        )
 
     def _record(self, stack: ExitStack) -> None:
         """What the test calls goes into a log beside the cassette."""
@@ -174,8 +197,9 @@ class Cassette:
     def _open(self, stack: ExitStack) -> None:
         from lctl.session import LCTLSession, default
 
-        stack.callback(lanes.leave, lanes.enter(lanes.Lane(_PARTS["set-up"])))
-        stack.callback(self._outsiders.enter(self._leave_to_parent))
+        stack.callback(lanes.leave, lanes.enter(Lane(_PARTS["set-up"])))
+        if not self.shared:
+            stack.callback(self._outsiders.enter(self._leave_to_parent))
         if self.ambient:
             from lctl.instrument import ambient
 

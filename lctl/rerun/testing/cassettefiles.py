@@ -1,4 +1,4 @@
-"""Where the cassette of a test is."""
+"""Where the cassette of a test is, and that of a fixture which tests share."""
 
 from __future__ import annotations
 
@@ -39,10 +39,29 @@ def place(test: Test, folder: str, given: str | None) -> Path:
     if given is not None:
         suffix = _safe(bracket + parameters) if bracket else ""
         return _beside(test.file.parent / given, suffix)
-    where = test.file.parent / folder
-    if Path(folder).is_absolute() or ".." in Path(folder).parts:  # files of several folders share it
-        where /= os.path.relpath(test.file.parent, test.root).replace("..", "_")
+    where = _folder(test.file.parent, folder, test.root)
     return _normal(where / test.file.stem / f"{_safe('.'.join((*test.classes, test.name)))}{_SUFFIX}")
+
+
+def shared_place(where: Path, classes: Sequence[str], name: str, folder: str, root: Path) -> Path:
+    """That of a fixture which tests share: `fixture.<name>` beside the cassettes of these tests.
+
+    Args:
+        where: the file that the tests are in, or the folder of the files.
+        classes: the tests are in, outermost first.
+    """
+    named = f"{_safe('.'.join((*classes, 'fixture', name)))}{_SUFFIX}"
+    if where.is_dir():
+        return _normal(_folder(where, folder, root) / named)
+    return _normal(_folder(where.parent, folder, root) / where.stem / named)
+
+
+def _folder(beside: Path, folder: str, root: Path) -> Path:
+    """Of the unnamed cassettes of the files in `beside`."""
+    where = beside / folder
+    if Path(folder).is_absolute() or ".." in Path(folder).parts:  # files of several folders share it
+        where /= os.path.relpath(beside, root).replace("..", "_")
+    return where
 
 
 def older_place(test: Test, folder: str, given: str | None) -> Path:

@@ -17,6 +17,8 @@ import pytest
 
 from lctl.rerun.testing import cassettefiles
 from lctl.rerun.testing.cassettefiles import older_place
+from lctl.rerun.testing.shared import Shared
+from lctl.rerun.testing.telling import told
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,12 +31,13 @@ _MODES = {
     "new": "replay what is in the cassette, make and add what is missing",
     "all": "record anew",
 }
-_ADVICE = "record the test anew with --lctl-record=all, or add what is missing with --lctl-record=new"
 _unused = pytest.StashKey[list[str]]()
 _recorded = pytest.StashKey[dict[str, str]]()
 _first = pytest.StashKey[dict[str, str]]()
 _passed = pytest.StashKey[bool]()
 _said = pytest.StashKey[str]()
+_shared = pytest.StashKey[Shared]()
+_running = pytest.StashKey[set[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
@@ -68,6 +71,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_unused] = []
     config.stash[_recorded] = {}
     config.stash[_first] = {}
+    config.stash[_shared] = Shared()
+    config.stash[_running] = set()
 
 
 @pytest.fixture
@@ -83,12 +88,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
     for item in items:
         if _asks(item):
             config.stash[_first].setdefault(str(older_place(*_named(item))), item.nodeid)
+    config.stash[_shared].learn(filter(_asks, items))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Generator[None, Any, Any]:
-    """What is made anew for each test is a part of it; what tests share is not."""
-    item = request.node
+    """What is made anew for each test is a part of it; what tests share has cassettes of its own."""
+    item, config = request.node, request.config
+    if fixturedef.scope != "function" and not config.stash[_running]:
+        return (
+            yield from config.stash[_shared].set_up(
+                fixturedef,
+                request,
+                _mode(config),
+                str(config.getini("lctl_cassettes")),
+                config.stash[_unused],
+            )
+        )
     if fixturedef.scope != "function" or not isinstance(item, pytest.Item) or not _asks(item):
         return (yield)
     try:
@@ -139,6 +155,7 @@ def _begun(item: pytest.Item) -> Cassette:
     if not cassette.is_running:
         item.stash[_passed], item.stash[_said] = False, ""
         cassette.begin()
+        item.config.stash[_running].add(item.nodeid)
         item.addfinalizer(lambda: _end(item, cassette))
     return cassette
 
@@ -147,31 +164,21 @@ def _end(item: pytest.Item, cassette: Cassette) -> None:
     try:
         cassette.end(passed=item.stash[_passed])
     finally:
+        item.config.stash[_running].discard(item.nodeid)
         item.config.stash[_unused] += cassette.unused
 
 
 @contextmanager
 def _told(item: pytest.Item, *, tearing_down: bool = False) -> Iterator[None]:
     """What a cassette has to say, without a traceback of ours."""
-    from lctl.errors import LctlError, RerunStopped
 
-    try:
+    def is_known(said: str) -> bool:
+        before = item.stash.get(_said, "")
+        item.stash[_said] = said
+        return tearing_down and said == before  # a stopped replay refuses what tears the test down, too
+
+    with told(lambda: _cassette_of(item).path, is_known):
         yield
-        return
-    except RerunStopped as error:
-        said = f"{_cassette_of(item).path}\n{_without_options(str(error))}\n\n  {_ADVICE}"
-    except LctlError as error:
-        said = str(error)
-    if tearing_down and item.stash.get(_said, "") == said:
-        return  # a stopped replay refuses what tears the test down, too
-    item.stash[_said] = said
-    raise pytest.fail.Exception(said, pytrace=False) from None
-
-
-def _without_options(text: str) -> str:
-    """Without the last paragraph, which names options of `lctl rerun`."""
-    body, _, last = text.rpartition("\n\n")
-    return body if last.lstrip().startswith("--") else text
 
 
 def _cassette_of(item: Any) -> Cassette:
@@ -183,11 +190,7 @@ def _cassette_of(item: Any) -> Cassette:
 
         mark = item.get_closest_marker("lctl")
         given = dict(mark.kwargs) if mark else {}
-        mode: Any = (
-            given.pop("record", None)
-            or item.config.getoption("--lctl-record")
-            or str(item.config.getini("lctl_record"))
-        )
+        mode: Any = given.pop("record", None) or _mode(item.config)
         test, folder, path = _named(item)
         given.pop("path", None)
         place, older = cassettefiles.place(test, folder, path), older_place(test, folder, path)
@@ -201,6 +204,10 @@ def _cassette_of(item: Any) -> Cassette:
         _claim(item, str(place))
         item.__dict__["_lctl_cassette"] = found
     return found
+
+
+def _mode(config: pytest.Config) -> str:
+    return config.getoption("--lctl-record") or str(config.getini("lctl_record"))
 
 
 def _named(item: pytest.Item) -> tuple[cassettefiles.Test, str, str | None]:

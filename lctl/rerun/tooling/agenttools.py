@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lctl.rerun.serving.matching import Matcher
     from lctl.rerun.tape.drawnids import DrawnIds
     from lctl.rerun.tape.tape import Tape
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
     from lctl.session.tooling.toolcalls import ToolCall
 
 

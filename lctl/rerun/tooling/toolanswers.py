@@ -11,7 +11,7 @@ from lctl.errors import RerunStopped
 from lctl.rerun.tooling.toolpolicy import stand_in
 from lctl.session import border
 from lctl.session.border import Answer, Live, WireRequest
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 from lctl.session.tooling import toolresults
 from lctl.session.tooling.callids import with_id_of
 from lctl.session.tooling.served import Outcome, Served

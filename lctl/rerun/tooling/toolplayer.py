@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lctl.rerun.order.ordering import RESUMED, keys
+from lctl.rerun.order.moments import RESUMED
+from lctl.rerun.order.ordering import keys
 from lctl.rerun.serving import misses
 from lctl.rerun.tooling.tools import equal_call, made_up_id, served
 from lctl.session.tooling.served import Rewritten, Served
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from lctl.rerun.tape.skippedbodies import SkippedBodies
     from lctl.rerun.tape.tape import Tape
     from lctl.rerun.tooling.agenttools import AgentTools
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
     from lctl.session.tooling.toolcalls import ToolCall
 
 

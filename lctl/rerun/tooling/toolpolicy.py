@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from lctl.errors import UsageError
+from lctl.instrument.ambient import terminals
 
 Choice = Literal["live", "recorded", "dry-run", "ask"]
 CHOICES: tuple[Choice, ...] = get_args(Choice)
@@ -63,7 +63,7 @@ class ToolPolicy(NamedTuple):
 
 def is_terminal() -> bool:
     """Whether somebody sits there who can be asked."""
-    return bool(sys.stdin is not None and sys.stdin.isatty())
+    return terminals.is_really(0)
 
 
 def approved(tool: str, input: Any, approvals: dict[str, bool]) -> bool:

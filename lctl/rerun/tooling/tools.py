@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from lctl.guard import guard
-from lctl.rerun.order.ordering import END, START
+from lctl.rerun.order.moments import END, START
 from lctl.session.faithful import Unfaithful
 from lctl.session.tooling import receiving, toolresults, wrote
 from lctl.session.tooling.callids import with_id_of

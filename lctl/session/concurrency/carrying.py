@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from lctl.session.concurrency import lanes, pooljobs, turns
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 from lctl.session.runs import context, told
 from lctl.session.runs.told import Told
 from lctl.session.runs.wrappedruns import step_aside

@@ -13,7 +13,7 @@ from typing import Any
 
 from lctl.guard import guard
 from lctl.session.concurrency import lanes, spawning
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 from lctl.session.runs import context, told
 from lctl.session.runs.told import Told
 

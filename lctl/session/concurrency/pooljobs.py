@@ -18,7 +18,7 @@ from weakref import ReferenceType, WeakSet, ref
 
 from lctl.session import border
 from lctl.session.concurrency import queueorder, turns
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 from lctl.session.concurrency.underway import Moment
 
 if TYPE_CHECKING:

@@ -20,14 +20,16 @@ from typing import TYPE_CHECKING, Any
 from lctl.clock import monotonic
 from lctl.guard import guard
 from lctl.session import naming
-from lctl.session.concurrency import forkserving, lanes, spawning, workers
+from lctl.session.concurrency import forkserving, hardexits, lanes, spawning, workers
 
 if TYPE_CHECKING:
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
     from lctl.session.session import LCTLSession
 
 VARIABLE = "LCTL_PARENT"
-_LINK = re.compile(r"(.+?):(\d+)(?::([\d.~a-f/t]*\.[\d.~a-f/t]*))?", re.DOTALL)
+#: In the environment of what `lctl run` records, and of a rerun.
+_OURS = ("LCTL_RUN", "LCTL_RERUN")
+_LINK = re.compile(r"(.+?):(\d+)(?::([\d.~a-f/st]*\.[\d.~a-f/st]*))?", re.DOTALL)
 
 #: Seconds a fork waits for what other threads hold.
 _PATIENCE = 0.5
@@ -90,6 +92,16 @@ def parent() -> dict[str, Any] | None:
         above: dict[str, Any] = {"id": _told[-1][0].log_id, "seq": _told[-1][0].last_seq}
         return above if born is None else {**above, "lane": born}
     return _parsed(os.environ.get(VARIABLE, "")) or None
+
+
+def around(session: LCTLSession | None) -> dict[str, Any] | None:
+    """As `parent`, of a session that is opened within `session`: others may be open in threads and tasks
+    beside it."""
+    if not _told or born is not None:
+        return parent()
+    if session is not None:
+        return {"id": session.log_id, "seq": session.last_seq}
+    return _parsed(_told[0][1][VARIABLE]) or None
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -228,9 +240,16 @@ def _with_newest(session: LCTLSession, lane: Lane, kwargs: dict[str, Any]) -> di
     """The arguments, with the newest seq also in an `env` that is a copy of an older environment."""
     os.environ[VARIABLE] = f"{session.log_id}:{session.last_seq}:{lane.path}"
     env = kwargs.get("env")
-    if env is not None and _parsed(str(env.get(VARIABLE))).get("id") == session.log_id:
-        kwargs = {**kwargs, "env": {**env, VARIABLE: os.environ[VARIABLE]}}
-    return kwargs
+    if env is None:
+        return kwargs
+    newest = {VARIABLE: os.environ[VARIABLE]}
+    if (
+        any(name in env for name in _OURS) and env.get(VARIABLE, "") == _told[-1][1][VARIABLE]
+    ):  # a copy from before the session
+        newest[naming.FOLDER] = os.environ[naming.FOLDER]
+    elif _parsed(str(env.get(VARIABLE))).get("id") != session.log_id:
+        return kwargs
+    return {**kwargs, "env": {**env, **newest}}
 
 
 #: What starts a process: module, class, method. A spawned multiprocessing child starts by no Popen.
@@ -244,8 +263,10 @@ _closing_in: set[tuple[int, Callable[[], None]]] = set()
 
 
 def close_at_end_of_child(close: Callable[[], None]) -> None:
-    """Call it, once, at the end of this process if that is a child which multiprocessing forked, itself or by
-    its fork server: those leave by `os._exit`, without exit functions, but run these finalizers first."""
+    """Call it, once, at the end of this process if that is a forked one: those leave by `os._exit`, without
+    exit functions. Children of multiprocessing, of its fork server too, run these finalizers first."""
+    if forks:
+        hardexits.close_before(close)
     util: Any = sys.modules.get("multiprocessing.util")
     process: Any = sys.modules.get("multiprocessing.process")
     is_child = process is not None and process.parent_process() is not None

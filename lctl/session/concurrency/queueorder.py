@@ -16,7 +16,8 @@ from types import FrameType
 from typing import Any, NamedTuple, Protocol
 
 from lctl.session.concurrency import lanes, turns
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
+from lctl.session.ownpackages import installed_as
 
 #: Where a queue has its `Order`.
 ORDER = "_lctl_order"
@@ -32,8 +33,6 @@ ROOM = 200_000
 #: So often, and more than once a millisecond, is only looked at by who asks without a pause: how often says
 #: nothing then, and all that would be kept of it is much.
 _LOOKS = 2_000
-#: Installed, or of the standard library: as in a file's path.
-_INSTALLED = ("site-packages", "dist-packages")
 #: Of the standard library: act for whoever called them, or was started by them.
 _BETWEEN = frozenset({"asyncio", "concurrent", "contextlib", "functools", "queue", "threading"})
 _OURS = ("lctl.session.", "lctl.instrument.", "lctl.rerun.")
@@ -245,4 +244,4 @@ def _is_own(file: str, name: str) -> bool:
         return False
     if file[:1] == "<":  # made of text, as a dataclass's `__init__`
         file = getattr(sys.modules.get(name), "__file__", None) or file
-    return not any(folder in file for folder in _INSTALLED)
+    return installed_as(file) is None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.guard import guard
 from lctl.session import border
 from lctl.session.concurrency import lanes, signals
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 from lctl.session.concurrency.queueorder import EMPTY, FULL, GET, KIND, LOOK, ORDER, PUT, Order, is_programs
 
 if TYPE_CHECKING:

@@ -24,7 +24,8 @@ import sys
 from types import CodeType, FrameType
 
 from lctl.session.concurrency import collector, tellers
-from lctl.session.concurrency.lanes import Lane, current
+from lctl.session.concurrency.lane import Drawing, Lane
+from lctl.session.concurrency.lanes import current
 from lctl.session.runs.silence import REPORTED, silenced
 
 #: What starts things on behalf of its caller: passed over when looking for who did it.
@@ -95,8 +96,11 @@ _PASSAGES = {
 }
 #: Modules that start threads to have them at hand.
 _POOLS = frozenset({"anyio", "asyncio", "concurrent", "multiprocessing", "trio"})
+#: Packages that draw on the terminal from threads of their own: as often as time allows.
+_SCREENS = frozenset({"alive_progress", "click_spinner", "enlighten", "halo", "rich", "tqdm", "yaspin"})
 #: Modules that do so.
 _TRANSPORTS = (
+    "lctl.interrupts",
     "lctl.record.",
     "lctl.stores.",
     "mcp.client.sse",
@@ -162,7 +166,10 @@ def child_thread() -> Lane:
         caller = caller.f_back
     if caller is not None and _top(caller) in _POOLS:
         return current().aside()
-    return child()
+    lane = child()
+    if caller is not None and type(lane) is Lane and _top(caller) in _SCREENS:
+        lane.__class__ = Drawing
+    return lane
 
 
 def _name(frame: FrameType) -> str:

@@ -14,7 +14,7 @@ from contextvars import Context
 from typing import Any
 
 from lctl.session.concurrency import lanes, ordered, poolwaits, spawning, taskwaits, turns
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 
 #: Coroutines of a loop's own end.
 _ENDINGS = frozenset({"shutdown_asyncgens", "shutdown_default_executor"})

@@ -14,7 +14,7 @@ from typing import Any
 
 from lctl.guard import guard
 from lctl.session.concurrency import carrying, pooljobs, spawning, workers
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 
 MODULE = "multiprocessing.pool"
 #: Where the result of a call has its `_Call`.

@@ -16,9 +16,13 @@ from typing import Any
 from lctl.guard import guard
 from lctl.session import ownports
 from lctl.session.concurrency import (
+    departures,
     eventwaits,
+    failedrequests,
     greenlets,
     lanes,
+    ownprotocols,
+    ownrequests,
     pooljobs,
     processes,
     queueorder,
@@ -46,6 +50,8 @@ _JOB = "_lctl_job"
 
 #: Modules that start work; `reach` is to be called when one of them has been imported.
 MODULES = (
+    "aiohttp.web_protocol",
+    "aiohttp.web_runner",
     "anyio._backends._asyncio",
     "asyncio",
     "concurrent.futures",
@@ -69,6 +75,7 @@ def install() -> None:
         _users += 1
         if _users == 1:
             _replace(threading.Thread, "start", _start)
+            ownports.at_first = reach
         _reach()
 
 
@@ -238,6 +245,10 @@ def _reach() -> None:
         *threadpools.HOOKS,
         *workers.HOOKS,
         *ownports.HOOKS,
+        *ownrequests.HOOKS,
+        *ownprotocols.HOOKS,
+        *departures.HOOKS,
+        *(ownrequests.HOOKS_OF_SERVERS + failedrequests.HOOKS_OF_SERVERS if ownports.are_any() else ()),
     ]
     for module, place, name, wrapper in wanted:
         loaded = sys.modules.get(module)

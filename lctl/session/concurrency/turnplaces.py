@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from lctl.session.concurrency import lanes, turns
+from lctl.session.concurrency.lane import Lane
 
 
 def behind(under_way: Callable[[], Collection[str]]) -> int | None:
@@ -54,7 +55,7 @@ def index(ready: Any, many: int, busy: Container[str]) -> int:
 def lane_of(handle: Any) -> str:
     """The path of the lane that a callback runs in; empty where it says none."""
     try:
-        lane: lanes.Lane = handle._context.get(lanes.variable, lanes.MAIN)
+        lane: Lane = handle._context.get(lanes.variable, lanes.MAIN)
         return lane.path
     except Exception:  # whatever somebody handed to the loop
         return ""

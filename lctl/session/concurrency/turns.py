@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lctl.session.concurrency.lanes import Lane
+    from lctl.session.concurrency.lane import Lane
 
 #: In place of a number of turns that is not known. (Older logs have it for more, too.)
 FAR = 99
@@ -54,6 +54,9 @@ crossed: dict[int, Lane] = {}
 
 #: Called with its lane where a pool job is handed in.
 on_submit: list[Callable[[Lane], object]] = []
+
+#: Called where a server reads what a rerun sends it in the place of somebody outside.
+on_arrival: list[Callable[[], object]] = []
 
 #: Called with its lane, in a thread that begins a job.
 on_job: list[Callable[[Lane], object]] = []
@@ -162,6 +165,13 @@ def submitted(lane: Lane) -> None:
     """A pool job is handed in by this thread, and will run in `lane`."""
     for told in on_submit:
         told(lane)
+
+
+def arrived() -> None:
+    """What came from outside is read in this thread. From there on turns of its loop are counted."""
+    since()
+    for told in on_arrival:
+        told()
 
 
 @contextmanager

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right, insort
+from collections.abc import Callable, Iterable
+from math import inf
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -58,16 +60,21 @@ class UnderWay:
 
     Attributes:
         is_real: its moments are readings of `time.monotonic_ns`.
+        aside: how many events it was told of, by lane, of those of what libraries do for themselves.
     """
 
-    __slots__ = ("__weakref__", "_followed", "_now", "_open", "is_real", "origin_ns")
+    __slots__ = ("__weakref__", "_followed", "_leads", "_now", "_open", "aside", "is_real", "origin_ns")
 
     def __init__(self, clock: Clock) -> None:
         self._now = clock.monotonic_ns
         self.is_real = self._now is monotonic_ns
         self.origin_ns = clock.monotonic_ns()
         self._open: dict[Moment, None] = {}
+        self.aside: dict[str, int] = {}
         self._followed: Callable[[], float] | None = None
+        # (reading, ns): from it on what is followed was so far ahead of the clock. No lock: the handler of a
+        # signal may come to `reading` while its thread is in it.
+        self._leads: list[tuple[int, int]] = []
         _known.append(ref(self, _known.remove))
 
     def go_on(self, chain_id: str, found: bool) -> None:
@@ -113,34 +120,57 @@ class UnderWay:
 
     def ms(self, ns: int) -> float:
         """A reading of the clock, in milliseconds from the beginning of the recording."""
-        return (ns - self.origin_ns) // 1000 / 1000
+        return (self._counted(ns) - self.origin_ns) // 1000 / 1000
+
+    def between(self, began_ns: int, ended_ns: int) -> float:
+        """Milliseconds from one reading of the clock to a later one."""
+        return (self._counted(ended_ns) - self._counted(began_ns)) // 1000 / 1000
+
+    def times(self, began_ns: int, readings: Iterable[int]) -> list[float]:
+        """As `between`, of many."""
+        if not self._leads:
+            return [(ns - began_ns) // 1000 / 1000 for ns in readings]
+        began = self._counted(began_ns)
+        return [(self._counted(ns) - began) // 1000 / 1000 for ns in readings]
+
+    def _counted(self, ns: int) -> int:
+        leads = self._leads
+        known = bisect_right(leads, (ns, inf)) if leads else 0
+        return ns + leads[known - 1][1] if known else ns
 
     def reading(self) -> int:
-        """The clock, for something that begins now."""
+        """The clock, for something that begins or ends now."""
         ns = self._now()
-        if self._followed is not None:  # and later also where both are rounded to microseconds
-            self.origin_ns = min(self.origin_ns, ns - round(self._followed() * 1e6) - 1000)
+        if self._followed is not None:
+            self.keep_behind(ns)
         return ns
 
+    def keep_behind(self, ns: int) -> None:
+        """What was read off the clock just now is behind what is followed, if anything is."""
+        if self._followed is None:
+            return
+        # also where both are rounded to microseconds later
+        ahead = self.origin_ns + round(self._followed() * 1e6) + 1000 - ns
+        if ahead > (self._leads[-1][1] if self._leads else 0):
+            insort(self._leads, (ns, ahead))
+
     def follow(self, moment: Callable[[], float]) -> None:
-        """What begins from now on is behind `moment` (ms from the beginning): so long the recording had taken
-        to come there, and a tape goes by faster."""
+        """What happens from now on is behind `moment` (ms from the beginning): so long the recording had
+        taken to come there, and a tape goes by faster. What has happened stays where it was."""
         self._followed = moment
         self.reading()
 
     def since(self, moment: Moment) -> float:
         """Milliseconds from the beginning of a call until now."""
-        return (self._now() - moment.ns) // 1000 / 1000
-
-    def end_of(self, moment: Moment, duration_ms: float) -> int:
-        """The reading of the clock at the end of a call that took so long."""
-        return moment.ns + round(duration_ms * 1e6)
+        return self.between(moment.ns, self.reading())
 
     def fields(self, moment: Moment, always: bool) -> dict[str, Any]:
         """`lane` and `at` of its event; none where file order says it all, unless `always`."""
         made: dict[str, Any] = {}
         if moment.lane != "0":
             made["lane"] = moment.lane
+            if moment.lane.endswith(".0"):
+                self.aside[moment.lane] = self.aside.get(moment.lane, 0) + 1
         elif moment.alone and not always:
             return made
         made["at"] = self.ms(moment.ns)

@@ -14,6 +14,7 @@ from typing import Any
 from lctl.session.faithful.classes import checked_name, find
 from lctl.session.faithful.coding import Decoder, Encoder
 from lctl.session.faithful.tables import DECODERS, SHAPES, Note, Unfaithful
+from lctl.session.ownpackages import installed_as
 
 #: Of a pydantic model beside `__dict__`: of version 2, then of version 1.
 _PRIVATE = "__pydantic_private__"
@@ -92,8 +93,8 @@ def is_programs_module(module: str) -> bool:
         return True
     if module.partition(".")[0] in (*sys.stdlib_module_names, "lctl", "lctl_integrations"):
         return False
-    file = getattr(sys.modules.get(module), "__file__", None) or "site-packages"
-    return "site-packages" not in file and "dist-packages" not in file
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file is not None and installed_as(file) is None
 
 
 # -- attributes ------------------------------------------------------------------------------

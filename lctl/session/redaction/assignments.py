@@ -22,7 +22,7 @@ _LOGIN = re.compile(
 
 
 def normal(name: str) -> str:
-    """A name as `forms` lists it."""
+    """A name as `names` lists it."""
     return name.lower().translate(_SEPARATORS)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import orjson
 
-from lctl.session.redaction.forms import ENVIRONMENT, ENVIRONMENT_PLACE
+from lctl.session.redaction.names import ENVIRONMENT, ENVIRONMENT_PLACE
 from lctl.session.redaction.search import written_forms
 
 _MIN_VALUE = 8

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode, b64encode
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 #: A text (written in UTF-8), `{"base64": ...}`, or `{"utf-16-le": text}`.
@@ -12,6 +14,9 @@ Piece: TypeAlias = str | dict[str, str]
 # begins a run of eight; a name with its secret is longer.
 _RUNS = bytes(97 if 32 <= n < 127 or n in b"\t\n\r" else 32 for n in range(256))
 _RUN = b"a" * 8
+_SPACE = re.compile(rb"\s")
+#: Bytes of the shortest secret that is known by itself, and of one text that are looked through for such.
+_WORD, _LOOKED_AT = 16, 4096
 _WIDE = ("utf-16-le", "utf-16-be")
 
 
@@ -25,6 +30,31 @@ def pieces_of(value: bytes) -> list[Piece]:
 
 def bytes_of(pieces: list[Any]) -> bytes:
     return b"".join(map(_bytes_of, pieces))
+
+
+def fitted(clean: bytes, whole: bytes) -> bytes:
+    """`clean` in as many bytes as `whole`, which it was before its secrets were taken out of it; that itself
+    if there were none."""
+    if clean == whole:
+        return whole
+    begin = _alike(clean, whole)
+    end = _alike(clean[begin:][::-1], whole[begin:][::-1])
+    room = len(whole) - begin - end
+    return whole[:begin] + clean[begin : len(clean) - end][:room].ljust(room, b"*") + whole[begin + room :]
+
+
+def _alike(one: bytes, other: bytes) -> int:
+    """With how many bytes both begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def delimited(text: bytes) -> Iterator[tuple[int, int]]:
+    """Where words may be of which a byte before them says the length (protobuf), as if it were text."""
+    for begin, size in enumerate(text[:_LOOKED_AT], 1):
+        end = begin + size
+        if end <= len(text) and size >= _WORD and not _SPACE.search(text, begin, end):
+            yield begin, end
 
 
 def _wide(value: bytes) -> list[Piece]:

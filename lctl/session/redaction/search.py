@@ -11,15 +11,15 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from lctl.session.redaction import forms
-from lctl.session.redaction.suspicion import has_key
+from lctl.session.redaction import formats, names
+from lctl.session.redaction.signs import has_key
 
 #: A kind and its pattern.
 Form: TypeAlias = tuple[str, re.Pattern[str]]
 
 #: One of these is in every name under which a secret is kept, in lower case.
 _NAMES = ("pass", "pwd", "secret", "token", "authorization", "cookie", "key")
-#: And with one of these each name that `forms.NAME` finds begins.
+#: And with one of these each name that `names.NAME` finds begins.
 _FIRST = "acempst"
 
 
@@ -48,35 +48,37 @@ class Forms:
     """Each is compiled when the first text comes that may hold it; all of them together take 80 ms."""
 
     #: In any case. The other is three times as fast, twice that where most letters are known to begin none.
-    _name: re.Pattern[str] = _compiled(f"(?i){forms.NAME}")
-    _lower_name: re.Pattern[str] = _compiled(f"(?=[{_FIRST}]){forms.NAME}")
-    value: re.Pattern[str] = _compiled(forms.VALUE)
-    cookies: re.Pattern[str] = _compiled(forms.COOKIES)
-    cookie: re.Pattern[str] = _compiled(forms.COOKIE)
-    form_field: re.Pattern[str] = _compiled(forms.FORM_FIELD)
-    element: re.Pattern[str] = _compiled(forms.ELEMENT)
-    attributes: re.Pattern[str] = _compiled(forms.ATTRIBUTES)
-    row: re.Pattern[str] = _compiled(forms.ROW)
-    no_secret: re.Pattern[str] = _compiled(forms.NO_SECRET)
-    placeholder: re.Pattern[str] = _compiled(forms.PLACEHOLDER)
+    _name: re.Pattern[str] = _compiled(f"(?i){names.NAME}")
+    _lower_name: re.Pattern[str] = _compiled(f"(?=[{_FIRST}]){names.NAME}")
+    value: re.Pattern[str] = _compiled(names.VALUE)
+    cookies: re.Pattern[str] = _compiled(names.COOKIES)
+    cookie: re.Pattern[str] = _compiled(names.COOKIE)
+    form_field: re.Pattern[str] = _compiled(names.FORM_FIELD)
+    element: re.Pattern[str] = _compiled(names.ELEMENT)
+    attributes: re.Pattern[str] = _compiled(names.ATTRIBUTES)
+    row: re.Pattern[str] = _compiled(names.ROW)
+    no_secret: re.Pattern[str] = _compiled(names.NO_SECRET)
+    placeholder: re.Pattern[str] = _compiled(names.PLACEHOLDER)
 
     def __init__(self) -> None:
         self._formats: dict[int, Form] = {}
-        kinds = [kind for kind, _ in forms.FORMATS]
-        self._signs = [(n, sign) for n, kind in enumerate(kinds) for sign in forms.WITHOUT_RUN.get(kind, ())]
-        self._in_runs = [n for n, kind in enumerate(kinds) if kind not in forms.WITHOUT_RUN]
+        kinds = [kind for kind, _ in formats.FORMATS]
+        self._signs = [
+            (n, sign) for n, kind in enumerate(kinds) for sign in formats.WITHOUT_RUN.get(kind, ())
+        ]
+        self._in_runs = [n for n, kind in enumerate(kinds) if kind not in formats.WITHOUT_RUN]
 
     def _format(self, n: int) -> Form:
         found = self._formats.get(n)
         if found is None:
-            kind, form = forms.FORMATS[n]
+            kind, form = formats.FORMATS[n]
             found = self._formats[n] = (kind, re.compile(form))
         return found
 
     @property
     def formats(self) -> Sequence[Form]:
         """All, in their order."""
-        return [self._format(n) for n in range(len(forms.FORMATS))]
+        return [self._format(n) for n in range(len(formats.FORMATS))]
 
     @staticmethod
     def folded(text: str) -> str:

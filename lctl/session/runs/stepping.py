@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from lctl.clock import Clock
 from lctl.interrupts import is_stop
@@ -14,6 +14,7 @@ from lctl.session.runs.leaving import Leaving
 from lctl.session.runs.steps import StepScope, mark_of, outcome_of, was_left, was_reported
 
 if TYPE_CHECKING:
+    from lctl.session.crashes import Ends
     from lctl.session.session import LCTLSession
 
 _raw = context.raw
@@ -248,21 +249,21 @@ class Stepping:
             frame = above
 
     def fail(
-        self, error: BaseException, ends: Literal["program", "session", "thread"], top: Frame | None = None
+        self, error: BaseException, ends: Ends, top: Frame | None = None, request: str | None = None
     ) -> None:
-        """The program, this session's block (whose frame is `top`) or a thread (started there) ends with
-        `error`: an `error` event says so, unless one of the steps below has. Of what is no failure, Ctrl-C
-        alone is told: without it the run would look as if it had got to its end."""
+        """The program, this session's block (whose frame is `top`), a thread (started there) or the answer to
+        a request ends with `error`: an `error` event says so, unless one of the steps below has. Of what is
+        no failure, Ctrl-C alone is told: without it the run would look as if it had got to its end."""
         top = top or self._root
         stopped = isinstance(error, KeyboardInterrupt)
         is_told = stopped or outcome_of(error) == "error"
-        if is_told and ends != "thread":
+        if is_told and ends in ("program", "session"):
             self._ended_as = "interrupted" if stopped else "error"
         if is_told and not was_reported(error, top.failed):
             from lctl.session import crashes  # here: most programs end well
 
             step = top.step if top.open else None
-            self._record("error", top.agent, crashes.data_of(error, ends), step)
+            self._record("error", top.agent, crashes.data_of(error, ends, request), step)
 
     def _step_to_end(self, agent: str | None, step: int | None) -> Frame | None:
         if step is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from lctl.guard import guard
 from lctl.session.concurrency import lanes
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 from lctl.session.runs import context
 from lctl.session.tooling.served import Rewritten, Served
 

@@ -8,7 +8,7 @@ from typing import Any
 from lctl.guard import guard
 from lctl.session import jsonable
 from lctl.session.concurrency.comings import Coming
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 from lctl.session.faithful import Given
 from lctl.session.tooling.toolcalls import Failure, Pause, ToolCall
 from lctl.session.tooling.toolevents import ranges

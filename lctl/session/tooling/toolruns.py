@@ -15,7 +15,7 @@ from lctl.record.recorder import Draft
 from lctl.session import border, hooks, jsonable, reported
 from lctl.session.concurrency import lanes, turns
 from lctl.session.concurrency.comings import Coming
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 from lctl.session.default import get_session
 from lctl.session.faithful import Given
 from lctl.session.faithful.owners import owner_of
@@ -240,7 +240,8 @@ class ToolRun(Run):
         if self.lane is not None and session.body_ended is not None:
             with guard("what a tool's body has read"):
                 session.body_ended(self.lane)
-        more = self._about(session)
+        ended_ns = session.under_way.reading()
+        more = self._about(session, ended_ns)
         seen = session.changes
 
         def draft(result: Mapping[str, Any]) -> Draft:
@@ -255,7 +256,6 @@ class ToolRun(Run):
         if served is not None and served.events:
             session.emit_many(with_body(session, served.events, draft(result), served.placed))
             return
-        ended_ns = session.under_way.end_of(self._moment, more["duration_ms"])
         returning = session.returns.begin(ended_ns=ended_ns)
         if served is not None and served.placed:
             seq = session.emit_many(with_body(session, (), draft(result), served.placed))
@@ -271,10 +271,9 @@ class ToolRun(Run):
                 self._outer.inside.extend(self.lane.inside or ())
         session.returns.end(returning, seq)
 
-    def _about(self, session: LCTLSession) -> dict[str, Any]:
+    def _about(self, session: LCTLSession, ended_ns: int) -> dict[str, Any]:
         """What the event says beside the call and its result."""
-        taken = session.clock.monotonic_ns() - self._moment.ns
-        made: dict[str, Any] = {"duration_ms": round(taken / 1e6, 3)}
+        made: dict[str, Any] = {"duration_ms": session.under_way.between(self._moment.ns, ended_ns)}
         if self._asked is not None:
             made["asked"] = self._asked
         elif self.served is not None and self.served.ran is not None:
@@ -307,7 +306,7 @@ class ToolRun(Run):
         return result
 
 
-def _asked(player: border.Player, call: ToolCall, lane: lanes.Lane, number: int) -> Served | None:
+def _asked(player: border.Player, call: ToolCall, lane: Lane, number: int) -> Served | None:
     """What the player gives. Whatever fails there, the tool is not run for it."""
     try:
         return player.tool(call, lane, number)

@@ -117,11 +117,13 @@ async def call_tool_async(
     call_id: str | None = None,
     shown: Callable[[Any], Any] | None = None,
     incoming: Incoming | None = None,
+    wraps: Callable[[Any], Any] | None = None,
 ) -> T:
     """`call_tool` for a tool that is awaited.
 
     Args:
         incoming: what comes from outside while it is under way, beside its result.
+        wraps: the way back from what `shown` gives: see `ToolCall`.
     """
 
     async def awaited() -> T:
@@ -131,7 +133,7 @@ async def call_tool_async(
             step_aside(error)
             raise
 
-    begin = _begin(name, input, call_id, shown, incoming=incoming)
+    begin = _begin(name, input, call_id, shown, incoming=incoming, wraps=wraps)
     try:
         return await wrapping.wrap(awaited, begin)()  # type: ignore[no-any-return]
     except BaseException as error:
@@ -147,9 +149,10 @@ def _begin(
     function: Any = None,
     incoming: Incoming | None = None,
     rebind: Callable[[dict[str, Any]], None] | None = None,
+    wraps: Callable[[Any], Any] | None = None,
 ) -> wrappedruns.Begin:
     def begin(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run | None:
-        more: dict[str, Any] = {"function": function, "incoming": incoming, "rebind": rebind}
+        more: dict[str, Any] = {"function": function, "incoming": incoming, "rebind": rebind, "wraps": wraps}
         return begin_tool(name, input, call_id=call_id, shown=shown, **more) or run_beneath(shown)
 
     return begin

@@ -1,7 +1,8 @@
 """Speaks the JSON-lines protocol of the Claude Code CLI, as far as the programs here ask for it.
 
 By the prompt: "simple" is answered at once, "crash" fails, "die" ends the process, "garble" says what is no
-JSON, "long" goes on until it is interrupted, "permission" asks for one, "both" calls two tools of the program's
+JSON, "long" goes on until it is interrupted, "later" has a sub-agent that speaks when its call is answered,
+"shaped" an answer of a given shape, "permission" asks for one, "both" calls two tools of the program's
 at once; anything else is work: a tool with a hook, a sub-agent, a tool of the program's own. Each start is a
 line in a file beside it.
 """
@@ -172,6 +173,18 @@ def until_interrupted():
     )
 
 
+def later():
+    says("msg_e", use("t8", "Task", subagent_type="writer", description="write", prompt="write a"))
+    block = {"type": "tool_result", "tool_use_id": "t8", "content": "started"}
+    message = {"role": "user", "content": [block]}
+    told = {"isAsync": True, "status": "async_launched"}
+    put(type="user", uuid="rt8", parent_tool_use_id=None, tool_use_result=told, message=message)
+    says("msg_f", text("Written"), parent="t8")
+    says("msg_g", text("It is being written"))
+    about = {"task_id": "k1", "tool_use_id": "t8", "status": "completed", "output_file": "o", "summary": "s"}
+    put(type="system", subtype="task_notification", uuid="n1", **about)
+
+
 def turn(prompt):
     global cost
     cost += 0.25
@@ -209,6 +222,11 @@ def turn(prompt):
         sys.stdout.write("{not json\n")
     if "long" in prompt:
         until_interrupted()
+    elif "later" in prompt:
+        later()
+    elif "shaped" in prompt:
+        says("msg_h", text("Here"))
+        result["structured_output"] = {"answer": 42}
     elif "permission" in prompt:
         permission()
     elif "both" in prompt:

@@ -41,19 +41,30 @@ async def keep(ctx: Context, name: str) -> str:
 
 
 async def tidy(ctx: Context) -> str:
-    """Throw the draft away."""
+    """Throw the draft away, in a way that there is not: the edit is none."""
     async with ctx.store.edit_state() as state:
         del state["draft"]
     return "tidy"
 
 
+async def drop(ctx: Context) -> str:
+    """Throw the draft away."""
+    async with ctx.store.edit_state() as state:
+        state._data.pop("draft")
+    return "dropped"
+
+
 async def main():
     llm = OpenAI(model="gpt-4.1-mini", api_base=os.environ["OPENAI_BASE_URL"])
     agent = FunctionAgent(
-        name="Shop", llm=llm, tools=[add, keep, tidy], initial_state={"basket": []}, system_prompt="You sell."
+        name="Shop",
+        llm=llm,
+        tools=[add, keep, tidy, drop],
+        initial_state={"basket": []},
+        system_prompt="You sell.",
     )
     ctx, memory = Context(agent), ChatMemoryBuffer.from_defaults(token_limit=4000)
-    for task in ("Buy tea and oil.", "Keep tea.", "Tidy up."):
+    for task in ("Buy tea and oil.", "Keep tea.", "Tidy up.", "Drop it."):
         handler = agent.run(task, ctx=ctx, memory=memory)
         async for event in handler.stream_events():
             if isinstance(event, ToolCallResult):

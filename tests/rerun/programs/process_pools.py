@@ -86,6 +86,12 @@ def renewed_workers(context):
         print(pool.map(meet, "yz", chunksize=1), pool.map(work, "abcdef", chunksize=1))
 
 
+def ended_workers(context):
+    """By SIGTERM, as `with` does."""
+    with context.Pool(2, begin, (context.Barrier(2),)) as pool:
+        print(pool.map(meet, "yz", chunksize=1), pool.map(work, "abcd", chunksize=1))
+
+
 if __name__ == "__main__":
     method, *parts = sys.argv[1:]
     context = multiprocessing.get_context(method)
@@ -95,6 +101,8 @@ if __name__ == "__main__":
         with_a_pool(context)
     if "loop" in parts:
         asyncio.run(from_a_loop(context))
+    if "ended" in parts:
+        ended_workers(context)
     if "renewed" in parts:
         renewed_workers(context)
     print(ask(OpenAI(), "The end"))

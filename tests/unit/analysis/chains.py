@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from lctl.analysis.diff import Diff, diff
 from lctl.codec import Log, open_log
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -138,3 +139,7 @@ def spec_example() -> Script:
         script.after(ms)
         script.add("step_end", agent, outcome="success", output_summary="done", duration_ms=ms, tokens=tokens)
     return script
+
+
+def diff_of(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> Diff:
+    return diff(log_of(left), log_of(right))

@@ -37,6 +37,8 @@ def _line(type: str, agent: str = "a", /, **data: Any) -> str:
             "error execution_error/KeyError: 'x' (tools.py:9)",
         ),
         ("error", {"message": "m", "context": {"traceback": 3}}, "error: m"),
+        ("error", {"message": "m", "context": {"request": "GET /ask"}}, "error: m (GET /ask)"),
+        ("error", {"message": "m", "context": "GET /ask"}, "error: m"),
         ("step_end", {"outcome": "success", "duration_ms": 30000}, "step_end (success, 30.0s)"),
         (
             "step_end",
@@ -45,6 +47,25 @@ def _line(type: str, agent: str = "a", /, **data: Any) -> str:
         ),
         ("fact_added", {"id": "F1", "confidence": 0.85}, "fact_added F1 (confidence: 0.85)"),
         ("fact_modified", {"id": "F1", "text": "x"}, "fact_modified F1"),
+        ("ambient", {"source": "clock", "key": "time.time", "value": 1}, "ambient clock"),
+        ("ambient", {"source": "stdin", "key": "input", "value": "Ada"}, 'ambient stdin "Ada"'),
+        ("ambient", {"source": "stdin", "key": "input", "value": None}, "ambient stdin"),
+        ("ambient", {"source": "prompt", "value": ["tea", "cake"]}, 'ambient prompt ["tea","cake"]'),
+        (
+            "ambient",
+            {"source": "prompt", "value": {"$raised": {"$": "exception", "class": "builtins:EOFError"}}},
+            "ambient prompt EOFError",
+        ),
+        (
+            "ambient",
+            {"source": "websocket", "key": "GET /ws", "value": {"kind": "text", "data": "hi"}},
+            'ambient websocket GET /ws text "hi"',
+        ),
+        (
+            "ambient",
+            {"source": "websocket", "key": "GET /ws", "value": {"kind": "binary", "data": {"base64": "aa"}}},
+            "ambient websocket GET /ws binary",
+        ),
         ("tool_call", {"tool": "grep", "duration_ms": 50}, "tool_call grep (50ms)"),
         ("tool_call", {"tool": "grep", "error": "no such file"}, "tool_call grep (failed)"),
         (

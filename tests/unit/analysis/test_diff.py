@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from lctl.analysis.diff import Diff, diff, lines, title
-from tests.unit.analysis.chains import Script, log_of, renumbered, spec_example
+from lctl.analysis.diff import diff, lines
+from lctl.analysis.differences import title
+from lctl.codec import Log, open_log
+from tests.unit.analysis.chains import Script, diff_of, log_of, renumbered, spec_example
+from tests.unit.analysis.test_diff_words import _refund
 
 
 def _agent_run(salt: str = "a", agent: str = "worker", words: str = "found it") -> Script:
@@ -36,13 +39,9 @@ def _agent_run(salt: str = "a", agent: str = "worker", words: str = "found it") 
     return script
 
 
-def _diff(left: list[dict[str, Any]], right: list[dict[str, Any]]) -> Diff:
-    return diff(log_of(left), log_of(right))
-
-
 def test_two_runs_of_the_same_work_differ_in_nothing() -> None:
     """Times, durations, call ids, response ids, request ids and bodies are each run's own."""
-    result = _diff(_agent_run("a").events, _agent_run("b").events)
+    result = diff_of(_agent_run("a").events, _agent_run("b").events)
     assert list(result.differences) == []
     assert result.first_divergence is None
     assert result.equal == len(_agent_run().events)
@@ -66,14 +65,14 @@ def _graph_run(salt: int) -> list[dict[str, Any]]:
 
 def test_in_which_thread_and_when_is_no_difference() -> None:
     """What a rerun needs to keep threads in order, and the ids a framework draws for its checkpoints."""
-    result = _diff(_graph_run(1), _graph_run(2))
+    result = diff_of(_graph_run(1), _graph_run(2))
     assert [(one.kind, one.fields) for one in result.differences] == []
     assert result.equal == len(_graph_run(1))
 
 
 def test_a_changed_answer_is_named_with_what_differs() -> None:
     """The message that came out otherwise, and nothing that follows by numbering."""
-    result = _diff(_agent_run("a").events, _agent_run("b", words="found nothing").events)
+    result = diff_of(_agent_run("a").events, _agent_run("b", words="found nothing").events)
     [difference] = result.differences
     assert difference.kind == "changed"
     assert difference.left is not None and difference.left.type == "message"
@@ -86,7 +85,7 @@ def test_a_changed_prompt_is_shown_by_line() -> None:
     """A text of several lines comes as a unified diff; the messages behind it hang where they did."""
     right = _agent_run("b").events
     right[1]["data"]["content"] = "You review code.\nBe thorough.\nBe right."
-    [difference] = _diff(_agent_run("a").events, right).differences
+    [difference] = diff_of(_agent_run("a").events, right).differences
     assert difference.fields[0].unified == (" You review code.", "-Be brief.", "+Be thorough.", " Be right.")
 
 
@@ -101,7 +100,7 @@ def test_a_message_put_into_a_conversation_is_one_difference() -> None:
     }
     events[2]["data"]["parent_id"] = "m1.5"
     right = renumbered([*events[:2], extra, *events[2:]])
-    [difference] = _diff(_agent_run("a").events, right).differences
+    [difference] = diff_of(_agent_run("a").events, right).differences
     assert (difference.kind, difference.right and difference.right.data["content"]) == ("added", "hi")
 
 
@@ -109,7 +108,7 @@ def test_a_message_hung_elsewhere_is_a_difference() -> None:
     """Same words, another place in the conversation."""
     right = _agent_run("b").events
     right[2]["data"]["parent_id"] = None
-    [difference] = _diff(_agent_run("a").events, right).differences
+    [difference] = diff_of(_agent_run("a").events, right).differences
     assert [change.path for change in difference.fields] == ["parent_id"]
 
 
@@ -127,8 +126,8 @@ def test_an_answer_to_another_call_of_the_message_is_a_difference() -> None:
         script.message("tool", "other", first, tool_call_id=f"{order[1]}_{salt}")
         return script.events
 
-    assert not _diff(run(("one", "two"), "a"), run(("one", "two"), "b"))
-    swapped = _diff(run(("one", "two"), "a"), run(("two", "one"), "b"))
+    assert not diff_of(run(("one", "two"), "a"), run(("one", "two"), "b"))
+    swapped = diff_of(run(("one", "two"), "a"), run(("two", "one"), "b"))
     assert [change.path for one in swapped.differences for change in one.fields] == ["answers", "answers"]
 
 
@@ -138,7 +137,7 @@ def test_a_step_only_one_run_has_is_one_difference() -> None:
     step = longer.start("helper", kind="agent", intent="extra")
     longer.add("fact_added", "helper", step, id="F9", text="more", confidence=1.0)
     longer.end(step, "helper")
-    [difference] = _diff(_agent_run("a").events, longer.events).differences
+    [difference] = diff_of(_agent_run("a").events, longer.events).differences
     assert (difference.kind, difference.events) == ("added", 3)
     assert title(difference) == "+ helper: step_start (extra) and 2 events in it"
 
@@ -147,7 +146,7 @@ def test_tokens_that_differ_show_what_they_cost() -> None:
     """Cost is in no event; it is worked out for the two."""
     right = _agent_run("b").events
     right[6]["data"]["tokens"] = {"input": 1000, "output": 5}
-    [difference] = _diff(_agent_run("a").events, right).differences
+    [difference] = diff_of(_agent_run("a").events, right).differences
     assert [change.path for change in difference.fields] == ["tokens.input", "cost"]
     assert difference.fields[1].left == pytest.approx(10 * 2.5e-6 + 5 * 1e-5)
 
@@ -156,7 +155,7 @@ def test_totals_of_both_runs_are_there() -> None:
     """Tokens, cost and duration of each side."""
     right = _agent_run("b").events
     right[6]["data"]["tokens"] = {"input": 1000, "output": 5}
-    result = _diff(_agent_run("a").events, right)
+    result = diff_of(_agent_run("a").events, right)
     assert (result.left.tokens.input, result.right.tokens.input) == (20, 1010)
     assert (
         result.left.cost is not None
@@ -164,37 +163,6 @@ def test_totals_of_both_runs_are_there() -> None:
         and result.right.cost > result.left.cost
     )
     assert result.left.duration_ms != result.right.duration_ms
-
-
-def test_the_protocols_example_prints_as_it_stands() -> None:
-    """`Events diverged at seq 8` with both sides of the fact."""
-
-    def run(confidence: float) -> Script:
-        script = Script()
-        for n in range(7):
-            script.add(
-                "checkpoint", "system", state_hash=str(n), facts_snapshot={}, events_hash=str(id(script))
-            )
-        script.add("fact_added", "code-analyzer", id="F3", text="t", confidence=confidence, source="s")
-        return script
-
-    assert lines(diff(run(0.7).log(), run(0.85).log())) == [
-        "Events diverged at seq 8:",
-        "  v1: fact_added F3 (confidence: 0.70)",
-        "  v2: fact_added F3 (confidence: 0.85) [DIFFERENT]",
-    ]
-
-
-def test_what_a_line_does_not_show_is_named() -> None:
-    """Two events that read the same in one line still say what differs."""
-    left, right = Script(), Script()
-    left.add("tool_call", tool="grep", input={"pattern": "a"})
-    right.add("tool_call", tool="grep", input={"pattern": "b"})
-    assert lines(diff(left.log(), right.log())) == [
-        "Events diverged at seq 1:",
-        "  v1: tool_call grep input.pattern: a",
-        "  v2: tool_call grep input.pattern: b [DIFFERENT]",
-    ]
 
 
 def test_keys_in_another_order_are_the_same() -> None:
@@ -243,14 +211,14 @@ def test_a_prompt_shared_by_agents_may_be_first_recorded_by_either() -> None:
             script.end(step, agent)
         return script.events
 
-    assert not _diff(run(("a", "b")), run(("b", "a")))
+    assert not diff_of(run(("a", "b")), run(("b", "a")))
 
 
 def test_logs_of_the_plain_protocol_compare() -> None:
     """Without step keys an event belongs to the newest open step of its agent."""
     right = spec_example().events
     right[1]["data"]["confidence"] = 0.5
-    [difference] = _diff(spec_example().events, right).differences
+    [difference] = diff_of(spec_example().events, right).differences
     assert [change.path for change in difference.fields] == ["confidence"]
 
 
@@ -274,8 +242,22 @@ def test_odd_data_is_compared_and_never_raises(data: Any) -> None:
         {"seq": n, "type": type, "timestamp": "", "agent": "a", "data": data}
         for n, type in enumerate(types, 1)
     ]
-    assert not _diff(events, events)
-    list(_diff(events, events[:3]).differences)
+    assert not diff_of(events, events)
+    list(diff_of(events, events[:3]).differences)
+
+
+def test_what_is_nested_very_deeply_is_compared() -> None:
+    """Deeper than Python copies: its text is."""
+
+    def run(at_the_bottom: bytes) -> Log:
+        deep = b'{"tree":' + b"[" * 900 + at_the_bottom + b"]" * 900 + b"}"
+        event = b'{"seq":1,"type":"tool_call","timestamp":"","agent":"a","data":{"tool":"walk","input":%b}}'
+        return open_log(b'{"lctl":"4.0","chain":{"id":"c"},"events":[\n' + event % deep + b"\n]}\n")
+
+    [difference] = diff(run(b"1"), run(b"2")).differences
+    assert [change.path for change in difference.fields] == ["input"]
+    assert list(lines(diff(run(b"1"), run(b"2"))))
+    assert not diff(run(b"1"), run(b"1"))
 
 
 def test_calls_one_agent_makes_at_once_may_come_in_any_order() -> None:
@@ -290,16 +272,7 @@ def test_calls_one_agent_makes_at_once_may_come_in_any_order() -> None:
         script.end(step, "planner")
         return script.events
 
-    assert not _diff(run((1, 2, 3)), run((3, 1, 2)))
-
-
-@pytest.mark.parametrize(("events", "said"), [(1, "1 event."), (1200, "1,200 events.")])
-def test_no_difference_is_said_in_words(events: int, said: str) -> None:
-    """One event is not "1 events"; thousands are set apart as everywhere."""
-    script = Script()
-    for _ in range(events):
-        script.add("fact_added", id="F1", text="t")
-    assert lines(diff(script.log(), script.log())) == [f"No difference in {said}"]
+    assert not diff_of(run((1, 2, 3)), run((3, 1, 2)))
 
 
 #: (type, what a run says, the same said by another run, something else)
@@ -334,19 +307,19 @@ def test_an_event_cut_from_its_bytes_says_what_it_says(
         script.add(type, "a", step, **data)
         return script.events
 
-    assert list(_diff(run(said), run(again)).differences) == []
-    assert len(_diff(run(said), run(other)).differences) == 1
+    assert list(diff_of(run(said), run(again)).differences) == []
+    assert len(diff_of(run(said), run(other)).differences) == 1
 
 
 def test_one_event_is_one_event() -> None:
     """In the number of events as in the words after it."""
     script = Script()
     script.end(script.start("a", kind="agent", intent="x"), "a")
-    [difference] = _diff([], script.events).differences
+    [difference] = diff_of([], script.events).differences
     assert title(difference) == "+ a: step_start (x) and 1 event in it"
     once = Script()
     once.add("fact_added", "a", None, id="F1", text="t")
-    assert lines(_diff(once.events, once.events)) == ["No difference in 1 event."]
+    assert lines(diff_of(once.events, once.events)) == ["No difference in 1 event."]
 
 
 def _asked_at_once(first: str) -> list[dict[str, Any]]:
@@ -383,62 +356,12 @@ def test_a_question_below_another_answer_is_a_difference() -> None:
     assert "parent_id" in [change.path for one in found for change in one.fields]
 
 
-def _refund(total: str) -> Script:
-    """A loop whose program fails on a total that is no number."""
-    script = Script()
-    user = script.message("user", "refund all orders", None)
-    asked = script.call(user, "look at order 14", "main")
-    if total.isdigit():
-        told = script.message("tool", f"refunded {total}", asked)
-        script.call(told, "all done", "main")
-    else:
-        script.add("error", category="execution_error", type="ValueError", message=f"no number: {total}")
-    return script
-
-
-def test_where_a_run_failed_and_the_other_went_on_both_are_named() -> None:
-    failed, well = _refund("14o").events, _refund("140").events
-    at = len(failed)
-    named = {
-        "failed": "error execution_error/ValueError: no number: 14o",
-        "well": 'message tool "refunded 140"',
-    }
-    assert lines(_diff(failed, well)) == [
-        f"Events diverged at seq {at}:",
-        f"  v1: {named['failed']}",
-        f"  v2: {named['well']} [DIFFERENT]",
-    ]
-    assert lines(_diff(well, failed))[1:] == [
-        f"  v1: {named['well']}",
-        f"  v2: {named['failed']} [DIFFERENT]",
-    ]
-
-
-def test_what_only_one_run_did_is_told_to_be_nothing_in_the_other() -> None:
-    script = _refund("140")
-    more = script.events.copy()
-    script.add("fact_added", id="F1", text="refunded", confidence=0.9)
-    assert lines(_diff(more, script.events))[1] == "  v1: (nothing)"
-
-
-def test_other_agents_at_one_place_are_told_apart_by_name() -> None:
-    runs = []
-    for agent in ("writer", "critic"):
-        script = Script()
-        script.add("fact_added", agent, id=agent, text=agent, confidence=0.9)
-        script.add("handoff", agent, **{"from": agent, "to": "editor"})
-        runs.append(script.events)
-    result = _diff(*runs)
-    left, right = lines(result)[1:]
-    assert "writer" in left and "critic" in right
-
-
 def test_what_one_run_did_stands_before_what_the_other_did_instead() -> None:
     """In the list and side by side, however much the other went on to do."""
     failed, well = _refund("14o").events, _refund("140").events
     same = len(failed) - 1
     for left, right in ((failed, well), (well, failed)):
-        result = _diff(left, right)
+        result = diff_of(left, right)
         kinds = [one.kind for one in result.differences]
         assert kinds == sorted(kinds, reverse=True) and set(kinds) == {"removed", "added"}
         alone = [(seq, 0) for seq in range(same + 1, len(left) + 1)]

@@ -9,7 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lctl.analysis.diff import Diff, diff, title
+from lctl.analysis.diff import Diff, diff
+from lctl.analysis.differences import title
 from tests.seeds import tries
 from tests.unit.analysis.chains import Script, log_of, renumbered
 

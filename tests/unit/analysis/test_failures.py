@@ -36,6 +36,70 @@ def test_a_step_that_failed_without_an_error_is_listed() -> None:
     assert (only.source, only.type, only.seqs) == ("step", "cancelled", (3,))
 
 
+def test_a_tool_whose_error_leaves_its_steps_failed_once() -> None:
+    """What else fails in them, or with other words, counts."""
+    script = Script()
+    outer = script.start("lead")
+    inner = script.start("worker", outer)
+    missing = {"type": "KeyError", "message": "'tea'"}
+    script.add("tool_call", "worker", inner, tool="read", input={}, error=missing)
+    script.add("error", "worker", inner, category="execution_error", **missing)
+    script.end(inner, "worker", outcome="error")
+    script.add("error", "lead", outer, category="execution_error", **missing)
+    script.add("error", "lead", outer, category="execution_error", type="KeyError", message="'milk'")
+    script.end(outer, "lead", outcome="error")
+    script.add("error", "lead", category="execution_error", **missing)
+    tool, milk, later = failures(script.log())
+    assert (tool.source, tool.type, tool.message, tool.seqs) == ("tool_call", "read", "KeyError: 'tea'", (3,))
+    assert (milk.source, milk.message, milk.seqs) == ("error", "'milk'", (7,))
+    assert (later.source, later.seqs) == ("error", (9,))
+
+
+def test_a_tool_whose_error_ends_the_program_failed_once() -> None:
+    """What the program raised elsewhere, with the same words, counts."""
+    script = Script()
+    missing = {"type": "FileNotFoundError", "message": "no tea"}
+    told = {"category": "input_error", "type": "missing_input", "message": "no tea"}
+    exception = {"exception": "FileNotFoundError"}
+    script.add("tool_call", "worker", tool="read", input={}, error=missing)
+    script.add("error", "worker", **told, context=exception)
+    script.add("error", "worker", **told, context={**exception, "ends": "program"})
+    assert [one.seqs for one in failures(script.log())] == [(1,), (2,)]
+
+
+def test_an_error_of_a_call_that_leaves_the_steps_around_it_is_one() -> None:
+    """An SDK puts more words around what its server said. Each explains one, and only where it was."""
+    script = Script()
+    refused = {"category": "input_error", "type": "invalid_format"}
+    for n in (0, 1):
+        outer = script.start("lead")
+        call = script.start("lead", outer)
+        script.add("error", "lead", call, **refused, message="not valid")
+        script.end(call, "lead", outcome="error")
+        script.add("error", "lead", outer, **refused, message="Error code: 400 - not valid")
+        script.end(outer, "lead", outcome="error")
+        ended = {"message": f"Error code: 400 - not valid, as of {n}", "context": {"ends": "request"}}
+        script.add("error", "lead", **refused, **ended)
+    other = script.start("other")
+    script.add("error", "other", other, **refused, message="Error code: 400 - not valid")
+    script.add("error", "other", other, **refused, message="Error code: 400 - not valid")
+    calls, others = failures(script.log())
+    assert [one.seqs for one in (calls, others)] == [(3, 10), (16, 17)]
+
+
+def test_steps_whose_seqs_come_twice_are_no_circle() -> None:
+    """A damaged log is read to its end."""
+    script = Script()
+    outer = script.start("lead")
+    inner = script.start("lead", outer)
+    script.events[0] = {**script.events[0], "step": inner}
+    script.events.append(script.events[0])
+    script.add(
+        "tool_call", "lead", inner, tool="read", input={}, error={"type": "KeyError", "message": "'tea'"}
+    )
+    assert [one.seqs for one in failures(script.log())] == [(4,)]
+
+
 def test_a_chain_that_went_well_has_none() -> None:
     """Nothing is a failure by mistake."""
     script = Script()

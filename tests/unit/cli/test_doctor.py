@@ -22,6 +22,15 @@ def _install(place: Path, name: str, version: str, part: str, line: str) -> None
     (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
 
 
+@pytest.mark.slow
+def test_what_libraries_warn_of_as_they_are_imported_is_not_said(place: Path) -> None:
+    """It is meant for who uses the library so."""
+    warns = "import warnings; warnings.warn('Use another one.', DeprecationWarning, stacklevel=1)"
+    _install(place, "semantic-kernel", "1.40.0", "semantic_kernel.agents.agent", warns)
+    got = process("doctor", cwd=place, PYTHONWARNINGS="always")
+    assert (got.code, got.err) == (0, "")
+
+
 #: A part that says what to install for it.
 _ASKS = """\
 try:

@@ -43,6 +43,23 @@ def test_content_cannot_drive_the_terminal(place: Path, lctl: Cli) -> None:
             assert char not in got.out + got.err, command
 
 
+def test_code_keeps_its_indents(place: Path, lctl: Cli) -> None:
+    """In data and in messages, also where a line is broken; requests to a server are named."""
+    code = "def double(n):\n    if n:\n\treturn 2 * n\n" + "    total = " + "1 + " * 60 + "1\n"
+    script = logs.Script()
+    script.add(0, "main", "ambient", source="cell", key="In[1]", value=code)
+    script.add(1, "main", "message", message_id="m", role="assistant", content=code)
+    script.add(2, "main", "ambient", source="request", key="POST /ask", value={"method": "POST"})
+    logs.written(place / "cells.lctl.json", script.events, "cells")
+    for seq in ("1", "2"):
+        shown = lctl("show", "cells.lctl.json", seq, "--no-color", terminal=True).out
+        for line in ("def double(n):", "    if n:", "    return 2 * n", "    total = 1 + 1"):
+            assert f"\n    {line}" in shown, shown
+        (broken,) = (line for line in shown.splitlines() if line.endswith("1 + 1"))
+        assert broken.startswith(" " * 8)
+    assert "[3] main: ambient request POST /ask\n" in lctl("replay", "cells.lctl.json").out
+
+
 def test_output_that_is_not_utf8(place: Path, lctl: Cli) -> None:
     """What an encoding cannot show becomes `?`; JSON stays JSON."""
     logs.written(place / "a.lctl.json", logs.assistant(), "晴れ")

@@ -135,6 +135,30 @@ def test_a_program_that_opens_sessions_of_its_own(place: Path) -> None:
     ]
 
 
+def test_a_program_that_dies_while_others_work_on_has_not_ended_well(place: Path) -> None:
+    """Its failure is told by the step that it left; a thread's step ended after that."""
+    (place / "dies.py").write_text(
+        "import lctl, threading\n"
+        "failed = threading.Event()\n"
+        "def audit():\n"
+        "    failed.wait()\n"
+        "    with lctl.traced_step('auditor', 'audit'):\n"
+        "        pass\n"
+        "auditor = threading.Thread(target=audit)\n"
+        "auditor.start()\n"
+        "try:\n"
+        "    with lctl.traced_step('loader', 'load'):\n"
+        "        raise ValueError('gone')\n"
+        "finally:\n"
+        "    failed.set()\n"
+        "    auditor.join()\n"
+    )
+    assert process("run", "dies.py", cwd=place).code == 1
+    log = open_log(recorded(place)[0])
+    assert log.tail is not None
+    assert [log.tail["summary"][key] for key in ("errors", "outcome")] == [1, "error"]
+
+
 def test_nothing_to_record(place: Path) -> None:
     """A program without model calls leaves no file, and one line says so."""
     (place / "idle.py").write_text("print('done')")

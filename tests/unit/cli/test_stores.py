@@ -217,6 +217,16 @@ def test_pull_leaves_the_end_of_a_file_that_has_all(place: str) -> None:
     session.close()
 
 
+def test_push_of_a_log_without_id(place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It goes by the name of its file, and is no branch of another one."""
+    event = {"seq": 1, "type": "step_start", "timestamp": "2026-01-01T00:00:00Z", "agent": "a", "data": {}}
+    log = tmp_path / "nameless.lctl.json"
+    log.write_text(json.dumps({"lctl": "4.0", "chain": {}, "events": [event]}))
+    for said in ("1 new event of 1", "all there already"):
+        assert main(["push", str(log), "--store", place]) == 0
+        assert capsys.readouterr().out.splitlines() == [f"nameless: {said}  {log}"]
+
+
 def test_push_delivers_the_outbox(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What a store that was away did not get; and says what waits for another."""
     pytest.importorskip("psycopg", reason="pip install 'lctl[postgres]'")

@@ -180,6 +180,32 @@ def test_a_line_that_is_not_json_costs_itself_only() -> None:
     assert log.event(3).seq == 3
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (b'{"lctl"', b'\xfb"lctl"'),
+        (b'"id":"', b'"id":\x01"'),
+        (b'"id"', b'"id'),
+        (b'"chain":', b'"chain"\x00'),
+        (b'"events":[', b'"evdnts":['),
+        (b'{"lctl":"4.0",', b""),
+    ],
+)
+def test_a_header_that_cannot_be_read_costs_itself_only(right: bytes, wrong: bytes) -> None:
+    """Whatever happened to the first line, the events below it are whole."""
+    log = open_log(closed([event(1), event(2), event(3)]).replace(right, wrong, 1))
+    assert seqs(log) == [1, 2, 3]
+    assert told(log)[0] == "line 1: the header cannot be read; what it says of the chain is left out"
+    assert not log.open and log.recovered is None
+
+
+def test_the_first_event_is_lost_where_its_line_is_the_header_s() -> None:
+    """A line feed that became something else joins the two."""
+    log = open_log(opened([event(1), event(2), event(3)]).replace(b"\n", b"?", 1))
+    assert seqs(log) == [2, 3]
+    assert told(log)[1] == "line 2, event 2: event 1 is missing before it"
+
+
 def test_an_event_nested_too_deeply_costs_itself_only() -> None:
     """A value of a hundred thousand brackets is named, not followed."""
     deep = b'{"seq":2,"type":"x","data":{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}}"

@@ -283,6 +283,53 @@ def test_an_id_that_a_framework_made_up_is_of_a_call_without_one(chain: Chain) -
     assert [event["data"]["call_id"] for event in chain.events("tool_call")] == ["c1"]
 
 
+def test_ids_that_a_program_makes_up_for_calls_that_have_some(chain: Chain) -> None:
+    """magentic sends answers back with ids of its own: each result is of the call that asks for the same."""
+    chain.chat([user("a")], assistant(None, tool_calls=[tool_call("c0", "look", '{"at": 1}')]))  # left
+    inputs = ['{"at": 1}', '{"at": 2}', '{"at": 2}']
+    asked = [tool_call(f"c{n}", "look", text) for n, text in enumerate(inputs, 1)]
+    chain.chat([user("b")], assistant(None, tool_calls=asked))
+    back = [
+        user("b"),
+        assistant(None, tool_calls=[tool_call(f"own{n}", "look", text) for n, text in enumerate(inputs, 1)]),
+        *({"role": "tool", "tool_call_id": f"own{n}", "content": f"found {n}"} for n in range(1, 4)),
+    ]
+    chain.chat(back, assistant("done"))
+    chain.chat([*back, assistant("done"), user("c")], assistant("well"))
+    told = [event["data"] for event in chain.events("tool_call")]
+    assert [(one["call_id"], one["output"]) for one in told] == [
+        ("c1", "found 1"),
+        ("c2", "found 2"),
+        ("c3", "found 3"),
+    ]
+
+
+def test_a_call_that_is_over_is_no_other_one(chain: Chain) -> None:
+    """It is told again, beneath other words, while another one that asks for the same is under way."""
+
+    def call(id: str) -> dict[str, Any]:
+        return assistant(None, tool_calls=[tool_call(id, "look", '{"at": 1}')])
+
+    def found(id: str, text: str) -> dict[str, Any]:
+        return {"role": "tool", "tool_call_id": id, "content": text}
+
+    chain.chat([user("a")], call("c1"))
+    chain.chat([user("a"), call("c1"), found("c1", "one")], assistant("done"))
+    chain.chat([user("b")], call("c2"))
+    chain.chat([user("a, please"), call("c1"), found("c1", "one")], assistant("done again"))
+    chain.chat([user("b"), call("c2"), found("c2", "two")], assistant("done"))
+    told = [event["data"] for event in chain.events("tool_call")]
+    assert [(one["call_id"], one["output"]) for one in told] == [("c1", "one"), ("c2", "two")]
+
+
+def test_a_call_that_no_answer_asked_for_is_none_of_another_input(chain: Chain) -> None:
+    """A history that the program wrote itself."""
+    chain.chat([user("a")], assistant(None, tool_calls=[tool_call("c1", "look", '{"at": 1}')]))
+    told = assistant(None, tool_calls=[tool_call("own", "look", '{"at": 2}')])
+    chain.chat([user("a"), told, {"role": "tool", "tool_call_id": "own", "content": "x"}], assistant("done"))
+    assert chain.events("tool_call") == []
+
+
 def test_an_id_that_comes_before_its_answer_settles_no_other_call() -> None:
     """A run that is reported while the answer still comes is that id's alone."""
     calls = ToolCalls()

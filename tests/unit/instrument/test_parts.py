@@ -53,6 +53,8 @@ class TestFailures:
             (529, None, ("overloaded", True)),
             (200, {"message": "broke"}, ("generation_failed", True)),
             (400, {"code": "content_filter"}, ("unsafe_content", False)),
+            (200, {"code": 429, "message": "Provider returned error"}, ("rate_limited", True)),
+            (200, {"code": 502, "message": "Provider returned error"}, ("server_error", True)),
         ],
     )
     def test_statuses(self, status: int, error: Any, expected: tuple[str, bool]) -> None:

@@ -17,6 +17,7 @@ from lctl.clock import system_clock
 from lctl.rerun.order.conductor import Conductor
 from lctl.rerun.order.spots import LAST, Spot
 from lctl.session.concurrency import lanes, threads, turnplaces, turns
+from lctl.session.concurrency.lane import Lane
 from lctl.session.concurrency.underway import UnderWay, busy_lanes
 
 Program = Callable[["World"], None]
@@ -138,7 +139,7 @@ def conduct(program: Program, recorded: World) -> World:
 
 
 def _run(program: Program, world: World) -> None:
-    token = lanes.enter(lanes.Lane("0"))
+    token = lanes.enter(Lane("0"))
     threads.install()
     before, turns.active = turns.active, True
     try:

@@ -51,7 +51,7 @@ _TICKETS = f"""{_ASK}
 one, two = uuid.uuid4(), uuid.uuid1()
 ask(f"Ticket {{one}} and {{two.hex[:8]}}")
 with lctl.get_session().step(f"ticket {{one.hex}}"):
-    ask(f"Ticket {{one}} again, call_{{two.hex[:8]}}")
+    ask(f"Ticket {{one}} again, call_{{two.hex[:8]}}, {{one.hex[-9:]}}")
 
 @lctl.tool
 def look(ticket):

@@ -27,6 +27,7 @@ from lctl.errors import UsageError
 from lctl.rerun.guarding.auditing import Guard, SideEffectRefused
 from lctl.session import LCTLSession, tool
 from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lane import Lane
 from tests.unit.rerun.sideeffects import ACTIONS
 
 
@@ -167,7 +168,7 @@ def test_what_tools_of_observability_try_is_refused_and_not_told(
     guard: Guard, listener: tuple[str, int]
 ) -> None:
     """In threads of their own they look for the cloud they run in, and send over sockets of their own."""
-    token = lanes.enter(lanes.Lane("0").telling())
+    token = lanes.enter(Lane("0").telling())
     try:
         with pytest.raises(SideEffectRefused, match="connecting"):
             socket.create_connection(listener)

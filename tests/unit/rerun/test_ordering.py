@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lctl.rerun.order.ordering import END, RESUMED, START, deliveries
+from lctl.rerun.order.moments import END, RESUMED, START
+from lctl.rerun.order.ordering import deliveries
 from lctl.rerun.tape.entries import Entry
 
 

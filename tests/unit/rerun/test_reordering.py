@@ -16,6 +16,7 @@ from lctl.rerun.exactness.filling import Filling
 from lctl.rerun.tape.tape import Tape
 from lctl.session import LCTLSession
 from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lane import Lane
 
 Event = tuple[str, str, dict[str, Any], int | None]
 Draft = tuple[str, str, dict[str, Any]]
@@ -51,7 +52,7 @@ def echo(tmp_path: Path) -> Callable[..., tuple[Any, bool]]:
         for seq, (kind, agent, data, step) in enumerate(again, 1):
             event = {"seq": seq, "type": kind, "timestamp": "2026-01-01T00:00:00.000000Z", "agent": agent}
             lanes_of = where or {}
-            token = lanes.enter(lanes.Lane(lanes_of.get(seq, lanes_of.get(agent, "0"))))
+            token = lanes.enter(Lane(lanes_of.get(seq, lanes_of.get(agent, "0"))))
             store.append(orjson.dumps(event | ({} if step is None else {"step": step}) | {"data": data}))
             lanes.leave(token)
         found = store.finish(reached=False)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from lctl.rerun.order.conductor import Conductor
-from lctl.rerun.order.ordering import RESUMED
+from lctl.rerun.order.moments import RESUMED
 from lctl.rerun.order.resumption import Resumptions
 from lctl.rerun.tape.entries import Entry
 

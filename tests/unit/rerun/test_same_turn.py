@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from lctl.rerun.order.conductor import Conductor
-from lctl.rerun.order.ordering import END, START
+from lctl.rerun.order.moments import END, START
 from lctl.rerun.order.spots import LAST, Spot
 from lctl.session.concurrency import lanes
+from lctl.session.concurrency.lane import Lane
 from lctl.session.concurrency.turns import AT_ONCE
 from tests.unit.rerun.commands import Run
 from tests.unit.rerun.concurrency import World, conduct
@@ -108,7 +109,7 @@ def test_a_tool_ends_before_a_piece_that_was_there_is_asked_for_or_after_it(
     trace: list[str] = []
 
     async def read() -> None:
-        lanes.variable.set(lanes.Lane(stream))
+        lanes.variable.set(Lane(stream))
         await conductor.wait_async((stream, "exchange", 1, 1))
         trace.append("piece 1")
         await asyncio.sleep(0)
@@ -122,7 +123,7 @@ def test_a_tool_ends_before_a_piece_that_was_there_is_asked_for_or_after_it(
 
     async def aside() -> None:
         """No part of the program's order, and in the way."""
-        lanes.variable.set(lanes.Lane(other[0]))
+        lanes.variable.set(Lane(other[0]))
         await conductor.wait_async(other)
         for _ in range(4):
             await asyncio.sleep(0)
@@ -143,7 +144,7 @@ def test_who_does_something_of_its_own_before_it_asks_for_a_piece_that_was_there
     trace: list[str] = []
 
     async def read() -> None:
-        lanes.variable.set(lanes.Lane(stream))
+        lanes.variable.set(Lane(stream))
         await conductor.wait_async(pieces[0])
         await asyncio.sleep(0)
         trace.append("between")
@@ -171,12 +172,12 @@ def test_a_tool_ends_before_a_call_that_was_cancelled_or_after_it(expected: list
     trace: list[str] = []
 
     async def look() -> None:
-        lanes.variable.set(lanes.Lane("0.2"))
+        lanes.variable.set(Lane("0.2"))
         await conductor.wait_async(tool)
         trace.append("tool")
 
     async def ask() -> None:
-        lanes.variable.set(lanes.Lane("0.3"))
+        lanes.variable.set(Lane("0.3"))
         try:
             await conductor.never_async(call)
         finally:
@@ -201,7 +202,7 @@ def test_a_call_that_is_cancelled_when_its_answer_has_come_ends_in_that_turn() -
     trace: list[str] = []
 
     async def do() -> None:
-        lanes.variable.set(lanes.Lane("0.1"))
+        lanes.variable.set(Lane("0.1"))
         await conductor.wait_async(first)
         await asyncio.sleep(0)
         conductor.wait(work)
@@ -210,7 +211,7 @@ def test_a_call_that_is_cancelled_when_its_answer_has_come_ends_in_that_turn() -
         trace.append("more")
 
     async def ask() -> None:
-        lanes.variable.set(lanes.Lane("0.3"))
+        lanes.variable.set(Lane("0.3"))
         try:
             await conductor.never_async(call)
         finally:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from lctl.session.concurrency import lanes, threads
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -145,6 +147,39 @@ def test_a_time_limit_is_no_trouble_of_the_disk(
             _limited(TimeoutError, lambda: _step("word"))
     assert guard.failures == failures
     assert not validate(open_log(tmp_path / "run.lctl.json"))
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_one_that_comes_as_a_thread_of_ours_begins(
+    tmp_path: Path, alarm: Callable[[Any], None], monkeypatch: pytest.MonkeyPatch, elsewhere: bool
+) -> None:
+    """`threading` puts the thread out of a list, from which the thread has gone by then itself. `elsewhere`:
+    the system gives the signal to another thread of the program's."""
+    starts = "_start_joinable_thread" if sys.version_info >= (3, 13) else "_start_new_thread"
+    begin = vars(threading)[starts]
+
+    def begin_and_ring(*given: Any, **more: Any) -> None:
+        begin(*given, **more)
+        time.sleep(0.05)
+        if elsewhere:
+            os.kill(os.getpid(), signal.SIGALRM)
+            time.sleep(0.05)
+        else:
+            signal.raise_signal(signal.SIGALRM)
+
+    alarm(_by_system_error)
+    over = threading.Event()
+    threading.Thread(target=over.wait, daemon=True).start()
+    with lctl.LCTLSession("limits", tmp_path / "run.lctl.json", durability="buffered"):
+        monkeypatch.setattr(threading, starts, begin_and_ring)
+        with pytest.raises(TimeoutError):
+            _step("word")
+        monkeypatch.undo()
+        _step("other")
+    over.set()
+    log = open_log(tmp_path / "run.lctl.json")
+    assert not validate(log)
+    assert '"other"' in (tmp_path / "run.lctl.json").read_text()
 
 
 def test_what_fails_in_the_value_itself_is_no_signal(tmp_path: Path) -> None:

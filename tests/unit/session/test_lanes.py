@@ -16,7 +16,7 @@ import pytest
 from lctl.instrument import uninstrument
 from lctl.session import LCTLSession
 from lctl.session.concurrency import threads
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 from tests.unit.session.lanesofcode import here, here_later, hooked
 
 __all__ = ["hooked"]  # fixtures

@@ -31,11 +31,10 @@ def test_one_that_ended_before_another_went_on_is_kept_behind_it() -> None:
     under_way = UnderWay(system_clock)
     returns = Returns(under_way)
     late = under_way.begin()
-    ended_ns = under_way.end_of(late, 0.0)
     first, second = returns.begin(), returns.begin()
     returns.end(second, 7)
     returns.end(first, 3)
-    returns.end(returns.begin(ended_ns=ended_ns), 9)
+    returns.end(returns.begin(ended_ns=late.ns), 9)
     assert [seq for seq, _ in (returns.data() or {})["value"]] == [7, 3, 9]
     returns.end(returns.begin(ended_ns=under_way.reading() + 1_000_000), 11)
     returns.end(returns.begin(), 13)

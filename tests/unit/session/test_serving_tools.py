@@ -15,7 +15,7 @@ import pytest
 from lctl.errors import RerunStopped
 from lctl.session import LCTLSession, border, tool
 from lctl.session.border import Answer, Live, WireRequest
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 from lctl.session.tooling.served import Served
 from lctl.session.tooling.toolcalls import ToolCall
 from lctl.session.tooling.tools import call_tool, call_tool_async

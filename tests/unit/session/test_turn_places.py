@@ -9,6 +9,7 @@ from typing import Any
 
 from lctl.clock import system_clock
 from lctl.session.concurrency import lanes, turnplaces
+from lctl.session.concurrency.lane import Lane
 from lctl.session.concurrency.underway import UnderWay, busy_lanes
 
 
@@ -68,7 +69,7 @@ def test_what_is_given_up_does_not_count() -> None:
 def test_the_steps_of_who_waits_for_a_call_do_not_count() -> None:
     """Nor those of tools' bodies, and of what libraries start for themselves."""
 
-    def put_in(lane: lanes.Lane) -> Callable[[Any], None]:
+    def put_in(lane: Lane) -> Callable[[Any], None]:
         def put(loop: Any) -> None:
             token = lanes.enter(lane)
             loop.call_soon(str, 1)
@@ -76,7 +77,7 @@ def test_the_steps_of_who_waits_for_a_call_do_not_count() -> None:
 
         return put
 
-    lane = lanes.Lane("0").spawn()
+    lane = Lane("0").spawn()
     assert on_ready(put_in(lane))(1) == 0
     assert on_ready(put_in(lane), lane.path)(1) == 1
     assert on_ready(put_in(lane.aside()))(1) == 1
@@ -91,7 +92,7 @@ def test_a_callback_that_says_nothing_of_itself_does_not_count() -> None:
 
 def test_a_session_that_is_gone_has_no_call_under_way() -> None:
     known = UnderWay(system_clock)
-    token = lanes.enter(lanes.Lane("0.7"))
+    token = lanes.enter(Lane("0.7"))
     known.begin()
     lanes.leave(token)
     assert "0.7" in busy_lanes()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lctl.session.concurrency import lanes, threads
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 
 
 @pytest.fixture(autouse=True)

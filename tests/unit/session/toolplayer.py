@@ -12,7 +12,7 @@ from lctl.errors import RerunStopped
 from lctl.session import LCTLSession, border
 from lctl.session.border import Answer, Live, WireRequest
 from lctl.session.concurrency import lanes
-from lctl.session.concurrency.lanes import Lane
+from lctl.session.concurrency.lane import Lane
 from lctl.session.tooling import toolresults
 from lctl.session.tooling.served import Served
 from lctl.session.tooling.toolcalls import ToolCall

@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from lctl.codec.bytesource import MemoryBytes
 from lctl.codec.eventfile import event_of
 from lctl.codec.log import Lines
 from lctl.events import Event
@@ -116,7 +117,7 @@ class LinesSource(MemorySource):
         self._data = b"".join(line + b",\n" for line in lines)
 
     def buffer(self) -> Lines | None:
-        return Lines(self._data, 0, len(self._data))
+        return Lines(MemoryBytes(self._data), 0, len(self._data))
 
 
 def as_lines(raw: list[dict[str, Any]]) -> list[bytes]:

@@ -107,6 +107,21 @@ def test_a_log_file(tmp_path: Path) -> None:
         timeline.event(501)
 
 
+def test_a_file_that_is_cut_while_it_is_read(tmp_path: Path) -> None:
+    """Its events are there as far as they are; one that was mapped would end the process."""
+    path = tmp_path / "cut.lctl.json"
+    write_trace(path, 5000)
+    timeline = Timeline(open_log(path))
+    at = timeline.at(1000)
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+    last = timeline.last
+    assert 2000 < last.seq < 3000
+    there = (event for event in open_log(path).events() if event.seq <= last.seq)
+    assert last == fold(there, start=initial("trace"))
+    assert timeline.at(1000) == at
+
+
 def test_an_empty_log() -> None:
     """Nothing has been said."""
     assert Timeline(MemorySource([])).last == initial()

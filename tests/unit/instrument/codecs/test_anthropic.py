@@ -178,6 +178,13 @@ class TestStreams:
         kinds = [part["type"] for part in answer.messages[0]["content"]]
         assert kinds == ["thinking", "text"]
 
+    def test_another_block_under_the_same_index(self) -> None:
+        """Of a gateway that counts badly: both were said."""
+        first = [block(0, type="text", text=""), delta(0, "text_delta", text="first")]
+        second = [block(0, type="text", text=""), delta(0, "text_delta", text="second")]
+        [message] = read(named(start(), *first, *second, *ends())).messages
+        assert [part["text"] for part in message["content"]] == ["first", "second"]
+
     def test_an_error_event(self) -> None:
         """Overloaded in mid-stream."""
         failure = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -128,6 +129,22 @@ class TestStreams:
             (one["id"], one["function"]["arguments"]) for one in read(sse(*events)).messages[0]["tool_calls"]
         ] == [("a", "{}"), ("b", "{} ")]
 
+    @pytest.mark.parametrize(
+        "names", [["get_", "weather", None], ["get_weather"] * 3, ["get_", "get_weather", ""]]
+    )
+    def test_a_name_in_pieces(self, names: list[Any]) -> None:
+        """Or said again with each piece of the arguments."""
+        pieces = zip(names, ["", '{"a":', "1}"], strict=True)
+        calls = [{"index": 0, "function": {"name": name, "arguments": text}} for name, text in pieces]
+        [message] = read(sse(*(delta(tool_calls=[call]) for call in calls), done=True)).messages
+        assert message["tool_calls"][0]["function"] == {"name": "get_weather", "arguments": '{"a":1}'}
+
+    def test_another_name_behind_arguments_is_another_call(self) -> None:
+        """Of a server without ids, and with one index for all."""
+        named = [{"index": 0, "function": {"name": name, "arguments": "{}"}} for name in ("find", "count")]
+        [message] = read(sse(*(delta(tool_calls=[call]) for call in named), done=True)).messages
+        assert [call["function"]["name"] for call in message["tool_calls"]] == ["find", "count"]
+
     def test_custom_tools_and_signatures(self) -> None:
         """Text input instead of arguments; fields that must be sent back are kept."""
         first = {"index": 0, "id": "a", "type": "custom", "custom": {"name": "sh", "input": "l"}}
@@ -196,6 +213,14 @@ class TestStreams:
             "audio": {"id": "au", "data": "AABB", "transcript": "hi", "expires_at": 5},
             "annotations": [{"a": 1}, {"b": 2}],
         }
+
+    def test_characters_in_halves(self) -> None:
+        """JavaScript cuts a text within a character of two units; choices take turns. Half of one alone is
+        none."""
+        parts = [(0, "a\ud83c"), (1, "\ud83d"), (0, "\udf89b"), (1, "\ude00"), (0, "\ud83c"), (0, "c\udf89")]
+        events = [json.dumps(delta(index, content=text)) for index, text in parts]
+        answer = read(sse(*events, delta(1, "stop"), delta(finish="stop"), done=True))
+        assert [message["content"] for message in answer.messages] == ["a🎉b?c?", "😀"]
 
     def test_choices_are_told_apart(self) -> None:
         """n > 1, interleaved; order by index, a missing or null index is 0."""

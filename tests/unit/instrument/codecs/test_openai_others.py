@@ -78,6 +78,13 @@ class TestEmbeddings:
         assert answer(self.path, b"{}").embedding is None
 
 
+@pytest.mark.parametrize("more", [{}, {"prompt_tokens_details": {"cached_tokens": -1}}])
+def test_a_count_below_zero_is_none(more: dict[str, Any]) -> None:
+    """Servers that do not know a count say -1; a log's counts begin with 0."""
+    usage = {"prompt_tokens": 7, "completion_tokens": -1, "total_tokens": 7, **more}
+    assert read_tokens(usage) == {"input": 7, "total": 7}
+
+
 def test_counting_tokens_uses_none() -> None:
     """The count is in `usage`; `tokens`, which are summed, are None."""
     read = answer(

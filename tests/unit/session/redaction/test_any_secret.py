@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lctl.session import Redactor
-from lctl.session.redaction.forms import ESCAPES, FORMATS
+from lctl.session.redaction.formats import FORMATS
+from lctl.session.redaction.tokens import ESCAPES
 from lctl.testing import FixedClock
 from tests.seeds import tries
 from tests.unit.session.redaction.samples import SECRETS
@@ -78,7 +79,7 @@ def test_no_structure_hides_a_secret(tmp_path: Path, kind: str, before: str, aft
         assert secret.encode() not in line.replace(b"\\", b"")
 
 
-#: The forms of `forms` that are met wherever they stand; the others need what stands beside them, too.
+#: The forms of `formats` that are met wherever they stand; the others need what stands beside them, too.
 _BESIDE = ("auth", "basic", "pgpass", "private-key", "signature")
 
 
