@@ -128,8 +128,8 @@ def secret_names() -> list[str]:
     secret, place = re.compile(ENVIRONMENT), re.compile(ENVIRONMENT_PLACE)
     return sorted(
         name
-        for name in list(os.environ)
-        if secret.search(name) and not place.search(name) and not name.startswith("LCTL_")
+        for name, value in list(os.environ.items())
+        if value and secret.search(name) and not place.search(name) and not name.startswith("LCTL_")
     )
 
 

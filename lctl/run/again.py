@@ -175,7 +175,10 @@ def _environment(known: dict[str, Any], settings: Settings, outer: Mapping[str, 
                 inner[str(name)] = str(value)
             else:
                 inner.setdefault(str(name), str(value))
-    for name in [*_KEYS, *texts(known.get("keys"))]:
-        if settings.at is None:
+    if settings.at is None:
+        for name in texts(known.get("keys")):
+            if not inner.get(name):  # clients refuse an empty one as they do none
+                inner[name] = DUMMY_KEY
+        for name in _KEYS:
             inner.setdefault(name, DUMMY_KEY)
     return inner

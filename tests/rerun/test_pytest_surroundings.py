@@ -212,3 +212,34 @@ def test_a_replay_needs_no_key_and_may_write(
     asked = len(server.requests)
     runs.run("--lctl-record=none").assert_outcomes(passed=1)
     assert len(server.requests) == asked
+
+
+@pytest.mark.parametrize("key", [None, ""])
+def test_a_key_that_is_not_there_or_withheld(
+    runs: Runs, server: ModelServer, monkeypatch: pytest.MonkeyPatch, key: str | None
+) -> None:
+    """CI sets secrets to nothing where it does not give them, and clients refuse such a key."""
+    runs.write("""
+    @pytest.mark.lctl
+    def test_it():
+        key = os.environ["OPENAI_API_KEY"]
+        headers = {"authorization": f"Bearer {key}"} if key else {"authorization": 1}
+        asked = {"model": "m", "messages": [{"role": "user", "content": "Hello"}]}
+        answer = httpx.post(os.environ["MODELS"] + "/chat/completions", json=asked, headers=headers)
+        print(answer.json()["choices"][0]["message"]["content"])
+
+    def test_behind_it():
+        print("left as", os.environ.get("OPENAI_API_KEY"))
+""")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-proj-" + "a1B2" * 12)
+    first = runs.run("-rP")
+    first.assert_outcomes(passed=2)
+    if key is None:
+        monkeypatch.delenv("OPENAI_API_KEY")
+    else:
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+    again = runs.run("-rP", "--lctl-record=none")
+    again.assert_outcomes(passed=2)
+    assert said(again)[0] == said(first)[0]
+    assert f"left as {key}" in again.stdout.str()
+    assert server.count == 1

@@ -104,3 +104,20 @@ def test_a_program_that_leaves_by_os_exit(servers: World, tmp_path: Path) -> Non
     again = rerun(log, tmp_path)
     assert (again.code, again.out, again.events) == (4, first.out, first.events)
     assert "rerun exact" in again.err
+
+
+@pytest.mark.parametrize("recorded", ["sk-proj-" + "a1B2" * 12, ""])
+def test_a_key_that_is_set_to_nothing(recorded: str, servers: World, tmp_path: Path) -> None:
+    """It is as none where the recording had one; where that had none either, it is as it was."""
+    (tmp_path / "asks.py").write_text(
+        "import os\nfrom openai import OpenAI\nfrom common_openai import ask\n"
+        "key = os.environ['OPENAI_API_KEY']\n"
+        "print(bool(key), ask(OpenAI() if key else OpenAI(api_key='none'), 'Hello'))\n"
+    )
+    environ = {**servers.environ, "OPENAI_API_KEY": recorded}
+    log = tmp_path / "asks.lctl.json"
+    first = run([*LCTL, "run", "--output", str(log), "asks.py"], tmp_path, environ, log)
+    assert first.code == 0, first.err
+    again = rerun(log, tmp_path, environ={"OPENAI_API_KEY": ""})
+    assert again.code == 0, again.err
+    assert again.out == first.out

@@ -191,8 +191,11 @@ class Cassette:
         for name, value in (recorded if isinstance(recorded, dict) else {}).items():
             if isinstance(value, str):
                 _set_unless_there(stack, str(name), value)
-        for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", *(known.get("keys") or ())):
-            _set_unless_there(stack, str(name), DUMMY_KEY)
+        for name in map(str, known.get("keys") or ()):
+            if not os.environ.get(name):  # empty, as a secret is that CI withholds: clients refuse it
+                _set(stack, name, DUMMY_KEY)
+        for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+            _set_unless_there(stack, name, DUMMY_KEY)
 
     def _open(self, stack: ExitStack) -> None:
         from lctl.session import LCTLSession, default
@@ -228,5 +231,13 @@ class Cassette:
 
 def _set_unless_there(stack: ExitStack, name: str, value: str) -> None:
     if name not in os.environ:
-        os.environ[name] = value
+        _set(stack, name, value)
+
+
+def _set(stack: ExitStack, name: str, value: str) -> None:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    if before is None:
         stack.callback(os.environ.pop, name, None)
+    else:
+        stack.callback(os.environ.__setitem__, name, before)
