@@ -21,6 +21,7 @@ from lctl.instrument.structure.subagents import begin_subagent
 from lctl.session import border
 from lctl.session.default import get_session
 from lctl.session.runs import wrappedruns, wrapping
+from lctl.session.sources import NAMED
 from lctl.session.tooling.toolcalls import Pause
 from lctl.session.tooling.toolruns import begin_tool
 from lctl_integrations import ag2_doings, ag2_workflows
@@ -75,7 +76,7 @@ class AG2:
 
 def _named(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """An id of the network's. Tools show them to models, which ask by them."""
-    return reads.read(border.NAMED, _IDS, sys._getframe(1), wrapped, always=True)
+    return reads.read(NAMED, _IDS, sys._getframe(1), wrapped, always=True)
 
 
 def _scoped(wrapped: Any, agent: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -20,6 +20,7 @@ from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet, Wrapper
 from lctl.instrument.structure import guarded
 from lctl.session import border
+from lctl.session.sources import SETTINGS
 
 _FILES = "the files of CrewAI"
 
@@ -114,7 +115,7 @@ class Files:
             return data if module._is_cache_valid(data) else {}
 
         if self._release is None:
-            self._release = reads.early(border.SETTINGS, "crewai release", sys._getframe(), known)
+            self._release = reads.early(SETTINGS, "crewai release", sys._getframe(), known)
 
     @guarded(_FILES)
     def _know(self, module: ModuleType) -> None:
@@ -123,7 +124,7 @@ class Files:
             return {key: data[key] for key in _KNOWN if key in data}
 
         if self._user is None:
-            self._user = reads.early(border.SETTINGS, "crewai user", sys._getframe(), known)
+            self._user = reads.early(SETTINGS, "crewai user", sys._getframe(), known)
 
 
 def _instead(own: Callable[[], Any]) -> Wrapper:

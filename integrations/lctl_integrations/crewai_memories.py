@@ -18,6 +18,7 @@ from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet, Wrapper
 from lctl.session import border
 from lctl.session.concurrency import lanes, turns
+from lctl.session.sources import SETTINGS
 
 #: Modules of its stores, with the store's class.
 STORES = {
@@ -95,7 +96,7 @@ def _read(asked: str, encode: Callable[[Any], Any], decode: Callable[[Any], Any]
             return _inside(wrapped, store, args, kwargs)
 
         key = f"crewai memory {asked}"
-        return reads.read(border.SETTINGS, key, sys._getframe(), real, encode, decode, always=True)
+        return reads.read(SETTINGS, key, sys._getframe(), real, encode, decode, always=True)
 
     return around
 

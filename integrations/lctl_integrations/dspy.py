@@ -16,9 +16,9 @@ from lctl.guard import guard
 from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import ModelCall, Step, Tool, around_step, guarded
-from lctl.session import border
 from lctl.session.default import get_session
 from lctl.session.runs import wrappedruns, wrapping
+from lctl.session.sources import SHOWN
 from lctl_integrations import dspy_cache, dspy_code
 from lctl_integrations.dspy_callbacks import around_heard_tool, begun
 
@@ -111,7 +111,7 @@ def _executed(wrapped: Any, call: Any, args: tuple[Any, ...], kwargs: dict[str, 
 def _shown(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The traceback of a failed tool, as the model is shown it. A rerun has no frames of the tool."""
     show = partial(wrapped, *args, **kwargs)
-    return reads.read(border.SHOWN, "dspy", sys._getframe(1), show, always=True)
+    return reads.read(SHOWN, "dspy", sys._getframe(1), show, always=True)
 
 
 def _printed(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -17,6 +17,7 @@ from lctl.instrument.patches import PatchSet
 from lctl.instrument.structure import Tool
 from lctl.session import border
 from lctl.session.concurrency import lanes
+from lctl.session.sources import SETTINGS
 from lctl_integrations.dspy_callbacks import around_heard_tool
 
 _CODE = "code that DSPy executes"
@@ -92,4 +93,4 @@ def _started(wrapped: Any, interpreter: Any, args: tuple[Any, ...], kwargs: dict
 def _looked_for(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Where Deno keeps its files: it is asked in a process of its own."""
     find = partial(wrapped, *args, **kwargs)
-    return reads.read(border.SETTINGS, "dspy interpreter", sys._getframe(1), find, always=True)
+    return reads.read(SETTINGS, "dspy interpreter", sys._getframe(1), find, always=True)

@@ -24,6 +24,7 @@ from lctl.session import border
 from lctl.session.default import get_session
 from lctl.session.runs import wrappedruns, wrapping
 from lctl.session.runs.silence import REPORTED, end_silence, silence
+from lctl.session.sources import SETTINGS
 from lctl_integrations import litellm_ids
 
 _MOCK = "a mocked call of litellm"
@@ -99,7 +100,7 @@ def _chosen(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str
     def at(number: int | None) -> Any:
         return draw() if number is None or number >= len(offered) else offered[number]
 
-    return reads.read(border.SETTINGS, "litellm router", sys._getframe(1), draw, place, at, always=True)
+    return reads.read(SETTINGS, "litellm router", sys._getframe(1), draw, place, at, always=True)
 
 
 def _sent(wrapped: Any, driver: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -117,7 +118,7 @@ def _recorded(registry: Any, step: Mapping[str, Any], frame: FrameType) -> Mappi
     drawn, known = step.get("deployment_id"), registry.names(kind="ids")
     if len(step.get("candidate_ids") or ()) < 2 or drawn not in known:
         return step
-    number = reads.read(border.SETTINGS, "litellm router", frame, partial(known.index, drawn), always=True)
+    number = reads.read(SETTINGS, "litellm router", frame, partial(known.index, drawn), always=True)
     if number >= len(known) or known[number] == drawn:
         return step
     return {**step, "deployment_id": known[number], "deployment": registry.deployment_dict(known[number])}
@@ -127,7 +128,7 @@ def _delay(wrapped: Any, router: Any, args: tuple[Any, ...], kwargs: dict[str, A
     """Around what says in how many seconds a router asks again. There is chance in it, and of calls side by
     side it decides which asks first."""
     draw = partial(wrapped, *args, **kwargs)
-    return reads.read(border.SETTINGS, "litellm retry", sys._getframe(1), draw, always=True)
+    return reads.read(SETTINGS, "litellm retry", sys._getframe(1), draw, always=True)
 
 
 def _mocked(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

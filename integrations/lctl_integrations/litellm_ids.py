@@ -12,7 +12,7 @@ from typing import Any
 
 from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet
-from lctl.session import border
+from lctl.session.sources import NAMED
 
 MODULES = (
     "litellm.llms.ollama.chat.transformation",
@@ -36,7 +36,7 @@ def _drawn(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str,
         return wrapped(*args, **kwargs)
     made = frame.f_globals["uuid"].UUID
     key = str(frame.f_globals["__name__"])
-    return reads.read(border.NAMED, key, frame, lambda: wrapped(*args, **kwargs), str, made, always=True)
+    return reads.read(NAMED, key, frame, lambda: wrapped(*args, **kwargs), str, made, always=True)
 
 
 def _is_of_call(frame: FrameType) -> bool:

@@ -19,8 +19,8 @@ import orjson
 
 from lctl.errors import RerunStopped
 from lctl.instrument import waitedreads
-from lctl.session.border import MCP
 from lctl.session.default import get_session
+from lctl.session.sources import MCP
 
 #: Parameters that say what is asked for.
 _NAMES = ("name", "uri", "cursor", "level")

@@ -16,11 +16,11 @@ from lctl.instrument import settings, waitedreads
 from lctl.instrument.ambient import outputs, reads, screens
 from lctl.instrument.patches import PatchSet
 from lctl.session import border
-from lctl.session.border import PROMPT
 from lctl.session.concurrency import lanes, turns
 from lctl.session.default import get_session
 from lctl.session.faithful import Unfaithful, decode
 from lctl.session.faithful import encode as encode_faithfully
+from lctl.session.sources import PROMPT
 from lctl_integrations import prompt_toolkit_screens as fullscreen
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from lctl.instrument.ambient import reads
 from lctl.instrument.patches import PatchSet
-from lctl.session import border
+from lctl.session.sources import NAMED
 
 MODULE = "strands.models.gemini"
 
@@ -27,4 +27,4 @@ def _token(wrapped: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str,
     frame = sys._getframe(1)
     if frame.f_globals.get("__name__") != MODULE:
         return wrapped(*args, **kwargs)
-    return reads.read(border.NAMED, MODULE, frame, lambda: wrapped(*args, **kwargs), always=True)
+    return reads.read(NAMED, MODULE, frame, lambda: wrapped(*args, **kwargs), always=True)

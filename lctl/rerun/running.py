@@ -8,21 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lctl.clock import monotonic, system_clock, system_ids
+from lctl.clock import system_clock, system_ids
 from lctl.errors import RecordingError, RerunError
-from lctl.instrument import provenance
 from lctl.record.journal import Durability, JournalStore
-from lctl.rerun.exactness.certificate import Certificate, Difference
+from lctl.rerun.exactness.certificate import Certificate
+from lctl.rerun.exactness.certifying import Certifier
 from lctl.rerun.exactness.echo import EchoStore
 from lctl.rerun.exactness.filling import Filling
-from lctl.rerun.exactness.outcomes import named, output_equal, reaches_nobody
 from lctl.rerun.forks import forking
 from lctl.rerun.guarding import stopping
 from lctl.rerun.guarding.auditing import Guard
 from lctl.rerun.guarding.halting import Halt
 from lctl.rerun.order.conductor import Conductor
 from lctl.rerun.order.ordering import together, wall_of
-from lctl.rerun.order.score import Violation
 from lctl.rerun.order.waiting import Order
 from lctl.rerun.serving import misses
 from lctl.rerun.serving.player import TapePlayer
@@ -32,7 +30,7 @@ from lctl.rerun.tape import ownlogs, siblings
 from lctl.rerun.tape.drawnids import DrawnIds
 from lctl.rerun.tape.ownlogs import Places, known_as
 from lctl.rerun.tape.tape import Tape
-from lctl.session import border, default, naming, opening
+from lctl.session import border, naming, opening
 from lctl.session.concurrency import lanes
 
 
@@ -88,9 +86,8 @@ class Rerun:
         self._redirect: Any = None, None
         self._places = Places()
         self._lock = threading.Lock()
-        self._started = monotonic()
+        self._certifier = Certifier(tape, self.halt, self.guard, self.order)
         self._made: dict[EchoStore, Certificate] = {}  # of sessions that are closed
-        self._standing: tuple[str, ...] = ()
 
     # -- in place --------------------------------------------------------------------------
 
@@ -237,7 +234,7 @@ class Rerun:
 
             debugging.debug(f"event {self.settings.to} is recorded; 'c' goes on, 'q' ends the rerun")
             return
-        self._standing = stopping.standing()
+        self._certifier.standing = stopping.standing()
         self.halt.stop(f"event {self.settings.to} was reached", reached=True)
         if self.on_reached is not None:
             self.on_reached()
@@ -258,12 +255,14 @@ class Rerun:
     def certificates(self) -> list[Certificate]:
         """Of each session the program opened, the first one's first; then of those that it did not open."""
         if not self._echoes:
-            return [self._nothing(self.tape, self.player)]
+            return [self._certifier.nothing(self.tape, self.player, are_others=False)]
         made = [self._made.get(echo) or self._of(echo) for echo in self._echoes]
         why = self.halt.why
         if why is not None and not self.halt.reached and not any(each.stopped for each in made):
             made[-1] = replace(made[-1], stopped=str(why))  # outside all of them, which had been closed
-        return made + [self._nothing(tape, self._player_of(tape)) for tape in self._unopened()]
+        return made + [
+            self._certifier.nothing(tape, self._player_of(tape), are_others=True) for tape in self._unopened()
+        ]
 
     def _unopened(self) -> list[Tape]:
         if self.halt.reached or self.fork is not None:
@@ -272,73 +271,4 @@ class Rerun:
         return [tape for tape in self._tapes if id(tape) not in opened]
 
     def _of(self, echo: EchoStore) -> Certificate:
-        player = self._players[echo]
-        tally, reached = player.tally, self.halt.reached
-        found = echo.finish(reached)
-        tape = echo.tape or player.tape
-        until = echo.stored if reached else None
-        unused = [] if reached else player.unused()
-        output = output_equal(tape, echo, found) if until is None else None
-        return Certificate(
-            of=tape.log.id,
-            log=str(echo.path),
-            events=echo.stored,
-            recorded=len(tape.log),
-            exact=tally["exact"] + tally["recorded"],
-            reads=tally.reads,
-            drift=tally["drift"],
-            moved=tally["moved"],
-            edited=tally["edited"],
-            live=tally["live"],
-            executed=tally["executed"],
-            dry=tally["dry"],
-            unmatched=tally["unmatched"],
-            unaddressed=tuple(player.unaddressed()),
-            unused=tuple(named(unused)),
-            blocked=self.guard.blocked,
-            changed=self._changed(),
-            violations=tuple(str(one) for one in self._violations(found is None and output is not False)),
-            output_equal=output,
-            stderr_differs=echo.stderr_differs if until is None else None,
-            reordered=echo.reordered,
-            log_equal=found is None,
-            first_difference=found,
-            again=tuple(player.again),
-            stopped=str(self.halt.why) if self.halt.why is not None and not reached else None,
-            until=until,
-            standing=self._standing,
-            seconds=round(monotonic() - self._started, 3),
-        )
-
-    def _changed(self) -> tuple[str, ...]:
-        first = next(self.tape.log.events(), None)
-        scratch = "" if self.guard.scratch is None else str(self.guard.scratch)
-        return () if first is None else self.guard.read.written_since(first.timestamp, scratch)
-
-    def _violations(self, equal: bool) -> list[Violation]:
-        """What came out of order. Where all is equal, but for what reached nobody, or nobody who could tell:
-        hand-overs of threads to loops (a loop that runs no more takes none), and the moments at which calls
-        were made (a retry after a delay of chance). What was done in another order for them would differ."""
-        return [one for one in self.order.violations if not (equal and reaches_nobody(one))]
-
-    def _nothing(self, tape: Tape, player: TapePlayer) -> Certificate:
-        """The program recorded nothing of it this time."""
-        first = next(tape.log.events(), None)
-        missing = None
-        if first is not None:
-            missing = Difference(first.seq, f"{first.type} of {first.agent}", None)
-        said = [] if self.halt.why is None or self._echoes else [str(self.halt.why)]
-        if provenance.begun and not (default.is_enabled() or self._echoes):
-            said.append(misses.NOT_BEGUN)
-        return Certificate(
-            of=tape.log.id,
-            recorded=len(tape.log),
-            unused=tuple(named(player.unused())),
-            blocked=self.guard.blocked,
-            changed=self._changed(),
-            log_equal=missing is None,
-            first_difference=missing,
-            stopped="\n\n".join(said) or None,
-            unmatched=player.tally["unmatched"],
-            seconds=round(monotonic() - self._started, 3),
-        )
+        return self._certifier.of(echo, self._players[echo])

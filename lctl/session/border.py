@@ -21,45 +21,6 @@ if TYPE_CHECKING:
     from lctl.session.tooling.served import Served
     from lctl.session.tooling.toolcalls import ToolCall
 
-#: The source of times that libraries show (of log lines, messages, answers): a rerun may show others.
-LOGGED = "log"
-
-#: The source of what is typed or piped in.
-STDIN = "stdin"
-
-#: The source of what is typed at a prompt that a library draws (prompt_toolkit): its result.
-PROMPT = "prompt"
-
-#: The source of what MCP servers answer to a client beside tool calls.
-MCP = "mcp"
-
-#: The source of what a model is shown of a failed tool. Recordings by `auto_instrument()` hold it, too.
-SHOWN = "traceback"
-
-#: The source of ids that a framework makes and its tools show to models, which ask by them. Likewise.
-NAMED = "id"
-
-#: The source of what a library knew of the user when it was imported. Likewise.
-SETTINGS = "settings"
-
-
-#: The source of what a process takes from queues of `multiprocessing`, by digests. A player gives a pair: the
-#: value, None where it waited in vain; and how many of each this process, in any lane, is to take later.
-ITEMS = "items"
-
-#: The source of the code of a notebook's cell, or of what was typed into an interactive shell.
-CELL = "cell"
-
-#: The source of the port that the system draws for a socket.
-PORT = "port"
-
-#: The source of what was typed at a program that draws a whole screen.
-KEYS = "keys"
-
-#: The sources of a request that came from outside to a server of the program's, of what came over a WebSocket
-#: that one opened, of a client's going away before it had the whole answer, and of how the server was ended.
-REQUEST, WEBSOCKET, GONE, SIGNAL = "request", "websocket", "gone", "signal"
-
 
 class WireRequest(NamedTuple):
     """A request about to leave; one attempt, as its transport sees it.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lctl.session import crashes, default, hooks, naming
-from lctl.session.border import CELL
+from lctl.session.sources import CELL
 
 if TYPE_CHECKING:
     from lctl.session.session import LCTLSession

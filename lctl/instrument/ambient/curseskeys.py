@@ -14,7 +14,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from lctl.instrument.ambient import inputs, keyboard, raised, reads, slots, terminals
-from lctl.session import border
+from lctl.session import border, sources
 
 _getframe = sys._getframe
 #: Of a window; each waits as long as that was told.
@@ -71,7 +71,7 @@ def _pressing(original: Any, name: str) -> Callable[..., Any]:
             return keyboard.pressed(key, real, _KEY)
         return raised.given(
             reads.read(
-                border.STDIN,
+                sources.STDIN,
                 key,
                 inputs.reader(_getframe(1)),
                 lambda: raised.caught(real),
@@ -99,7 +99,7 @@ def _pointing(original: Any) -> Callable[..., Any]:
         if not reads.active():
             return original()
         frame = inputs.reader(_getframe(1))
-        return reads.read(border.STDIN, "curses.getmouse", frame, original, list, tuple)
+        return reads.read(sources.STDIN, "curses.getmouse", frame, original, list, tuple)
 
     return getmouse
 

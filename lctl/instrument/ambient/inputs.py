@@ -24,6 +24,7 @@ from lctl.instrument.ambient.callers import is_lctl, own
 from lctl.instrument.ambient.values import bytes_of, from_bytes
 from lctl.session import border
 from lctl.session.concurrency import lanes
+from lctl.session.sources import STDIN
 from lctl.session.tooling.wrote import streams
 
 T = TypeVar("T")
@@ -103,9 +104,9 @@ def _recorded(
             return real()
 
     if not fed:
-        return reads.read(border.STDIN, key, reader(_getframe(2)), inside, encode, decode)
+        return reads.read(STDIN, key, reader(_getframe(2)), inside, encode, decode)
     value = inside()
-    return reads.read(border.STDIN, key, reader(_getframe(2)), lambda: value, encode, lambda _recorded: value)
+    return reads.read(STDIN, key, reader(_getframe(2)), lambda: value, encode, lambda _recorded: value)
 
 
 class _Lines(io.TextIOWrapper):
@@ -220,7 +221,7 @@ def _input(original: Any) -> Callable[..., Any]:
         if kind() == "terminal":
             line = raised.given(
                 reads.read(
-                    border.STDIN,
+                    STDIN,
                     "input",
                     frame,
                     lambda: _typed(original, prompt),
@@ -254,7 +255,7 @@ def asked(prompt: object, real: Callable[[], str]) -> str:
             streams.passed("stdout", str(prompt), len(str(prompt)), None)
         return real()
 
-    return reads.read(border.STDIN, "input", reader(_getframe(1)), ask)
+    return reads.read(STDIN, "input", reader(_getframe(1)), ask)
 
 
 def kind() -> str:

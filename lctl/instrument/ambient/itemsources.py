@@ -152,7 +152,7 @@ def awaited(source: Source, said: tuple[str | None, Mapping[str, int]]) -> Got:
     """The item of a digest, once it is there; for None, waits for ever.
 
     Args:
-        said: as of `border.ITEMS`.
+        said: as of `sources.ITEMS`.
     """
     digest, later = said
     if digest is None:

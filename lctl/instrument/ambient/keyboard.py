@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from lctl.instrument.ambient import inputs, raised, reads, sleeps, slots, terminals
 from lctl.instrument.ambient.values import bytes_of, from_bytes
-from lctl.session import border
+from lctl.session import border, sources
 from lctl.session.concurrency import lanes
 from lctl.session.default import get_session
 from lctl.session.runs.wrappedruns import step_aside
@@ -94,7 +94,7 @@ def pressed(key: str, real: Callable[[], Any], code: Code) -> Any:
     def encode(value: Any) -> Any:
         return raised.encoded(value) if isinstance(value, raised.Raised) else code.encode(value)
 
-    return raised.given(reads.read(border.STDIN, key, inputs.reader(_getframe(1)), come, encode, decode))
+    return raised.given(reads.read(sources.STDIN, key, inputs.reader(_getframe(1)), come, encode, decode))
 
 
 def _reading(original: Any) -> Callable[..., Any]:
@@ -131,7 +131,7 @@ def _looking(original: Any) -> Callable[..., Any]:
 
 
 def _polled(key: str, real: Callable[[], Any]) -> Any:
-    return reads.read(border.STDIN, key, inputs.reader(_getframe(1)), real)
+    return reads.read(sources.STDIN, key, inputs.reader(_getframe(1)), real)
 
 
 def _is_keys(stream: Any) -> bool:
@@ -184,7 +184,7 @@ def _asking(real: Any) -> Callable[..., Any]:
         return str(
             raised.given(
                 reads.read(
-                    border.PROMPT,
+                    sources.PROMPT,
                     "getpass",
                     frame,
                     lambda: raised.caught(lambda: _aside(real, args, kwargs)),

@@ -9,7 +9,7 @@ from typing import Any
 
 from lctl.instrument.ambient import reads, slots
 from lctl.instrument.ambient.callers import own
-from lctl.session import border
+from lctl.session import border, sources
 
 _getframe = sys._getframe
 _READ = ("get_current_history_length", "get_history_item")
@@ -53,7 +53,7 @@ def _reading(name: str) -> Callable[[Any], Callable[..., Any]]:
             frame = own(_getframe(1))
             if frame is None:
                 return original(*args)
-            return reads.read(border.STDIN, f"readline.{name}", frame, lambda: original(*args))
+            return reads.read(sources.STDIN, f"readline.{name}", frame, lambda: original(*args))
 
         read.original = original  # type: ignore[attr-defined]
         return read

@@ -14,7 +14,7 @@ from typing import Any
 
 from lctl.instrument.ambient import callers, reads
 from lctl.session import border, ownports
-from lctl.session.border import PORT
+from lctl.session.sources import PORT
 
 _getframe = sys._getframe
 _Bind = Callable[[Any, Any], None]

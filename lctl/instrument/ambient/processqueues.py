@@ -28,7 +28,7 @@ from lctl.instrument.ambient.itemsources import (
     taken_early,
 )
 from lctl.instrument.hooks import on_import
-from lctl.session import border
+from lctl.session.sources import ITEMS
 
 _getframe = sys._getframe
 _LOOKS = frozenset({"empty", "full", "qsize"})
@@ -146,14 +146,14 @@ def _taken(source: Source, frame: FrameType, take: Callable[[], tuple[Any, bytes
             return Got(None, "")
         return Got(item, digest_of(raw))
 
-    got = reads.read(border.ITEMS, "Queue.get", frame, real, lambda got: got.digest, partial(awaited, source))
+    got = reads.read(ITEMS, "Queue.get", frame, real, lambda got: got.digest, partial(awaited, source))
     if not got.digest:
         raise queue.Empty
     return got.item
 
 
 def _seen(name: str, frame: FrameType, real: Callable[[], Any]) -> Any:
-    return reads.read(border.ITEMS, f"Queue.{name}", frame, real, decode=lambda said: said[0])
+    return reads.read(ITEMS, f"Queue.{name}", frame, real, decode=lambda said: said[0])
 
 
 def _watch(self: Any) -> None:

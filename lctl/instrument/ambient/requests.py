@@ -12,11 +12,11 @@ from typing import Any
 
 from lctl.instrument.ambient import reads
 from lctl.session import reported
-from lctl.session.border import GONE, REQUEST, SIGNAL, WEBSOCKET
 from lctl.session.concurrency import arrivals, cutoffs, departures, lanes, talks, turns
 from lctl.session.concurrency.frames import BINARY, CLOSE, Said
 from lctl.session.concurrency.framing import Message
 from lctl.session.concurrency.lane import Request
+from lctl.session.sources import GONE, REQUEST, SIGNAL, WEBSOCKET
 
 
 def install() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 from lctl.guard import guard
 from lctl.instrument.ambient import reads, requests, terminals
 from lctl.session import border
-from lctl.session.border import KEYS
 from lctl.session.concurrency import lanes, turns
+from lctl.session.sources import KEYS
 
 #: Whether its loop has come to it.
 Taken = Callable[[], bool]

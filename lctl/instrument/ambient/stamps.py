@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from lctl.instrument.ambient import reads
-from lctl.session import border
+from lctl.session import border, sources
 from lctl.session.concurrency import lanes
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def read(
     if not reads.active():
         return real()
     lane, player = lanes.current(), border.player()
-    served = None if player is None else player.ambient(border.LOGGED, key, lane, 0)
+    served = None if player is None else player.ambient(sources.LOGGED, key, lane, 0)
     value = real() if served is None else served[0] if decode is None else decode(served[0])
     try:
         session = reads.session_here()
@@ -91,7 +91,7 @@ def read(
             if found is None:
                 found = _gathered[session] = Gathered()
             code = frame.f_code
-            what = (border.LOGGED, key, code.co_filename, frame.f_lineno)
+            what = (sources.LOGGED, key, code.co_filename, frame.f_lineno)
             found.add(lane.path, what, value if encode is None else encode(value))
     except Exception as error:
         reads.failed("a time that a library shows", error)

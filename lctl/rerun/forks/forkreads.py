@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.tape.reads import Reads
 from lctl.rerun.tooling.toolpolicy import is_terminal
-from lctl.session.border import PROMPT, STDIN
+from lctl.session.sources import PROMPT, STDIN
 
 if TYPE_CHECKING:
     from lctl.rerun.forks.forkpoint import ForkPoint

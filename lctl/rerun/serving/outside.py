@@ -11,10 +11,8 @@ from __future__ import annotations
 import os
 import threading
 from _thread import start_new_thread
-from base64 import b64decode
 from collections.abc import Callable, Collection
 from functools import cached_property
-from io import BufferedReader
 from time import (  # in real time, as this is imported before a rerun puts others in their place
     monotonic,
     sleep,
@@ -24,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 from lctl.errors import RerunStopped
 from lctl.instrument.ambient import requests, screens
 from lctl.rerun.guarding import keyboard
-from lctl.rerun.serving import departing, talking
+from lctl.rerun.serving import departing, sending, talking
 from lctl.rerun.serving.lateness import Lateness
 from lctl.rerun.tape.tape import Tape
 from lctl.session import border, ownports
-from lctl.session.border import GONE, KEYS, SIGNAL, WEBSOCKET
 from lctl.session.concurrency import arrivals, cutoffs, lanes, ownrequests, talks
+from lctl.session.sources import GONE, KEYS, SIGNAL, WEBSOCKET
 
 if TYPE_CHECKING:
     from socket import socket
@@ -166,7 +164,7 @@ class Outside:
             return lambda: talk is None or self._say(talk, seq, key, value)
         if source == GONE:
             return lambda: self._go(key, value)
-        connection = _connected(value["client"], self._port(int(value["server"][1])))
+        connection = sending.connect(value["client"], self._port(int(value["server"][1])))
         return lambda: self._send(key, value, connection)
 
     @cached_property
@@ -191,19 +189,17 @@ class Outside:
         what, number = int(value["what"]), int(value["number"])
         request = arrivals.lane_of(what, str(value["method"]), str(value["target"]), number)
         ownrequests.expect(client, server, request)
-        opens = _opens_websocket(value)
+        opens = sending.opens_websocket(value)
         with self._lock:
             self._open += not opens
-        talking.send_all(connection, _bytes_of(value))
+        talking.send_all(connection, sending.bytes_of(value))
         if opens:
             self._talks[request.path] = talking.Talk(connection, request.path, request.path in self._left)
         else:
-            methods = [str(each["method"]) for each in _messages(value)]
             if value.get("cut"):
                 connection.close()
-                methods = []
             self._answered[request.path] = request, connection
-            start_new_thread(self._read, (connection, methods))
+            start_new_thread(self._read, (connection, value))
         talking.until(lambda: ownrequests.is_taken(client, server), _PATIENCE)
         return True
 
@@ -262,17 +258,10 @@ class Outside:
             self._noted.add(behind)
             requests.note(str(data.get("key")), data["value"], WEBSOCKET)
 
-    def _read(self, connection: socket, methods: list[str]) -> None:
+    def _read(self, connection: socket, value: Any) -> None:
         try:
-            from http.client import HTTPResponse
-
-            answers: Any = _Answers(connection)
-            for method in methods:
-                response = HTTPResponse(answers, method=method)
-                response.begin()
-                response.read()
-        except Exception:
-            pass  # cut off, or no HTTP: it is over
+            if not value.get("cut"):
+                sending.read_answers(connection, value)
         finally:
             connection.close()
             with self._lock:
@@ -304,69 +293,3 @@ class Outside:
             os.kill(os.getpid(), signal.SIGTERM)
         else:
             keyboard.press()
-
-
-def _opens_websocket(value: Any) -> bool:
-    last = _messages(value)[-1]
-    return any(name.lower() == "upgrade" and "websocket" in text.lower() for name, text in last["headers"])
-
-
-def _connected(client: Any, port: int) -> socket:
-    """For the program, from where the recorded one came: from that very port if the system has it free."""
-    import socket
-
-    made = socket.socket()
-    if ownports.is_here(str(client[0])):
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            made.bind(("127.0.0.1", int(client[1])))
-            made.connect(("127.0.0.1", port))
-            ownrequests.asking.add(made.getsockname()[1])
-            return made
-        except OSError:
-            made.close()
-            made = socket.socket()
-    made.bind(("127.0.0.1", 0))
-    ownrequests.stands_for[made.getsockname()[1]] = tuple(client)
-    ownrequests.asking.add(made.getsockname()[1])
-    made.connect(("127.0.0.1", port))
-    return made
-
-
-class _Answers(BufferedReader):
-    """What comes over one connection, answer behind answer: each takes it for a file of its own."""
-
-    def __init__(self, connection: socket) -> None:
-        super().__init__(connection.makefile("rb", buffering=0))
-
-    def makefile(self, mode: str) -> BufferedReader:
-        return self
-
-    def close(self) -> None:
-        """The next one goes on with it."""
-
-
-def _messages(value: Any) -> list[Any]:
-    return [value, *(value.get("more") or ())]
-
-
-def _bytes_of(value: Any) -> bytes:
-    *whole, last = _messages(value)
-    return b"".join([*(_bytes_of_one(each) for each in whole), _bytes_of_one(last, bool(value.get("cut")))])
-
-
-def _bytes_of_one(value: Any, cut: bool = False) -> bytes:
-    body = value["body"]
-    sent = b64decode(body["base64"]) if isinstance(body, dict) else str(body).encode()
-    rows, length = [f"{value['method']} {value['target']} {value['version']}"], len(sent)
-    for name, text in value["headers"]:
-        if name.lower() == "transfer-encoding" and "chunked" in text.lower():
-            sent = _chunks(sent, cut)
-        counts = name.lower() == "content-length" and not cut  # a body in which secrets are no more
-        rows.append(f"{name}: {length if counts else text}")
-    return "\r\n".join([*rows, "", ""]).encode("latin-1") + sent
-
-
-def _chunks(body: bytes, cut: bool) -> bytes:
-    one = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
-    return one if cut else one + b"0\r\n\r\n"

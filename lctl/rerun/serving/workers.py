@@ -22,8 +22,8 @@ from lctl.rerun.guarding import keyboard
 from lctl.rerun.tape import siblings
 from lctl.rerun.tape.tape import Tape
 from lctl.session import ownports
-from lctl.session.border import REQUEST
 from lctl.session.concurrency import processes
+from lctl.session.sources import REQUEST
 
 if TYPE_CHECKING:
     from socket import socket

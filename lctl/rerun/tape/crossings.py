@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from lctl.rerun.tape.entries import Entry, is_cancellation, is_stopped, lane_of
-from lctl.session.border import GONE, KEYS, REQUEST, SIGNAL, WEBSOCKET
 from lctl.session.concurrency import comings
+from lctl.session.sources import GONE, KEYS, REQUEST, SIGNAL, WEBSOCKET
 from lctl.session.tooling import receiving, signalling
 
 #: Source of what says that a timer of the program's own code went off.

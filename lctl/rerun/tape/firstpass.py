@@ -15,9 +15,9 @@ from lctl.rerun.order.ordering import in_order
 from lctl.rerun.tape import crossings
 from lctl.rerun.tape.entries import Entry, Ran, Read, lane_of
 from lctl.session import reported
-from lctl.session.border import CELL, GONE, KEYS, LOGGED, MCP, PROMPT, REQUEST, SIGNAL, WEBSOCKET
 from lctl.session.concurrency import pooljobs, returns
 from lctl.session.concurrency.arrivals import OUTSIDE
+from lctl.session.sources import CELL, GONE, KEYS, LOGGED, MCP, PROMPT, REQUEST, SIGNAL, WEBSOCKET
 
 #: What a line must hold to matter here; all other events are passed over unread.
 _TYPES = {

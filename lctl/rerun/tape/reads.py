@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.clocks.steadyclocks import SteadyClocks
 from lctl.rerun.serving import misses
-from lctl.session.border import ITEMS, LOGGED, PORT
 from lctl.session.concurrency import processes
 from lctl.session.concurrency.jobshares import Taken
 from lctl.session.concurrency.pooljobs import Seen
+from lctl.session.sources import ITEMS, LOGGED, PORT
 
 if TYPE_CHECKING:
     from lctl.rerun.exactness.certificate import Tally

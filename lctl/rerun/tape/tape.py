@@ -21,8 +21,8 @@ from lctl.instrument.bodies import rebuild_body, rebuild_chunks
 from lctl.rerun.order.ordering import Delivery, deliveries, in_order
 from lctl.rerun.tape.crossings import inside
 from lctl.rerun.tape.firstpass import FirstPass
-from lctl.session.border import MCP, NAMED, SETTINGS, SHOWN
 from lctl.session.concurrency.queueorder import Act
+from lctl.session.sources import MCP, NAMED, SETTINGS, SHOWN
 
 if TYPE_CHECKING:
     from lctl.conversation.tree import Tree

@@ -12,7 +12,7 @@ import pytest
 from lctl.codec import open_log
 from lctl.instrument.ambient import reads
 from lctl.payloads.tape import reads_of
-from lctl.session import LCTLSession, border
+from lctl.session import LCTLSession, sources
 from tests.unit.ambient.conftest import Run
 
 
@@ -21,7 +21,7 @@ def test_many_in_a_row_are_all_in_the_log(tmp_path: Path) -> None:
     number = itertools.count()
     with LCTLSession("c", tmp_path / "c.lctl.json"):
         for _ in range(40):
-            reads.read(border.NAMED, "ids", sys._getframe(), number.__next__, always=True)
+            reads.read(sources.NAMED, "ids", sys._getframe(), number.__next__, always=True)
     events = [event for event in open_log(tmp_path / "c.lctl.json").events() if event.type == "ambient"]
     assert [value for event in events for _, _, value, _ in reads_of(event.data)] == list(range(40))
     assert len(events) == 10
