@@ -21,7 +21,7 @@ from lctl.rerun.clocks.signaltimers import SignalTimers
 from lctl.rerun.clocks.timeouts import lock_factory
 from lctl.rerun.order.idleloop import IdleLoop, idle_of
 from lctl.rerun.order.parties import refuse
-from lctl.session.concurrency import collector
+from lctl.session.concurrency import collector, nestedloops
 from lctl.session.concurrency.turns import is_closing, job_in
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class VirtualTime:
         self._living = living
         self._base = monotonic()
         self._undo: list[tuple[Any, str, Any]] = []
+        self._unwrap: Callable[[], None] = lambda: None
         self._attached: list[Any] = []
         self._libraries: LibraryClocks | None = None
         self._signals: SignalTimers | None = None
@@ -56,7 +57,7 @@ class VirtualTime:
 
         loop: Any = BaseEventLoop
         self._base = monotonic()
-        self._replace(loop, "_run_once", self._following(loop._run_once))
+        self._unwrap = nestedloops.wrap(self._following)
         self._replace(loop, "call_soon_threadsafe", self._holding(loop.call_soon_threadsafe))
         if self._keeper.pace.realtime:
             return
@@ -86,6 +87,7 @@ class VirtualTime:
         while self._undo:
             owner, name, before = self._undo.pop()
             setattr(owner, name, before)
+        self._unwrap()
         for idle in self._attached:
             idle.leave()
         self._attached.clear()

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from lctl.session.concurrency import nestedloops
+
 if TYPE_CHECKING:
     from lctl.session.concurrency.lane import Lane
 
@@ -88,9 +90,10 @@ def count(*, all: bool = False) -> None:
     if counting:
         return
     counting, _all = True, all
-    loop: Any = sys.modules["asyncio.base_events"].BaseEventLoop
-    real = loop._run_once
+    _undo.append(nestedloops.wrap(_counted))
 
+
+def _counted(real: Callable[[Any], None]) -> Callable[[Any], None]:
     @functools.wraps(real)
     def _run_once(self: Any) -> None:
         try:  # written out: it is done in each turn of each loop
@@ -99,13 +102,7 @@ def count(*, all: bool = False) -> None:
             self._lctl_turn = 1
         real(self)
 
-    loop._run_once = _run_once
-
-    def undo() -> None:
-        if loop._run_once is _run_once:  # else somebody put theirs on top, which calls it
-            loop._run_once = real
-
-    _undo.append(undo)
+    return _run_once
 
 
 def stop() -> None:
