@@ -17,6 +17,7 @@ from lctl.rerun.exactness.echo import EchoStore
 from lctl.rerun.exactness.filling import Filling
 from lctl.rerun.forks import forking
 from lctl.rerun.guarding import stopping
+from lctl.rerun.guarding.adopted import Adopted
 from lctl.rerun.guarding.auditing import Guard
 from lctl.rerun.guarding.halting import Halt
 from lctl.rerun.order.conductor import Conductor
@@ -80,6 +81,7 @@ class Rerun:
         self.guard = Guard(settings.allow)
         self.guard.is_live = lambda: lanes.current() in self.player.live
         self.guard.again = self.player.again
+        self.guard.adopted = Adopted() if self.fork is None else None
         self._echoes: list[EchoStore] = []
         self._players: dict[EchoStore, TapePlayer] = {}
         self._before: Any = None

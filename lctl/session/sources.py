@@ -5,6 +5,9 @@ from __future__ import annotations
 #: The source of times that libraries show (of log lines, messages, answers): a rerun may show others.
 LOGGED = "log"
 
+#: The source of what the program asks of its machine.
+HOST = "host"
+
 #: The source of what is typed or piped in.
 STDIN = "stdin"
 

@@ -136,7 +136,9 @@ def run(
     stdin: str = "",
     timeout: float = 120,
 ) -> Result:
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("LCTL_", "OPENAI_", "ANTHROPIC_"))}
+    clean = {
+        k: v for k, v in os.environ.items() if not k.startswith(("LCTL_", "OPENAI_", "ANTHROPIC_", "PYTEST_"))
+    }
     clean |= {
         "PYTHONPATH": python_path(PROGRAMS),
         "LCTL_DIR": str(folder / "logs"),

@@ -40,7 +40,11 @@ def served(words: Sequence[str], log: Path, environ: dict[str, str]) -> Iterator
     """Of what follows `lctl run`, in the folder of `log`; "PORT" stands for the port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("LCTL_", "OPENAI_"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("LCTL_", "OPENAI_", "PYTEST_"))
+    }
     kept |= {"PYTHONPATH": python_path(PROGRAMS), "NO_COLOR": "1", **environ}
     process = subprocess.Popen(
         [*LCTL, "run", "-o", str(log), *(word.replace("PORT", str(port)) for word in words)],

@@ -24,6 +24,7 @@ def install() -> None:
         return
     _installed = True
     from lctl.instrument.ambient import (
+        addresses,
         chance,
         clocks,
         curseskeys,
@@ -55,6 +56,7 @@ def install() -> None:
         hooks.on_closed.append(_closed)
     reads.activate(True)
     for part in (
+        addresses,
         terminals,
         clocks,
         chance,

@@ -13,6 +13,7 @@ from lctl.instrument.ambient import chance, reads, slots
 from lctl.instrument.ambient.callers import own
 from lctl.instrument.hooks import Hook, on_import
 from lctl.session import border
+from lctl.session.sources import HOST
 
 _getframe = sys._getframe
 _hooks: list[Hook] = []
@@ -90,7 +91,7 @@ def _read(key: str, frame: Any, original: Any, args: Any, kwargs: Any) -> Any:
         except OSError as error:
             return error
 
-    found = reads.read("host", key, frame, real, _encoded, partial(_decoded, key))
+    found = reads.read(HOST, key, frame, real, _encoded, partial(_decoded, key))
     if isinstance(found, OSError):
         raise found
     return found

@@ -34,11 +34,15 @@ class Timekeeper:
         self._door = stage.door
 
     def sleep(self, seconds: float) -> None:
-        """`time.sleep` on virtual time."""
+        """`time.sleep` on virtual time. Who sleeps in a job had slept by the end of that: he may have begun
+        before the recording, and nothing says how long ago."""
         with self._door:
             if self._stage.over:
                 return
-            until = self.pace.present() + seconds * 1000
+            now = self.pace.present()
+            until, ended = now + seconds * 1000, self._handing.end_of_job(lanes.current())
+            if ended is not None:
+                until = min(until, max(ended, now))
             alone = running_loop() is None and not self._stage.waiting and self._stage.is_alone()
             if alone and not self._stage.is_outside():
                 self.pace.move(until)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import platform
 import sys
 import tempfile
 import threading
@@ -22,9 +21,11 @@ from lctl.errors import UsageError
 from lctl.guard import guard as failures
 from lctl.instrument import writing
 from lctl.rerun.callers import Caller, caller
+from lctl.rerun.guarding.adopted import Adopted
 from lctl.rerun.guarding.children import is_followed
 from lctl.rerun.guarding.effects import EFFECTS, Effect, absolute, is_bytecode, is_device, only_looks
 from lctl.rerun.guarding.filesread import OPENING, FilesRead
+from lctl.rerun.guarding.pythonsown import is_pythons_own
 from lctl.rerun.guarding.retrying import Retrying
 from lctl.rerun.guarding.rpc import Rpcs
 from lctl.rerun.settings import SCRATCH
@@ -62,9 +63,11 @@ class Guard:
         again: the tool calls that run again, as a certificate tells them.
         retrying: looks for places that are asked for again and again.
         read: the files that are opened.
+        adopted: folders that libraries make for themselves; None where such are to stay.
     """
 
     is_live: Callable[[], bool] | None = None
+    adopted: Adopted | None = None
     again: Sequence[str] = ()
     retrying: Retrying | None = None
 
@@ -134,6 +137,8 @@ class Guard:
                 return
             _active = None
         self._rpcs.end()
+        if self.adopted is not None:
+            self.adopted.remove()
         if self._before is None:
             return
         writing.moved = ""
@@ -151,7 +156,7 @@ class Guard:
 
     def abandon(self) -> None:
         """In a forked child: its own guard takes over, and the folder stays its parent's."""
-        self._owns = False
+        self._owns, self.adopted = False, None
         if self.scratch is not None:
             _above.append(absolute(str(self.scratch)))
         self.end()
@@ -189,10 +194,12 @@ class Guard:
             if self._is_allowed(effect):
                 continue
             by = caller(frame)
-            if by is None or _is_pythons_own(effect, by) or is_followed(event, args, by):
+            if by is None or is_pythons_own(effect, by) or is_followed(event, args, by):
                 continue
             if only_looks(effect) and by.package is not None:
                 continue  # a library asks for the version of the program, of the machine, of another library
+            if self.adopted is not None and self.adopted.take(effect, by):
+                continue
             if self.is_live is None or not self.is_live():
                 raise self._refusal(effect, by)
 
@@ -201,6 +208,8 @@ class Guard:
             return True
         if effect.kind == "write":
             path = effect.target
+            if self.adopted is not None and self.adopted.holds(path):
+                return True
             return is_bytecode(path) or is_device(path) or self._is_in_folders(path)
         if effect.kind == "network":
             return effect.target in self._allowed["network"] or self._is_address(effect.target)
@@ -267,25 +276,6 @@ def _frame() -> FrameType | None:
         return sys._getframe(2)
     except ValueError:
         return None
-
-
-def _is_pythons_own(effect: Effect, by: Caller) -> bool:
-    """What the standard library does for itself: socket pairs; the pipes and forks of multiprocessing, its
-    server's socket, its shared memory (a file that has no name any more once it is open); asking the system
-    its name. Listening on this machine alone reaches nobody (urllib3 tries it for IPv6)."""
-    if effect.kind == "subprocess" and (by.passes("platform") or by.passes("ctypes") or by.passes("uuid")):
-        return True
-    if effect.kind == "network":
-        if effect.told.startswith("listening") and effect.target in ("127.0.0.1", "::1", "localhost"):
-            return True
-        return by.innermost == "socketpair" or (
-            (effect.target.startswith("/") or effect.target.startswith("\0")) and by.passes("multiprocessing")
-        )
-    if effect.target == "fork":
-        return by.passes("multiprocessing")
-    if effect.kind == "write":
-        return by.passes("multiprocessing/heap") or by.passes("multiprocessing/forkserver")
-    return effect.target.startswith("uname ") and platform.__file__ in by.files
 
 
 def _addresses_of(host: str) -> set[str]:

@@ -17,7 +17,7 @@ from lctl.rerun.order.stage import Stage
 from lctl.rerun.order.waiting import Key
 from lctl.session.concurrency.lane import Lane
 from lctl.session.concurrency.lanes import SHARED
-from lctl.session.concurrency.pooljobs import HEARD
+from lctl.session.concurrency.pooljobs import HEARD, SOURCE
 
 #: What a thread asks for: after it, what it hands to a loop is an answer (see `turns.crossing`).
 _CALLS = frozenset({"exchange", "tool", "sleep"})
@@ -46,6 +46,12 @@ class Handing:
         """Of this thread's job or last call, until it wakes a loop."""
         lane = self._crossed.get(threading.get_native_id())
         return None if lane is None else lane.rpartition(":")[2]
+
+    def end_of_job(self, lane: Lane) -> float | None:
+        """When the job in `lane` ended, in milliseconds from the recording's origin, where that is still to
+        come."""
+        place = self._place(lane.path, SOURCE, 1) if lane.index else None
+        return None if place is None else self._score.at(place)
 
     def begin_apart(self) -> Callable[[], object]:
         """See `turns.on_apart`."""
