@@ -68,6 +68,7 @@ OURS = {
     "prompt_toolkit": "lctl_integrations.prompt_toolkit:PromptToolkit",
     "textual": "lctl_integrations.textual:Textual",
     "marimo": "lctl_integrations.marimo:Marimo",
+    "engineio": "lctl_integrations.engineio:EngineIO",
     # A namespace package, whose own import nobody is told of.
     "mistralai.client": "lctl_integrations.mistralai:Mistral",
 }

@@ -1,8 +1,8 @@
 """Identifiers: `uuid`, `os.urandom` and `os.getrandom`, the process id.
 
-The program's own are recorded. Those that agent frameworks make (the ids of tool calls and messages, which
-may go into later prompts) are derived from the run's seed and the place that makes them: they are the
-same in a rerun, and no event is spent on them.
+The program's own are recorded. Those that frameworks make (the ids of tool calls and messages, which may go
+into later prompts; of the clients of a page, which they say again) are derived from the run's seed and the
+place that makes them: they are the same in a rerun, and no event is spent on them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from lctl.instrument.hooks import Hook, on_import
 _getframe = sys._getframe
 _HERE = _getframe().f_code.co_filename
 _FRAMEWORKS = """
-ag2 agents agno autogen autogen_agentchat autogen_core crewai dask distributed dspy google haystack
-instructor langchain langchain_anthropic langchain_community langchain_core langchain_openai langgraph
-litellm llama_index magentic mcp pydantic_ai semantic_kernel smolagents strands workflows
+ag2 agents agno autogen autogen_agentchat autogen_core chainlit crewai dask distributed dspy google gradio
+haystack instructor langchain langchain_anthropic langchain_community langchain_core langchain_openai
+langgraph litellm llama_index magentic mcp nicegui panel pydantic_ai semantic_kernel smolagents strands
+streamlit workflows
 """
 #: LangChain draws its ids of runs and messages by the second, LiteLLM its ids of calls by the last.
 _MODULES = ("uuid", "uuid_utils.compat", "pydantic_ai._uuid", "fastuuid")
