@@ -81,7 +81,7 @@ class Rerun:
         self.guard = Guard(settings.allow)
         self.guard.is_live = lambda: lanes.current() in self.player.live
         self.guard.again = self.player.again
-        self.guard.adopted = Adopted() if self.fork is None else None
+        self.guard.adopted = Adopted(stay=self.fork is not None)
         self._echoes: list[EchoStore] = []
         self._players: dict[EchoStore, TapePlayer] = {}
         self._before: Any = None

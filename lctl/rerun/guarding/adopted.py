@@ -1,4 +1,7 @@
-"""Folders that a library makes for itself, where nothing was: a rerun has them made, and takes them away."""
+"""Folders that a library makes for itself, where nothing was: a rerun has them made, and takes them away.
+
+A fork leaves them: what is live behind the tape goes on with them.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,10 @@ _MAKING = "making the folder"
 
 
 class Adopted:
-    """Those of one rerun."""
+    """Those of one rerun or fork. `stay`: what is made is there afterwards."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, stay: bool) -> None:
+        self._stay = stay
         self._paths: list[str] = []
 
     def take(self, effect: Effect, by: Caller) -> bool:
@@ -37,4 +41,6 @@ class Adopted:
 
     def remove(self) -> None:
         while self._paths:
-            shutil.rmtree(self._paths.pop(), ignore_errors=True)
+            path = self._paths.pop()
+            if not self._stay:
+                shutil.rmtree(path, ignore_errors=True)

@@ -63,7 +63,7 @@ class Guard:
         again: the tool calls that run again, as a certificate tells them.
         retrying: looks for places that are asked for again and again.
         read: the files that are opened.
-        adopted: folders that libraries make for themselves; None where such are to stay.
+        adopted: folders that libraries make for themselves; None where none may be made.
     """
 
     is_live: Callable[[], bool] | None = None
