@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from lctl.analysis.asked import ASKED
 from lctl.analysis.log import model_of, number, text, tokens_of
 from lctl.analysis.messagewords import names_of_calls, words_of
 from lctl.analysis.wording import compact, count, plain, quoted, seconds
@@ -25,8 +26,6 @@ _LIBRARY = re.compile(
 
 Data = Mapping[str, Any]
 _WORDS = 60
-#: Sources of `ambient` events that tell what the program was asked or told, and not what only a rerun needs.
-ASKED = ("cell", "gone", "keys", "prompt", "request", "signal", "stdin", "websocket")
 
 
 def describe(event: Event) -> str:

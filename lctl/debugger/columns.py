@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from lctl.analysis.describe import ASKED
+from lctl.analysis.asked import is_asked
 from lctl.analysis.log import text
 from lctl.analysis.pauses import NO_PAUSE, pause_of
 from lctl.codec import Log
@@ -178,7 +178,7 @@ class Columns:
         if type == "step_start":
             return MODEL if text(data.kind) in MODEL_KINDS else PLAIN
         if type == "ambient":
-            return ASKING if text(data.source) in ASKED else PLAIN
+            return ASKING if is_asked(data.source, data.key) else PLAIN
         if type == "tool_call":
             failed = data.error is not msgspec.UNSET and bytes(data.error) not in _NOTHING
         elif type == "step_end":

@@ -20,6 +20,7 @@ class Data(msgspec.Struct, gc=False, frozen=True):
     outcome: Any = None
     kind: Any = None
     source: Any = None
+    key: Any = None
 
 
 class Head(msgspec.Struct, gc=False):

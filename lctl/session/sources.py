@@ -20,7 +20,8 @@ MCP = "mcp"
 #: The source of what a model is shown of a failed tool. Recordings by `auto_instrument()` hold it, too.
 SHOWN = "traceback"
 
-#: The source of ids that a framework makes and its tools show to models, which ask by them. Likewise.
+#: The source of ids that a framework makes, by which models ask that are shown them, or clients of a server.
+#: Likewise.
 NAMED = "id"
 
 #: The source of what a library knew of the user when it was imported. Likewise.

@@ -68,13 +68,14 @@ def test_the_list_leaves_out_what_only_a_rerun_needs(opened: Open) -> None:
 
 
 def test_what_was_asked_of_the_program_is_in_the_list(opened: Open) -> None:
-    """Cells of a notebook, requests to a server and how that was ended: each by its name, and by its code."""
+    """Cells of a notebook, requests to a server and how that was ended: each by its name, and by its code.
+    Not what a browser asks for its page."""
     asked = {"method": "POST", "target": "/ask", "body": "{}"}
     log = document(
         event(1, "ambient", source="cell", key="In[1]", value="def answer():\n    return 41\n"),
         drawn(2),
         event(3, "ambient", source="request", key="POST /ask", value=asked),
-        drawn(4),
+        event(4, "ambient", source="request", key="GET /static/app.js?v=2", value={**asked, "method": "GET"}),
         event(5, "ambient", source="signal", key="SIGTERM", value=None),
         drawn(6),
     )

@@ -122,13 +122,17 @@ function test(word: string): (row: Row) => boolean {
 const ASIDE = new Set(["ambient", "output", "blob"]);
 /** What the program was asked or told is part of what it did. */
 const ASKED = new Set(["cell", "gone", "keys", "prompt", "request", "signal", "stdin", "websocket"]);
+/** A request for a file of a page, which its browser makes: nobody has asked anything. */
+const FILE = /GET [^?]*\.(?:css|js|mjs|map|woff2?|ttf|otf|eot|png|jpe?g|gif|svg|ico|webp|avif|wasm|webmanifest)(?:\?|$)/;
+const isAsked = ({ kind, summary }: Row): boolean => ASKED.has(kind ?? "") && !(kind === "request" && FILE.test(summary));
 
 /** Events that only a rerun needs, in stretches. */
 export function aside(rows: Row[]): Aside {
   const stretches: [number, number][] = [];
   let [events, inside] = [0, false];
-  for (const { seq, type, kind } of rows) {
-    const here = ASIDE.has(type) && !ASKED.has(kind ?? "");
+  for (const row of rows) {
+    const { seq } = row;
+    const here = ASIDE.has(row.type) && !isAsked(row);
     const last = stretches[stretches.length - 1];
     if (here && inside && last) last[1] = seq;
     else if (here) stretches.push([seq, seq]);

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lctl.analysis.describe import ASKED
-from lctl.analysis.log import text
+from lctl.analysis.asked import is_asked
 from lctl.debugger.asking import OfRun
 from lctl.debugger.columns import PLAIN
 from lctl.debugger.opened import Opened
@@ -20,7 +19,9 @@ _MOST = 50_000
 
 def is_aside(event: Event) -> bool:
     """Of one event: what was asked of the program (a cell, a request) is part of what it did."""
-    return event.type in TYPES and not (event.type == "ambient" and text(event.data.get("source")) in ASKED)
+    if event.type not in TYPES:
+        return False
+    return event.type != "ambient" or not is_asked(event.data.get("source"), event.data.get("key"))
 
 
 def aside(run: Opened, asked: OfRun) -> Aside:

@@ -1,0 +1,19 @@
+"""What a program was asked or told, among the events of its surroundings; the others only a rerun needs."""
+
+from __future__ import annotations
+
+import re
+
+from lctl.analysis.log import text
+
+#: The sources of `ambient` events that tell it.
+ASKED = ("cell", "gone", "keys", "prompt", "request", "signal", "stdin", "websocket")
+#: For the files of a page its browser asks, and nobody else.
+_FILES = "avif css eot gif ico jpeg jpg js map mjs otf png svg ttf wasm webmanifest webp woff woff2"
+_FILE = re.compile(rf"GET [^?]*\.(?:{'|'.join(_FILES.split())})(?:\?|$)")
+
+
+def is_asked(source: object, key: object) -> bool:
+    """Whether an `ambient` event of that source and key tells it."""
+    name = text(source)
+    return name in ASKED and not (name == "request" and _FILE.match(text(key) or ""))
