@@ -5,10 +5,11 @@ Each needs its library; CI has an environment with all of them.
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -30,12 +31,12 @@ APPS = {
     "nicegui": (f"{PROGRAMS}/page_nicegui.py PORT", "input"),
 }
 ENVIRON = {"GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_OFFLINE": "1"}
-#: Seconds for a page to be ready once it is there, and for an answer to be shown once it was asked for.
+#: Seconds for a page to be ready once it is there, and to show an answer that is whole.
 _READY, _SHOWN = 1.0, 1.5
 
 
 @pytest.mark.parametrize("app", APPS)
-def test_it_runs_again_exactly(app: str, browser: Browser, tmp_path: Path) -> None:
+def test_it_runs_again(app: str, browser: Browser, tmp_path: Path) -> None:
     pytest.importorskip(app, reason=f"needs: pip install {app}")
     words, field = APPS[app]
     log = tmp_path / f"{app}.lctl.json"
@@ -43,16 +44,41 @@ def test_it_runs_again_exactly(app: str, browser: Browser, tmp_path: Path) -> No
         ModelServer(random_answers=True) as models,
         served(words.split(), log, {**ENVIRON, **models.environ}) as server,
     ):
-        _chat(browser, f"http://127.0.0.1:{server.port}/", field, models)
+        _chat(browser, f"http://127.0.0.1:{server.port}/", field, log)
         server.end(signal.SIGINT)
     events = [event.to_dict() for event in open_log(log).events()]
-    assert [event["type"] for event in events].count("exchange") >= 2
-    again = rerun(log, tmp_path, environ=ENVIRON, timeout=90)
-    assert "rerun exact" in again.err, again.err
-    assert again.events == events
+    again = rerun(log, tmp_path, "--json", environ=ENVIRON, timeout=90)
+    certificate = json.loads(again.out)
+    asked = len([event for event in events if event["data"].get("url", "").startswith(models.openai_url)])
+    assert asked == 2
+    assert certificate["exact"] == len(_of(events, "exchange"))
+    assert certificate.get("output_equal") is not False  # None of a server that leaves by `os._exit`
+    assert not [name for name in _FAULTS if certificate.get(name)], certificate
+    assert _told(again.events) == _told(events)
 
 
-def _chat(browser: Browser, url: str, field: str, models: ModelServer) -> None:
+#: What a certificate holds none of, where all is as it was.
+_FAULTS = ("unmatched", "unused", "live", "executed", "blocked", "drift", "moved", "stopped")
+
+
+def _of(events: list[dict[str, Any]], type: str) -> list[dict[str, Any]]:
+    return [event for event in events if event["type"] == type]
+
+
+def _told(events: list[dict[str, Any]]) -> list[Any]:
+    """What the page asked and said, and all calls and messages. Which of the threads that read files for a
+    page has done so first is chance where several requests come in one turn of the server's loop
+    (docs/rerun.md)."""
+    told = []
+    for event in events:
+        data = event["data"]
+        if event["type"] == "ambient" and data.get("source") in ("wake", "jobs"):
+            continue
+        told.append((event["type"], *(data.get(key) for key in ("source", "key", "role", "content", "text"))))
+    return told
+
+
+def _chat(browser: Browser, url: str, field: str, log: Path) -> None:
     page = browser.new_page()
     page.goto(url)
     page.wait_for_selector(field, timeout=30_000)
@@ -62,9 +88,9 @@ def _chat(browser: Browser, url: str, field: str, models: ModelServer) -> None:
         page.keyboard.type(text)
         time.sleep(0.3)
         page.keyboard.press("Enter")
-        until = time.monotonic() + 20
-        while len(models.requests) < n and time.monotonic() < until:
+        until = time.monotonic() + 30
+        while log.read_bytes().count(b'"type":"step_end"') < n:
+            assert time.monotonic() < until, "no answer has come to its end"
             time.sleep(0.05)
-        assert len(models.requests) == n
         time.sleep(_SHOWN)
     page.close()
