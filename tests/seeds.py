@@ -32,9 +32,9 @@ def tries(most: int) -> int:
 
 
 def some(all_there_are: Sequence[T], variable: str) -> Sequence[T]:
-    """Those of the part that `variable` asks for, as LCTL_HISTORIES does."""
+    """Those of the part that `variable` asks for, as LCTL_HISTORIES does; the last one, if that has none."""
     number, parts = _part(variable)
-    return all_there_are[number::parts]
+    return all_there_are[number::parts] or all_there_are[-1:]
 
 
 def _part(variable: str) -> tuple[int, int]:
