@@ -55,6 +55,8 @@ def test_a_key_pressed_before_the_log_is_open_counts(demo: Debugger, page: Page)
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("3")
+    while not held:  # it is told of while something is waited for
+        page.wait_for_timeout(20)
     held[0].continue_()
     expect_chosen(page, 22)
     expect(page.get_by_role("tab", name="Flow")).to_have_attribute("aria-selected", "true")

@@ -66,24 +66,25 @@ def test_who_computed_for_too_long_is_waited_for_again(monkeypatch: pytest.Monke
     made = Conductor([(float(at), key) for at, key in enumerate(keys)])
     made.install()
 
-    def compute(seconds: float) -> None:
+    def compute(seconds: float, end: threading.Event) -> None:
         until = time.thread_time() + seconds
-        while time.thread_time() < until:
+        while time.thread_time() < until and not end.is_set():
             pass
 
-    came = threading.Event()
+    passed, came, never = threading.Event(), threading.Event(), threading.Event()
 
     def ask() -> None:
         made.wait(keys[1])
+        passed.set()
         came.wait()
         made.wait(keys[3])
 
     other = threading.Thread(target=ask)
     other.start()
-    compute(0.4)
+    compute(10, passed)
     made.wait(keys[0])
     came.set()
-    compute(0.03)
+    compute(0.03, never)
     made.wait(keys[2])
     other.join()
     made.uninstall()
