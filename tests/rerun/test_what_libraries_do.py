@@ -92,8 +92,10 @@ _KEEPER = """
     from pathlib import Path
 
     def _keep(place):
-        Path(place).mkdir(exist_ok=True)
-        (Path(place) / "kept").write_text("of the library")
+        (Path(place) / "within").mkdir(parents=True, exist_ok=True)
+        (Path(place) / "within" / "kept").write_text("of the library")
+        (Path(place) / "gone").write_text("and removed by it")
+        (Path(place) / "gone").unlink()
 
     def begin(place):
         thread = threading.Thread(target=_keep, args=(place,))
@@ -105,11 +107,11 @@ _KEEPER = """
 """
 
 
-def _kept(tmp_path: Path, call: str) -> tuple[Result, Result]:
+def _kept(tmp_path: Path, call: str, more: str = "") -> tuple[Result, Result]:
     place = _library(tmp_path, "keeper", _KEEPER)
     (tmp_path / "asks.py").write_text(
         f"import keeper\nfrom common_openai import ask\nfrom openai import OpenAI\n"
-        f"keeper.{call}('kept-here')\nprint(ask(OpenAI(), 'Hello'))\n"
+        f"keeper.{call}('kept-here')\nprint(ask(OpenAI(), 'Hello'))\n{more}"
     )
     log = tmp_path / "asks.lctl.json"
     path = {"PYTHONPATH": python_path(Path(__file__).parent / "programs", place)}
@@ -125,6 +127,17 @@ def test_a_folder_that_a_library_makes_for_itself(tmp_path: Path) -> None:
     first, again = _kept(tmp_path, "begin")
     assert (again.code, again.out) == (0, first.out), again.err
     assert not (tmp_path / "kept-here").exists()
+
+
+def test_what_others_put_into_such_a_folder_stays(tmp_path: Path) -> None:
+    """The program itself may be at work beside its rerun. (What C does no guard sees.)"""
+    place = tmp_path / "of-others"
+    place.write_text("of others")
+    _, again = _kept(
+        tmp_path, "begin", "import ctypes\nctypes.CDLL(None).link(b'of-others', b'kept-here/theirs')\n"
+    )
+    assert again.code == 0, again.err
+    assert [path.name for path in (tmp_path / "kept-here").iterdir()] == ["theirs"]
 
 
 def test_a_folder_that_the_program_has_a_library_make(tmp_path: Path) -> None:
