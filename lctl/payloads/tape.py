@@ -114,7 +114,8 @@ class Ambient(Payload, frozen=True):
     Attributes:
         source: clock, random, uuid, environment, traceback, id, mcp, ...; "log" of times that libraries show,
             gathered until the session closes; "several" of reads that differ in it; "timer" of a timer of an
-            event loop that went off, the `value`th set in `lane`; "request" of one that came from outside
+            event loop that went off, the `value`th set in `lane`; "overdue" of a limit of time that was over
+            as it was set, the `value`th of `lane`; "request" of one that came from outside
             to a server of the program's (the `value`: all of it), "websocket" of what was said over a
             WebSocket that one opened, "signal" of how that server was ended; "keys" of
             what was typed at a program that draws a whole screen; "wake" of a thread's result

@@ -231,6 +231,11 @@ class Player(Protocol):
         where that is not known."""
         return None
 
+    def overdue(self, lane: Lane, number: int, when: float) -> None:
+        """The program sets a limit of time, for `when` by its loop's clock. Where it was over already in the
+        recording, let it be."""
+        return
+
     async def read_async(self, source: str, lane: Lane, number: int) -> None:
         """Return when a read of the surroundings that took its time had its value."""
         return

@@ -37,6 +37,9 @@ CELL = "cell"
 #: The source of the port that the system draws for a socket.
 PORT = "port"
 
+#: The source of a limit of time that was over as it was set (`lctl.instrument.ambient.limits`).
+OVERDUE = "overdue"
+
 #: The source of what was typed at a program that draws a whole screen.
 KEYS = "keys"
 

@@ -69,3 +69,19 @@ def test_one_on_a_worker_that_asks_a_live_model_does_not_run_out(tmp_path: Path)
         fork = run([*words, "--set", "model=gpt-4.1-mini"], tmp_path, models.environ, log)
         assert len(models.requests) == 121 + 120
     assert (fork.code, fork.out) == (0, first.out), fork.err
+
+
+def test_one_that_was_over_as_it_was_set_is(tmp_path: Path) -> None:
+    pytest.importorskip("anyio")
+    with ModelServer(random_answers=True) as models:
+        first = record("limits_over_at_once.py", tmp_path, models.environ)
+    assert first.code == 0, first.err
+    assert [line.split()[0] for line in first.out.splitlines()] == ["late", "late", "['late',", "['late',"]
+    assert {e["data"]["key"] for e in first.events if e["data"].get("source") == "overdue"} == {
+        "asyncio.timeout",
+        "anyio.CancelScope",
+    }
+    for _ in range(3):
+        again = rerun(first.log, tmp_path)
+        assert (again.code, again.out) == (0, first.out), again.err
+        assert again.events == first.events

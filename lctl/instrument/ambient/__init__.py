@@ -33,6 +33,7 @@ def install() -> None:
         identifiers,
         inputs,
         keyboard,
+        limits,
         linehistory,
         logged,
         numpychance,
@@ -76,6 +77,7 @@ def install() -> None:
         requests,
         sleeps,
         timers,
+        limits,
         turns,
     ):
         with guard("reads of the surroundings"):

@@ -109,18 +109,18 @@ def read(
         served = player.ambient(source, key, lane, lane.number(f"ambient:{source}"))
         value = real() if served is None else served[0] if decode is None else decode(served[0])
     try:
-        session = session_here()
-        if session is not None:
-            log = _logs.get(session) or _log(session)
-            code = frame.f_code
-            log.add(
-                lane.path,
-                (source, key, code.co_filename, frame.f_lineno),
-                value if encode is None else encode(value),
-            )
+        note(source, key, frame, lane, value if encode is None else encode(value))
     except Exception as error:
         failed("a read of the surroundings", error)
     return value
+
+
+def note(source: str, key: str, frame: FrameType, lane: Lane, value: Any) -> None:
+    """Record what the program's code in `frame` has read."""
+    session = session_here()
+    if session is not None:
+        log = _logs.get(session) or _log(session)
+        log.add(lane.path, (source, key, frame.f_code.co_filename, frame.f_lineno), value)
 
 
 def early(source: str, key: str, frame: FrameType, real: Callable[[], Any]) -> Any:

@@ -44,7 +44,7 @@ def _asyncio(module: ModuleType) -> None:
 def _timed(real: Callable[..., Any]) -> Callable[..., Any]:
     def call_at(loop: Any, when: float, callback: Callable[..., Any], *args: Any, context: Any = None) -> Any:
         lane = lanes.current()
-        if lane.tool is not None or not reads.active() or not _is_own(sys._getframe(1)):
+        if lane.tool is not None or not reads.active() or owner(sys._getframe(1)) is None:
             return real(loop, when, callback, *args, context=context)
         session = reads.session_here()
         if session is None:
@@ -64,16 +64,17 @@ def _timed(real: Callable[..., Any]) -> Callable[..., Any]:
     return slots.like(call_at, real)
 
 
-def _is_own(frame: FrameType | None) -> bool:
-    """Whether the program's own code is what sets a timer in `frame`, but for its sleeps."""
+def owner(frame: FrameType | None) -> FrameType | None:
+    """Where the program's own code sets a timer in `frame`; None where that is none of its, or of a sleep."""
     slept = False
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))
         if name.partition(".")[0] not in _BETWEEN:
-            return not slept and callers.kind_of(frame.f_code.co_filename) == callers.OWN
+            is_own = not slept and callers.kind_of(frame.f_code.co_filename) == callers.OWN
+            return frame if is_own else None
         slept = name == _SLEEPS
         frame = frame.f_back
-    return False
+    return None
 
 
 def _fired(session: LCTLSession, lane: Lane, number: int, callback: Callable[..., Any]) -> Callable[..., Any]:

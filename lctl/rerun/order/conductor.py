@@ -16,7 +16,8 @@ from _thread import get_ident
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from lctl.rerun.clocks.pace import Pace
+from lctl.clock import sleep
+from lctl.rerun.clocks.pace import TICK, Pace
 from lctl.rerun.clocks.timekeeper import Timekeeper
 from lctl.rerun.clocks.virtualtime import VirtualTime
 from lctl.rerun.order.cancelling import Cancelling
@@ -205,6 +206,15 @@ class Conductor(Cancelling, Prospects):
         loop = running_loop()
         if loop is not None:
             self._clock.reached(loop)
+
+    def reach(self, reading: float) -> None:
+        """Let the loop of this thread have that time, as soon as its clock is read."""
+        loop = running_loop()
+        if idle_of(loop) is None or self.pace.realtime:
+            sleep(max(0.0, reading - loop.time()))
+            return
+        with self._door:
+            self.pace.move(self._clock.moment(reading) + TICK)
 
     def hold(self, key: Key, handle: Any) -> bool:
         """Have a timer of the loop of this thread go off when it did. Whether it will."""

@@ -16,6 +16,7 @@ from lctl.rerun.tape.counting import Numbers
 from lctl.session.border import Answer, Live, WireRequest
 from lctl.session.concurrency import queueorder
 from lctl.session.default import get_session, running
+from lctl.session.sources import OVERDUE
 from lctl.session.tooling.served import Served
 
 if TYPE_CHECKING:
@@ -96,6 +97,11 @@ class Router:
     def timer(self, lane: Lane, number: int, handle: Any) -> bool | None:
         here = self._here()
         return here.turns.timer(lane, self._number(here, "timer", lane, number), handle)
+
+    def overdue(self, lane: Lane, number: int, when: float) -> None:
+        here = self._here()
+        if here.reads.overdue(lane, self._number(here, OVERDUE, lane, number)):
+            here.order.reach(when)
 
     async def read_async(self, source: str, lane: Lane, number: int) -> None:
         here = self._here()

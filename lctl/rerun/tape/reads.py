@@ -11,7 +11,7 @@ from lctl.rerun.serving import misses
 from lctl.session.concurrency import processes
 from lctl.session.concurrency.jobshares import Taken
 from lctl.session.concurrency.pooljobs import Seen
-from lctl.session.sources import ITEMS, LOGGED, PORT
+from lctl.session.sources import ITEMS, LOGGED, OVERDUE, PORT
 
 if TYPE_CHECKING:
     from lctl.rerun.exactness.certificate import Tally
@@ -102,6 +102,18 @@ class Reads:
         place = (lane.path, source)
         row, at = self._tape.reads.get(place, ()), self._served.get(place, 0)
         return row[at] if at < len(row) else None
+
+    def overdue(self, lane: Lane, number: int) -> bool:
+        """Whether the limit of time that `lane` sets as its `number`th was over then."""
+        if lane in self._live:
+            return False
+        read = self._next(OVERDUE, lane)
+        if read is None or read.value != number:
+            return False
+        place = (lane.path, OVERDUE)
+        self._served[place] = self._served.get(place, 0) + 1
+        self._tally.reads += 1
+        return True
 
     def seen(self, key: str, of: str, lane: Lane) -> list[int] | None:
         """See `lctl.session.border.Player.seen`. All need not be asked for: some libraries look once more, or
