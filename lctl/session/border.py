@@ -262,6 +262,10 @@ class Player(Protocol):
         """Whether the log of this run is the recording no more behind event `seq`, and has its own times."""
         return False
 
+    def is_spent(self) -> bool:
+        """Whether all that the recording brings in its order has come."""
+        return False
+
     def seen(self, key: str, of: str, lane: Lane) -> list[int] | None:
         """What the program saw next of such pool jobs (`lctl.session.concurrency.pooljobs`); None: look."""
         return None

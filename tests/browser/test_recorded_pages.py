@@ -26,6 +26,10 @@ _STREAMLIT = "--server.port PORT --server.headless true --browser.gatherUsageSta
 #: What follows `lctl run`, and where one writes.
 APPS = {
     "streamlit": (f"-m streamlit run {PROGRAMS}/page_streamlit.py {_STREAMLIT}", "textarea"),
+    "streamlit on asyncio": (
+        f"{PROGRAMS}/page_streamlit_asyncio.py {PROGRAMS}/page_streamlit.py {_STREAMLIT}",
+        "textarea",
+    ),
     "chainlit": (f"-m chainlit run {PROGRAMS}/page_chainlit.py --headless --port PORT", "#chat-input"),
     "gradio": (f"{PROGRAMS}/page_gradio.py PORT", "textarea"),
     "nicegui": (f"{PROGRAMS}/page_nicegui.py PORT", "input"),
@@ -37,9 +41,10 @@ _READY, _SHOWN = 1.0, 1.5
 
 @pytest.mark.parametrize("app", APPS)
 def test_it_runs_again(app: str, browser: Browser, tmp_path: Path) -> None:
-    pytest.importorskip(app, reason=f"needs: pip install {app}")
+    library = app.partition(" ")[0]
+    pytest.importorskip(library, reason=f"needs: pip install {library}")
     words, field = APPS[app]
-    log = tmp_path / f"{app}.lctl.json"
+    log = tmp_path / f"{library}.lctl.json"
     with (
         ModelServer(random_answers=True) as models,
         served(words.split(), log, {**ENVIRON, **models.environ}) as server,

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 SOURCE = "timer"
 #: What sets timers for its caller.
 _BETWEEN = frozenset({"anyio", "async_timeout", "asyncio", "contextlib", "lctl"})
-#: Where our own sleep is made, which is recorded as such.
-_SLEEPS = "lctl.instrument.ambient.sleeps"
+#: Where our own sleep is made, which is recorded as such; and where a rerun waits, which no recording does.
+_OURS = frozenset({"lctl.instrument.ambient.sleeps", "lctl.session.concurrency.latetasks"})
 #: Seconds after which one goes off in a rerun that did not in the recording: when nothing else is to come.
 _LAST = 1e7
 
@@ -66,13 +66,13 @@ def _timed(real: Callable[..., Any]) -> Callable[..., Any]:
 
 def owner(frame: FrameType | None) -> FrameType | None:
     """Where the program's own code sets a timer in `frame`; None where that is none of its, or of a sleep."""
-    slept = False
+    is_ours = False
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))
         if name.partition(".")[0] not in _BETWEEN:
-            is_own = not slept and callers.kind_of(frame.f_code.co_filename) == callers.OWN
+            is_own = not is_ours and callers.kind_of(frame.f_code.co_filename) == callers.OWN
             return frame if is_own else None
-        slept = name == _SLEEPS
+        is_ours = is_ours or name in _OURS
         frame = frame.f_back
     return None
 

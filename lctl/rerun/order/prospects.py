@@ -33,6 +33,10 @@ class Prospects:
         """How many of the deliveries in their order are over."""
         return self._score.head
 
+    def is_spent(self) -> bool:
+        """Whether all deliveries are over."""
+        return self._score.head == self._score.length
+
     def gap(self) -> float:
         """Recorded seconds to the next delivery."""
         return self._stage.gap() / 1000

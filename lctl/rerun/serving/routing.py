@@ -120,6 +120,9 @@ class Router:
         here = self._here()
         return isinstance(here, ForkPlayer) and seq > here.fork.prefix
 
+    def is_spent(self) -> bool:
+        return self._of(running()).order.is_spent()
+
     def ended(self, lane: Lane) -> Ended | None:
         return self._of(running()).turns.ended(lane)
 

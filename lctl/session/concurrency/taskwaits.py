@@ -12,15 +12,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from lctl.session.concurrency import poolwaits, turns
+from lctl.session.concurrency import latetasks, poolwaits, turns
 from lctl.session.concurrency.ordered import OrderedSet, by_lane
 
 #: What it is called among the looks at jobs (`lctl.session.concurrency.pooljobs.Seen`).
 _KEY = "asyncio.wait"
-
-#: Seconds of the program's own time after which a rerun goes on without a task that was done when it was
-#: recorded: it is another run then, and says so where it asks for something else.
-_PATIENCE = 60.0
 
 
 async def _waited(original: Callable[..., Any], fs: Any, *args: Any, **options: Any) -> Any:
@@ -40,8 +36,11 @@ async def _waited(original: Callable[..., Any], fs: Any, *args: Any, **options: 
         numbers = [number for number in seen if number < len(members)]
         late = [members[number] for number in numbers if members[number] not in done]
         if late:
-            await original(late, timeout=_PATIENCE)
-        numbers = [number for number in numbers if members[number].done()]
+            await latetasks.come(original, late)
+        came = [number for number in numbers if members[number].done()]
+        if numbers and not came:  # it is another run: who waits goes on with what is done
+            came = [number for number, one in enumerate(members) if one.done()]
+        numbers = came
     poolwaits.keep(_KEY, of, numbers)
     shown = OrderedSet(members[number] for number in numbers)
     return shown, OrderedSet(one for one in members if one not in shown)

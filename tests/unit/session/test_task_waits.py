@@ -34,6 +34,21 @@ asyncio.run(main())
 """
 
 
+OTHER = """
+import asyncio
+
+async def main():
+    said = asyncio.create_task(asyncio.Event().wait(), name="said")
+    ended = asyncio.create_task(asyncio.sleep(0.01), name="ended")
+    server = await asyncio.start_server(print, "127.0.0.1", 0)  # the world's time is its
+    done, _ = await asyncio.wait([said, ended], return_when=asyncio.FIRST_COMPLETED)
+    print([task.get_name() for task in done])
+    said.cancel()
+
+asyncio.run(main())
+"""
+
+
 def recorded(folder: Path) -> Result:
     (folder / "program.py").write_text(PROGRAM)
     log = folder / "run.lctl.json"
@@ -74,6 +89,21 @@ def test_a_rerun_sees_what_the_recording_has(tmp_path: Path, numbers: list[int],
     first.log.write_text(text.replace(kept, kept.replace("[0]]", json.dumps(numbers) + "]")))
     again = run([*LCTL, "rerun", str(first.log)], tmp_path, {}, first.log)
     assert again.out.splitlines() == [*out, "[1, 1]"], again.err
+
+
+@pytest.mark.slow
+def test_a_rerun_in_which_another_one_is_done_goes_on_with_that(tmp_path: Path) -> None:
+    """As a server that has been told to end, and has said less than in the recording before."""
+    (tmp_path / "program.py").write_text(OTHER)
+    log = tmp_path / "run.lctl.json"
+    first = run([*LCTL, "run", "--output", str(log), "program.py"], tmp_path, {}, log)
+    assert first.out == "['ended']\n"
+    kept = '["0.1","asyncio.wait","2 from 0.1.1",[1]]'
+    text = log.read_text()
+    assert text.count(kept) == 1
+    log.write_text(text.replace(kept, kept.replace("[1]", "[0]")))
+    again = run([*LCTL, "rerun", str(log)], tmp_path, {}, log, timeout=20)
+    assert again.out == first.out, again.err
 
 
 def test_all_of_them_tell_nothing(tmp_path: Path) -> None:
