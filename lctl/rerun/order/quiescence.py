@@ -17,16 +17,12 @@ from collections import Counter
 from collections.abc import Collection
 from time import process_time, sleep
 
-_TASKS, _FILES = "/proc/self/task", "/proc/self/fd"
+from lctl.rerun.order.systemcalls import FUTEX, is_lock, is_own_pipe, is_within
+
+_TASKS = "/proc/self/task"
 _LINUX = sys.platform == "linux" and os.path.exists(f"{_TASKS}/{threading.get_native_id()}/schedstat")  # noqa: PTH110
 _GRACE = 0.002
 _sleep = sleep
-_MACHINE = os.uname().machine if hasattr(os, "uname") else ""
-#: Numbers of the system calls in which threads wait for one another, and for what comes through a pipe.
-_FUTEX = {"x86_64": b"202", "aarch64": b"98"}.get(_MACHINE)
-_READ = {"x86_64": b"0", "aarch64": b"63"}.get(_MACHINE)
-#: Of its operation: no other process waits there, or wakes.
-_PRIVATE = 128
 #: Where Python's own code for imports says that it is.
 _IMPORTING = "<frozen importlib._bootstrap>"
 #: A thread that was given up so many times is not waited for again.
@@ -132,18 +128,19 @@ class Threads:
 
     def any_outside(self, parked: Collection[int], alone: bool) -> bool:
         """Whether a thread is blocked in something that is not in this program: a process, a socket, a
-        file, a real sleep. `alone`: no other process has what this one has of multiprocessing's."""
-        if not _LINUX or _FUTEX is None:
+        file, a real sleep. Not so one that waits for changes of files that it watches. `alone`: no other
+        process has what this one has of multiprocessing's."""
+        if not _LINUX or FUTEX is None:
             return False
         for tid in self._watched(parked, 0):
             if tid in self._foreign or tid in self._ceaseless:
                 continue
             try:
                 with open(f"{_TASKS}/{tid}/syscall", "rb", buffering=0) as file:  # noqa: PTH123
-                    call = file.read(64).split()
+                    call = file.read(128).split()
             except OSError:
                 continue
-            if call[:1] not in ([_FUTEX], [b"running"]) and not (alone and _is_own_pipe(call)):
+            if call[:1] not in ([FUTEX], [b"running"]) and not is_within(call, alone):
                 return True
         return False
 
@@ -151,7 +148,7 @@ class Threads:
         """Whether all threads but those in `parked` and the strangers, also such as are not Python's, wait in
         locks of this process, without a limit of time; where it is `alone`, in those of multiprocessing and
         its pipes, too. False where the system does not tell."""
-        if not _LINUX or _FUTEX is None or _limbo:
+        if not _LINUX or FUTEX is None or _limbo:
             return False
         for tid in map(int, os.listdir(_TASKS)):  # noqa: PTH208
             if tid in parked or tid in self.strangers:
@@ -161,7 +158,7 @@ class Threads:
                     call = file.read(128).split()
             except OSError:
                 return False
-            if not (_is_lock(call, alone) or (alone and _is_own_pipe(call))):
+            if not (is_lock(call, alone) or (alone and is_own_pipe(call))):
                 return False
         return True
 
@@ -239,31 +236,3 @@ class Threads:
         }
         me = threading.get_ident()
         return {i: (id(f), f.f_lasti) for i, f in frames.items() if i != me and i not in away}
-
-
-def _is_lock(call: list[bytes], shared: bool) -> bool:
-    """Whether a system call waits in a lock, without a limit of time. `shared`: also of several processes."""
-    if len(call) < 5 or call[0] != _FUTEX:
-        return False
-    return (shared or bool(int(call[2], 16) & _PRIVATE)) and not int(call[4], 16)
-
-
-def _is_own_pipe(call: list[bytes]) -> bool:
-    """Whether it waits for what comes through a pipe of which this process has the other end, too."""
-    if len(call) < 2 or call[0] != _READ:
-        return False
-    try:
-        pipe = os.readlink(f"{_FILES}/{int(call[1], 16)}")  # noqa: PTH115
-        return pipe.startswith("pipe:") and any(_writes(name, pipe) for name in os.listdir(_FILES))  # noqa: PTH208
-    except OSError:
-        return False
-
-
-def _writes(name: str, pipe: str) -> bool:
-    import fcntl  # Linux has it
-
-    try:
-        is_it = os.readlink(f"{_FILES}/{name}") == pipe  # noqa: PTH115
-        return is_it and fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
-    except OSError:
-        return False

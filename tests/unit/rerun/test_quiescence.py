@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
+import os
+import select
 import subprocess
 import sys
 import threading
@@ -89,3 +92,28 @@ def test_who_computed_for_too_long_is_waited_for_again(monkeypatch: pytest.Monke
     other.join()
     made.uninstall()
     assert [violation.key for violation in made.violations] == [keys[0]]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what a thread waits for is known on Linux")
+def test_who_watches_files_is_not_waited_for() -> None:
+    """As threads of watchdog's do, in servers that are told of changes of their program: a sleep beside one
+    takes no time."""
+    conductor = Conductor([(10.0, ("0", "exchange", 1, 0))])
+    watched = ctypes.CDLL(None).inotify_init1(os.O_CLOEXEC)
+    ends, end = os.pipe()
+    poll = select.poll()
+    for file in (watched, ends):
+        poll.register(file, select.POLLIN)
+    watcher = threading.Thread(target=poll.poll, daemon=True)
+    watcher.start()
+    conductor.install()
+    try:
+        conductor.pace.reach_origin()
+        time.sleep(600)  # of virtual time
+        assert conductor.pace.now >= 600_000
+    finally:
+        conductor.uninstall()
+        os.write(end, b"x")
+        watcher.join()
+        for file in (watched, ends, end):
+            os.close(file)
