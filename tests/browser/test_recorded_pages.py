@@ -34,6 +34,8 @@ APPS = {
     "gradio": (f"{PROGRAMS}/page_gradio.py PORT", "textarea"),
     "nicegui": (f"{PROGRAMS}/page_nicegui.py PORT", "input"),
 }
+#: Who has two visitors at once.
+FOR_TWO = ("streamlit on asyncio", "gradio")
 ENVIRON = {"GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_OFFLINE": "1"}
 #: Seconds for a page to be ready once it is there, and to show an answer that is whole.
 _READY, _SHOWN = 1.0, 1.5
@@ -49,13 +51,14 @@ def test_it_runs_again(app: str, browser: Browser, tmp_path: Path) -> None:
         ModelServer(random_answers=True) as models,
         served(words.split(), log, {**ENVIRON, **models.environ}) as server,
     ):
-        _chat(browser, f"http://127.0.0.1:{server.port}/", field, log)
+        visitors = 2 if app in FOR_TWO else 1
+        _chat(browser, f"http://127.0.0.1:{server.port}/", field, log, visitors)
         server.end(signal.SIGINT)
     events = [event.to_dict() for event in open_log(log).events()]
     again = rerun(log, tmp_path, "--json", environ=ENVIRON, timeout=90)
     certificate = json.loads(again.out)
     asked = len([event for event in events if event["data"].get("url", "").startswith(models.openai_url)])
-    assert asked == 2
+    assert asked == 2 * visitors
     assert certificate["exact"] == len(_of(events, "exchange"))
     assert certificate.get("output_equal") is not False  # None of a server that leaves by `os._exit`
     assert not [name for name in _FAULTS if certificate.get(name)], certificate
@@ -83,19 +86,24 @@ def _told(events: list[dict[str, Any]]) -> list[Any]:
     return told
 
 
-def _chat(browser: Browser, url: str, field: str, log: Path) -> None:
-    page = browser.new_page()
-    page.goto(url)
-    page.wait_for_selector(field, timeout=30_000)
+def _chat(browser: Browser, url: str, field: str, log: Path, visitors: int) -> None:
+    pages = [browser.new_context().new_page() for _ in range(visitors)]
+    for page in pages:
+        page.goto(url, wait_until="commit")
+    for page in pages:
+        page.wait_for_selector(field, timeout=30_000)
     time.sleep(_READY)
     for n, text in enumerate(("Hello", "How are you?"), 1):
-        page.click(field)
-        page.keyboard.type(text)
+        for page in pages:
+            page.click(field)
+            page.keyboard.type(text)
         time.sleep(0.3)
-        page.keyboard.press("Enter")
+        for page in pages:
+            page.keyboard.press("Enter")
         until = time.monotonic() + 30
-        while log.read_bytes().count(b'"type":"step_end"') < n:
+        while log.read_bytes().count(b'"type":"step_end"') < n * visitors:
             assert time.monotonic() < until, "no answer has come to its end"
             time.sleep(0.05)
         time.sleep(_SHOWN)
-    page.close()
+    for page in pages:
+        page.context.close()
