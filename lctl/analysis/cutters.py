@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import orjson
 
+from lctl.analysis.asked import is_luck
 from lctl.analysis.essence import CallNames, address, reduce
 from lctl.analysis.trace import EVENT, LOOSE, POOL, STEP, Trace
 from lctl.codec.lines import encode_value
@@ -167,6 +168,13 @@ def _exchange(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
     return dump(said), EVENT
 
 
+def _ambient(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
+    """In which order threads came, and a browser asked for the files of its page, is luck."""
+    data = load(raw)
+    where = POOL if is_luck(data.get("source"), data.get("key")) else EVENT
+    return reduced("ambient", data, trace.calls), where
+
+
 def _pooled(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
     return reduced("blob", load(raw), trace.calls), POOL
 
@@ -197,7 +205,7 @@ CUTTERS: dict[str, Cutter] = {
     "blob": _pooled,
     "error": _decoded("error"),
     "checkpoint": _decoded("checkpoint"),
-    "ambient": _decoded("ambient"),
+    "ambient": _ambient,
     "output": _decoded("output"),
     "stream_start": _naming("stream_start"),
     "stream_chunk": _naming("stream_chunk"),

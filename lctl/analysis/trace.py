@@ -13,8 +13,8 @@ from lctl.analysis.essence import CallNames
 from lctl.analysis.log import Log
 
 #: What an event is to the alignment. Events of the POOL stand where they were first needed, which with
-#: concurrent agents is luck: prompt messages (their order is in the conversation) and blobs. LOOSE ones,
-#: tool calls read off prompt messages, mirror them.
+#: concurrent agents is luck: prompt messages (their order is in the conversation) and blobs; or where they
+#: came by luck (`asked.is_luck`). LOOSE ones, tool calls read off prompt messages, mirror them.
 EVENT, STEP, POOL, LOOSE = range(4)
 
 

@@ -367,3 +367,29 @@ def test_what_one_run_did_stands_before_what_the_other_did_instead() -> None:
         alone = [(seq, 0) for seq in range(same + 1, len(left) + 1)]
         instead = [(0, seq) for seq in range(same + 1, len(right) + 1)]
         assert list(result.pairs())[same:] == alone + instead
+
+
+def test_where_files_of_a_page_and_threads_came_is_luck() -> None:
+    """A browser asks for the files of its page at once, and threads read them."""
+
+    def page(first: str, second: str, asked: str = "/ask") -> Script:
+        script = Script()
+        wake = {"source": "wake", "key": "call_soon_threadsafe"}
+        for name in (first, second):
+            script.add(
+                "ambient", "main", source="request", key=f"GET /static/{name}.js", value={"client": name}
+            )
+            script.add("ambient", "main", lane=f"o/{name}", turn=script.at, **wake)
+        script.add("ambient", "main", source="request", key=f"POST {asked}", value={})
+        script.add("ambient", "main", lane="o/9", **wake)
+        script.add("ambient", "main", source="jobs", key="pools", value={"ended": [first, second]})
+        return script
+
+    assert not diff_of(page("a", "b").events, page("b", "a").events)
+    (changed,) = diff_of(page("a", "b").events, page("b", "a", "/other").events).differences
+    assert (changed.left and changed.left.data["key"], changed.right and changed.right.data["key"]) == (
+        "POST /ask",
+        "POST /other",
+    )
+    (missing,) = diff_of(page("a", "b").events, page("a", "c").events).differences
+    assert title(missing) == "~ main: ambient request GET /static/b.js"
