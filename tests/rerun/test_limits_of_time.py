@@ -85,3 +85,16 @@ def test_one_that_was_over_as_it_was_set_is(tmp_path: Path) -> None:
         again = rerun(first.log, tmp_path)
         assert (again.code, again.out) == (0, first.out), again.err
         assert again.events == first.events
+
+
+def test_an_answer_that_comes_with_its_end_is_taken(tmp_path: Path) -> None:
+    """By anyio's scopes, which cancel nobody whose answer is on its way through the loop."""
+    pytest.importorskip("anyio")
+    with ModelServer(random_answers=True, latency=(0.03, 0.04)) as models:
+        first = record("answered_in_time.py", tmp_path, models.environ)
+    assert first.code == 0, first.err
+    assert " True " in first.out
+    for _ in range(3):
+        again = rerun(first.log, tmp_path)
+        assert (again.code, again.out) == (0, first.out), again.err
+        assert again.events == first.events

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager
 from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -40,7 +39,7 @@ class Players:
         """`client`, with `answer` in place of every transport."""
         if answer.error is not None and hasattr(answer, "is_to_break"):
             self._breaking[client] = [*self._to_break(client), answer]
-        return _Client(client, _Transport(self, answer, self._lock(client, request)))
+        return _Client(client, _Transport(self, answer, self._core(client, request)))
 
     async def broken(self, client: Any) -> None:
         """Return when the calls of `client` that are under way have failed, which is closed now. Its
@@ -56,15 +55,14 @@ class Players:
     def _to_break(self, client: Any) -> list[Any]:
         return [answer for answer in self._breaking.get(client, ()) if answer.is_to_break()]
 
-    def _lock(self, client: Any, request: Any) -> AbstractAsyncContextManager[Any] | None:
-        """What the transport takes hold of when a body that was read to its end is closed: with httpcore 1
-        that gives the other tasks a turn. None of a transport of another kind, and of a synchronous one."""
+    def _core(self, client: Any, request: Any) -> ModuleType | None:
+        """Where the transport has what it takes hold of when a body that was read to its end is closed: with
+        httpcore 1 that gives the other tasks a turn. None of one of another kind, or a synchronous one."""
         kind = getattr(sys.modules.get(self._package), "AsyncHTTPTransport", None)
         if kind is None or not isinstance(client._transport_for_url(request.url), kind):
             return None
         core = sys.modules.get(f"{self._package.replace('httpx', 'httpcore')}._synchronization")
-        lock = getattr(core, "AsyncLock", None)
-        return None if lock is None else lock()
+        return core if hasattr(core, "AsyncLock") and hasattr(core, "AsyncShieldCancellation") else None
 
     def with_body(self, request: Any, body: bytes, url: str | None) -> Any:
         """`request` with another body, and to another URL if one is given."""
@@ -77,14 +75,14 @@ class Players:
             made.headers["content-length"] = "0"
         return made
 
-    def response(self, answer: Answer, request: Any, lock: Any, asynchronous: bool) -> Any:
+    def response(self, answer: Answer, request: Any, core: Any, asynchronous: bool) -> Any:
         """The response; raises the recorded error where there is none."""
         if answer.status is None:
             raise self.error(answer, request)
         return self._response(
             answer.status,
             headers=[(as_sent(name), as_sent(value)) for name, value in pairs(answer)],
-            stream=(self._async_stream if asynchronous else self._stream)(self, answer, request, lock),
+            stream=(self._async_stream if asynchronous else self._stream)(self, answer, request, core),
             extensions={
                 "http_version": b"HTTP/1.1",
                 "network_stream": _Network(),
@@ -112,10 +110,10 @@ class _Client:
 
 
 class _Transport:
-    def __init__(self, players: Players, answer: Answer, lock: Any) -> None:
+    def __init__(self, players: Players, answer: Answer, core: Any) -> None:
         self._players = players
         self._answer = answer
-        self._lock = lock
+        self._core = core
 
     def handle_request(self, request: Any) -> Any:
         self._answer.wait()
@@ -123,16 +121,16 @@ class _Transport:
 
     async def handle_async_request(self, request: Any) -> Any:
         await self._answer.wait_async()
-        return self._players.response(self._answer, request, self._lock, True)
+        return self._players.response(self._answer, request, self._core, True)
 
 
 class _Stream:
     """A body. Read in several goes, as SDKs do, each goes on where the one before stopped."""
 
-    def __init__(self, players: Players, answer: Answer, request: Any, lock: Any) -> None:
+    def __init__(self, players: Players, answer: Answer, request: Any, core: Any) -> None:
         self._players = players
         self._answer = answer
-        self._lock: Any = lock
+        self._core: Any = core
         self._request = request
         self._chunks: Any = None
 
@@ -168,10 +166,11 @@ class _AsyncStream(_Stream):
         # A loop that ends closes every generator at once: this one, and those that close it.
         if close is not None and not getattr(self._chunks, "ag_running", False):
             await close()
-        lock, self._lock = self._lock, None
-        if self._chunks == () and lock is not None:
-            async with lock:
-                pass
+        core, self._core = self._core, None
+        if self._chunks == () and core is not None:
+            with core.AsyncShieldCancellation():
+                async with core.AsyncLock():
+                    pass
         closed = getattr(self._answer, "closed_async", None)
         if closed is not None:
             await closed()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lctl.errors import RerunStopped
 from lctl.rerun.order.idleloop import follows
 from lctl.rerun.order.leaving import never
-from lctl.rerun.order.parties import Ending, running_loop
+from lctl.rerun.order.parties import Awaiting, Ending, running_loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from lctl.rerun.order.score import Score
     from lctl.rerun.order.stage import Stage
     from lctl.rerun.order.waiting import Key
+
+
+_SCOPE = re.compile("Cancelled (by|via) cancel scope")
+#: Turns of a loop from the one in which an answer comes to that in which who asked has it, at most.
+_ON_ITS_WAY = 3
 
 
 class Cancelling:
@@ -57,6 +63,31 @@ class Cancelling:
             if key is not None:
                 await self._cancelled_async(key, loop)
             raise
+
+    async def _answered(self, place: int, future: Any) -> None:
+        """Wait on that. A scope of anyio's cancels nobody whose answer has come, though it may be some turns
+        of the loop from there to who asked: where the recording has it so, it is waited for on."""
+        while True:
+            try:
+                await future
+                return
+            except asyncio.CancelledError as error:
+                with self._door:
+                    if not _is_of_anyio(error) or not self._is_on_its_way(place):
+                        raise
+                    if self._score.is_over(place):
+                        return  # it has come meanwhile
+                    loop = running_loop()
+                    future = loop.create_future()
+                    self._stage.waiting[place] = Awaiting(place, loop, future)
+
+    def _is_on_its_way(self, place: int) -> bool:
+        """Whether a delivery of the loop of this thread is due, or was."""
+        loop = running_loop()
+        if loop is None or self._score.key(place)[3] < 0:
+            return False
+        left = self._homes.turns_until_end(place, loop, True)
+        return left is not None and left <= _ON_ITS_WAY
 
     async def _cancelled_async(self, key: Key, loop: Any) -> None:
         """Return when it is the turn of the end of a call that has been cancelled. If it is cancelled once
@@ -108,3 +139,8 @@ class Cancelling:
             await future
         finally:
             self._stage.hanging.pop(future, None)
+
+
+def _is_of_anyio(error: asyncio.CancelledError) -> bool:
+    """Whether a scope of anyio's did it: by what it says."""
+    return bool(error.args) and _SCOPE.match(str(error.args[0])) is not None

@@ -194,7 +194,7 @@ class Conductor(Cancelling, Prospects):
 
     async def _wait_for(self, place: int, future: Any, lasting: bool = False) -> None:
         try:
-            await future
+            await self._answered(place, future)
         finally:
             with self._door:
                 self._homes.suspended.pop(place, None)

@@ -101,12 +101,13 @@ class Awaiting:
     def give(self, at: int) -> int:
         """In its loop's own thread, at that place among what is ready; the place behind it."""
         ready = self.loop._ready
-        there = len(ready)
+        first = 0 if self._future.done() else len(ready)  # it goes on already if it has been cancelled
         _give(self._future)
-        for mine in range(there, len(ready)):  # other threads may have handed in more
+        for mine in range(first, len(ready)):  # other threads may have handed in more
             handle = ready[mine]
             if handle._args and handle._args[0] is self._future:
                 del ready[mine]
+                at -= mine < at
                 ready.insert(at, handle)
                 return at + 1
         return at
@@ -128,16 +129,6 @@ class Ending(Awaiting):
     """
 
     __slots__ = ()
-
-    def give(self, at: int) -> int:
-        ready = self.loop._ready
-        for mine, handle in enumerate(ready):
-            if handle._args and handle._args[0] is self._future:
-                del ready[mine]
-                at -= mine < at
-                ready.insert(at, handle)
-                return at + 1
-        return super().give(at)
 
 
 class Held:
