@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 import orjson
 
-from lctl.analysis.asked import is_luck
+from lctl.analysis.asked import is_file
 from lctl.analysis.essence import CallNames, address, reduce
-from lctl.analysis.trace import EVENT, LOOSE, POOL, STEP, Trace
+from lctl.analysis.trace import EVENT, LOOSE, ORDER, POOL, STEP, Trace
 from lctl.codec.lines import encode_value
 
 Cutter = Callable[[Trace, int, int, bytes], tuple[bytes, int]]
@@ -74,6 +74,9 @@ _TEXT = re.compile(
     rb'("role":"[^"]*","content":"[^"]*"(,"sampled":true)?(?:,"status":"[^"]*")?\})'
 )
 _HEAD = re.compile(rb'\{"message_id":"([^"\\]*)","parent_id":(?:null|"([^"\\]*)"),')
+
+#: Sources of what threads did to each other's order.
+_ORDERING = ("wake", "resumed", "jobs")
 
 # `find` below, where `in` would do: of bytes it takes half the time.
 
@@ -169,9 +172,10 @@ def _exchange(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
 
 
 def _ambient(trace: Trace, n: int, seq: int, raw: bytes) -> tuple[bytes, int]:
-    """In which order threads came, and a browser asked for the files of its page, is luck."""
+    """In which order a browser asked for the files of its page is luck."""
     data = load(raw)
-    where = POOL if is_luck(data.get("source"), data.get("key")) else EVENT
+    source = data.get("source")
+    where = ORDER if source in _ORDERING else POOL if is_file(source, data.get("key")) else EVENT
     return reduced("ambient", data, trace.calls), where
 
 

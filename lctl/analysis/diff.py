@@ -20,7 +20,7 @@ from lctl.analysis.prices import Prices
 from lctl.analysis.reading import essences, read
 from lctl.analysis.references import misplaced
 from lctl.analysis.stats import Stats, stats
-from lctl.analysis.trace import POOL, STEP, Trace
+from lctl.analysis.trace import ORDER, POOLED, STEP, Trace
 from lctl.analysis.wording import plain, plural
 from lctl.events import Event
 
@@ -165,7 +165,7 @@ def _differences(
 
 def _changed(left: Trace, right: Trace, n: int, m: int, moved: bool, same: bool) -> list[Found]:
     """`same`: in essence, of which keys are finer."""
-    alike = left.classes[n] == POOL or left.agents[n] == right.agents[m]
+    alike = left.classes[n] in POOLED or left.agents[n] == right.agents[m]
     if same and alike and not moved:
         return []
     if not same and not alike:
@@ -178,7 +178,7 @@ def _only(trace: Trace, pairs: Sequence[int]) -> dict[int, int]:
     heads: dict[int, int] = {}
     counts: dict[int, int] = {}
     for n, m in enumerate(pairs):
-        if m >= 0:
+        if m >= 0 or trace.classes[n] == ORDER:
             continue
         owner = trace.owners[n]
         head = heads.get(owner, n)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from lctl.analysis.cutters import CUTTERS, Cutter, load, reduced
 from lctl.analysis.envelopes import envelopes
 from lctl.analysis.log import Log
-from lctl.analysis.trace import EVENT, POOL, Trace
+from lctl.analysis.trace import EVENT, POOLED, Trace
 from lctl.state.collection import paused
 
 #: Types whose first key says what they are about, in the order writers use.
@@ -58,7 +58,7 @@ def read(log: Log) -> Trace:
             types.append(type)
             agents.append(agent)
             classes.append(where)
-            keys.append(hash((type, agent, said)) if where != POOL else hash((type, said)))
+            keys.append(hash((type, agent, said)) if where not in POOLED else hash((type, said)))
             names.append(hash(said[: said.find(b",")]) if named else 0)
             n += 1
         trace.seqs.fromlist([event.seq for event in events])

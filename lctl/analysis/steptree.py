@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from itertools import compress
 
 from lctl.analysis.log import millis, number
-from lctl.analysis.trace import EVENT, POOL, STEP, Trace
+from lctl.analysis.trace import EVENT, POOLED, STEP, Trace
 
 _MASK = (1 << 61) - 1
 #: For `bytes.translate`: 1 for the classes that are wanted.
-_POOLED = bytes(where == POOL for where in range(256))
-_HELD = bytes(where != POOL for where in range(256))
+_POOLED = bytes(where in POOLED for where in range(256))
+_HELD = bytes(where not in POOLED for where in range(256))
 #: What is in a step in which nothing is; never written to.
 _NOTHING: list[int] = []
 

@@ -14,8 +14,11 @@ from lctl.analysis.log import Log
 
 #: What an event is to the alignment. Events of the POOL stand where they were first needed, which with
 #: concurrent agents is luck: prompt messages (their order is in the conversation) and blobs; or where they
-#: came by luck (`asked.is_luck`). LOOSE ones, tool calls read off prompt messages, mirror them.
-EVENT, STEP, POOL, LOOSE = range(4)
+#: came by luck, as a browser's requests for the files of its page. LOOSE ones, tool calls read off prompt
+#: messages, mirror them. Of those that tell of ORDER only it is luck how many there are, too.
+EVENT, STEP, POOL, LOOSE, ORDER = range(5)
+#: Those that stand by luck.
+POOLED = (POOL, ORDER)
 
 
 def _numbers() -> array[int]:

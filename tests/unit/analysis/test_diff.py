@@ -372,7 +372,7 @@ def test_what_one_run_did_stands_before_what_the_other_did_instead() -> None:
 def test_where_files_of_a_page_and_threads_came_is_luck() -> None:
     """A browser asks for the files of its page at once, and threads read them."""
 
-    def page(first: str, second: str, asked: str = "/ask") -> Script:
+    def page(first: str, second: str, asked: str = "/ask", wakes: int = 1) -> Script:
         script = Script()
         wake = {"source": "wake", "key": "call_soon_threadsafe"}
         for name in (first, second):
@@ -381,11 +381,12 @@ def test_where_files_of_a_page_and_threads_came_is_luck() -> None:
             )
             script.add("ambient", "main", lane=f"o/{name}", turn=script.at, **wake)
         script.add("ambient", "main", source="request", key=f"POST {asked}", value={})
-        script.add("ambient", "main", lane="o/9", **wake)
+        for _ in range(wakes):
+            script.add("ambient", "main", lane="o/9", **wake)
         script.add("ambient", "main", source="jobs", key="pools", value={"ended": [first, second]})
         return script
 
-    assert not diff_of(page("a", "b").events, page("b", "a").events)
+    assert not diff_of(page("a", "b").events, page("b", "a", wakes=2).events)
     (changed,) = diff_of(page("a", "b").events, page("b", "a", "/other").events).differences
     assert (changed.left and changed.left.data["key"], changed.right and changed.right.data["key"]) == (
         "POST /ask",
