@@ -79,6 +79,8 @@ _WHEN = frozenset({"at", "turn", "behind", "counted"})
 _PLACE = _WHEN | {"lane"}
 _AMBIENT = _VOLATILE | _WHEN | {"value", "values", "steps", "order", "result", "count", "ahead"}
 _TOOL_CALL = _VOLATILE | _WHEN | {"nested", "began", "match"}
+#: Sources of what has an address for its key.
+_ADDRESSED = ("request", "websocket", "gone")
 #: Of a tool's tape: seqs, and places in what the program wrote.
 _PLACES = frozenset({"inside", "wrote"})
 _PART = frozenset({"id", "item_id", "call_id", "signature", "encrypted_content", "created_by"})
@@ -163,8 +165,12 @@ def _blob(data: Data, calls: CallNames) -> None:
 
 
 def _ambient(data: Data, calls: CallNames) -> None:
-    """Clock, random and environment: that it was read is the program's doing, what it held is not."""
+    """Clock, random and environment: that it was read is the program's doing, what it held is not. Likewise
+    that it was asked, and the address without its query."""
     _drop(data, _AMBIENT)
+    key = data.get("key")
+    if data.get("source") in _ADDRESSED and isinstance(key, str):
+        data["key"] = _MADE_UP.sub("", key.partition("?")[0])
 
 
 def _tool_call(data: Data, calls: CallNames) -> None:

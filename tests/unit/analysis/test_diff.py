@@ -394,3 +394,18 @@ def test_where_files_of_a_page_and_threads_came_is_luck() -> None:
     )
     (missing,) = diff_of(page("a", "b").events, page("a", "c").events).differences
     assert title(missing) == "~ main: ambient request GET /static/b.js"
+
+
+def test_the_ids_of_those_who_ask_are_no_difference() -> None:
+    """A page of NiceGUI's says who it is in the query; others do so in the path."""
+
+    def asked(id: str, path: str = "/ws") -> Script:
+        script = Script()
+        for source in ("request", "websocket", "gone"):
+            script.add("ambient", "main", source=source, key=f"GET {path}?client={id}", value={"data": id})
+            script.add("ambient", "main", source=source, key=f"GET {path}/{id}", value={})
+        return script
+
+    mine, other = "b5028b74-e291-4efe-bc06-7b1d980e1d57", "de3ad34c-56fa-4815-91aa-8b4b08089c49"
+    assert not diff_of(asked(mine).events, asked(other).events)
+    assert len(diff_of(asked(mine).events, asked(other, "/chat").events).differences) == 6
