@@ -76,7 +76,8 @@ class _Limit(NamedTuple):
 
 def _limit(frame: FrameType, when: float) -> _Limit | None:
     """What is set in `frame`, made over if it was so when recorded; None where that is not the program's."""
-    own = timers.owner(frame) if reads.active() and when < math.inf else None
+    is_one = isinstance(when, int | float) and when < math.inf  # else it is for asyncio to refuse
+    own = timers.owner(frame) if is_one and reads.active() else None
     lane = lanes.current()
     if own is None or lane.tool is not None or lane.is_apart:
         return None
