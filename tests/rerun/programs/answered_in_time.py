@@ -1,28 +1,9 @@
 """Answers that come in the very turn of the loop in which a limit of time runs out: anyio lets who has one go on."""
 
 import asyncio
-import hashlib
-import random
-import time
 
 import anyio
-from openai import AsyncOpenAI
-
-
-def compute(rounds: int) -> None:
-    hashlib.pbkdf2_hmac("sha256", b"x", b"y", rounds)
-
-
-start = time.perf_counter()
-compute(20_000)
-ROUNDS = int(20_000 * 0.1 / (time.perf_counter() - start))  # some 100 ms
-client = AsyncOpenAI(max_retries=0)
-
-
-async def ask(what: str) -> str:
-    said = [{"role": "user", "content": f"{what} {random.random()}"}]
-    answer = await client.chat.completions.create(model="gpt-4.1-mini", messages=said)
-    return answer.choices[0].message.content
+from common_limits import ask, compute
 
 
 async def scoped(n: int) -> None:
@@ -35,7 +16,7 @@ async def scoped(n: int) -> None:
 
 async def busy() -> None:
     await asyncio.sleep(0.015)
-    compute(ROUNDS)
+    compute(0.1)
 
 
 async def main() -> None:

@@ -1,34 +1,15 @@
 """Limits of time that are over as they are set: what is done before takes longer. Nothing tells a rerun so."""
 
 import asyncio
-import hashlib
-import random
-import time
 
 import anyio
-from openai import AsyncOpenAI
-
-
-def compute(rounds: int) -> None:
-    hashlib.pbkdf2_hmac("sha256", b"x", b"y", rounds)
-
-
-start = time.perf_counter()
-compute(20_000)
-ROUNDS = int(20_000 * 0.02 / (time.perf_counter() - start))  # some 20 ms
-client = AsyncOpenAI(max_retries=0)
-
-
-async def ask(what: str) -> str:
-    said = [{"role": "user", "content": f"{what} {random.random()}"}]
-    answer = await client.chat.completions.create(model="gpt-4.1-mini", messages=said)
-    return answer.choices[0].message.content
+from common_limits import ask, compute
 
 
 async def limited(seconds: float, *, late: bool) -> str:
     limit = asyncio.timeout(seconds)
     if late:
-        compute(ROUNDS)
+        compute(0.02)
     try:
         async with limit:
             return await ask("limited")
@@ -40,7 +21,7 @@ async def moved() -> str:
     try:
         async with asyncio.timeout(5) as limit:
             soon = asyncio.get_running_loop().time() + 0.005
-            compute(ROUNDS)
+            compute(0.02)
             limit.reschedule(soon)
             return await ask("moved")
     except TimeoutError:
@@ -50,7 +31,7 @@ async def moved() -> str:
 async def scoped(seconds: float, *, late: bool) -> str:
     scope = anyio.move_on_after(seconds)
     if late:
-        compute(ROUNDS)
+        compute(0.02)
     with scope:
         return await ask("scoped")
     return "late"
