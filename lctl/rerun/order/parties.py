@@ -103,14 +103,14 @@ class Awaiting:
         ready = self.loop._ready
         first = 0 if self._future.done() else len(ready)  # it goes on already if it has been cancelled
         _give(self._future)
-        for mine in range(first, len(ready)):  # other threads may have handed in more
-            handle = ready[mine]
-            if handle._args and handle._args[0] is self._future:
-                del ready[mine]
-                at -= mine < at
-                ready.insert(at, handle)
-                return at + 1
-        return at
+        mine = _wakes(ready, self._future, first)
+        if mine is None:
+            return at
+        handle = ready[mine]
+        del ready[mine]
+        at -= mine < at
+        ready.insert(at, handle)
+        return at + 1
 
     def wake(self) -> None:
         """In whatever thread, where its loop is none of ours."""
@@ -123,12 +123,29 @@ class Awaiting:
 class Ending(Awaiting):
     """A coroutine that waits to be cancelled, which is to reach it in the turn of its delivery.
 
-    If it is cancelled in that very turn, it goes on there only because something else had let it: an answer
-    that it did not take any more. Then the delivery does so. Else it goes on because it is cancelled; of
+    Whoever cancels it in that very turn finds it waiting still, as anyio's scopes want it, and it goes on in
+    its place there all the same: in the recording something else had let it, an answer that it did not take
+    any more, or it had let others go first. If it was cancelled before, it goes on because of that; of
     several in the order of their deliveries, whichever a set of tasks gave first to be cancelled.
     """
 
     __slots__ = ()
+
+    def give(self, at: int) -> int:
+        if self._future.done() or not self._future._callbacks:
+            return super().give(at)
+        _, context = self._future._callbacks[0]
+        self.loop._ready.insert(at, asyncio.Handle(self._go_on, (), self.loop, context.copy()))
+        return at + 1
+
+    def _go_on(self) -> None:
+        _give(self._future)
+        ready = self.loop._ready
+        mine = _wakes(ready, self._future, 0)
+        if mine is not None:
+            handle = ready[mine]
+            del ready[mine]
+            handle._run()
 
 
 class Held:
@@ -177,6 +194,15 @@ class Held:
             at += 1
             ready.insert(at, handle)
         return at + 1
+
+
+def _wakes(ready: Any, future: Any, first: int) -> int | None:
+    """Where, from there on, who waits on `future` is told that it is done; None if that is not so."""
+    for at in range(first, len(ready)):  # other threads may hand in more
+        handle = ready[at]
+        if handle._args and handle._args[0] is future:
+            return at
+    return None
 
 
 def _give(future: Any) -> None:

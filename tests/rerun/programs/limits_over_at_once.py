@@ -47,6 +47,10 @@ async def main() -> None:
     )
     print(await asyncio.gather(*[limited(0.005, late=True) for _ in range(3)], limited(5, late=False)))
     print(await asyncio.gather(*[scoped(0.005, late=True) for _ in range(3)], scoped(5, late=False)))
+    for limit in limited, scoped:  # that of the first has run out by the time the second's is set
+        both = limit(0.01, late=False), limit(0.005, late=True)
+        print(await asyncio.gather(*both, limit(0.015, late=False), limit(5, late=False)))
+    print(await asyncio.gather(*[limit(0, late=False) for limit in (limited, scoped) * 2], limited(5, late=False)))
 
 
 asyncio.run(main())
