@@ -47,6 +47,18 @@ def test_one_that_the_system_keeps_runs_out_where_it_did(tmp_path: Path) -> None
         assert again.events == first.events
 
 
+def test_what_it_calls_again_and_again_comes_as_often(tmp_path: Path) -> None:
+    """A handler that computes is not done when the next beat is due: the system makes one signal of two."""
+    with ModelServer(random_answers=True) as models:
+        first = record("beats_by_signals.py", tmp_path, models.environ)
+    assert first.code == 0, first.err
+    assert first.out.splitlines()[-1].endswith(" []")
+    for _ in range(2):
+        again = rerun(first.log, tmp_path)
+        assert (again.code, again.out) == (0, first.out), again.err
+        assert again.events == first.events
+
+
 def test_one_that_the_system_keeps_runs_out_in_what_is_live(tmp_path: Path) -> None:
     with ModelServer(random_answers=True) as models:
         first = record("limits_by_signals.py", tmp_path, models.environ)

@@ -11,6 +11,7 @@ import sys
 import threading
 from _thread import start_new_thread
 from collections.abc import Callable
+from functools import partial
 from time import process_time
 from time import sleep as _sleep
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _SLACK = 0.02
 #: It rings for what computes, and waits for nothing, after so much more processor time than was asked for.
 _SHARE, _MORE = 1.5, 0.5
-#: Real seconds in which the thread that is to be interrupted comes to where it waits.
+#: Real seconds in which the thread that is to be interrupted comes to where it waits, unseen by the rerun.
 _GRACE = 0.002
 
 
@@ -103,7 +104,7 @@ class SignalTimers:
             return
         if interval:
             self._arm(interval, interval)
-        self._keeper.interrupt(self._interrupt)
+        self._keeper.interrupt(partial(signal.raise_signal, signal.SIGALRM), self._interrupt)
 
     def _interrupt(self, done: Callable[[], None]) -> None:
         start_new_thread(self._send, (done,))

@@ -135,8 +135,12 @@ class Timekeeper:
         """Whether nobody keeps to virtual time any more."""
         return self._stage.over
 
-    def interrupt(self, send: Callable[[Callable[[], None]], None]) -> None:
-        """Have `send` interrupt a thread, in its own time; nobody goes on until it calls what it gets."""
+    def interrupt(self, act: Callable[[], None], send: Callable[[Callable[[], None]], None]) -> None:
+        """With the door shut, have the main thread do `act`, if it waits here. Else have `send` interrupt it,
+        in its own time; nobody goes on until it calls what it gets."""
+        main = threading.main_thread().native_id
+        if main is not None and self._stage.interrupt(main, act):
+            return
         arriving = self._door.arriving
         arriving.append(None)
 

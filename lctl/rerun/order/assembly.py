@@ -48,6 +48,15 @@ class Assembly:
             if party.place is not None:
                 self.waiting.pop(party.place, None)
 
+    def interrupt(self, tid: int, act: Callable[[], None]) -> bool:
+        """Have this thread, at rest here, do that where it waits, and wait on. Whether it is here."""
+        party = self.blocked.pop(tid, None) or self.loops.pop(tid, None)
+        if isinstance(party, Blocked) and party.place is not None:
+            self.waiting.pop(party.place, None)
+        if party is not None:
+            party.interrupt(act)
+        return party is not None
+
     def is_alone(self) -> bool:
         """Whether nothing runs but this thread."""
         if self.blocked or self.loops or self.alarms or self.live or self.pace.realtime:

@@ -52,6 +52,7 @@ class IdleLoop:
         self._turns = 0
         self._polls = False
         self._granted: list[tuple[Awaiting | Held, bool]] = []
+        self._act: Callable[[], None] | None = None
         self._next = 0  # among what is ready: behind what has been given in this turn
         self.is_paused = False
         self.turn = 0
@@ -98,6 +99,11 @@ class IdleLoop:
     def wake(self) -> None:
         if threading.get_native_id() != self.tid:
             self.loop._write_to_self()
+
+    def interrupt(self, act: Callable[[], None]) -> None:
+        """Have its thread do that where it waits, and wait on."""
+        self._act = act
+        self.wake()
 
     def grant(self, party: Awaiting | Held, counts: bool) -> None:
         """Let `party` have what it waits for. `counts`: its turn was recorded."""
@@ -179,12 +185,7 @@ class IdleLoop:
         self.until = None
         if timeout is not None and not realtime:
             self.until = self._clock.moment(self.loop._scheduled[0]._when)
-        if self._keeper.idle(self):
-            return self._real(0)
-        try:
-            return self._real(timeout if realtime else None)
-        finally:
-            self._keeper.awake(self)
+        return self._wait(timeout if realtime else None)
 
     def _turn(self) -> Any:
         """There is something to do; is the loop one that polls?"""
@@ -205,11 +206,25 @@ class IdleLoop:
         self.loop._read_from_self()  # what woke it before in this turn would end the wait at once
         self.is_paused, self.until = True, None
         try:
-            if self._keeper.idle(self):
-                return self._real(0)
-            try:
-                return self._real(None)
-            finally:
-                self._keeper.awake(self)
+            return self._wait(None)
         finally:
             self.is_paused = False
+
+    def _wait(self, timeout: float | None) -> Any:
+        """Until it has something to do."""
+        while True:
+            if self._keeper.idle(self):
+                events = self._real(0)
+            else:
+                try:
+                    events = self._real(timeout)
+                finally:
+                    self._keeper.awake(self)
+            act, self._act = self._act, None
+            if act is None:
+                return events
+            self.loop._read_from_self()  # what woke it; files that are ready are so still
+            act()
+            events = self._real(0)
+            if events:  # a signal that the loop itself handles comes by a file
+                return events

@@ -47,9 +47,10 @@ class Blocked:
         until: virtual ms; None for a delivery.
         tid: the system's number of the thread.
         error: to be raised where it waits.
+        act: to be done by it in between, where it waits: to hear a signal.
     """
 
-    __slots__ = ("_lock", "error", "place", "released", "tid", "until")
+    __slots__ = ("_lock", "act", "error", "place", "released", "tid", "until")
 
     def __init__(self, place: int | None, until: float | None) -> None:
         self.place = place
@@ -57,17 +58,22 @@ class Blocked:
         self.tid = threading.get_native_id()
         self.released = False
         self.error: BaseException | None = None
+        self.act: Callable[[], None] | None = None
         self._lock = allocate_lock()
         self._lock.acquire()
 
     def release(self) -> None:
         self.released = True
+        if self.act is None:  # else it is up already, and looks behind that
+            self._lock.release()
+
+    def interrupt(self, act: Callable[[], None]) -> None:
+        self.act = act
         self._lock.release()
 
     def block(self) -> None:
+        """Until it is released or interrupted."""
         self._lock.acquire()
-        if self.error is not None:
-            raise self.error
 
 
 class Queued(Blocked):

@@ -72,10 +72,30 @@ class Stage(Assembly):
         """Wait here, with the door open, until it may go on."""
         try:
             party.block()
+            while party.act is not None:
+                party.act()
+                with self.door:
+                    party.act = None
+                    self._block_again(party)
+                if not party.released:
+                    party.block()
         except BaseException:
             with self.door:
                 self.unblock(party)
             raise
+        if party.error is not None:
+            raise party.error
+
+    def _block_again(self, party: Blocked) -> None:
+        """Behind what interrupted it, unless it may go on by now."""
+        if party.released:
+            return
+        if self.over or (party.place is not None and self.score.is_over(party.place)):
+            party.release()
+            return
+        if party.place is not None:
+            self.waiting[party.place] = party
+        self.block(party)
 
     def play(self, place: int) -> None:
         """The delivery is made."""

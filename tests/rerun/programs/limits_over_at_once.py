@@ -50,7 +50,11 @@ async def main() -> None:
     for limit in limited, scoped:  # that of the first has run out by the time the second's is set
         both = limit(0.01, late=False), limit(0.005, late=True)
         print(await asyncio.gather(*both, limit(0.015, late=False), limit(5, late=False)))
-    print(await asyncio.gather(*[limit(0, late=False) for limit in (limited, scoped) * 2], limited(5, late=False)))
+    print(
+        await asyncio.gather(
+            *[limit(0, late=False) for limit in (limited, scoped) * 2], limited(5, late=False)
+        )
+    )
 
 
 asyncio.run(main())
