@@ -42,6 +42,31 @@ def test_what_was_asked_is_asked_again(loop: str, end: signal.Signals, tmp_path:
         assert (again.code, again.out, again.events) == (0, out, events), again.err
 
 
+def test_files_that_threads_read_come_in_their_order(tmp_path: Path) -> None:
+    """Those of a page are asked for together, while the server computes, and its threads read others."""
+    log = tmp_path / "files.lctl.json"
+    with (
+        ModelServer(random_answers=True) as models,
+        served([str(PROGRAMS / "served_files.py"), "PORT"], log, models.environ) as server,
+    ):
+        url = f"http://127.0.0.1:{server.port}"
+        with ThreadPoolExecutor(2) as visitors:
+            list(visitors.map(lambda name: _browse(url, name), "ab"))
+        assert httpx.get(f"{url}/ask").status_code == 200
+        out = server.end()
+    events = [event.to_dict() for event in open_log(log).events()]
+    for _ in range(2):
+        again = rerun(log, tmp_path)
+        assert (again.code, again.out, again.events) == (0, out, events), again.err
+
+
+def _browse(url: str, name: str) -> None:
+    with httpx.Client(base_url=url, timeout=60) as http, ThreadPoolExecutor(6) as pool:
+        for page in range(4):
+            http.get("/page")
+            list(pool.map(lambda file, page=page: http.get(f"/files/{name}{page}{file}"), range(6)))
+
+
 def _serve(loop: str, end: signal.Signals, log: Path, environ: dict[str, str]) -> tuple[str, list[Any]]:
     """What the server printed, and what it answered."""
     with served([str(PROGRAMS / "served_app.py"), "PORT", loop], log, environ) as server:

@@ -29,10 +29,10 @@ def uninstall() -> None:
     cutoffs.tell = None
 
 
-def note(key: str, value: Any, source: str = REQUEST) -> None:
+def note(key: str, value: Any, source: str = REQUEST, turn: int | None = None) -> None:
     """Record that one came, or (WEBSOCKET) what came over the connection that it opened, or (GONE) that its
     client went away."""
-    Context().run(_note, source, key, value)  # in nobody's step, whoever's loop heard of it
+    Context().run(_note, source, key, value, turn)  # in nobody's step, whoever's loop heard of it
 
 
 def end(key: str) -> None:
@@ -52,12 +52,14 @@ def end_talks(key: str) -> bool:
     return True
 
 
-def _note(source: str, key: str, value: Any) -> None:
+def _note(source: str, key: str, value: Any, turn: int | None = None) -> None:
     session = reads.session_here()
     if session is not None:
         lanes.enter(arrivals.OUTSIDE)
         arrivals.any_told = True
         made = {"source": source, "key": key, "value": value, "lane": arrivals.OUTSIDE.path}
+        if turn is not None:
+            made["turn"] = turn
         session.emit("ambient", {**made, "at": session.under_way.now()})
 
 
@@ -75,8 +77,7 @@ def _tell(client: Any, server: Any, came: Sequence[Message], cut: bool, what: in
             value["more"] = more  # sent at once with it
         if cut:
             value["cut"] = True  # the client went away before it had sent the last of them
-        turns.arrived()
-        note(f"{first['method']} {first['target']}", value)
+        note(f"{first['method']} {first['target']}", value, turn=turns.arrived())
 
 
 def _tell_said(target: str, over: str, said: Said) -> None:

@@ -68,18 +68,26 @@ class Timekeeper:
 
     def is_due(self, loop: IdleLoop, together: bool) -> bool:
         """See `Upcoming.is_due`; a look without the lock, for each turn of the loop."""
-        return self._is_expecting() and self._stage.upcoming.is_due(loop, together)
+        return self._is_expecting(loop) and self._stage.upcoming.is_due(loop, together)
+
+    def is_asked_now(self, loop: IdleLoop, together: bool) -> bool:
+        """See `Upcoming.is_asked_now`; likewise."""
+        return self._stage.upcoming.is_asked_now(loop, together)
 
     def follows_in_turn(self, loop: IdleLoop, surely: bool) -> int | None:
         """See `Upcoming.follows_in_turn`; likewise."""
-        return self._stage.upcoming.follows_in_turn(loop, surely) if self._is_expecting() else None
+        return self._stage.upcoming.follows_in_turn(loop, surely) if self._is_expecting(loop) else None
 
     def is_to_come(self, loop: IdleLoop) -> bool:
         """See `Upcoming.is_to_come`; likewise."""
         return self._stage.upcoming.is_to_come(loop)
 
-    def _is_expecting(self) -> bool:
-        return bool(self._stage.waiting or self._stage.upcoming.jobs)
+    def _is_expecting(self, loop: IdleLoop) -> bool:
+        return bool(loop.is_asked or self._stage.waiting or self._stage.upcoming.jobs)
+
+    def is_asked(self, place: int) -> bool:
+        """See `Upcoming.is_asked`."""
+        return self._stage.upcoming.is_asked(place)
 
     def turn(self, place: int) -> int | None:
         """That of what comes at `place`, of its loop."""

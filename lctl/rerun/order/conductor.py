@@ -207,6 +207,17 @@ class Conductor(Cancelling, Prospects):
         if loop is not None:
             self._clock.reached(loop)
 
+    def ask(self, is_there: bool) -> None:
+        """Somebody outside is about to ask a server; or (`is_there`) has asked. Loops that stand still for
+        that go on."""
+        with self._door:
+            for loop in list(self._stage.loops.values()):
+                if not is_there:
+                    loop.is_asked = loop.has_files()
+                elif loop.awaits_asked:
+                    self._stage.loops.pop(loop.tid)
+                    loop.wake()
+
     def reach(self, reading: float) -> None:
         """Let the loop of this thread have that time, as soon as its clock is read."""
         loop = running_loop()

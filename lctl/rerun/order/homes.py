@@ -66,7 +66,7 @@ class Homes:
             return None
         turns = 0
         for one in range(score.head, place + 1):
-            if score.is_over(one) or self._upcoming.is_elsewhere(one, loop):
+            if score.is_over(one) or not self._upcoming.reaches(one, idle):
                 continue
             turn, part = score.turn(one), score.key(one)[3]
             if turn == FAR or (turn is None and part not in (START, RESUMED)):

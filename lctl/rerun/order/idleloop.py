@@ -8,6 +8,7 @@ from collections.abc import Callable
 from selectors import EVENT_WRITE
 from typing import TYPE_CHECKING, Any
 
+from lctl.rerun.order.pauses import Pauses
 from lctl.session.concurrency import ownrequests
 from lctl.session.concurrency.turns import FAR
 
@@ -42,6 +43,8 @@ class IdleLoop:
         turn: how many it has begun.
         reached: the turn in which something last reached it.
         is_paused: it stands still though it has something to do.
+        is_asked: somebody outside asks, or has done so, what it is to answer in the turn that comes.
+        awaits_asked: it stands still for that.
     """
 
     def __init__(self, clock: VirtualTime, keeper: Timekeeper, loop: Any) -> None:
@@ -52,14 +55,14 @@ class IdleLoop:
         self._turns = 0
         self._polls = False
         self._granted: list[tuple[Awaiting | Held, bool]] = []
-        self._act: Callable[[], None] | None = None
         self._next = 0  # among what is ready: behind what has been given in this turn
-        self.is_paused = False
+        self.is_paused = self.is_asked = self.awaits_asked = False
         self.turn = 0
         self.reached: int | None = None
         self.loop = loop
         self.tid = threading.get_native_id()
         self.until: float | None = None
+        self._pauses = Pauses(keeper, self, self._real)
         self._selector.select = self._select
 
     def leave(self) -> None:
@@ -97,13 +100,11 @@ class IdleLoop:
             return True
 
     def wake(self) -> None:
-        if threading.get_native_id() != self.tid:
-            self.loop._write_to_self()
+        self._pauses.end()
 
     def interrupt(self, act: Callable[[], None]) -> None:
         """Have its thread do that where it waits, and wait on."""
-        self._act = act
-        self.wake()
+        self._pauses.interrupt(act)
 
     def grant(self, party: Awaiting | Held, counts: bool) -> None:
         """Let `party` have what it waits for. `counts`: its turn was recorded."""
@@ -119,12 +120,14 @@ class IdleLoop:
             events = self._rest(timeout)
         else:
             events = self._turn() if timeout is not None and timeout <= 0 else self._rest(timeout)
-        given = self._give()
-        while self.loop._ready and self._keeper.is_due(self, given):
-            events = [*events, *self._pause()]
-            if not self._give():
+        given = self._give() or self.is_asked
+        while (self.loop._ready or self.is_asked) and self._keeper.is_due(self, given):
+            asked = self._keeper.is_asked_now(self, given)
+            events = self._pause(asked)  # with what it saw before, that is there still
+            if not (self._give() or (asked and self.is_asked)):
                 break
             given = True
+        self.is_asked = False
         # What it does itself may be followed in this turn, too: the start of a tool by another's result.
         place = self._keeper.follows_in_turn(self, surely=False) if self.loop._ready else None
         if place is not None:
@@ -147,20 +150,27 @@ class IdleLoop:
     def _go_on_in_turn(self, given: bool, behind: int) -> None:
         """What reached the loop in this turn has run: let threads go on that did so before the rest of it, of
         which `behind` callbacks are the program's own."""
-        ready = self.loop._ready
-        while True:
-            place = self._keeper.follows_in_turn(self, surely=True)
-            if place is None or self._keeper.spot(place).behind < behind:
-                return
-            if not (given or self.reached == self.turn or self._keeper.turn(place)):
-                return
-            self._pause()  # what it saw of files it will see again
-            there = len(ready)
-            if not self._give(at_once=True):
-                return
-            for handle in [ready.pop() for _ in range(len(ready) - there)][::-1]:
-                if not handle._cancelled:
-                    handle._run()
+        while self._goes_on_in_turn(given, behind):
+            pass
+        self.is_asked = False
+
+    def _goes_on_in_turn(self, given: bool, behind: int) -> bool:
+        place = self._keeper.follows_in_turn(self, surely=True)
+        if place is None or self._keeper.spot(place).behind < behind:
+            return False
+        if not (given or self.reached == self.turn or self._keeper.turn(place)):
+            return False
+        asked, ready = self._keeper.is_asked(place), self.loop._ready
+        events = self._pause(asked)
+        there = len(ready)
+        if asked and self.is_asked:
+            self.loop._process_events(events)
+        elif not self._give(at_once=True):  # what it saw of files it will see again
+            return False
+        for handle in [ready.pop() for _ in range(len(ready) - there)][::-1]:
+            if not handle._cancelled:
+                handle._run()
+        return True
 
     def _give(self, at_once: bool = False) -> bool:
         """Whether anything reached the loop. `at_once`: it is to stand behind all that is there."""
@@ -185,7 +195,7 @@ class IdleLoop:
         self.until = None
         if timeout is not None and not realtime:
             self.until = self._clock.moment(self.loop._scheduled[0]._when)
-        return self._wait(timeout if realtime else None)
+        return self._pauses.listen(timeout if realtime else None)
 
     def _turn(self) -> Any:
         """There is something to do; is the loop one that polls?"""
@@ -201,30 +211,18 @@ class IdleLoop:
             self._polls = False
         return self._real(0)
 
-    def _pause(self) -> Any:
-        """Stand still until the next has reached the loop, or something of the world."""
-        self.loop._read_from_self()  # what woke it before in this turn would end the wait at once
-        self.is_paused, self.until = True, None
+    def _pause(self, asked: bool = False) -> Any:
+        """Stand still until the next has reached the loop, or something of the world: not what this rerun
+        itself sent to a server before. `asked`: until that is asked."""
+        is_deaf = asked or (self.has_files() and not self.has_traffic())
+        self.is_asked = self.is_asked and not asked
+        self.is_paused, self.awaits_asked, self.until = True, asked, None
         try:
-            return self._wait(None)
+            if is_deaf:
+                return self._pauses.stand()
+            self.loop._read_from_self()  # what woke it before in this turn would end the wait at once
+            return self._pauses.listen(None)
         finally:
-            self.is_paused = False
-
-    def _wait(self, timeout: float | None) -> Any:
-        """Until it has something to do."""
-        while True:
-            if self._keeper.idle(self):
-                events = self._real(0)
-            else:
-                try:
-                    events = self._real(timeout)
-                finally:
-                    self._keeper.awake(self)
-            act, self._act = self._act, None
-            if act is None:
-                return events
-            self.loop._read_from_self()  # what woke it; files that are ready are so still
-            act()
-            events = self._real(0)
-            if events:  # a signal that the loop itself handles comes by a file
-                return events
+            self.is_paused = self.awaits_asked = False
+            if asked and self.is_asked:
+                self.reached = self.turn  # it is read in this turn

@@ -32,7 +32,7 @@ def let_go(stage: Stage) -> None:
         for future, loop in stage.hanging.items():
             _tell(loop.call_soon_threadsafe, refuse, future, ended)
         for idle in stage.loops.values():
-            _tell(idle.loop._write_to_self)  # its timers are real time's now
+            _tell(idle.wake)  # its timers are real time's now
         for alarm in stage.alarms:
             alarm.ring()
         stage.waiting.clear()

@@ -164,11 +164,12 @@ class Stage(Assembly):
     def _release(self) -> None:
         place, timer = self.first_place(), self.first_timer()
         if (place is None or place > self.score.head) and not self._sleeps_first(timer):
-            for loop in list(self.loops.values()):
-                if loop.is_paused:  # in vain: what it stands still for does not come
-                    self.loops.pop(loop.tid)
-                    loop.wake()
-                    return
+            paused = next((loop for loop in self.loops.values() if loop.is_paused), None)
+            if paused is not None:
+                if self.live or self._is_settled(_SURE):  # in vain: what it stands still for does not come
+                    self.loops.pop(paused.tid)
+                    paused.wake()
+                return
         if place is None and timer is None:
             self._end()
             return
@@ -237,8 +238,9 @@ class Stage(Assembly):
         self.score.play(end.place)  # but it is not yet the time of it
         self._free(end)
 
-    def _is_settled(self) -> bool:
-        """Nobody asked for the head of the score: whether that is certain by now."""
+    def _is_settled(self, patience: float = _PATIENCE) -> bool:
+        """Nobody asked for the head of the score: whether that is certain by now. `patience`: real seconds,
+        where something outside the program may still bring it about."""
         if self.live:
             return False
         now, head = _monotonic(), self.score.head
@@ -246,7 +248,7 @@ class Stage(Assembly):
         if outside or self.threads.some(self.parked()):
             if self._stalled is None or self._stalled[:2] != (head, outside):
                 self._stalled = head, outside, now  # who was outside may have come back just now
-            enough = _PATIENCE if outside else _SURE
+            enough = patience if outside else _SURE
             if now - self._stalled[2] < enough:
                 self.watch.after(enough / 3)
                 return False

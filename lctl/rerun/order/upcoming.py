@@ -86,8 +86,8 @@ class Upcoming:
         for place in range(score.head, min(score.head + AHEAD, score.length)):
             if score.is_over(place):
                 continue
-            if self._is_asked(place):
-                return False  # what comes then is behind that
+            if self.is_asked(place):
+                return self.is_asked_now(loop, together)  # what comes then is behind that
             if self.is_elsewhere(place, loop.loop):
                 if together:
                     return False
@@ -113,7 +113,17 @@ class Upcoming:
         turn = score.turn(score.head)
         return turn not in (*_NO_TURN, turns.FAR) and not loop.has_come(turn or 0)
 
-    def _is_asked(self, place: int) -> bool:
+    def is_asked_now(self, loop: IdleLoop, together: bool) -> bool:
+        """Whether the next of all is asked from outside, and reaches this loop, a server's, in this turn."""
+        score = self._score
+        if score.head == score.length or not (self.is_asked(score.head) and loop.has_files()):
+            return False
+        turn = score.turn(score.head)
+        if turn is None or turn in _NO_TURN or turn == turns.FAR:
+            return False
+        return turn == 0 if together or loop.reached == loop.turn else loop.has_come(turn)
+
+    def is_asked(self, place: int) -> bool:
         """Whether somebody outside asks or says something there. It comes when all is at rest, and turns are
         counted from there on."""
         lane, kind, *_ = self._score.key(place)
@@ -138,6 +148,12 @@ class Upcoming:
             lane = above(lane)
         return self.homes.get(lane, None if lane in self.jobs else loop) is not loop
 
+    def reaches(self, place: int, loop: IdleLoop) -> bool:
+        """Whether it is for this loop; also what somebody outside asks a server in it."""
+        if self._score.turn(place) is not None and self.is_asked(place):
+            return loop.has_files()
+        return not self.is_elsewhere(place, loop.loop)
+
     def follows_in_turn(self, loop: IdleLoop, surely: bool) -> int | None:
         """The place of what reaches this loop next, if that is to be in this turn, when what has reached it
         has run, though others go on before; else None.
@@ -151,8 +167,8 @@ class Upcoming:
         for place in range(score.head, min(score.head + AHEAD, score.length)):
             if score.is_over(place):
                 continue
-            if self._is_asked(place):
-                return None
+            if self.is_asked(place):
+                return place if loop.has_files() and self._is_now(loop, score.turn(place), others) else None
             if self.is_elsewhere(place, loop.loop):
                 threads = True
                 continue
@@ -169,7 +185,7 @@ class Upcoming:
         found, last = [place], score.spot(place)
         for other in range(place + 1, min(place + AHEAD, score.length)):
             turn = score.turn(other)
-            if turn in _NO_TURN or score.is_over(other) or self.is_elsewhere(other, loop.loop):
+            if turn in _NO_TURN or score.is_over(other) or not self.reaches(other, loop):
                 continue
             if turn != 0:
                 break
@@ -213,7 +229,7 @@ class Upcoming:
             return None
         due = loop.reached or 0
         for one in range(score.head, place + 1):
-            if not score.is_over(one) and not self.is_elsewhere(one, loop.loop):
+            if not score.is_over(one) and self.reaches(one, loop):
                 due += max(score.turn(one) or 0, 0)
         return party if due == loop.turn else None
 
@@ -221,7 +237,7 @@ class Upcoming:
         """The first place behind this one that reaches the loop in a later turn."""
         last = min(place + AHEAD, self._score.length)
         for other in range(place + 1, last):
-            if (self._score.turn(other) or 0) > 0 and not self.is_elsewhere(other, loop.loop):
+            if (self._score.turn(other) or 0) > 0 and self.reaches(other, loop):
                 return other
         return last
 

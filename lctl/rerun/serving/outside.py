@@ -23,6 +23,7 @@ from lctl.errors import RerunStopped
 from lctl.instrument.ambient import requests, screens
 from lctl.rerun.guarding import keyboard
 from lctl.rerun.serving import departing, sending, talking
+from lctl.rerun.serving.connections import Connections
 from lctl.rerun.serving.lateness import Lateness
 from lctl.rerun.tape.tape import Tape
 from lctl.session import border, ownports
@@ -89,6 +90,7 @@ class Outside:
         self._tell = tell
         self._end_server = end or self.terminate
         self._open = 0
+        self._connections = Connections(tape, self._port)
         self._talks: dict[str, talking.Talk] = {}
         self._answered: dict[str, tuple[Request, socket]] = {}
         self._noted: set[int] = set()
@@ -127,18 +129,20 @@ class Outside:
     def _ask(self) -> None:
         lanes.enter(arrivals.OUTSIDE)
         try:
-            for number, seq in enumerate(self._tape.arrivals, 1):
+            for number, seq in enumerate(self._tape.arrivals):
                 data = self._tape.log.event(seq).data
                 if data.get("source") == KEYS and self._until is not None and seq > self._until:
                     self._is_left = True
                     return
                 self._next = _NEXT.format(seq=seq, source=data.get("source"), key=data.get("key"))
-                act = self._acting(seq, data)
+                act = self._acting(number, seq, data)
                 player = border.player()
                 if player is None:
                     return
                 self._order.approach(True)
-                player.sleep(arrivals.OUTSIDE, number)  # not behind a fork's point: there they come at once
+                player.sleep(
+                    arrivals.OUTSIDE, number + 1
+                )  # not behind a fork's point: there they come at once
                 self._order.approach(True)
                 self._tell()
                 if not act():
@@ -147,13 +151,14 @@ class Outside:
             return
         finally:
             self._order.approach(False)
+            self._connections.close()
             screens.are_coming = False
         if self._are_asked:
             self._end()
         self.is_done = True
 
-    def _acting(self, seq: int, data: Any) -> Callable[[], bool]:
-        """What is to be done when it is its turn; whether to go on then."""
+    def _acting(self, number: int, seq: int, data: Any) -> Callable[[], bool]:
+        """What is to be done when it is its turn; whether to go on then. `number`: from 0."""
         key, value, source = str(data.get("key")), dict(data.get("value") or {}), data.get("source")
         if source == SIGNAL:
             return lambda: self._end_with_talks(seq)
@@ -164,8 +169,8 @@ class Outside:
             return lambda: talk is None or self._say(talk, seq, key, value)
         if source == GONE:
             return lambda: self._go(key, value)
-        connection = sending.connect(value["client"], self._port(int(value["server"][1])))
-        return lambda: self._send(key, value, connection)
+        connection = self._connections.take(number)
+        return lambda: self._send(number, key, value, connection)
 
     @cached_property
     def _left(self) -> set[str]:
@@ -183,16 +188,18 @@ class Outside:
             self._order.approach(False)  # it may be for long
             sleep(_PAUSE)
 
-    def _send(self, key: str, value: Any, connection: socket) -> bool:
-        requests.note(key, value)
+    def _send(self, number: int, key: str, value: Any, connection: socket) -> bool:
+        requests.note(key, value, turn=self._connections.turn(number))
         client, server = connection.getsockname(), connection.getpeername()
-        what, number = int(value["what"]), int(value["number"])
-        request = arrivals.lane_of(what, str(value["method"]), str(value["target"]), number)
+        what, which = int(value["what"]), int(value["number"])
+        request = arrivals.lane_of(what, str(value["method"]), str(value["target"]), which)
         ownrequests.expect(client, server, request)
         opens = sending.opens_websocket(value)
         with self._lock:
             self._open += not opens
+        self._order.ask(False)
         talking.send_all(connection, sending.bytes_of(value))
+        self._order.ask(True)
         if opens:
             self._talks[request.path] = talking.Talk(connection, request.path, request.path in self._left)
         else:
@@ -200,7 +207,8 @@ class Outside:
                 connection.close()
             self._answered[request.path] = request, connection
             start_new_thread(self._read, (connection, value))
-        talking.until(lambda: ownrequests.is_taken(client, server), _PATIENCE)
+        if self._connections.turn(number + 1) != 0:  # else that is to come before this one is taken
+            talking.until(lambda: ownrequests.is_taken(client, server), _PATIENCE)
         return True
 
     def _type(self, key: str, value: Any) -> bool:

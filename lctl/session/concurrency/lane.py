@@ -182,6 +182,13 @@ class Request(Lane):
         self.is_left = False
 
 
+class Accepting(Lane):
+    """Of a connection to a server of the program's, until a request is read from it. A rerun has others, at
+    other times: it sends each request over one of its own."""
+
+    __slots__ = ()
+
+
 class Apart(Lane):
     __slots__ = ()
 

@@ -14,10 +14,12 @@ from contextvars import Context
 from typing import Any
 
 from lctl.session.concurrency import lanes, ordered, poolwaits, spawning, taskwaits, turns
-from lctl.session.concurrency.lane import Lane
+from lctl.session.concurrency.lane import Accepting, Lane
 
 #: Coroutines of a loop's own end.
 _ENDINGS = frozenset({"shutdown_asyncgens", "shutdown_default_executor"})
+#: In which it takes a connection to a server.
+_ACCEPTS = "_accept_connection2"
 #: What finalizers of model clients have done (Mistral's), which another one's loop may begin later.
 _CLOSINGS = frozenset({"AsyncClient.aclose"})
 #: What calls the functions of `weakref.finalize`.
@@ -28,6 +30,8 @@ _ABOVE = 5
 
 def _create_task(original: Callable[..., Any], loop: Any, coro: Any, **options: Any) -> Any:
     lane = lanes.current().aside() if _is_ending(coro) else spawning.child()
+    if getattr(coro, "__name__", None) == _ACCEPTS and type(lane) is Lane:
+        lane.__class__ = Accepting
     given: Context | None = options.get("context")
     if given is not None:
         try:

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from lctl.session.concurrency import lanes, turns
-from lctl.session.concurrency.lane import Lane
+from lctl.session.concurrency.lane import Accepting, Lane
 
 
 def behind(under_way: Callable[[], Collection[str]]) -> int | None:
@@ -71,7 +71,7 @@ def is_own(handle: Any, busy: Container[str]) -> bool:
 
 def _has_place(handle: Any, busy: Container[str]) -> bool:
     callback = handle._callback
-    if handle._cancelled or callback is None:
+    if handle._cancelled or callback is None or hasattr(handle, "_when"):  # a library's timer: of no order
         return False
     callback = getattr(callback, "func", callback)
     owner = getattr(callback, "__self__", None)
@@ -86,7 +86,9 @@ def _has_place(handle: Any, busy: Container[str]) -> bool:
     elif _brings(callback):
         return False
     lane = handle._context.get(lanes.variable, lanes.MAIN)
-    return lane.tool is None and lane.path not in busy and not lanes.is_aside(lane.path)
+    if lane.tool is not None or type(lane) is Accepting:
+        return False
+    return lane.path not in busy and not lanes.is_aside(lane.path)
 
 
 def _brings(function: Any) -> bool:

@@ -164,11 +164,13 @@ def submitted(lane: Lane) -> None:
         told(lane)
 
 
-def arrived() -> None:
-    """What came from outside is read in this thread. From there on turns of its loop are counted."""
-    since()
+def arrived() -> int | None:
+    """What came from outside is read in this thread. From there on turns of its loop are counted. Gives those
+    from what reached it before."""
+    turn = since()
     for told in on_arrival:
         told()
+    return turn
 
 
 @contextmanager
