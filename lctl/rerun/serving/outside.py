@@ -140,9 +140,8 @@ class Outside:
                 if player is None:
                     return
                 self._order.approach(True)
-                player.sleep(
-                    arrivals.OUTSIDE, number + 1
-                )  # not behind a fork's point: there they come at once
+                # Not behind a fork's point: there they come at once.
+                player.sleep(arrivals.OUTSIDE, number + 1)
                 self._order.approach(True)
                 self._tell()
                 if not act():
@@ -170,7 +169,7 @@ class Outside:
         if source == GONE:
             return lambda: self._go(key, value)
         connection = self._connections.take(number)
-        return lambda: self._send(number, key, value, connection)
+        return lambda: self._send(number, data, connection)
 
     @cached_property
     def _left(self) -> set[str]:
@@ -188,8 +187,9 @@ class Outside:
             self._order.approach(False)  # it may be for long
             sleep(_PAUSE)
 
-    def _send(self, number: int, key: str, value: Any, connection: socket) -> bool:
-        requests.note(key, value, turn=self._connections.turn(number))
+    def _send(self, number: int, data: Any, connection: socket) -> bool:
+        value = dict(data["value"])
+        requests.note(str(data.get("key")), value, turn=data.get("turn"))
         client, server = connection.getsockname(), connection.getpeername()
         what, which = int(value["what"]), int(value["number"])
         request = arrivals.lane_of(what, str(value["method"]), str(value["target"]), which)
