@@ -12,7 +12,7 @@ import os
 import threading
 from _thread import start_new_thread
 from collections.abc import Callable, Collection
-from functools import cached_property
+from functools import cached_property, partial
 from time import (  # in real time, as this is imported before a rerun puts others in their place
     monotonic,
     sleep,
@@ -189,11 +189,11 @@ class Outside:
 
     def _send(self, number: int, data: Any, connection: socket) -> bool:
         value = dict(data["value"])
-        requests.note(str(data.get("key")), value, turn=data.get("turn"))
         client, server = connection.getsockname(), connection.getpeername()
         what, which = int(value["what"]), int(value["number"])
         request = arrivals.lane_of(what, str(value["method"]), str(value["target"]), which)
-        ownrequests.expect(client, server, request)
+        note = partial(requests.note, str(data.get("key")), value, turn=data.get("turn"))
+        ownrequests.expect(client, server, request, note)
         opens = sending.opens_websocket(value)
         with self._lock:
             self._open += not opens

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _PLACE = "a connection to a server of the program's own"
 #: What was sent and has not been read yet, by the ports of client and server.
 _sent: dict[tuple[int, int], Request | None] = {}
+#: What is to be done where that is read.
+_told: dict[tuple[int, int], Callable[[], object]] = {}
 #: Of connections that uvloop's clients make to the program's own servers: what is sent there is not seen.
 unseen: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 #: Of connections that are WebSockets: the addresses of client and server, which are not known any more where
@@ -230,6 +232,9 @@ def take(client: Any, server: Any, data: Any) -> None:
     if ports in _sent:
         request = _sent.pop(ports)
         turns.arrived()
+        told = _told.pop(ports, None)
+        if told is not None:
+            told()
         if request is not None and data:
             arrivals.enter(request)
     elif not data:
@@ -238,9 +243,15 @@ def take(client: Any, server: Any, data: Any) -> None:
         arrivals.receive(client, server, data)
 
 
-def expect(client: Any, server: Any, request: Request | None) -> None:
-    """What comes from `client` to `server` next is this one; None: goes on with what came, or is its end."""
-    _sent[_port(client), _port(server)] = request
+def expect(
+    client: Any, server: Any, request: Request | None, told: Callable[[], object] | None = None
+) -> None:
+    """What comes from `client` to `server` next is this one; None: goes on with what came, or is its end.
+    `told`: is called where it is read."""
+    ports = _port(client), _port(server)
+    if told is not None:
+        _told[ports] = told
+    _sent[ports] = request
 
 
 def forget(client: Any, server: Any) -> None:
@@ -286,4 +297,4 @@ HOOKS_OF_SERVERS: tuple[tuple[str, str, str, Callable[..., Any]], ...] = (
     ("socket", "socket", "accept", _accept),
 )
 
-processes.renewals += (_sent.clear,)
+processes.renewals += (_sent.clear, _told.clear)
