@@ -151,6 +151,8 @@ def test_the_address_of_the_machine(tmp_path: Path) -> None:
     """Each real connection would have another port."""
     first = record("own_address.py", tmp_path, {})
     assert first.code == 0, first.err
+    places = [e["data"]["place"] for e in first.events if e["data"].get("source") == "host"]
+    assert [Path(place.partition(":")[0]).name for place in places] == ["own_address.py"] * 3
     again = rerun(first.log, tmp_path)
     assert (again.code, again.out) == (0, first.out), again.err
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from lctl.instrument.ambient import reads, slots
+from lctl.instrument.ambient import callers, reads, slots
 from lctl.session import ownports
 from lctl.session.runs.wrappedruns import step_aside
 from lctl.session.sources import HOST
@@ -69,8 +69,15 @@ def _connect(
         _recorded[datagrams] = tuple(value), address
         return list(value)
 
-    found = reads.read(HOST, _KEY, _getframe(2), real, _encoded, taken)
+    found = reads.read(HOST, _KEY, _caller(_getframe(2)), real, _encoded, taken)
     return found if isinstance(found, OSError) else None
+
+
+def _caller(frame: FrameType) -> FrameType:
+    """Who connects: not what of lctl stands before it where the program has a server."""
+    while frame.f_back is not None and callers.is_lctl(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
 
 
 def _encoded(found: list[Any] | OSError) -> Any:

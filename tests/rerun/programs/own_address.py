@@ -10,6 +10,8 @@ def connected() -> socket.socket:
     return found
 
 
+with socket.create_server(("127.0.0.1", 0)), connected() as served:  # beside a server of its own
+    print(served.getsockname())
 with connected() as one:
     print(one.getsockname(), one.getpeername())
 with connected() as other:
