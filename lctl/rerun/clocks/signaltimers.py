@@ -80,11 +80,14 @@ class SignalTimers:
         before = (self._left(), self._interval)
         self._disarm()
         if seconds:
-            self._interval = interval
-            self._until = self._monotonic() + seconds
-            later = seconds + (0.0 if interval else _SLACK)
-            self._alarm = self._keeper.add(later, self._ring, process_time() + _SHARE * seconds + _MORE)
+            self._begin(self._monotonic() + seconds, interval)
         return before
+
+    def _begin(self, until: float, interval: float) -> None:
+        self._until, self._interval = until, interval
+        seconds = max(0.0, until - self._monotonic())
+        later = seconds + (0.0 if interval else _SLACK)
+        self._alarm = self._keeper.add(later, self._ring, process_time() + _SHARE * seconds + _MORE)
 
     def _disarm(self) -> None:
         alarm, self._alarm = self._alarm, None
@@ -102,8 +105,8 @@ class SignalTimers:
         if self._keeper.is_over():  # it is real time's from now on
             self._set_real(signal.ITIMER_REAL, left or _SLACK, interval)
             return
-        if interval:
-            self._arm(interval, interval)
+        if interval:  # as the system: from when it was due, however long what it calls takes
+            self._begin(self._until + interval, interval)
         self._keeper.interrupt(partial(signal.raise_signal, signal.SIGALRM), self._interrupt)
 
     def _interrupt(self, done: Callable[[], None]) -> None:

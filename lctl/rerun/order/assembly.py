@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from lctl.clock import monotonic
 from lctl.rerun.clocks.pace import Pace
 from lctl.rerun.order.idleloop import IdleLoop, follows
 from lctl.rerun.order.parties import Alarm, Awaiting, Blocked, Door, Ending, Held, Queued
@@ -13,6 +14,8 @@ from lctl.rerun.order.score import Score
 from lctl.rerun.order.watching import Watch, has_children, shares
 
 _FOREVER = float("inf")
+#: Real seconds after which who was interrupted is taken to wait for others in what it does upon that.
+_ACT = 2.0
 
 
 class Assembly:
@@ -40,6 +43,7 @@ class Assembly:
         self.live = 0
         self.threads = Threads()
         self.watch = Watch(look)
+        self._acting: tuple[int, float] | None = None
 
     def unblock(self, party: Blocked) -> None:
         """It was interrupted by a signal."""
@@ -54,8 +58,17 @@ class Assembly:
         if isinstance(party, Blocked) and party.place is not None:
             self.waiting.pop(party.place, None)
         if party is not None:
+            self._acting = tid, monotonic() + _ACT
             party.interrupt(act)
         return party is not None
+
+    def _is_acting(self) -> bool:
+        """Whether who was interrupted has yet to come back, or to wait for something else here."""
+        if self._acting is not None:
+            tid, until = self._acting
+            if tid in self.blocked or tid in self.loops or monotonic() > until:
+                self._acting = None
+        return self._acting is not None
 
     def is_alone(self) -> bool:
         """Whether nothing runs but this thread."""
@@ -72,7 +85,8 @@ class Assembly:
         return not self.is_called()
 
     def is_called(self) -> bool:
-        return bool(self.door.arriving) or any(loop.is_called() for loop in self.loops.values())
+        called = any(loop.is_called() for loop in self.loops.values())
+        return bool(self.door.arriving) or called or self._is_acting()
 
     def parked(self) -> set[int]:
         return {*self.blocked, *self.loops, self.watch.tid, threading.get_native_id()}

@@ -35,7 +35,7 @@ def late(*_: object) -> None:
 def begin(handler: object) -> None:
     beats.clear()
     signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)
+    signal.setitimer(signal.ITIMER_REAL, 0.4, 0.4)
 
 
 def end() -> None:
@@ -46,12 +46,12 @@ def end() -> None:
 async def main() -> None:
     for handler in count, beat:
         begin(handler)
-        await asyncio.sleep(0.9)
+        await asyncio.sleep(1.4)
         end()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGALRM, beat)
-    signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)
-    await asyncio.sleep(0.9)
+    signal.setitimer(signal.ITIMER_REAL, 0.4, 0.4)
+    await asyncio.sleep(1.4)
     end()
     loop.remove_signal_handler(signal.SIGALRM)
     begin(late)
@@ -60,7 +60,7 @@ async def main() -> None:
 
 for handler in count, beat:
     begin(handler)
-    time.sleep(0.9)
+    time.sleep(1.4)
     end()
 try:
     asyncio.run(main())
