@@ -85,8 +85,9 @@ class Assembly:
         return not self.is_called()
 
     def is_called(self) -> bool:
-        called = any(loop.is_called() for loop in self.loops.values())
-        return bool(self.door.arriving) or called or self._is_acting()
+        if self.door.arriving or self._is_acting():
+            return True
+        return any(loop.is_called() for loop in self.loops.values())
 
     def parked(self) -> set[int]:
         return {*self.blocked, *self.loops, self.watch.tid, threading.get_native_id()}
