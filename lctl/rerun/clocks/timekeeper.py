@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.order.parties import Alarm, Blocked, running_loop
+from lctl.rerun.order.quiescence import number_of
 from lctl.session.concurrency import collector, lanes
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class Timekeeper:
     def interrupt(self, act: Callable[[], None], send: Callable[[Callable[[], None]], None]) -> None:
         """With the door shut, have the main thread do `act`, if it waits here. Else have `send` interrupt it,
         in its own time; nobody goes on until it calls what it gets."""
-        main = threading.main_thread().native_id
+        main = number_of(threading.main_thread())
         if main is not None and self._stage.interrupt(main, act):
             return
         arriving = self._door.arriving

@@ -16,6 +16,7 @@ from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from lctl.clock import monotonic
+from lctl.rerun.clocks import standins
 from lctl.rerun.clocks.libraryclocks import LibraryClocks
 from lctl.rerun.clocks.signaltimers import SignalTimers
 from lctl.rerun.clocks.timeouts import lock_factory
@@ -26,6 +27,9 @@ from lctl.session.concurrency.turns import is_closing, job_in
 
 if TYPE_CHECKING:
     from lctl.rerun.clocks.timekeeper import Timekeeper
+
+#: Modules whose functions stand between the program's call and ours.
+_ON_TOP = ("lctl.instrument.", standins.__name__)
 
 _real_sleep = time.sleep
 
@@ -44,6 +48,7 @@ class VirtualTime:
         self._living = living
         self._base = monotonic()
         self._undo: list[tuple[Any, str, Any]] = []
+        self._away: list[Callable[[], None]] = []
         self._unwrap: Callable[[], None] = lambda: None
         self._attached: list[Any] = []
         self._libraries: LibraryClocks | None = None
@@ -51,18 +56,18 @@ class VirtualTime:
 
     def install(self) -> None:
         """Idempotent."""
-        if self._undo:
+        if self._away:
             return
         from asyncio.base_events import BaseEventLoop
 
         loop: Any = BaseEventLoop
         self._base = monotonic()
         self._unwrap = nestedloops.wrap(self._following)
-        self._replace(loop, "call_soon_threadsafe", self._holding(loop.call_soon_threadsafe))
+        self._away.append(standins.put(loop, "call_soon_threadsafe", self._holding))
         if self._keeper.pace.realtime:
             return
         self._replace(loop, "time", self._time(loop.time))
-        self._replace(time, "sleep", self._sleep)
+        self._away.append(standins.put(time, "sleep", lambda _: self._sleep))
         self._replace(threading, "_allocate_lock", lock_factory(self._keeper))
         self._replace(threading, "_time", self.monotonic)
         import queue
@@ -87,6 +92,8 @@ class VirtualTime:
         while self._undo:
             owner, name, before = self._undo.pop()
             setattr(owner, name, before)
+        while self._away:
+            self._away.pop()()
         self._unwrap()
         for idle in self._attached:
             idle.leave()
@@ -159,7 +166,7 @@ class VirtualTime:
 
     def _sleep(self, seconds: float, /) -> None:
         frame: FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_globals.get("__name__", "").startswith("lctl.instrument."):
+        while frame is not None and frame.f_globals.get("__name__", "").startswith(_ON_TOP):
             frame = frame.f_back
         caller = "" if frame is None else frame.f_globals.get("__name__", "").partition(".")[0]
         ours = caller == "lctl" or (caller in sys.stdlib_module_names and caller != "__main__")
