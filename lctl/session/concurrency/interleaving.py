@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
-from threading import get_ident
+from threading import get_native_id
 from typing import Any, NamedTuple
 
 from lctl.clock import monotonic
@@ -40,10 +40,10 @@ class Order:
     def note(self, lane: str, size: int) -> None:
         if not size:
             return  # `print("")` writes an empty text, too: no turn is made of that
-        turns, ident = self._turns, get_ident()
-        if ident != self._thread:
+        turns, thread = self._turns, get_native_id()  # Python's own number is the next thread's, too
+        if thread != self._thread:
             self._is_one_thread = not self._thread
-            self._thread = ident
+            self._thread = thread
         if turns and turns[-1][0] == lane:
             turns[-1][1] += 1
             turns[-1][2] += size

@@ -21,6 +21,16 @@ def test_the_order_of_two_threads() -> None:
     assert order.told() == [["0", 2, 4], ["0.1", 1, 2]]
 
 
+def test_the_order_of_threads_of_which_one_has_ended_as_the_next_begins() -> None:
+    """Python gives the next the number of the one before."""
+    order = Order()
+    for lane in ("0.1", "0.2", "0.3"):
+        thread = Thread(target=order.note, args=(lane, 2))
+        thread.start()
+        thread.join()
+    assert order.told() == [["0.1", 1, 2], ["0.2", 1, 2], ["0.3", 1, 2]]
+
+
 def test_so_many_turns_are_not_kept() -> None:
     order = Order()
     for number in range(interleaving._TURNS + 2):
