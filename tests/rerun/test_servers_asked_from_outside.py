@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,24 @@ def test_what_was_asked_is_asked_again(loop: str, end: signal.Signals, tmp_path:
     exchanges = [event["data"]["lane"] for event in events if event["type"] == "exchange"]
     assert asked == len(exchanges) == 26
     assert len(set(exchanges)) == len(answers) == 14  # each request's calls are in a lane of its own
+    for _ in range(2):
+        again = rerun(log, tmp_path)
+        assert (again.code, again.out, again.events) == (0, out, events), again.err
+
+
+def test_who_asks_while_its_loop_is_busy_is_heard_in_that_turn(tmp_path: Path) -> None:
+    log = tmp_path / "busy.lctl.json"
+    with (
+        ModelServer(random_answers=True) as models,
+        served([str(PROGRAMS / "served_while_busy.py"), "PORT"], log, models.environ) as server,
+        httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=60) as http,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        http.get("/begin")
+        time.sleep(0.05)
+        assert all(answer.status_code == 200 for answer in pool.map(http.get, ["/look"] * 6))
+        out = server.end()
+    events = [event.to_dict() for event in open_log(log).events()]
     for _ in range(2):
         again = rerun(log, tmp_path)
         assert (again.code, again.out, again.events) == (0, out, events), again.err

@@ -84,7 +84,10 @@ class Timekeeper:
         return self._stage.upcoming.is_to_come(loop)
 
     def _is_expecting(self, loop: IdleLoop) -> bool:
-        return bool(loop.is_asked or self._stage.waiting or self._stage.upcoming.jobs)
+        stage = self._stage
+        if loop.is_asked or stage.waiting or stage.upcoming.jobs or stage.upcoming.is_asked_next():
+            return True
+        return bool(stage.door.arriving)  # somebody is about to say that he waits
 
     def is_asked(self, place: int) -> bool:
         """See `Upcoming.is_asked`."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from lctl.clock import monotonic
 from lctl.rerun.clocks.pace import Pace
 from lctl.rerun.order.idleloop import IdleLoop, follows
-from lctl.rerun.order.parties import Alarm, Awaiting, Blocked, Door, Ending, Held, Queued
+from lctl.rerun.order.parties import Alarm, Asking, Awaiting, Blocked, Door, Ending, Held, Queued
 from lctl.rerun.order.quiescence import Threads
 from lctl.rerun.order.score import Score
 from lctl.rerun.order.watching import Watch, has_children, shares
@@ -113,6 +113,8 @@ class Assembly:
 
     def can_hear(self, party: Blocked | Awaiting | Held) -> bool:
         """Not so a coroutine whose loop's thread is blocked in a call that another one made."""
+        if isinstance(party, Asking):
+            return any(loop.has_files() and not loop.polls for loop in self.loops.values())
         if isinstance(party, Blocked):
             return True
         if isinstance(party, Ending) and not party.is_over():

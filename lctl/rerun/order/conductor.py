@@ -26,7 +26,7 @@ from lctl.rerun.order.homes import Homes
 from lctl.rerun.order.idleloop import follows, idle_of
 from lctl.rerun.order.leaving import let_go, never
 from lctl.rerun.order.moments import RESUMED
-from lctl.rerun.order.parties import Awaiting, Blocked, Held, running_loop
+from lctl.rerun.order.parties import Asking, Awaiting, Blocked, Held, running_loop
 from lctl.rerun.order.prospects import Prospects
 from lctl.rerun.order.score import Score, Violation
 from lctl.rerun.order.stage import Stage
@@ -126,7 +126,8 @@ class Conductor(Cancelling, Prospects):
             elif place == self._score.head and not self._stage.waiting and self._stage.is_alone():
                 self._stage.play(place)
                 return
-            party = self._stage.waiting[place] = Blocked(place, None)
+            asks = self._stage.upcoming.is_asked_of_loop(place)
+            party = self._stage.waiting[place] = (Asking if asks else Blocked)(place, None)
             if self._near == get_ident():
                 self._near = None
                 self._door.arriving.pop()
@@ -207,13 +208,13 @@ class Conductor(Cancelling, Prospects):
         if loop is not None:
             self._clock.reached(loop)
 
-    def ask(self, is_there: bool) -> None:
-        """Somebody outside is about to ask a server; or (`is_there`) has asked. Loops that stand still for
-        that go on."""
+    def ask(self, client: int, is_there: bool) -> None:
+        """Somebody outside is about to ask a server, from that port; or (`is_there`) has asked. Loops that
+        stand still for that go on."""
         with self._door:
             for loop in list(self._stage.loops.values()):
                 if not is_there:
-                    loop.is_asked = loop.has_files()
+                    loop.is_asked = loop.serves(client)
                 elif loop.awaits_asked:
                     self._stage.loops.pop(loop.tid)
                     loop.wake()

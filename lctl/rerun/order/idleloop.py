@@ -43,6 +43,7 @@ class IdleLoop:
         turn: how many it has begun.
         reached: the turn in which something last reached it.
         is_paused: it stands still though it has something to do.
+        polls: it has gone through its turns without rest for long, and is looked at as if it rested.
         is_asked: somebody outside asks, or has done so, what it is to answer in the turn that comes.
         awaits_asked: it stands still for that.
     """
@@ -53,7 +54,7 @@ class IdleLoop:
         self._selector = loop._selector
         self._real: Callable[[float | None], Any] = self._selector.select
         self._turns = 0
-        self._polls = False
+        self.polls = False
         self._granted: list[tuple[Awaiting | Held, bool]] = []
         self._next = 0  # among what is ready: behind what has been given in this turn
         self.is_paused = self.is_asked = self.awaits_asked = False
@@ -77,7 +78,7 @@ class IdleLoop:
 
     def is_called(self) -> bool:
         """Whether something has come for it that it has not seen."""
-        return bool(self.loop._ready) and not self.is_paused and not self._polls
+        return bool(self.loop._ready) and not self.is_paused and not self.polls
 
     def has_files(self) -> bool:
         """Whether it waits for any file but the one that wakes it."""
@@ -98,6 +99,14 @@ class IdleLoop:
             )
         except (AttributeError, TypeError, RuntimeError):
             return True
+
+    def serves(self, client: int) -> bool:
+        """Whether it has the other end of a connection from that port."""
+        try:
+            files = list(self._selector.get_map())
+        except (AttributeError, TypeError, RuntimeError):
+            return False
+        return any(ownrequests.asked_from(file) == client for file in files)
 
     def wake(self) -> None:
         self._pauses.end()
@@ -121,6 +130,8 @@ class IdleLoop:
         else:
             events = self._turn() if timeout is not None and timeout <= 0 else self._rest(timeout)
         given = self._give() or self.is_asked
+        if self.is_asked:
+            self.reached = self.turn  # it is read in this turn
         while (self.loop._ready or self.is_asked) and self._keeper.is_due(self, given):
             asked = self._keeper.is_asked_now(self, given)
             events = self._pause(asked)  # with what it saw before, that is there still
@@ -128,6 +139,8 @@ class IdleLoop:
                 break
             given = True
         self.is_asked = False
+        if given:
+            self._turns = 0  # whatever it goes through is what the program does upon that
         # What it does itself may be followed in this turn, too: the start of a tool by another's result.
         place = self._keeper.follows_in_turn(self, surely=False) if self.loop._ready else None
         if place is not None:
@@ -203,12 +216,12 @@ class IdleLoop:
         if self._turns < _POLLS or not self._keeper.is_waited_for() or self._keeper.is_to_come(self):
             return self._real(0)
         self._turns = 0
-        self._polls, self.until = True, None
+        self.polls, self.until = True, None
         try:
             if not self._keeper.idle(self):
                 self._keeper.awake(self)
         finally:
-            self._polls = False
+            self.polls = False
         return self._real(0)
 
     def _pause(self, asked: bool = False) -> Any:
@@ -225,4 +238,4 @@ class IdleLoop:
         finally:
             self.is_paused = self.awaits_asked = False
             if asked and self.is_asked:
-                self.reached = self.turn  # it is read in this turn
+                self.reached = self.turn

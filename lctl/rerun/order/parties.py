@@ -83,6 +83,12 @@ class Queued(Blocked):
     __slots__ = ()
 
 
+class Asking(Blocked):
+    """Who asks a server from outside, in a turn of its loop: that stands still for it, or is at rest."""
+
+    __slots__ = ()
+
+
 class Awaiting:
     """A coroutine that waits for a delivery.
 

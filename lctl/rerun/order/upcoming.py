@@ -108,6 +108,8 @@ class Upcoming:
         """Whether the next of all is to reach this loop in a turn that it has yet to come to."""
         score = self._score
         party = self._waiting.get(score.head)
+        if self.is_asked_next():
+            return loop.has_files()  # which stands still then
         if not isinstance(party, Awaiting) or party.loop is not loop.loop:
             return False
         turn = score.turn(score.head)
@@ -115,13 +117,18 @@ class Upcoming:
 
     def is_asked_now(self, loop: IdleLoop, together: bool) -> bool:
         """Whether the next of all is asked from outside, and reaches this loop, a server's, in this turn."""
-        score = self._score
-        if score.head == score.length or not (self.is_asked(score.head) and loop.has_files()):
+        if not (self.is_asked_next() and loop.has_files()):
             return False
-        turn = score.turn(score.head)
-        if turn is None or turn in _NO_TURN or turn == turns.FAR:
-            return False
+        turn = self._score.turn(self._score.head) or 0
         return turn == 0 if together or loop.reached == loop.turn else loop.has_come(turn)
+
+    def is_asked_next(self) -> bool:
+        """Whether that is the next of all, in a turn that is known: who asks may be getting ready to."""
+        return self._score.head < self._score.length and self.is_asked_of_loop(self._score.head)
+
+    def is_asked_of_loop(self, place: int) -> bool:
+        """Whether somebody outside asks there, in a turn that is known."""
+        return self.is_asked(place) and self._score.turn(place) not in (*_NO_TURN, turns.FAR)
 
     def is_asked(self, place: int) -> bool:
         """Whether somebody outside asks or says something there. It comes when all is at rest, and turns are

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from lctl.rerun.serving import sending
+from lctl.rerun.serving import sending, talking
+from lctl.session.concurrency import ownrequests
 from lctl.session.concurrency.turns import FAR
 from lctl.session.sources import REQUEST
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 #: How many are open at most for requests that are still to come, and for how many milliseconds of the
 #: recording: a server closes those that say nothing for long.
 _AHEAD, _SOON = 16, 1000.0
+#: Seconds for which it is waited that a server accepts one: its loop may stand still.
+_PATIENCE = 0.05
 
 
 class Connections:
@@ -36,7 +39,10 @@ class Connections:
 
     def take(self, number: int) -> socket:
         """That of the `number`th of those who come from outside (from 0), which is a request."""
-        self._connect(number)
+        if number not in self._open:
+            self._connect(number)
+            client = self._open[number].getsockname()[1]
+            talking.until(lambda: client in ownrequests.accepted_from, _PATIENCE)  # that takes turns, too
         at = self._at(number)
         last = min(number + _AHEAD, len(self._tape.arrivals))
         for later in range(number + 1, last):

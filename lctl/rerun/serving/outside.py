@@ -197,9 +197,9 @@ class Outside:
         opens = sending.opens_websocket(value)
         with self._lock:
             self._open += not opens
-        self._order.ask(False)
+        self._order.ask(client[1], False)
         talking.send_all(connection, sending.bytes_of(value))
-        self._order.ask(True)
+        self._order.ask(client[1], True)
         if opens:
             self._talks[request.path] = talking.Talk(connection, request.path, request.path in self._left)
         else:

@@ -37,6 +37,8 @@ stands_for: dict[int, Any] = {}
 #: In a rerun: who asks from outside is this rerun, and its ports.
 is_asked_again = False
 asking: set[int] = set()
+#: Those of them that a server has accepted.
+accepted_from: set[int] = set()
 #: The classes of both ends of a connection, once there is one.
 _ends: tuple[type[socket], type[socket]] | None = None
 
@@ -65,6 +67,8 @@ def _accept(original: Callable[[Any], tuple[Any, Any]], listening: Any, /) -> tu
         if _is_plain(accepted) and isinstance(address, tuple):
             accepted.__class__ = _classes()[1]
             arrivals.forget(address, accepted.getsockname())
+            if is_asked_again:
+                accepted_from.add(_port(address))
             address = stands_for.get(_port(address), address)
     return accepted, address
 
@@ -266,18 +270,24 @@ def is_taken(client: Any, server: Any) -> bool:
 
 def is_asked_over(file: int) -> bool:
     """Whether that file is a socket that listens, or at whose other end is who asks in a rerun."""
+    client = asked_from(file)
+    return client == 0 or client in asking
+
+
+def asked_from(file: int) -> int | None:
+    """The port at the other end of that file, if it is a socket; 0 of one that listens."""
     from _socket import SO_ACCEPTCONN, SOL_SOCKET, socket
 
     try:
         one = socket(fileno=file)
     except OSError:
-        return False
+        return None
     try:
         if one.getsockopt(SOL_SOCKET, SO_ACCEPTCONN):
-            return True
-        return _port(one.getpeername()) in asking
+            return 0
+        return _port(one.getpeername())
     except (OSError, LookupError, TypeError, ValueError):
-        return False
+        return None
     finally:
         one.detach()
 
