@@ -226,6 +226,11 @@ class Player(Protocol):
     async def sleep_async(self, lane: Lane, number: int) -> bool:
         return False
 
+    def slept(self, lane: Lane, number: int) -> bool:
+        """The program has slept where no sleep was recorded. Behind the end of a recording that was cut off:
+        whether it sleeps on, as others have yet to come to that end, which is raised then."""
+        return False
+
     def timer(self, lane: Lane, number: int, handle: Any) -> bool | None:
         """Whether a recorded timer of the program went off, which this one will do then: it is kept. None
         where that is not known."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 
-from tests.rerun.harness import LCTL, rerun, run
+from tests.rerun.harness import LCTL, PROGRAMS, rerun, run
 
 pytestmark = pytest.mark.slow
 
@@ -93,3 +94,21 @@ def test_a_signal_to_another_process_is_refused(tmp_path: Path) -> None:
     assert f"sending signal 28 to process {os.getpid()} is refused: this is a rerun" in again.err
     allowed = run([*LCTL, "rerun", str(log), "--allow", "subprocess:signal"], tmp_path, {}, log)
     assert allowed.code == 0, allowed.err
+
+
+def test_one_that_is_killed_in_its_sleep_gets_no_further(tmp_path: Path) -> None:
+    log = tmp_path / "killed.lctl.json"
+    words = [*LCTL, "run", "--output", str(log), str(PROGRAMS / "killed_asleep.py")]
+    cold = {name: value for name, value in os.environ.items() if name != "WARM_PYTHON"}
+    with subprocess.Popen(words, cwd=tmp_path, env=cold, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        out = [program.stdout.readline() for _ in range(20)]
+        program.kill()
+        out += program.stdout
+    again = rerun(log, tmp_path, timeout=30)
+    assert again.code == 0, again.err
+    assert "rerun exact: up to event" in again.err
+    said = again.out.splitlines(keepends=True)
+    for who in ("thread", "first", "second"):
+        printed = [line for line in out if line.startswith(who)]
+        assert [line for line in said if line.startswith(who)][: len(printed)] == printed

@@ -38,8 +38,12 @@ def _sleeping(real: Any) -> Any:
             frame = callers.own(sys._getframe(1)) if seconds else None
             if frame is not None and reads.active():
                 slept = Sleep("time.sleep", seconds)
-            if slept is None or not slept.served():
+            if slept is None:
                 real(seconds)
+            elif not slept.served():
+                real(seconds)
+                while slept.goes_on():
+                    real(seconds)
             has_slept = True
             return None if slept is None else slept.over()
         except BaseException as error:
@@ -67,6 +71,8 @@ def _sleeping_async(real: Any) -> Any:
         try:
             if not await slept.served_async():
                 await real(delay)
+                while slept.goes_on():
+                    await real(delay)
         except BaseException as error:
             slept.over(cancelled=True)
             step_aside(error)
@@ -97,6 +103,11 @@ class Sleep:
     async def served_async(self) -> bool:
         player = border.player()
         return player is not None and await player.sleep_async(self._lane, self._number)
+
+    def goes_on(self) -> bool:
+        """Whether one that is not on the tape does, which is over."""
+        player = border.player()
+        return player is not None and player.slept(self._lane, self._number)
 
     def over(self, cancelled: bool = False) -> None:
         session = self._session

@@ -55,6 +55,10 @@ class Turns:
             await self._wait_async(entry)
         return entry is not None
 
+    def sleeps(self, lane: Lane) -> int:
+        """How many were recorded in that lane."""
+        return len(self._tape.lanes.get((lane.path, "sleep"), ()))
+
     def timer(self, lane: Lane, number: int, handle: Any) -> bool | None:
         timers = self._tape.timers
         if lane in self._live or timers is None:

@@ -261,6 +261,14 @@ class TapePlayer(ToolPlayer):
 
     # -- the end -----------------------------------------------------------------------------
 
+    def slept(self, lane: Lane, number: int) -> bool:
+        """A program that was killed in its sleep had not: what it had recorded by then comes before."""
+        if not self.ends or lane in self.live or number <= self.turns.sleeps(lane):
+            return False
+        if self.order.gap() > 0:
+            return True
+        raise self._end_of_tape()
+
     def _end_of_tape(self) -> RerunStopped:
         return self.halt.at_end_of(self.tape.log)
 

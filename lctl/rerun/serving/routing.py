@@ -94,6 +94,10 @@ class Router:
         here = self._here()
         return await here.turns.sleep_async(lane, self._number(here, "sleep", lane, number))
 
+    def slept(self, lane: Lane, number: int) -> bool:
+        here = self._here()
+        return here.slept(lane, self._number(here, "sleep", lane, number))
+
     def timer(self, lane: Lane, number: int, handle: Any) -> bool | None:
         here = self._here()
         return here.turns.timer(lane, self._number(here, "timer", lane, number), handle)
