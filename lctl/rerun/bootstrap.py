@@ -20,9 +20,10 @@ from lctl.instrument.ambient import inputs, terminals
 from lctl.patch import parse_edit
 from lctl.rerun.exactness import results
 from lctl.rerun.forks import reach
-from lctl.rerun.guarding import keyboard, retrying, stops
+from lctl.rerun.guarding import endings, keyboard, retrying, stops
 from lctl.rerun.guarding.retrying import Retrying
 from lctl.rerun.order import poolstops, standstill, unasked
+from lctl.rerun.order.ordering import end_of
 from lctl.rerun.running import Rerun
 from lctl.rerun.serving import workers
 from lctl.rerun.serving.outside import Outside
@@ -67,6 +68,9 @@ def begin() -> None:
     _ask_from_outside(running)
     if _is_program and settings.at is None and not settings.pdb:
         running.order.at_unasked(_nobody_asks)
+        at = end_of(tape) if running.player.ends and len(siblings.process(tape)) == 1 else None
+        if at is not None:
+            running.order.at_far_end(at, lambda: _end_as_recorded(running))
     if forkserving.is_server():
         _finish_as_multiprocessing_does()
 
@@ -83,6 +87,7 @@ def _serve(tape: Tape, settings: Settings) -> Rerun:
     running.on_reached = lambda: leave(0)
     if not _is_program:
         running.on_closing = lambda: _tell(running)
+        running.halt.linger = endings.linger
     running.guard.retrying = Retrying(running.player.tally.total, lambda *where: _retry(running, *where))
     if _is_program and settings.at is None and keyboard.was_pressed(tape):
         running.order.at_standstill(keyboard.press)
@@ -150,7 +155,15 @@ def _write_in_order(tape: Tape) -> None:
 
 
 def _stand_still(running: Rerun, places: list[str]) -> None:
+    if running.player.ends and running.order.is_spent():
+        _end_as_recorded(running)
+        return
     running.halt.stop(standstill.text_of(places))
+
+
+def _end_as_recorded(running: Rerun) -> None:
+    running.halt.at_end_of(running.tape.log)
+    start_new_thread(leave, (0,))
 
 
 def _retry(running: Rerun, place: str, host: str) -> BaseException:

@@ -1,7 +1,8 @@
-"""What a forked child does in its own time, run again: its virtual time is not its parent's."""
+"""What children do in their own time, run again: their virtual time is not their parent's."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,24 @@ from tests.rerun.harness import record, rerun
 pytestmark = pytest.mark.slow
 
 
-def test_its_sleeps_signals_and_wakes_are_those_recorded(tmp_path: Path) -> None:
+def test_sleeps_signals_and_wakes_of_a_forked_one_are_those_recorded(tmp_path: Path) -> None:
     first = record("forked_sleepers.py", tmp_path, {})
     assert (first.code, first.out) == (0, "3\n[1, 2, 3]\n"), first.err
     for _ in range(3):
         again = rerun(first.log, tmp_path)
         assert (again.code, again.out) == (0, first.out), again.err
         assert again.err.count("rerun exact") == 2, again.err
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others do not say what a process does")
+def test_those_that_are_ended_by_a_signal_have_come_as_far_as_they_had(tmp_path: Path) -> None:
+    """What their parent waited for until then takes no time in a rerun."""
+    first = record("ends_children.py", tmp_path, {})
+    assert first.code == 0, first.err
+    ends = [line for line in first.out.splitlines() if line.lstrip("-").isdigit()]
+    assert ends == ["-15", "3", "-9"]
+    assert first.out.count("works") == 8
+    for _ in range(3):
+        again = rerun(first.log, tmp_path)
+        assert (again.code, again.out) == (0, first.out), again.err
+        assert "not exact" not in again.err

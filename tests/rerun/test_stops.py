@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lctl.codec import open_log
 from tests.rerun.harness import LCTL, PROGRAMS, rerun, run
 
 pytestmark = pytest.mark.slow
@@ -96,15 +97,20 @@ def test_a_signal_to_another_process_is_refused(tmp_path: Path) -> None:
     assert allowed.code == 0, allowed.err
 
 
-def test_one_that_is_killed_in_its_sleep_gets_no_further(tmp_path: Path) -> None:
-    log = tmp_path / "killed.lctl.json"
-    words = [*LCTL, "run", "--output", str(log), str(PROGRAMS / "killed_asleep.py")]
+def _killed(program: str, folder: Path) -> tuple[Path, list[str]]:
+    """A recording of one of PROGRAMS that somebody killed, and its lines."""
+    log = folder / "killed.lctl.json"
+    words = [*LCTL, "run", "--output", str(log), str(PROGRAMS / program)]
     cold = {name: value for name, value in os.environ.items() if name != "WARM_PYTHON"}
-    with subprocess.Popen(words, cwd=tmp_path, env=cold, stdout=subprocess.PIPE, text=True) as program:
-        assert program.stdout is not None
-        out = [program.stdout.readline() for _ in range(20)]
-        program.kill()
-        out += program.stdout
+    with subprocess.Popen(words, cwd=folder, env=cold, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        out = [running.stdout.readline() for _ in range(20)]
+        running.kill()
+        return log, [*out, *running.stdout]
+
+
+def test_one_that_is_killed_in_its_sleep_gets_no_further(tmp_path: Path) -> None:
+    log, out = _killed("killed_asleep.py", tmp_path)
     again = rerun(log, tmp_path, timeout=30)
     assert again.code == 0, again.err
     assert "rerun exact: up to event" in again.err
@@ -112,3 +118,12 @@ def test_one_that_is_killed_in_its_sleep_gets_no_further(tmp_path: Path) -> None
     for who in ("thread", "first", "second"):
         printed = [line for line in out if line.startswith(who)]
         assert [line for line in said if line.startswith(who)][: len(printed)] == printed
+
+
+def test_one_that_is_killed_as_nothing_is_recorded_any_more_ends(tmp_path: Path) -> None:
+    """What it did by timers it would do for ever."""
+    log, _ = _killed("killed_polling.py", tmp_path)
+    again = rerun(log, tmp_path, timeout=30)
+    assert again.code == 0, again.err
+    assert "rerun exact: up to event" in again.err
+    assert again.events == [event.to_dict() for event in open_log(log).events()]

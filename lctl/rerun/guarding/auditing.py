@@ -21,9 +21,10 @@ from lctl.errors import UsageError
 from lctl.guard import guard as failures
 from lctl.instrument import writing
 from lctl.rerun.callers import Caller, caller
+from lctl.rerun.guarding import endings
 from lctl.rerun.guarding.adopted import Adopted
 from lctl.rerun.guarding.children import is_followed
-from lctl.rerun.guarding.effects import EFFECTS, Effect, absolute, is_bytecode, is_device, only_looks
+from lctl.rerun.guarding.effects import EFFECTS, KILLS, Effect, absolute, is_bytecode, is_device, only_looks
 from lctl.rerun.guarding.filesread import OPENING, FilesRead
 from lctl.rerun.guarding.pythonsown import is_pythons_own
 from lctl.rerun.guarding.retrying import Retrying
@@ -189,6 +190,8 @@ class Guard:
         if event in OPENING:
             self.read.note(args[0], frame)
         if found is None:
+            if event in KILLS and (self.is_live is None or not self.is_live()):
+                endings.await_child(*args[:2])
             return
         for effect in found if isinstance(found, list) else (found,):
             if self._is_allowed(effect):

@@ -216,6 +216,9 @@ def _database(args: tuple[Any, ...]) -> Effect | None:
     return _write("opening the database", name)
 
 
+#: Audit events of signals.
+KILLS = ("os.kill", "os.killpg")
+
 #: By audit event.
 EFFECTS: dict[str, Read] = {
     "socket.connect": _connect,

@@ -8,6 +8,9 @@ from collections.abc import Callable
 from lctl.codec import Log
 from lctl.errors import RerunStopped
 
+#: Real seconds for which a child waits to be killed where it had been.
+_LINGERING = 5.0
+
 
 class Halt:
     """Shared by everything that serves one process.
@@ -16,12 +19,15 @@ class Halt:
         why: what is raised at every crossing from then on; None while the rerun goes on.
         reached: it ended where it was to end, or where the recording ends.
         listener: called once, in the thread that ended it, unless it was to end there.
+        linger: called with real seconds before it ends where the recording does, and where the program goes
+            on behind it: it was ended by a signal there, perhaps, and is now.
     """
 
     def __init__(self) -> None:
         self.why: RerunStopped | None = None
         self.reached = False
         self.listener: Callable[[], None] | None = None
+        self.linger: Callable[[float], None] | None = None
         self._lock = threading.Lock()
 
     def check(self) -> None:
@@ -42,6 +48,8 @@ class Halt:
 
     def at_end_of(self, log: Log) -> RerunStopped:
         """The recording was cut off here (its program was killed): what to raise."""
+        if self.why is None and self.linger is not None:
+            self.linger(_LINGERING)
         return self.stop(
             f"the recording ends here, with event {log.last_seq}: its program did not get further",
             reached=True,

@@ -68,6 +68,13 @@ def wall_of(tape: Tape) -> float | None:
     return _origin(tape.entries) / 1000 if tape.entries else None
 
 
+def end_of(tape: Tape) -> float | None:
+    """Milliseconds from the recording's origin to its last event; None likewise."""
+    if not tape.entries:
+        return None
+    return _ms(tape.log.event(tape.log.last_seq).timestamp) - _origin(tape.entries)
+
+
 def in_order(entries: list[Entry]) -> list[Entry]:
     """Entries by their start."""
     ordered: list[Entry] = []
@@ -159,7 +166,11 @@ def _origin(entries: list[Entry]) -> float:
 
 
 def _wall(entry: Entry) -> float:
+    return _ms(entry.timestamp)
+
+
+def _ms(timestamp: str) -> float:
     try:
-        return datetime.fromisoformat(entry.timestamp).timestamp() * 1000
+        return datetime.fromisoformat(timestamp).timestamp() * 1000
     except ValueError:
         return 0.0

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from lctl.rerun.order.farend import FarEnd
 from lctl.rerun.order.queueing import Line
 from lctl.rerun.order.standstill import BEAT, Standstill
 from lctl.rerun.order.unasked import Unasked
@@ -93,6 +94,12 @@ class Prospects:
         with self._door:
             self._stage.stillness = Standstill(self._stage, act)
             self._stage.watch.after(BEAT)
+
+    def at_far_end(self, at: float, act: Callable[[], None]) -> None:
+        """Do that once where the program goes on by itself behind `at`, in milliseconds of virtual time, with
+        nothing left of its recording."""
+        with self._door:
+            self._stage.far_end = FarEnd(self._stage, at, act)
 
     def at_unasked(self, act: Callable[[list[str]], bool]) -> None:
         """Do that, with the places where the program listens, where it is a server and nobody comes; once if

@@ -11,6 +11,7 @@ from lctl.errors import RerunStopped
 from lctl.rerun.clocks.pace import Pace
 from lctl.rerun.order.assembly import Assembly
 from lctl.rerun.order.computing import Computing
+from lctl.rerun.order.farend import FarEnd
 from lctl.rerun.order.idleloop import IdleLoop
 from lctl.rerun.order.parties import Alarm, Awaiting, Blocked, Held, Queued, refuse
 from lctl.rerun.order.score import Score, Violation
@@ -56,6 +57,8 @@ class Stage(Assembly):
         self.standstill: Callable[[], None] | None = None
         #: Where nothing can happen any more, and nobody waits for what will not come.
         self.stillness: Standstill | None = None
+        #: Where the recording was cut off.
+        self.far_end: FarEnd | None = None
         #: Where the program is a server, and waits for who will not come.
         self.unasked: Unasked | None = None
         self._stalled: tuple[int, bool, float] | None = None
@@ -173,6 +176,8 @@ class Stage(Assembly):
         if place is None and timer is None:
             self._end()
             return
+        if place is None and self.far_end is not None and self.far_end.comes_before(timer):
+            return
         self._ending = None
         at = _FOREVER if place is None else self.score.at(place)
         if place is not None and place > self.score.head:
@@ -272,13 +277,15 @@ class Stage(Assembly):
 
     def _end(self) -> None:
         """Nothing can happen any more, but from outside."""
-        if not (self.never or self.hanging):
+        if not (self.never or self.hanging or self.far_end):
             return
         now = _monotonic()
         if self._ending is None:
             self._ending = now
         if now - self._ending < _END or self.is_outside():
             self.watch.after(_END / 2)
+            return
+        if self.far_end is not None and self.far_end.is_here():
             return
         act, self.standstill = self.standstill, None
         if act is not None:

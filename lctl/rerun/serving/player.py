@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from lctl.rerun.tape.entries import Entry
     from lctl.session.concurrency.lane import Lane
 
+#: Real seconds for which a child that goes on behind its recording, by sleeps, has nothing to do each time.
+_PAUSE = 0.08
+
 
 class TapePlayer(ToolPlayer):
     """Serves one session of a process from its tape (what `lctl.session.border.Player` says of each call).
@@ -262,12 +265,18 @@ class TapePlayer(ToolPlayer):
     # -- the end -----------------------------------------------------------------------------
 
     def slept(self, lane: Lane, number: int) -> bool:
-        """A program that was killed in its sleep had not: what it had recorded by then comes before."""
-        if not self.ends or lane in self.live or number <= self.turns.sleeps(lane):
+        """A program that was killed in its sleep had not: what it had recorded by then comes before. Of a
+        child that heard a signal then, and handled it, nothing says so."""
+        recorded = self.turns.sleeps(lane)
+        if lane in self.live or number <= recorded:
             return False
-        if self.order.gap() > 0:
+        if self.ends and self.order.gap() > 0:
             return True
-        raise self._end_of_tape()
+        if self.ends:
+            raise self._end_of_tape()
+        if recorded and self.halt.linger is not None:
+            self.halt.linger(_PAUSE)
+        return False
 
     def _end_of_tape(self) -> RerunStopped:
         return self.halt.at_end_of(self.tape.log)
