@@ -279,6 +279,10 @@ class Player(Protocol):
         """Of the `number`th queue that the program made in `lane`; None where no order was noted of it."""
         return None
 
+    def queue_of_parent(self, lane: str, number: int) -> Turns | None:
+        """Likewise, in a forked child, of one that its parent had made in that lane."""
+        return None
+
     def taken(self, lane: Lane) -> Taken | None:
         """Which workers of pools of processes took which jobs; None where no such thing is to be again."""
         return None

@@ -99,7 +99,10 @@ class Turns:
         return Ended(entry.lane, entry.at or 0.0, entry.seq)
 
     def queue(self, lane: Lane, number: int) -> queueorder.Turns | None:
-        acts = self._tape.queues.get((lane.path, number))
+        return self.queue_of(lane.path, number)
+
+    def queue_of(self, lane: str, number: int) -> queueorder.Turns | None:
+        acts = self._tape.queues.get((lane, number))
         if not acts:
             return None
         since = None

@@ -137,6 +137,9 @@ class Router:
         here = self._here()
         return here.turns.queue(lane, self._number(here, queueorder.KIND, lane, number))
 
+    def queue_of_parent(self, lane: str, number: int) -> Turns | None:
+        return self._here().turns.queue_of(queueorder.of_parent(lane), number)
+
     def taken(self, lane: Lane) -> Taken | None:
         return self._here().reads.taken(lane)
 

@@ -241,6 +241,14 @@ class PoolJobs:
         self._queues.append(order)
         return order
 
+    def inherit(self, order: queueorder.Order, turns: queueorder.Turns | None) -> bool:
+        """In a forked child, of one that its parent had made. Whether it is noted: there may be too many."""
+        if len(self._queues) >= _QUEUES:
+            return False
+        order.pass_on(self._moment, turns, self._room)
+        self._queues.append(order)
+        return True
+
     def _moment(self) -> tuple[float, int]:
         return self._now(), self._seq()
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from threading import local
+from threading import Lock, local
 from types import FrameType
 from typing import Any, NamedTuple, Protocol
 
@@ -119,13 +119,25 @@ class Order:
         self.number = number
         self.told = told
         self.turns = turns
+        self.is_awaited = True
+        self._begin_anew(room)
+
+    def _begin_anew(self, room: list[int]) -> None:
         self._room = room
         self._acts: list[Act] = []
         self._others: list[tuple[int, Act]] = []  # that changed nothing, and how much had been done before
         self._is_of_threads = False  # else of a loop's tasks, whose order is kept
         self._is_own = True  # and it is not asked without a pause
-        self.is_awaited = True
         self._generation = _generation
+
+    def is_present(self) -> bool:
+        """Not so what a process that forks had made, in the child, until it is passed on."""
+        return self._generation == _generation
+
+    def pass_on(self, told: Callable[[], tuple[float, int]], turns: Turns | None, room: list[int]) -> None:
+        """In a forked child, whose copy it is of a queue of its parent's. Arguments as of the class."""
+        self.lane, self.told, self.turns = of_parent(self.lane), told, turns
+        self._begin_anew(room)
 
     def begin(self, frame: FrameType | None) -> Lane | None:
         """Something is to be done here; in a rerun, when it is its turn. None: it is not noted.
@@ -133,7 +145,7 @@ class Order:
         Args:
             frame: that does it; None: whoever it is, it is noted.
         """
-        if self._generation != _generation:  # it is the parent's
+        if self._generation != _generation and not inherit(self):
             return None
         if self.turns is None and (not self._is_own or len(self._acts) >= _MANY or self._room[0] <= 0):
             return None
@@ -213,8 +225,20 @@ class Order:
 
 def after_fork() -> None:
     """In the child: queues that it has are copies, whose other threads are the parent's."""
-    global _generation
+    global _generation, inheriting
     _generation += 1
+    inheriting = Lock()
+
+
+def of_parent(lane: str) -> str:
+    """How a child calls the lane of its parent's that made a queue."""
+    return f"../{lane}"
+
+
+#: Held by who has one noted as the child's own.
+inheriting = Lock()
+#: Have a queue of the parent's noted as the child's own (`Order.pass_on`); False: it is not noted.
+inherit: Callable[[Order], bool] = lambda order: False  # noqa: E731
 
 
 def is_programs(frame: FrameType | None) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lctl.guard import guard
 from lctl.session import border
-from lctl.session.concurrency import lanes, signals
+from lctl.session.concurrency import lanes, queueorder, signals
 from lctl.session.concurrency.lane import Lane
 from lctl.session.concurrency.queueorder import EMPTY, FULL, GET, KIND, LOOK, ORDER, PUT, Order, is_programs
 
@@ -53,6 +53,23 @@ def ordered(kept: PoolJobs, lane: Lane) -> Order | None:
     held = player is not None and not player.is_live(lane)
     places = player.queue(lane, number) if player is not None and held else None
     return kept.queue(lane.path, number, places)
+
+
+def _inherited(order: Order) -> bool:
+    """Thread-safe: another one may do the same."""
+    from lctl.session import default  # as above
+
+    with queueorder.inheriting:
+        if order.is_present():
+            return True
+        kept = default.pool_jobs()
+        player = border.playing
+        held = player is not None and not player.is_live(lanes.current())
+        places = player.queue_of_parent(order.lane, order.number) if player is not None and held else None
+        return kept is not None and kept.inherit(order, places)
+
+
+queueorder.inherit = _inherited
 
 
 def begun(order: Order, frame: FrameType | None) -> Lane | None:

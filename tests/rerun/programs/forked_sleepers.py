@@ -1,7 +1,10 @@
-"""A forked child that sleeps, is rung by the system's timer, and hands its loop what a thread has."""
+"""A forked child that sleeps, is rung by the system's timer, hands its loop what threads have, and has threads
+wait for what was made before the fork."""
 
 import asyncio
 import os
+import queue
+import random
 import signal
 import sys
 import threading
@@ -30,6 +33,15 @@ async def main() -> None:
     print([await heard.get() for _ in range(3)], flush=True)
 
 
+def work():
+    while (number := asked.get()) is not None:
+        with room:
+            time.sleep(random.random() / 100)
+            print(threading.current_thread().name, number, flush=True)
+
+
+asked: queue.Queue[int | None] = queue.Queue()
+room = threading.Semaphore(2)
 child = os.fork()
 if child:
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
@@ -39,3 +51,8 @@ time.sleep(1.4)
 signal.setitimer(signal.ITIMER_REAL, 0)
 print(len(beats), flush=True)
 asyncio.run(main())
+workers = [threading.Thread(target=work, name=name) for name in ("a", "b", "c")]
+for worker in workers:
+    worker.start()
+for number in (*range(9), None, None, None):
+    asked.put(number)
