@@ -36,9 +36,11 @@ if __name__ == "__main__":
     worker.terminate()
     worker.join()
     print(worker.exitcode, flush=True)
-    started = subprocess.Popen([sys.executable, "-c", CHILD])
-    time.sleep(1.5)
+    started = subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True)
+    print(started.stdout.readline(), end="")
+    time.sleep(0.7)
     started.terminate()
+    print(started.stdout.read(), end="")
     print(started.wait(), flush=True)
     forked = os.fork()
     if not forked:
