@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,28 @@ def test_a_signal_to_another_process_is_refused(tmp_path: Path) -> None:
     assert f"sending signal 28 to process {os.getpid()} is refused: this is a rerun" in again.err
     allowed = run([*LCTL, "rerun", str(log), "--allow", "subprocess:signal"], tmp_path, {}, log)
     assert allowed.code == 0, allowed.err
+
+
+#: Somebody else makes the file.
+WAITS = """
+    import os, time
+
+    while not os.path.exists("end"):
+        time.sleep(0.1)
+    print("ended")
+"""
+
+
+def test_one_that_goes_on_where_its_recording_has_ended_is_stopped(tmp_path: Path) -> None:
+    program, log, end = tmp_path / "agent.py", tmp_path / "agent.lctl.json", tmp_path / "end"
+    program.write_text(textwrap.dedent(WAITS))
+    threading.Timer(2.0, end.touch).start()
+    first = run([*LCTL, "run", "--output", str(log), str(program)], tmp_path, {}, log)
+    assert (first.code, first.out) == (0, "ended\n"), first.err
+    end.unlink()
+    again = rerun(log, tmp_path, timeout=60)
+    assert (again.code, again.out) == (1, ""), again.err
+    assert "goes on, by timers alone, where its recording has ended" in again.err
 
 
 def _killed(program: str, folder: Path) -> tuple[Path, list[str]]:
