@@ -22,7 +22,7 @@ from lctl.rerun.exactness import results
 from lctl.rerun.forks import reach
 from lctl.rerun.guarding import endings, keyboard, retrying, stops
 from lctl.rerun.guarding.retrying import Retrying
-from lctl.rerun.order import farend, poolstops, standstill, unasked
+from lctl.rerun.order import poolstops, standstill, unasked
 from lctl.rerun.order.ordering import end_of
 from lctl.rerun.running import Rerun
 from lctl.rerun.serving import workers
@@ -68,7 +68,9 @@ def begin() -> None:
     _ask_from_outside(running)
     if _is_program and settings.at is None and not settings.pdb:
         running.order.at_unasked(_nobody_asks)
-        _end_where_recorded(running)
+        at = end_of(tape) if running.player.ends and len(siblings.process(tape)) == 1 else None
+        if at is not None:
+            running.order.at_far_end(at, running.is_whole, lambda: _end_as_recorded(running))
     if forkserving.is_server():
         _finish_as_multiprocessing_does()
 
@@ -157,24 +159,6 @@ def _stand_still(running: Rerun, places: list[str]) -> None:
         _end_as_recorded(running)
         return
     running.halt.stop(standstill.text_of(places))
-
-
-def _end_where_recorded(running: Rerun) -> None:
-    """If the program goes on without its recording (`lctl.rerun.order.farend`)."""
-    tape, settings, cut = running.tape, running.settings, running.player.ends
-    at = end_of(tape) if len(siblings.process(tape)) == 1 else None
-    if at is None or (
-        not cut and not (tape.full and settings.policy == "strict" and settings.on_miss == "stop")
-    ):
-        return
-    if cut:
-        running.order.at_far_end(at, True, lambda: _end_as_recorded(running))
-    else:
-        running.order.at_far_end(at, False, lambda: _end_behind(running))
-
-
-def _end_behind(running: Rerun) -> None:
-    running.halt.stop(farend.TEXT)
 
 
 def _end_as_recorded(running: Rerun) -> None:

@@ -248,6 +248,10 @@ class Rerun:
             self.on_closing()
         return made.to_dict()
 
+    def is_whole(self) -> bool:
+        """Whether all that the tape holds has been recorded again."""
+        return any(echo.tape is self.tape and echo.stored >= len(self.tape.log) for echo in self._echoes)
+
     # -- the certificate ---------------------------------------------------------------------
 
     def certificate(self) -> Certificate:

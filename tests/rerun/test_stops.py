@@ -117,7 +117,7 @@ def test_one_that_goes_on_where_its_recording_has_ended_is_stopped(tmp_path: Pat
     end.unlink()
     again = rerun(log, tmp_path, timeout=60)
     assert (again.code, again.out) == (1, ""), again.err
-    assert "goes on, by timers alone, where its recording has ended" in again.err
+    assert "goes on where its recording has ended, and sleeps again and again" in again.err
 
 
 def _killed(program: str, folder: Path) -> tuple[Path, list[str]]:

@@ -44,12 +44,12 @@ class Timekeeper:
             until, ended = now + seconds * 1000, self._handing.end_of_job(lanes.current())
             if ended is not None:
                 until = min(until, max(ended, now))
-            party, stage = Blocked(None, until), self._stage
-            alone = running_loop() is None and not stage.waiting and stage.is_alone()
-            if alone and not stage.is_outside() and not stage.is_at_end(party):
+            alone = running_loop() is None and not self._stage.waiting and self._stage.is_alone()
+            if alone and not self._stage.is_outside():
                 self.pace.move(until)
                 return
-            stage.block(party)
+            party = Blocked(None, until)
+            self._stage.block(party)
         self._stage.stand(party)
 
     def idle(self, loop: IdleLoop) -> bool:

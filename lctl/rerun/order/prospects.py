@@ -95,11 +95,11 @@ class Prospects:
             self._stage.stillness = Standstill(self._stage, act)
             self._stage.watch.after(BEAT)
 
-    def at_far_end(self, at: float, is_cut: bool, act: Callable[[], None]) -> None:
+    def at_far_end(self, at: float, is_whole: Callable[[], bool], act: Callable[[], None]) -> None:
         """Do that once where the program goes on by itself behind `at`, in milliseconds of virtual time, with
         nothing left of its recording (`FarEnd`)."""
         with self._door:
-            self._stage.far_end = FarEnd(self._stage, at, is_cut, act)
+            self._stage.far_end = FarEnd(self._stage, at, is_whole, act)
 
     def at_unasked(self, act: Callable[[list[str]], bool]) -> None:
         """Do that, with the places where the program listens, where it is a server and nobody comes; once if

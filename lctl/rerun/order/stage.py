@@ -57,7 +57,7 @@ class Stage(Assembly):
         self.standstill: Callable[[], None] | None = None
         #: Where nothing can happen any more, and nobody waits for what will not come.
         self.stillness: Standstill | None = None
-        #: Where the program goes on behind its recording.
+        #: Where the recording was cut off.
         self.far_end: FarEnd | None = None
         #: Where the program is a server, and waits for who will not come.
         self.unasked: Unasked | None = None
@@ -176,7 +176,7 @@ class Stage(Assembly):
         if place is None and timer is None:
             self._end()
             return
-        if place is None and self.is_at_end(timer):
+        if place is None and self.far_end is not None and self.far_end.comes_before(timer):
             return
         self._ending = None
         at = _FOREVER if place is None else self.score.at(place)
@@ -192,10 +192,6 @@ class Stage(Assembly):
                 self._ring(timer)
         elif place is not None and (not self.pace.realtime or self._is_time(at)):
             self._play_for(place)
-
-    def is_at_end(self, timer: Blocked | IdleLoop | Alarm | None) -> bool:
-        """Whether the rerun is over, before that goes off."""
-        return self.far_end is not None and self.far_end.comes_before(timer)
 
     def _sleeps_first(self, timer: Blocked | IdleLoop | Alarm | None) -> bool:
         """Whether who sleeps goes on before the head of the score is due: it may be what asks for that."""
@@ -289,9 +285,7 @@ class Stage(Assembly):
         if now - self._ending < _END or self.is_outside():
             self.watch.after(_END / 2)
             return
-        if self.far_end is not None and self.far_end.is_cut and self.far_end.is_here():
-            return
-        if not (self.never or self.hanging):
+        if self.far_end is not None and self.far_end.is_here():
             return
         act, self.standstill = self.standstill, None
         if act is not None:

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 
 #: Real seconds for which a child that goes on behind its recording, by sleeps, has nothing to do each time.
 _PAUSE = 0.08
+#: Sleeps of the program's behind all that was recorded, after which it is taken to go on for ever.
+_FOR_EVER = 500
+_GOES_ON = """the program goes on where its recording has ended, and sleeps again and again
+  What ended it is not on the tape: a signal that it handles, perhaps, or another program."""
 
 
 class TapePlayer(ToolPlayer):
@@ -63,6 +67,7 @@ class TapePlayer(ToolPlayer):
     def __init__(self, tape: Tape, settings: Settings, order: Order, halt: Halt) -> None:
         self.tape = tape
         self.ends = tape.log.open and settings.at is None
+        self._slept_on = 0
         self.settings = settings
         self.order = order
         self.tally = Tally()
@@ -276,7 +281,15 @@ class TapePlayer(ToolPlayer):
             raise self._end_of_tape()
         if recorded and self.halt.linger is not None:
             self.halt.linger(_PAUSE)
+        elif self.order.is_spent() and self._is_strict():
+            self._slept_on += 1
+            if self._slept_on > _FOR_EVER:
+                raise self.halt.stop(_GOES_ON)
         return False
+
+    def _is_strict(self) -> bool:
+        settings = self.settings
+        return settings.at is None and settings.policy == "strict" and settings.on_miss == "stop"
 
     def _end_of_tape(self) -> RerunStopped:
         return self.halt.at_end_of(self.tape.log)
