@@ -20,7 +20,7 @@ from lctl.instrument.ambient import inputs, terminals
 from lctl.patch import parse_edit
 from lctl.rerun.exactness import results
 from lctl.rerun.forks import reach
-from lctl.rerun.guarding import endings, keyboard, retrying, stops
+from lctl.rerun.guarding import endings, forkwarnings, keyboard, retrying, stops
 from lctl.rerun.guarding.retrying import Retrying
 from lctl.rerun.order import poolstops, standstill, unasked
 from lctl.rerun.order.ordering import end_of
@@ -61,6 +61,7 @@ def begin() -> None:
     atexit.register(_finish)  # first, so that it runs after the sessions were closed
     hardexits.close_before(_finish)
     stops.speak_of()
+    forkwarnings.keep_to_program()
     poolstops.watch()
     processes.followers.append(_forked)
     running = _serve(tape, settings)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.rerun.harness import record, rerun
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.interpreter]
 
 
 def test_sleeps_signals_and_wakes_of_a_forked_one_are_those_recorded(tmp_path: Path) -> None:
