@@ -287,6 +287,8 @@ class Stage(Assembly):
             return
         if self.far_end is not None and self.far_end.is_here():
             return
+        if not (self.never or self.hanging):
+            return
         act, self.standstill = self.standstill, None
         if act is not None:
             self._ending = now
