@@ -26,6 +26,7 @@ from lctl.rerun.order import poolstops, standstill, unasked
 from lctl.rerun.order.ordering import end_of
 from lctl.rerun.running import Rerun
 from lctl.rerun.serving import workers
+from lctl.rerun.serving.heard import HeardAgain
 from lctl.rerun.serving.outside import Outside
 from lctl.rerun.settings import MAIN, VARIABLE, Settings
 from lctl.rerun.tape import siblings
@@ -95,6 +96,8 @@ def _serve(tape: Tape, settings: Settings) -> Rerun:
     if _is_program:
         running.order.at_stillness(lambda places: _stand_still(running, places))
     running.begin()
+    running.heard = HeardAgain(tape, running.order, settings.at)
+    running.heard.begin()
     owners.is_of_process = True
     if settings.policy == "strict" and settings.on_miss == "stop" and settings.at is None:
         _write_in_order(tape)
@@ -283,6 +286,8 @@ def _finish() -> None:
         if running is None or running is _finished:
             return
         _finished = running
+        if running.heard is not None:
+            running.heard.end()
         running.end()
         _tell(running)
 

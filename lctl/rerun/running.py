@@ -24,6 +24,7 @@ from lctl.rerun.order.conductor import Conductor
 from lctl.rerun.order.ordering import together, wall_of
 from lctl.rerun.order.waiting import Order
 from lctl.rerun.serving import misses
+from lctl.rerun.serving.heard import HeardAgain
 from lctl.rerun.serving.player import TapePlayer
 from lctl.rerun.serving.routing import Router
 from lctl.rerun.settings import Settings
@@ -76,6 +77,7 @@ class Rerun:
         self._ids = self.player.ids = DrawnIds()
         self.on_reached: Callable[[], None] | None = None
         self.on_closing: Callable[[], None] | None = None
+        self.heard: HeardAgain | None = None
         self._router = Router(self.player)
         self._pace = conductor.pace
         self.guard = Guard(settings.allow)
@@ -186,6 +188,8 @@ class Rerun:
         echo.halt = self.halt
         echo.ids = self._ids
         echo.moment = lambda: self._pace.now
+        if self.heard is not None and echo.tape is self.tape:
+            self.heard.follow(echo)
 
     def _taken_up(self, before: EchoStore, durability: Durability) -> EchoStore:
         """The program goes on with a log that it has closed."""

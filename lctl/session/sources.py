@@ -43,6 +43,9 @@ OVERDUE = "overdue"
 #: The source of what was typed at a program that draws a whole screen.
 KEYS = "keys"
 
+#: The source of a signal from outside that a handler of the program's own heard.
+HEARD = "heard"
+
 #: The sources of a request that came from outside to a server of the program's, of what came over a WebSocket
 #: that one opened, of a client's going away before it had the whole answer, and of how the server was ended.
 REQUEST, WEBSOCKET, GONE, SIGNAL = "request", "websocket", "gone", "signal"

@@ -107,11 +107,16 @@ def _process(original: Any) -> Callable[..., Any]:
     return getpid
 
 
+def is_own(process: object) -> bool:
+    """Whether that is this process, by its number or, in a rerun, by the recorded one's."""
+    return process == os.getpid() or process in _recorded
+
+
 def _kill(original: Any) -> Callable[..., Any]:
     """Of a rerun: the recorded id is another process's by now, and the program means itself."""
 
     def kill(_: Any, pid: int, signal: int, /) -> None:
-        original(os.getpid() if pid in _recorded else pid, signal)
+        original(os.getpid() if is_own(pid) else pid, signal)
 
     return kill
 

@@ -31,6 +31,10 @@ from lctl.rerun.tape.tape import Tape
 from lctl.session.concurrency import lanes
 
 
+def _nothing() -> None:
+    pass
+
+
 class EchoStore(JournalStore):
     """The journal of one session of a rerun.
 
@@ -74,6 +78,8 @@ class EchoStore(JournalStore):
         self.ids: DrawnIds | None = None
         self.moment: Callable[[], float] | None = None
         self.stored = 0
+        #: Called once as many events are stored, by the thread that stores the last of them.
+        self.once_stored: dict[int, Callable[[], None]] = {}
         self._equivalent = equivalent
         self._names = Names()
         self._past = Past()
@@ -133,7 +139,10 @@ class EchoStore(JournalStore):
         if not lines:
             return
         self._write(b",\n".join(lines), len(lines))
-        self.stored += len(lines)
+        before, self.stored = self.stored, self.stored + len(lines)
+        if self.once_stored:
+            for seq in range(before + 1, self.stored + 1):
+                self.once_stored.pop(seq, _nothing)()
         if self.reached is not None and self.mark is not None and self.stored >= self.mark:
             reached, self.reached = self.reached, None
             reached()

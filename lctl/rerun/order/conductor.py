@@ -67,7 +67,8 @@ class Conductor(Cancelling, Prospects):
         self._stage.upcoming.counted = counted
         self._door = self._stage.door
         self._handing = Handing(self._stage)
-        self._clock = VirtualTime(Timekeeper(self._stage, self._score, self._handing), wall, living)
+        self._keeper = Timekeeper(self._stage, self._score, self._handing)
+        self._clock = VirtualTime(self._keeper, wall, living)
         self._homes = Homes(self._stage)
         self._row = 0
         self._near: int | None = None  # the thread for which nobody else goes on

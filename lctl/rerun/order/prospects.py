@@ -13,6 +13,7 @@ from lctl.rerun.order.unasked import Unasked
 
 if TYPE_CHECKING:
     from lctl.rerun.clocks.pace import Pace
+    from lctl.rerun.clocks.timekeeper import Timekeeper
     from lctl.rerun.order.livelanes import LiveLanes
     from lctl.rerun.order.parties import Door
     from lctl.rerun.order.score import Score
@@ -26,6 +27,7 @@ class Prospects:
 
     if TYPE_CHECKING:
         pace: Pace
+        _keeper: Timekeeper
         _door: Door
         _score: Score
         _stage: Stage
@@ -94,6 +96,11 @@ class Prospects:
         with self._door:
             self._stage.stillness = Standstill(self._stage, act)
             self._stage.watch.after(BEAT)
+
+    def interrupt(self, act: Callable[[], None], send: Callable[[Callable[[], None]], None]) -> None:
+        """See `Timekeeper.interrupt`."""
+        with self._door:
+            self._keeper.interrupt(act, send)
 
     def at_far_end(self, at: float, is_whole: Callable[[], bool], act: Callable[[], None]) -> None:
         """Do that once where the program goes on by itself behind `at`, in milliseconds of virtual time, with

@@ -7,7 +7,7 @@ from typing import Any
 
 from lctl.rerun.tape.entries import Entry, is_cancellation, is_stopped, lane_of
 from lctl.session.concurrency import comings
-from lctl.session.sources import GONE, KEYS, REQUEST, SIGNAL, WEBSOCKET
+from lctl.session.sources import GONE, HEARD, KEYS, REQUEST, SIGNAL, WEBSOCKET
 from lctl.session.tooling import receiving, signalling
 
 #: Source of what says that a timer of the program's own code went off.
@@ -63,7 +63,7 @@ def waited(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     source = str(data["source"])
     # The lane of requests and keys sleeps until one comes.
     entry = Entry(
-        "sleep" if source in (REQUEST, WEBSOCKET, GONE, SIGNAL, KEYS) else source,
+        "sleep" if source in (REQUEST, WEBSOCKET, GONE, SIGNAL, KEYS, HEARD) else source,
         lane_of(data),
         event["seq"],
         event["seq"],

@@ -17,7 +17,7 @@ from lctl.rerun.tape.entries import Entry, Ran, Read, lane_of
 from lctl.session import reported
 from lctl.session.concurrency import pooljobs, returns
 from lctl.session.concurrency.arrivals import OUTSIDE
-from lctl.session.sources import CELL, GONE, KEYS, LOGGED, MCP, PROMPT, REQUEST, SIGNAL, WEBSOCKET
+from lctl.session.sources import CELL, GONE, HEARD, KEYS, LOGGED, MCP, PROMPT, REQUEST, SIGNAL, WEBSOCKET
 
 #: What a line must hold to matter here; all other events are passed over unread.
 _TYPES = {
@@ -54,7 +54,7 @@ class FirstPass:
     Attributes:
         entries: all of them, in order of start.
         ended: the ends of pool jobs, which are no crossings.
-        lanes, reads, shown, jobs, timers, pending, outputs, arrivals, cut_off, is_terminated, inside,
+        lanes, reads, shown, jobs, timers, pending, outputs, arrivals, heard, cut_off, is_terminated, inside,
             resumed: see `Tape`.
         messages, blobs, tools: seqs of what is referred to: by id, by hash, by the definitions' hash.
         parents: of each message.
@@ -74,6 +74,7 @@ class FirstPass:
         self.pending: list[Entry] = []
         self.outputs: list[int] = []
         self.arrivals: list[int] = []
+        self.heard: list[int] = []
         self.cut_off: dict[str, tuple[int, str]] = {}
         self.is_terminated = False
         self.inside: set[int] = set()
@@ -187,7 +188,9 @@ class FirstPass:
         if source == GONE and isinstance(value, dict) and "error" in value:
             self.cut_off[str(value.get("over"))] = int(value.get("sent") or 0), str(value["error"])
             self._found.append(crossings.reported(event, data))
-        elif source in ("sleep", "wake", REQUEST, WEBSOCKET, GONE, KEYS):
+        elif source in ("sleep", "wake", REQUEST, WEBSOCKET, GONE, KEYS, HEARD):
+            if source == HEARD:
+                self.heard.append(seq)
             if source in (REQUEST, WEBSOCKET, GONE, KEYS):
                 self.arrivals.append(seq)
             self._found.append(crossings.waited(event, data))

@@ -49,6 +49,7 @@ class Tape:
         resumed: by seq, what was recorded together with others, and when the program went on with it.
         arrivals: seqs of the requests that came from outside to its servers, of what came over WebSockets
             that those opened, and of how a server was ended with such open.
+        heard: seqs of the signals from outside that handlers of the program heard.
         cut_off: answers of a server's threads whose clients had gone, by lane: how many pieces were sent, and
             by which error the next failed.
         is_terminated: the program was ended by SIGTERM, or killed.
@@ -68,6 +69,7 @@ class Tape:
         self.pending = found.pending
         self.outputs = found.outputs
         self.arrivals = found.arrivals
+        self.heard = found.heard
         self.cut_off = found.cut_off
         self.is_terminated = found.is_terminated or self.log.tail is None
         self.inside = found.inside
