@@ -46,7 +46,12 @@ def test_those_whose_handlers_only_note_a_signal_go_on_as_far_as_they_had(tmp_pa
     assert first.code == 0, first.err
     ends = [line for line in first.out.splitlines() if line.isdigit()]
     assert ends == ["0", "0", "4"]
-    assert [first.out.count(text) for text in ("has worked", "asked", "stopped", "has served")] == [1, 1, 1, 1]
+    assert [first.out.count(text) for text in ("has worked", "asked", "stopped", "has served")] == [
+        1,
+        1,
+        1,
+        1,
+    ]
     for _ in range(3):
         again = rerun(first.log, tmp_path)
         assert (again.code, again.out) == (0, first.out), again.err
