@@ -14,7 +14,8 @@ from time import sleep as _sleep
 
 from lctl.clock import monotonic
 from lctl.guard import guard
-from lctl.rerun.order.watching import NAME
+from lctl.rerun.order.watching import NAME, descendants, listening
+from lctl.session import ownports
 
 _ENDING = tuple(
     getattr(signal, name)
@@ -32,6 +33,16 @@ def await_child(pid: int, number: int) -> None:
     if sys.platform == "linux" and number in _ENDING and pid not in (0, os.getpid()):
         with guard("a signal to a child process"):
             _await_rest(abs(pid))
+
+
+def serves_below() -> bool:
+    """Whether a process that this one has started is a server, or may be this one's, once it has nothing to
+    do."""
+    if sys.platform != "linux" or not (below := descendants()):
+        return False
+    for pid in below:
+        _await_rest(pid)
+    return bool(ownports.places() or listening(descendants()))
 
 
 def linger(seconds: float) -> None:

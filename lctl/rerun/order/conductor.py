@@ -71,7 +71,7 @@ class Conductor(Cancelling, Prospects):
         self._clock = VirtualTime(self._keeper, wall, living)
         self._homes = Homes(self._stage)
         self._row = 0
-        self._near: int | None = None  # the thread for which nobody else goes on
+        self._near: set[int] = set()  # the threads for which nobody else goes on
 
     def install(self) -> None:
         """Event loops, `time.sleep` and timeouts of locks follow virtual time from here on."""
@@ -129,8 +129,8 @@ class Conductor(Cancelling, Prospects):
                 return
             asks = self._stage.upcoming.is_asked_of_loop(place)
             party = self._stage.waiting[place] = (Asking if asks else Blocked)(place, None)
-            if self._near == get_ident():
-                self._near = None
+            if (me := get_ident()) in self._near:
+                self._near.discard(me)
                 self._door.arriving.pop()
             self._stage.block(party)
         self._stage.stand(party)
@@ -263,11 +263,12 @@ class Conductor(Cancelling, Prospects):
     def approach(self, begins: bool) -> None:
         """This thread of ours is about to wait for a delivery, or does something upon one: until it waits for
         the next, or says that it does not, nobody else goes on."""
-        if begins and self._near is None:
-            self._near = get_ident()
+        me = get_ident()
+        if begins and me not in self._near:
+            self._near.add(me)
             self._door.arriving.append(None)
-        elif not begins and self._near is not None:
-            self._near = None
+        elif not begins and me in self._near:
+            self._near.discard(me)
             self._door.arriving.pop()
             with self._door:
                 self._stage.look_soon()

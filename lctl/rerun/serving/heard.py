@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from _thread import start_new_thread
+from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable, Mapping
 from functools import partial
 from signal import pthread_kill, raise_signal  # not those by which the program's own are known
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from lctl.errors import RerunStopped
 from lctl.guard import guard
 from lctl.instrument.ambient import callers, places
+from lctl.rerun.guarding import endings
 from lctl.session import border
 from lctl.session.concurrency import heardsignals, lanes
 
@@ -71,7 +72,7 @@ class _Heard:
             return None
         if event == "line" and places.name(frame.f_code.co_filename, frame.f_lineno) == self.place:
             sys.settrace(None)
-            if self.take():
+            if not endings.serves_below() and self.take():
                 _raise(self.number)
         return self._step
 
@@ -85,6 +86,8 @@ class HeardAgain:
 
     def __init__(self, tape: Tape, order: Order, until: int | None = None) -> None:
         self._order = order
+        self._is_here = allocate_lock()
+        self._is_here.acquire()
         told = [(seq, tape.log.event(seq).data) for seq in tape.heard if until is None or seq <= until]
         self._all = [_Heard(seq, data) for seq, data in told if hasattr(signal, str(data.get("key")))]
 
@@ -98,6 +101,7 @@ class HeardAgain:
             threading.Thread(target=self._send_all, name="lctl-signals", daemon=True).start()
         finally:
             lanes.leave(token)
+        self._is_here.acquire()  # nobody goes on before it waits for the first
 
     def end(self) -> None:
         """The program is about to end. A child's parent may send what it has heard already once Python has
@@ -115,16 +119,23 @@ class HeardAgain:
 
     def _send_all(self) -> None:
         lanes.enter(heardsignals.LANE)
+        self._order.approach(True)
+        self._is_here.release()
         try:
             for count, one in enumerate(self._all, 1):
                 player = border.player()
                 if player is None:
                     return
                 player.sleep(heardsignals.LANE, count)
+                self._order.approach(True)
+                if endings.serves_below():
+                    return  # nobody here can say whether it was asked what it had been
                 if one.take():
                     self._order.interrupt(partial(_raise, one.number), partial(_start, one.number))
         except RerunStopped:
             return
+        finally:
+            self._order.approach(False)
 
 
 def _is_handled(number: int) -> bool:
