@@ -218,9 +218,19 @@ def _ambient(data: Data) -> str:
     if name == "websocket":
         said = mapping(data.get("value"))
         return f" {name} {plain(key, _WORDS)} {plain(text(said.get('kind')), 20)}{_told(said.get('data'))}"
+    if name in ("file", "there"):
+        return f" {name} {plain(key, _WORDS)}" + _paren(_of_file(data.get("value")))
     if name in ASKED:
         return f" {name} {plain(key, _WORDS)}".rstrip()
     return f" {plain(name, 40)}".rstrip()
+
+
+def _of_file(value: Any) -> str:
+    """What was found where the program looked for a file."""
+    if value is None:
+        return "nothing there"
+    size = number(value[0] if isinstance(value, list) and value else mapping(value).get("size"))
+    return "" if size is None else f"{count(size)} bytes"
 
 
 def _pressed(value: Data) -> str:

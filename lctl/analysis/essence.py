@@ -166,8 +166,11 @@ def _blob(data: Data, calls: CallNames) -> None:
 
 def _ambient(data: Data, calls: CallNames) -> None:
     """Clock, random and environment: that it was read is the program's doing, what it held is not. Likewise
-    that it was asked, and the address without its query."""
+    that it was asked, and the address without its query. Of a file it is what the file said."""
+    value = data.get("value")
     _drop(data, _AMBIENT)
+    if data.get("source") == "file" and isinstance(value, dict):
+        data["content"] = value.get("blob") or value.get("hash")
     key = data.get("key")
     if data.get("source") in _ADDRESSED and isinstance(key, str):
         data["key"] = _MADE_UP.sub("", key.partition("?")[0])

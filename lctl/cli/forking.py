@@ -53,6 +53,13 @@ _CHOICES = ["live", "recorded", "dry-run", "ask"]
     show_default=True,
     help="What a call before N gets that the tape does not hold.",
 )
+@click.option(
+    "--files",
+    type=click.Choice(["recorded", "now"]),
+    default="recorded",
+    show_default=True,
+    help="What the program's own code finds before N in files that are not as they were.",
+)
 @click.option("--allow", multiple=True, metavar="WHAT", help="Let through what the guard would refuse.")
 @log_option("Write the fork's log here.")
 @screened("Print the certificate as JSON; of several runs, one line each.")
@@ -120,6 +127,7 @@ def _prepare(
         tools=tools,
         all_live=options["all_live"],
         on_miss=options["on_miss"],
+        files=options["files"],
         allow=options["allow"],
         output=options["output"],
         words=words,

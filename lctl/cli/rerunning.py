@@ -54,6 +54,20 @@ class _TargetCommand(click.Command):
     show_default=True,
     help="What a call gets that the tape does not hold.",
 )
+@click.option(
+    "--files",
+    type=click.Choice(["recorded", "now"]),
+    default="recorded",
+    show_default=True,
+    help="What the program's own code finds in files that are not as they were.",
+)
+@click.option(
+    "--writes",
+    type=click.Choice(["refused", "aside"]),
+    default="refused",
+    show_default=True,
+    help="What the guard would refuse to be written may go into a folder of the rerun's own.",
+)
 @click.option("--realtime", is_flag=True, help="Wait as long as the recording did.")
 @click.option("--allow", multiple=True, metavar="WHAT", help="Let through what the guard would refuse.")
 @log_option("Write the new log here.")
@@ -68,6 +82,8 @@ def rerun(
     pdb: bool,
     policy: str,
     on_miss: str,
+    files: str,
+    writes: str,
     realtime: bool,
     allow: tuple[str, ...],
     output: str | None,
@@ -108,6 +124,8 @@ def rerun(
         on_miss=on_miss,  # type: ignore[arg-type]
         to=to,
         pdb=pdb,
+        files=files,  # type: ignore[arg-type]
+        writes=writes,  # type: ignore[arg-type]
         realtime=realtime,
         allow=allow,
         output=new_log(output),

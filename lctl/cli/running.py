@@ -53,6 +53,7 @@ def split(args: list[str], with_value: set[str]) -> tuple[list[str], list[str], 
     type=click.Choice(["process", "buffered", "power"]),
     help="What an event survives: a killed process (default), all but the last 100 ms of one, a power cut.",
 )
+@click.option("--no-files", is_flag=True, help="Do not record what the program's own code reads in files.")
 @click.option("--no-redact", is_flag=True, help="Keep keys, tokens and passwords as they are.")
 @click.option(
     "--record",
@@ -83,6 +84,7 @@ def run(
     output: str | None,
     chain: str | None,
     durability: str | None,
+    no_files: bool,
     no_redact: bool,
     record: str | None,
     tools: tuple[str, ...],
@@ -120,6 +122,7 @@ def run(
         path=Path(output).absolute() if output else None,
         durability=durability,
         redact=not no_redact,
+        files=not no_files,
         record="model" if record == "calls" else record,
         tools=tools,
         own=own,

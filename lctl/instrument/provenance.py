@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lctl.instrument import settings
 from lctl.session import default, naming, ownpackages
 from lctl.session.concurrency import lanes
 
@@ -83,6 +84,7 @@ def program(redactor: Redactor | None, *, full: bool) -> dict[str, Any]:
         if wrapped is not None and wrapped.named:
             found["tools"] = list(wrapped.named)
         found["timers"] = (full and not late) or None
+        found["files"] = (full and settings.files) or None
         found["env"] = _environment(redactor, _reread)
     else:
         found["hashseed"] = seed if seed.isdigit() else None  # which one Python drew, nobody can tell

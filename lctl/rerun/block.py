@@ -26,6 +26,8 @@ def rerun(
     to: int | None = None,
     policy: Policy = "strict",
     on_miss: Literal["stop", "live"] = "stop",
+    files: Literal["recorded", "now"] = "recorded",
+    writes: Literal["refused", "aside"] = "refused",
     realtime: bool = False,
     allow: Sequence[str] = (),
     output: str | os.PathLike[str] | None = None,
@@ -40,6 +42,9 @@ def rerun(
         policy: "strict" (what is not exact stops), "pin" (the answer recorded at that place is served) or
             "until-divergence" (the first that is not exact goes live, with its lane).
         on_miss: "live" sends what the tape does not hold.
+        files: the program's own code reads files as they were "recorded", or as they are "now".
+        writes: what the guard would refuse to be written is "refused", or goes "aside": into a folder of the
+            rerun's own, which goes with it.
         realtime: wait as long as the recording did.
         allow: what the guard lets through.
         output: path of the new log.
@@ -54,6 +59,8 @@ def rerun(
         policy=policy,
         on_miss=on_miss,
         to=to,
+        files=files,
+        writes=writes,
         realtime=realtime,
         allow=tuple(allow),
         output=new_log(output),
@@ -100,8 +107,8 @@ class Block:
         self._running.begin()
         self._frame = context.enter(None)
         self._lane = lanes.enter(Lane("0"))
-        self._undo = [default.aside(), settings.full]
-        settings.full = self._running.tape.full
+        self._undo = [default.aside(), settings.full, settings.files]
+        settings.full, settings.files = self._running.tape.full, self._running.tape.tells_files
         ensure_installed(always=True)
         return self
 
@@ -110,7 +117,7 @@ class Block:
     ) -> bool:
         from lctl.instrument import settings
 
-        back, settings.full = self._undo
+        back, settings.full, settings.files = self._undo
         back()
         if self._lane is not None:
             lanes.leave(self._lane)

@@ -16,6 +16,7 @@ from time import (  # in real time, whatever a rerun puts in its place
 from time import time as _time
 from typing import Any
 
+from lctl.instrument import settings as recording
 from lctl.instrument.ambient import inputs, terminals
 from lctl.patch import parse_edit
 from lctl.rerun.exactness import results
@@ -265,6 +266,7 @@ def _record(tape: Tape, settings: Settings) -> None:
         from lctl.instrument import wrapat
 
         wrapat.wrap_all((spec for spec in tools if isinstance(spec, str)), quiet=True)
+    recording.files = tape.tells_files
     if tape.full:
         inputs.recorded = str(program.get("stdin") or "stream")
         terminals.recorded = terminals.of_header(program.get("terminal"))

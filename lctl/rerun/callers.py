@@ -27,6 +27,7 @@ THROUGH = (
     "session/tooling/toolruns.py",
     "rerun/block.py",
     "rerun/clocks/",
+    "rerun/guarding/asides.py",
     "rerun/guarding/auditing.py",
     "rerun/guarding/rpc.py",
     "rerun/order/cancelling.py",

@@ -18,6 +18,7 @@ from lctl.rerun.exactness.filling import Filling
 from lctl.rerun.forks import forking
 from lctl.rerun.guarding import stopping
 from lctl.rerun.guarding.adopted import Adopted
+from lctl.rerun.guarding.asides import Asides
 from lctl.rerun.guarding.auditing import Guard
 from lctl.rerun.guarding.halting import Halt
 from lctl.rerun.order.conductor import Conductor
@@ -83,6 +84,8 @@ class Rerun:
         self.guard = Guard(settings.allow)
         self.guard.is_live = lambda: lanes.current() in self.player.live
         self.guard.again = self.player.again
+        if settings.writes == "aside":
+            self.guard.asides = Asides(self.guard.divert)
         self.guard.adopted = Adopted(stay=self.fork is not None)
         self._echoes: list[EchoStore] = []
         self._players: dict[EchoStore, TapePlayer] = {}

@@ -48,6 +48,8 @@ class Settings:
         on_miss: "live": what the tape does not hold is sent for real.
         to: stop after this event.
         pdb: a debugger there instead.
+        files: those that the program's own code reads are as they were "recorded", or as they are "now".
+        writes: what the guard would refuse is "refused", or goes "aside": into a folder of the rerun's.
         realtime: wait as long as the recording did.
         allow: what the guard lets through.
         output: path of the new log.
@@ -64,6 +66,8 @@ class Settings:
     on_miss: Literal["stop", "live"] = "stop"
     to: int | None = None
     pdb: bool = False
+    files: Literal["recorded", "now"] = "recorded"
+    writes: Literal["refused", "aside"] = "refused"
     realtime: bool = False
     allow: tuple[str, ...] = ()
     output: str | None = None
@@ -79,6 +83,10 @@ class Settings:
             raise UsageError(f"policy={self.policy!r}: it is one of {', '.join(POLICIES)}")
         if self.on_miss not in ("stop", "live"):
             raise UsageError(f"on_miss={self.on_miss!r}: it is 'stop' or 'live'")
+        if self.files not in ("recorded", "now"):
+            raise UsageError(f"files={self.files!r}: it is 'recorded' or 'now'")
+        if self.writes not in ("refused", "aside"):
+            raise UsageError(f"writes={self.writes!r}: it is 'refused' or 'aside'")
 
     def text(self) -> str:
         said = {key: value for key, value in asdict(self).items() if value or key == "at"}  # 0 is a place

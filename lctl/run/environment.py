@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lctl.errors import UsageError
-from lctl.instrument.settings import DISABLED
+from lctl.instrument.settings import DISABLED, FILES
 
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
 
@@ -39,6 +39,7 @@ class Recording(NamedTuple):
         record: "full" (the default) or "model"; see `lctl.auto_instrument`.
         tools: functions that are tools, as `package.module:function`.
         own: installed packages that are the program's own.
+        files: what its own code reads in files is recorded.
     """
 
     name: str | None = None
@@ -48,6 +49,7 @@ class Recording(NamedTuple):
     record: str | None = None
     tools: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
+    files: bool = True
 
 
 def environment(recording: Recording, outer: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -67,6 +69,7 @@ def environment(recording: Recording, outer: Mapping[str, str] = os.environ) -> 
         (PATH, recording.path),
         (DURABILITY, recording.durability),
         (REDACT, None if recording.redact else "0"),
+        (FILES, None if recording.files else "off"),
         (RECORD, recording.record),
         (TOOLS, " ".join(recording.tools) or None),
         (OWN, " ".join(recording.own) or None),
@@ -113,4 +116,5 @@ def recording_here(environ: Mapping[str, str] = os.environ) -> Recording | None:
         redact=environ.get(REDACT) != "0",
         record=environ.get(RECORD),
         tools=tuple(environ.get(TOOLS, "").split()),
+        files=environ.get(FILES) != "off",
     )

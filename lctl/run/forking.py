@@ -106,6 +106,7 @@ def prepare(
     tools: Sequence[str] = (),
     all_live: bool = False,
     on_miss: Literal["stop", "live"] = "stop",
+    files: Literal["recorded", "now"] = "recorded",
     allow: Sequence[str] = (),
     output: str | os.PathLike[str] | None = None,
     words: Sequence[str] = (),
@@ -129,6 +130,7 @@ def prepare(
         log=str(Path(str(log.path)).resolve()),
         policy="until-divergence",
         on_miss=on_miss,
+        files=files,
         at=at,
         all_live=all_live,
         edits=tuple(str(edit) for edit in changes),
@@ -172,6 +174,7 @@ def fork(
     tools: str | Mapping[str, str] = (),  # type: ignore[assignment]
     all_live: bool = False,
     on_miss: Literal["stop", "live"] = "stop",
+    files: Literal["recorded", "now"] = "recorded",
     output: str | os.PathLike[str] | None = None,
     command: Sequence[str] = (),
 ) -> Forked:
@@ -185,6 +188,7 @@ def fork(
         tools: how tools run behind `at`: "live", "recorded", "dry-run", "ask", or {name: one of them}.
         all_live: nothing behind `at` comes from the tape, in no strand of the program.
         on_miss: "live" sends what the tape does not hold before `at`, too.
+        files: up to `at` the program's own code reads files as they were "recorded", or as they are "now".
         output: path of the fork's log.
         command: a command line in place of the recorded one.
 
@@ -206,6 +210,7 @@ def fork(
         tools=policy,
         all_live=all_live,
         on_miss=on_miss,
+        files=files,
         output=output,
         words=command,
     )

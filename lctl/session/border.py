@@ -296,6 +296,14 @@ class Player(Protocol):
         None: it may write there."""
         return None
 
+    def kept(self, hash: str) -> bytes | None:
+        """What the recording has under that hash, if anything."""
+        return None
+
+    def as_recorded(self, path: str) -> None:
+        """The program is given that file, or that there is none, as it was recorded and not as it is now."""
+        return
+
     async def resumes_async(self, seq: int, lane: str) -> None:
         """Asked before `resumed`, in a task that gave others of its loop their turns here: return when they
         have had them."""

@@ -49,3 +49,7 @@ HEARD = "heard"
 #: The sources of a request that came from outside to a server of the program's, of what came over a WebSocket
 #: that one opened, of a client's going away before it had the whole answer, and of how the server was ended.
 REQUEST, WEBSOCKET, GONE, SIGNAL = "request", "websocket", "gone", "signal"
+
+#: The sources of a file that the program's own code opens to read, and of whether one is there
+#: (`lctl.instrument.ambient.files`). A rerun need not look at them in the recorded order.
+FILE, THERE = "file", "there"

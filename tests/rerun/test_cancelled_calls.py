@@ -33,7 +33,7 @@ def test_streams_that_are_cancelled_at_once_end_in_their_order(tmp_path: Path) -
         again = rerun(first.log, tmp_path)
         assert again.code == 0, again.err
         assert (again.out, again.events) == (first.out, first.events)
-        (tmp_path / "reversed").touch()
+        (tmp_path / "reversed").mkdir(exist_ok=True)
 
 
 def test_a_program_that_ends_during_its_only_call(tmp_path: Path) -> None:

@@ -11,18 +11,18 @@ from tests.rerun.harness import Result, World, record, rerun
 pytestmark = pytest.mark.slow
 
 
-def _run_otherwise(program: str, file: str, is_there: bool, folder: Path) -> tuple[Result, Result]:
-    """It is recorded where that file is there, or is not, and run again where it is not, or is."""
-    flag = folder / file
+def _run_otherwise(program: str, name: str, is_there: bool, folder: Path) -> tuple[Result, Result]:
+    """It is recorded where that folder is there, or is not, and run again where it is not, or is."""
+    flag = folder / name
     if is_there:
-        flag.touch()
+        flag.mkdir()
     with World() as world:
         first = record(program, folder, world.environ)
     assert first.code == 0, first.err
     if is_there:
-        flag.unlink()
+        flag.rmdir()
     else:
-        flag.touch()
+        flag.mkdir()
     again = rerun(first.log, folder)
     assert again.code == 0, again.err
     return first, again
@@ -39,7 +39,7 @@ def test_whether_a_stream_was_closed_at_the_very_end_or_left_is_no_difference(
 
 def test_when_the_collector_comes_is_nothing_a_recording_tells(tmp_path: Path) -> None:
     """A stream it ends is recorded with the end of the log, and so it is in a run where it does not come."""
-    (tmp_path / "collect").touch()
+    (tmp_path / "collect").mkdir()
     with World() as world:
         first = record("stream_left.py", tmp_path, world.environ)
     assert first.code == 0, first.err
@@ -49,7 +49,7 @@ def test_when_the_collector_comes_is_nothing_a_recording_tells(tmp_path: Path) -
     assert not exchanges[2]["complete"]
     for collects in (True, False):
         if not collects:
-            (tmp_path / "collect").unlink()
+            (tmp_path / "collect").rmdir()
         again = rerun(first.log, tmp_path)
         assert again.code == 0, again.err
         assert again.out == first.out

@@ -98,11 +98,11 @@ def test_a_signal_to_another_process_is_refused(tmp_path: Path) -> None:
     assert allowed.code == 0, allowed.err
 
 
-#: Somebody else makes the file.
+#: Somebody else makes the folder.
 WAITS = """
     import os, time
 
-    while not os.path.exists("end"):
+    while not os.path.isdir("end"):
         time.sleep(0.1)
     print("ended")
 """
@@ -111,10 +111,10 @@ WAITS = """
 def test_one_that_goes_on_where_its_recording_has_ended_is_stopped(tmp_path: Path) -> None:
     program, log, end = tmp_path / "agent.py", tmp_path / "agent.lctl.json", tmp_path / "end"
     program.write_text(textwrap.dedent(WAITS))
-    threading.Timer(2.0, end.touch).start()
+    threading.Timer(2.0, end.mkdir).start()
     first = run([*LCTL, "run", "--output", str(log), str(program)], tmp_path, {}, log)
     assert (first.code, first.out) == (0, "ended\n"), first.err
-    end.unlink()
+    end.rmdir()
     again = rerun(log, tmp_path, timeout=60)
     assert (again.code, again.out) == (1, ""), again.err
     assert "goes on where its recording has ended, and sleeps again and again" in again.err

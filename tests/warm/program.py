@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import io
 import os
 import resource
 import runpy
@@ -131,9 +132,10 @@ def run(request: dict[str, Any], ending: Ending) -> None:
 
 def _run_script(path: Path, main: ModuleType, *, is_safe: bool) -> None:
     if not is_safe:
-        sys.path.insert(0, str(path.resolve().parent))
+        sys.path.insert(0, os.path.dirname(os.path.realpath(path)))  # noqa: PTH120
     try:
-        source = path.read_bytes()
+        with io.FileIO(path) as file:  # the interpreter reads it, and not the program
+            source = file.readall()
     except OSError as error:
         told = f"can't open file {str(path)!r}: [Errno {error.errno}] {error.strerror}"
         sys.stderr.write(f"{sys.executable}: {told}\n")

@@ -84,6 +84,10 @@ _CHOOSING = frozenset({"_candidate_tempdir_list", "_get_default_tempdir"})
 _DEPTH = 16
 
 _LCTL = _folder(_folder(_folder(__file__)[:-1])[:-1])
+#: Of lctl: they call the `opener` that `open` is given, which may be the standard library's.
+_OPENING = tuple(
+    path.replace("/", os.sep) for path in ("/ambient/files.py", "/guarding/asides.py", "/clocks/standins.py")
+)
 _INTEGRATIONS = f"{os.sep}lctl_integrations{os.sep}"
 
 kinds: dict[str, int] = {}
@@ -103,7 +107,7 @@ def _decided(filename: str) -> int:
             return BETWEEN if filename in _FROZEN_BETWEEN else LIBRARY
         return _TEXT
     if is_lctl(filename):
-        return LIBRARY
+        return BETWEEN if filename.endswith(_OPENING) else LIBRARY
     if installed_as(filename) is not None:
         if filename.endswith(_INSTALLED_OWN):
             return OWN

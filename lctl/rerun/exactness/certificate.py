@@ -78,7 +78,9 @@ class Certificate:
         unaddressed: edits of a fork that changed nothing, and why.
         unused: recorded crossings that were not asked for: "event 12: call 2 of lane 0".
         blocked: side effects the guard refused, with the code that tried.
-        changed: files it opened that were written since the recording began: they may say something else now.
+        aside: files that it wrote in the rerun's own folder.
+        files: those that were given to it as they were recorded, and are not as that any more.
+        changed: other files it opened, and that were written since the recording began.
         violations: deliveries that had to be made in another order than recorded.
         output_equal: of what the program wrote to its standard streams; None where it was not recorded.
         stderr_differs: how what libraries wrote to standard error is not as recorded; None where it is. It
@@ -109,6 +111,8 @@ class Certificate:
     unaddressed: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     blocked: tuple[str, ...] = ()
+    aside: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     violations: tuple[str, ...] = ()
     output_equal: bool | None = None
@@ -146,7 +150,17 @@ class Certificate:
             known["first_difference"] = Difference(
                 found["seq"], found.get("recorded"), found.get("now"), fields
             )
-        for name in ("unaddressed", "unused", "blocked", "changed", "violations", "standing", "again"):
+        for name in (
+            "unaddressed",
+            "unused",
+            "blocked",
+            "aside",
+            "files",
+            "changed",
+            "violations",
+            "standing",
+            "again",
+        ):
             known[name] = tuple(known.get(name, ()))
         return cls(**known)
 

@@ -60,7 +60,9 @@ class Certifier:
             unaddressed=tuple(player.unaddressed()),
             unused=tuple(named(unused)),
             blocked=self._guard.blocked,
-            changed=self._changed(),
+            aside=_as_text(() if self._guard.asides is None else self._guard.asides.written),
+            files=_as_text(self._guard.read.recorded),
+            changed=_as_text(self._changed()),
             violations=tuple(str(one) for one in self._violations(found is None and output is not False)),
             output_equal=output,
             stderr_differs=echo.stderr_differs if until is None else None,
@@ -92,7 +94,9 @@ class Certifier:
             recorded=len(tape.log),
             unused=tuple(named(player.unused())),
             blocked=self._guard.blocked,
-            changed=self._changed(),
+            aside=_as_text(() if self._guard.asides is None else self._guard.asides.written),
+            files=_as_text(self._guard.read.recorded),
+            changed=_as_text(self._changed()),
             log_equal=missing is None,
             first_difference=missing,
             stopped="\n\n".join(said) or None,
@@ -110,3 +114,8 @@ class Certifier:
         hand-overs of threads to loops (a loop that runs no more takes none), and the moments at which calls
         were made (a retry after a delay of chance). What was done in another order for them would differ."""
         return [one for one in self._order.violations if not (equal and reaches_nobody(one))]
+
+
+def _as_text(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """A path need not be text."""
+    return tuple(path.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for path in paths)

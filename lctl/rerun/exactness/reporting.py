@@ -27,6 +27,10 @@ def lines(certificate: Certificate, verb: str = "rerun") -> Iterator[str]:
             yield f"  {name}: {one}"
         if len(found) > 5:
             yield f"  {name}: and {len(found) - 5} more"
+    if made.aside:
+        yield f"  written aside, and gone: {_named(made.aside)}"
+    if made.files:
+        yield f"  given as recorded, not as they are now: {_named(made.files)} (--files now: as they are)"
     yield from changed(made)
     if made.output_equal is False:
         yield "  the output is not the recorded one"
@@ -42,12 +46,15 @@ def changed(made: Certificate) -> Iterator[str]:
     """Of what was not exact: the files that may be why, and what to do."""
     if made.ok or not made.changed:
         return
-    names = ", ".join(shown(path) for path in made.changed[:3])
-    more = f" and {len(made.changed) - 3} more" if len(made.changed) > 3 else ""
     yield (
-        f"  opened, and written since the recording began: {names}{more} (files are not on the tape: "
+        f"  opened, and written since the recording began: {_named(made.changed)} (not on the tape: "
         "put them back as they were then, or have a tool read them)"
     )
+
+
+def _named(paths: tuple[str, ...]) -> str:
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return ", ".join(shown(path) for path in paths[:3]) + more
 
 
 def _verdict(made: Certificate, verb: str) -> str:

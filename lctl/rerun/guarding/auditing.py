@@ -23,6 +23,7 @@ from lctl.instrument import writing
 from lctl.rerun.callers import Caller, caller
 from lctl.rerun.guarding import endings
 from lctl.rerun.guarding.adopted import Adopted
+from lctl.rerun.guarding.asides import Asides
 from lctl.rerun.guarding.children import is_followed
 from lctl.rerun.guarding.effects import EFFECTS, KILLS, Effect, absolute, is_bytecode, is_device, only_looks
 from lctl.rerun.guarding.filesread import OPENING, FilesRead
@@ -64,11 +65,13 @@ class Guard:
         again: the tool calls that run again, as a certificate tells them.
         retrying: looks for places that are asked for again and again.
         read: the files that are opened.
+        asides: what is written in the rerun's own folder in place of the world; None where that is refused.
         adopted: folders that libraries make for themselves; None where none may be made.
     """
 
     is_live: Callable[[], bool] | None = None
     adopted: Adopted | None = None
+    asides: Asides | None = None
     again: Sequence[str] = ()
     retrying: Retrying | None = None
 
@@ -118,6 +121,8 @@ class Guard:
                 _hooked = True
                 sys.addaudithook(_hook)
         self._rpcs.begin()
+        if self.asides is not None:
+            self.asides.begin()
 
     def _make_scratch(self) -> None:
         if self.scratch is None:
@@ -138,6 +143,8 @@ class Guard:
                 return
             _active = None
         self._rpcs.end()
+        if self.asides is not None:
+            self.asides.end()
         if self.adopted is not None:
             self.adopted.remove()
         if self._before is None:
@@ -178,9 +185,21 @@ class Guard:
         real = absolute(path)
         if self.scratch is None or "write" in self._all or self._is_in_folders(real):
             return None
-        place = self.scratch / "aside" / real.lstrip(os.sep).replace(":", "")
+        place = self._beside(real)
         place.mkdir(parents=True, exist_ok=True)
         return str(place)
+
+    def divert(self, path: str, frame: FrameType) -> Path | None:
+        """Where it is to be written what `frame` may not write there; None where it may."""
+        if self.scratch is None or self._is_allowed(Effect("write", path, "writing")):
+            return None
+        if caller(frame) is None or (self.is_live is not None and self.is_live()):
+            return None
+        return self._beside(path)
+
+    def _beside(self, real: str) -> Path:
+        assert self.scratch is not None
+        return self.scratch / "aside" / real.lstrip(os.sep).replace(":", "")
 
     # -- asked by the hook -------------------------------------------------------------------
 
@@ -252,9 +271,11 @@ class Guard:
                 f"{by.place} runs again ({why}). Give a result that can be kept, or say how its type is kept "
                 "(lctl.faithful.register), and it is served"
             )
+        beside = ", or have it written beside, in a folder of the rerun's own, with --writes aside"
+        beside = beside if effect.kind == "write" and self.asides is None else ""
         return SideEffectRefused(
             f"{effect.told} is refused: this is a rerun, and {text} instead; or let it happen with "
-            f"--allow {effect.kind}:{what}"
+            f"--allow {effect.kind}:{what}{beside}"
         )
 
 

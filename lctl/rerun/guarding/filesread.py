@@ -30,6 +30,7 @@ class FilesRead:
 
     def __init__(self) -> None:
         self._opened: dict[str, bool] = {}  # by the program or its libraries
+        self._recorded: dict[str, None] = {}
 
     def note(self, given: Any, frame: FrameType | None) -> None:
         """A file is about to be opened."""
@@ -42,6 +43,15 @@ class FilesRead:
         if path not in self._opened and not path.startswith(_SYSTEMS):
             self._opened[path] = caller(frame) is not None
 
+    def as_recorded(self, given: str) -> None:
+        """The program is given that file as the recording has it."""
+        self._recorded[absolute(given)] = None
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """Those, in the order of the first time of each."""
+        return tuple(self._recorded)
+
     def written_since(self, moment: str, scratch: str = "") -> tuple[str, ...]:
         """Those of the opened files that are there and were written since `moment`, as timestamps say it;
         what this rerun itself keeps below `scratch` left out."""
@@ -51,7 +61,7 @@ class FilesRead:
             return ()
         found = []
         for path, is_programs in list(self._opened.items()):
-            if not is_programs or (scratch and path.startswith(scratch)):
+            if not is_programs or path in self._recorded or (scratch and path.startswith(scratch)):
                 continue
             try:
                 if os.path.isfile(path) and os.stat(path).st_mtime >= since:  # noqa: PTH113, PTH116

@@ -150,6 +150,14 @@ class Router:
         guard = auditing.active()
         return None if guard is None else guard.aside(path)
 
+    def kept(self, hash: str) -> bytes | None:
+        return self._here().tape.kept(hash)
+
+    def as_recorded(self, path: str) -> None:
+        guard = auditing.active()
+        if guard is not None:
+            guard.read.as_recorded(path)
+
     async def resumes_async(self, seq: int, lane: str) -> None:
         await self._here().turns.resumes_async(lane, *_recorded(seq))
 

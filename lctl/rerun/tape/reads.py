@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lctl.rerun.clocks.steadyclocks import SteadyClocks
@@ -11,7 +11,7 @@ from lctl.rerun.serving import misses
 from lctl.session.concurrency import processes
 from lctl.session.concurrency.jobshares import Taken
 from lctl.session.concurrency.pooljobs import Seen
-from lctl.session.sources import ITEMS, LOGGED, OVERDUE, PORT
+from lctl.session.sources import FILE, ITEMS, LOGGED, OVERDUE, PORT, THERE
 
 if TYPE_CHECKING:
     from lctl.rerun.exactness.certificate import Tally
@@ -36,6 +36,7 @@ class Reads:
         for lane, *seen in (tape.jobs.get("value") or {}).get("seen") or ():
             self._seen.setdefault(lane, []).append(Seen(lane, *seen))
         self._served: dict[tuple[str, str], int] = {}  # how many of a lane and source
+        self._of_files: dict[tuple[str, str], Iterator[Read]] = {}
         self._clocks = SteadyClocks()
         self._items = Counter(
             read.value for (_, source), row in tape.reads.items() if source == ITEMS for read in row
@@ -68,6 +69,10 @@ class Reads:
         if not (self._tape.has_ambient or row):
             return None
         self._halt.check()
+        if source in (FILE, THERE):
+            if self._settings.files == "now":
+                return None
+            return self._of_file(source, key, lane.path)
         if source == LOGGED:  # libraries need not say the same again
             at = next((n for n in range(at, len(row)) if row[n].key == key), len(row))
             if at == len(row):
@@ -89,6 +94,20 @@ class Reads:
             raise self._halt.stop(misses.of_read(source, key, lane.path, at + 1, recorded))
         self._tally.add("executed")
         return None
+
+    def _of_file(self, source: str, key: str, lane: str) -> tuple[Any] | None:
+        """What that lane found there the next time. It need not look at files in the recorded order; those of
+        which it is not told there are as they are now."""
+        place = (lane, f"{source}:{key}")
+        if place not in self._of_files:
+            self._of_files[place] = iter(
+                [read for read in self._tape.reads.get((lane, source), ()) if read.key == key]
+            )
+        read = next(self._of_files[place], None)
+        if read is None:
+            return None
+        self._tally.reads += 1
+        return (read.value,)
 
     def _waited_on(self, row: Sequence[Read]) -> bool:
         """Whether the process or thread waited for an item, that never came, when the program ended: also a
@@ -149,7 +168,7 @@ class Reads:
         for (lane, source), row in self._tape.reads.items():
             left = sum(one.seq not in skipped for one in row[self._served.get((lane, source), 0) :])
             # A seed is taken from the header of each session, not asked for.
-            if left and source not in ("seed", LOGGED, PORT):
+            if left and source not in ("seed", LOGGED, PORT, FILE, THERE):
                 what = f"{left} {source} read{'' if left == 1 else 's'} of lane {lane}"
                 found.append(f"event {row[-left].seq}: {what}")
         return found

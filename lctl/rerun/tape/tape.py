@@ -237,13 +237,20 @@ class Tape:
         Raises:
             RerunError: it has none.
         """
+        found = self.kept(hash)
+        if found is None:
+            raise RerunError(
+                f"{self.log.name}: the answer of event {entry.seq} is in blob {hash}, which is not in the log"
+            )
+        return found
+
+    def kept(self, hash: str) -> bytes | None:
+        """What the log has under a hash, if anything."""
         import base64
 
         seq = self._blobs.get(hash)
         if seq is None:
-            raise RerunError(
-                f"{self.log.name}: the answer of event {entry.seq} is in blob {hash}, which is not in the log"
-            )
+            return None
         data = self.log.event(seq).data
         content = str(data.get("content", ""))
         return base64.b64decode(content) if data.get("encoding") == "base64" else content.encode()
@@ -273,6 +280,12 @@ class Tape:
             return {(lane, number): [Act(*act) for act in acts] for lane, number, acts in rows}
         except (TypeError, ValueError):
             return {}
+
+    @property
+    def tells_files(self) -> bool:
+        """Whether what the program's own code read in files is in the log."""
+        program = self.log.chain.get("program")
+        return isinstance(program, dict) and program.get("files") is True
 
     def _keeps_timers(self) -> bool:
         """Whether a timer of the program's own code that went off would be in the log."""

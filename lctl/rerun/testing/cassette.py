@@ -157,8 +157,9 @@ class Cassette:
 
         self._part.parent.mkdir(parents=True, exist_ok=True)
         self._part.unlink(missing_ok=True)
-        stack.callback(setattr, settings, "full", settings.full)
-        settings.full = True
+        for name, value in (("full", True), ("files", False)):
+            stack.callback(setattr, settings, name, getattr(settings, name))
+            setattr(settings, name, value)
         ensure_installed(always=True)
         self._open(stack)
 
@@ -173,6 +174,7 @@ class Cassette:
             self.path,
             policy=policy,
             on_miss="live" if self.mode == "new" else "stop",
+            files="now",  # those of a test are in the test's care
             output=self._part,
             allow=_ALLOWED,
         )

@@ -1,5 +1,5 @@
 """Clients that are thrown away, each in a circle, look at the clock and have the loop that runs then close what they
-hold, as those of Mistral do: where there is a file `collect`, between two calls; else at the very end."""
+hold, as those of Mistral do: where there is a folder `collect`, between two calls; else at the very end."""
 
 import asyncio
 import gc
@@ -38,7 +38,7 @@ async def main():
     async with AsyncOpenAI() as client:
         print(await asyncio.create_task(ask_async(client, "One.")))
         Client()
-        if Path("collect").exists():
+        if Path("collect").is_dir():
             gc.collect()
         print(time.time())
         print(await asyncio.gather(*(ask_async(client, f"{number}.") for number in range(3))))

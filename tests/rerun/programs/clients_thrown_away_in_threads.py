@@ -1,5 +1,5 @@
 """Clients that are thrown away, each in a circle, and run a loop of their own to close what they hold, as those of
-Mistral do where none runs: where there is a file `collect`, in threads that an event loop waits for."""
+Mistral do where none runs: where there is a folder `collect`, in threads that an event loop waits for."""
 
 import asyncio
 import gc
@@ -11,7 +11,7 @@ import httpx
 from common_openai import ask, ask_async
 from openai import AsyncOpenAI, OpenAI
 
-collects = Path("collect").exists()
+collects = Path("collect").is_dir()
 
 
 async def close(held):

@@ -1,4 +1,4 @@
-"""A stream that is open at the very end: closed there (where there is a file `close`), or left."""
+"""A stream that is open at the very end: closed there (where there is a folder `close`), or left."""
 
 from pathlib import Path
 
@@ -7,5 +7,5 @@ from openai import OpenAI
 
 stream = OpenAI().chat.completions.create(model=MODEL, messages=say("Tell a story."), stream=True)
 print(next(iter(stream)).choices[0].delta.role)
-if Path("close").exists():
+if Path("close").is_dir():
     stream.close()

@@ -1,5 +1,5 @@
 """A task is cancelled between two pieces of a stream. Nobody closes that: the SDK's generators hold each other until
-the collector comes (where there is a file `collect`: between two calls) and has the loop close them."""
+the collector comes (where there is a folder `collect`: between two calls) and has the loop close them."""
 
 import asyncio
 import gc
@@ -23,7 +23,7 @@ async def main():
         except TimeoutError:
             print("too late")
         print(await ask_async(client, "Two."))
-        if Path("collect").exists():
+        if Path("collect").is_dir():
             gc.collect()
         print(await ask_async(client, "Three."))
 

@@ -1,5 +1,5 @@
 """A stream that is left half-way in a cycle of references: the collector ends it, in one run between two calls
-(where there is a file `collect`), in another one never."""
+(where there is a folder `collect`), in another one never."""
 
 import gc
 from pathlib import Path
@@ -20,6 +20,6 @@ def leave():
 gc.disable()
 print(leave())
 print(ask(client, "One."))
-if Path("collect").exists():
+if Path("collect").is_dir():
     gc.collect()
 print(ask(client, "Two."))

@@ -267,10 +267,11 @@ def test_the_new_log_is_named_as_who_asked_finds_it(lctl: Run, recorded: str, tm
 def test_a_file_that_the_recording_wrote_is_named_where_its_rerun_differs(
     twice: Twice, lctl: Run, tmp_path: Path
 ) -> None:
-    """The second run finds the first one's answers in it; and what nobody has written is not named."""
+    """The second run finds the first one's answers in it, if files are as they are now; and what nobody has
+    written is not named."""
     (tmp_path / "settings.json").write_text("{}")
     os.utime(tmp_path / "settings.json", (1, 1))
-    _, again = twice("""
+    twice("""
 import json, pathlib, time
 json.loads(pathlib.Path("settings.json").read_text())
 kept = pathlib.Path("kept.json")
@@ -278,7 +279,8 @@ if not kept.exists():
     kept.write_text(json.dumps(time.time()))
 print(json.loads(kept.read_text()))
 """)
-    said = "\n  opened, and written since the recording began: kept.json (files are not on the tape: "
+    said = "\n  opened, and written since the recording began: kept.json (not on the tape: "
+    again = lctl("rerun", "run.lctl.json", "--files", "now")
     assert again.returncode == 1
     assert said in again.stderr
-    assert said in lctl("fork", "run.lctl.json", "--at", "2").stderr
+    assert said in lctl("fork", "run.lctl.json", "--at", "6", "--files", "now").stderr

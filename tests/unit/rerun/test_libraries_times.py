@@ -88,10 +88,10 @@ def test_a_rerun_need_not_have_the_same_lines(twice: Twice, tmp_path: Path) -> N
     recorded, again = twice("""
 import asyncio, logging, pathlib, sys, time
 logging.basicConfig(stream=sys.stdout, level=logging.DEBUG, format="%(asctime)s %(name)s")
-if not pathlib.Path("again").exists():
+if not pathlib.Path("again").is_dir():
     asyncio.run(asyncio.sleep(0))
     logging.disable(logging.DEBUG)
-    pathlib.Path("again").touch()
+    pathlib.Path("again").mkdir()
 asyncio.run(asyncio.sleep(0))
 print(time.time())
 """)

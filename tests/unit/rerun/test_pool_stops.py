@@ -49,7 +49,7 @@ def test_who_waits_for_the_worker_is_told(
     Path("cities").write_text("Rome")
     assert lctl("run", "program.py", method).returncode == 0
     Path("cities").write_text("Rome Oslo")
-    again = lctl("rerun", "last")
+    again = lctl("rerun", "last", "--files", "now")
     assert (again.returncode, again.stdout) == (1, "['Sunny in Rome']\n"), again.stderr
     assert "Traceback" not in again.stderr
     assert "lctl: rerun not exact: " in again.stderr, again.stderr

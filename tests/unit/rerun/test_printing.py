@@ -251,7 +251,7 @@ print(look())
 
 
 _THREADS = """
-again = Path("again").exists()  # files are as they are now: the threads fall out in another order
+again = Path("again").is_dir()  # folders are as they are now: the threads fall out in another order
 other, mine = threading.Event(), threading.Event()
 
 def panel():
@@ -283,7 +283,7 @@ def test_threads_print_in_the_recorded_order(lctl: Run, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(_HEAD + _THREADS)
     recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
     assert recorded.stdout == "asked\nlooking\npanel\nof the thread\nend\n", recorded.stderr
-    (tmp_path / "again").touch()
+    (tmp_path / "again").mkdir()
     again = lctl("rerun", "run.lctl.json")
     assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
     assert "output equal" in again.stderr
@@ -329,7 +329,7 @@ def test_a_fork_says_in_which_order_a_served_tool_and_threads_printed(lctl: Run,
     )
     forked = lctl(*fork)
     assert forked.stdout == recorded.stdout.replace("7", "8"), forked.stderr
-    (tmp_path / "again").touch()
+    (tmp_path / "again").mkdir()
     again = lctl("rerun", "fork.lctl.json")
     assert (again.returncode, again.stdout) == (0, forked.stdout), again.stderr
 
@@ -348,7 +348,7 @@ def test_text_that_does_not_come_holds_nothing_back(lctl: Run, tmp_path: Path) -
     (tmp_path / "agent.py").write_text(_HEAD + program)
     recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
     assert recorded.stdout == "asked\nlooking\npanel\nend\n", recorded.stderr
-    (tmp_path / "again").touch()
+    (tmp_path / "again").mkdir()
     again = lctl("rerun", "run.lctl.json")
     assert (again.returncode, again.stdout) == (1, "asked\nlooking\nend\n"), again.stderr
 

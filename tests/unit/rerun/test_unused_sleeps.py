@@ -12,11 +12,11 @@ def test_a_sleep_is_called_one(lctl: Run, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text("""
 import os, time
 print("begins")
-if not os.path.exists("hurry"):
+if not os.path.isdir("hurry"):
     time.sleep(0.01)
 """)
     assert lctl("run", "-o", "run.lctl.json", "agent.py").returncode == 0
-    (tmp_path / "hurry").touch()
+    (tmp_path / "hurry").mkdir()
     again = lctl("rerun", "run.lctl.json")
     assert again.returncode == 1
     assert ": sleep 1 of lane 0" in again.stderr

@@ -1,0 +1,162 @@
+"""A look at a file: what is recorded of it, and whether it is now as it was then."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable
+from itertools import count
+from typing import Any, Final
+
+from lctl.instrument.plain import blob_of
+from lctl.instrument.recordings import recording_of
+from lctl.session import border
+from lctl.session.border import digest_of
+from lctl.session.redaction.redact import Redactor
+from lctl.session.session import LCTLSession
+
+#: Bytes of a file up to which its content is kept, of all that are in one process, and of a file up to which
+#: its digest is.
+MOST_KEPT, MOST_IN_ALL, MOST_HASHED = 256 << 10, 16 << 20, 4 << 20
+
+#: There is something at the path that is no file, or cannot be read.
+OTHER: Final = "other"
+
+_names = count()
+_kept: set[str] = set()  # by their hashes
+_size = 0  # of all that are kept
+
+
+def recorded(path: Any, real: Callable[..., Any], session: LCTLSession | None) -> Any:
+    """The value of a `file` read: `{size, blob}` of what is kept, `{size, hash}` or `{size}` of what is not,
+    None where nothing is, OTHER.
+
+    Args:
+        real: opens files.
+    """
+    content, size = read(path, real)
+    if content is None:
+        return size if size is None or size == OTHER else {"size": size}
+    hash = digest_of(content, "")
+    if session is None or not _is_to_keep(hash, content, session.redactor):
+        return {"size": size, "hash": hash}
+    return {"size": size, "blob": store(content, session)}
+
+
+def read(path: Any, real: Callable[..., Any]) -> tuple[bytes | None, Any]:
+    """The content of a file that is not too large, and its size; in the place of that None where nothing is,
+    and OTHER."""
+    try:
+        found = os.stat(path)  # noqa: PTH116
+        if not stat.S_ISREG(found.st_mode):
+            return None, OTHER
+        if found.st_size > MOST_HASHED:
+            return None, found.st_size
+        with real(path, "rb") as file:
+            content = file.read()
+        return content, len(content)
+    except FileNotFoundError:
+        return None, None
+    except OSError:
+        return None, OTHER
+
+
+def _is_to_keep(hash: str, content: bytes, redactor: Redactor | None) -> bool:
+    """Whether it is small enough, and holds no secret: what is redacted would be no content to go by."""
+    global _size
+    if hash in _kept:
+        return True
+    if len(content) > MOST_KEPT or _size + len(content) > MOST_IN_ALL:
+        return False
+    if redactor is not None:
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:
+            text = content.decode("latin-1")
+        if redactor.text(text) != text:
+            return False
+    _kept.add(hash)
+    _size += len(content)
+    return True
+
+
+def store(content: bytes, session: LCTLSession) -> str:
+    """Record it, once, and say its hash."""
+    blob = blob_of(content, None)
+    frame = session.frame()
+
+    def build(_: int) -> list[Any]:
+        is_new = recording_of(session).conversations.note_blob(blob["hash"])
+        return [("blob", frame.agent, blob, frame.step)] if is_new else []
+
+    session.emit_many(build)
+    return str(blob["hash"])
+
+
+def is_as(value: Any, path: Any, real: Callable[..., Any]) -> bool:
+    """Whether the file is now what it was when that value was recorded."""
+    content, size = read(path, real)
+    if not isinstance(value, dict) or size != value.get("size"):
+        return size is None and value is None
+    known = value.get("blob") or value.get("hash")
+    return content is None or known is None or digest_of(content, "") == known
+
+
+def kept(value: Any) -> bytes | None:
+    """The content that a recording has, as a rerun asks for it."""
+    player = border.player()
+    if player is None or not isinstance(value, dict) or "blob" not in value:
+        return None
+    return player.kept(str(value["blob"]))
+
+
+def opened(original: Callable[..., Any], content: bytes, name: Any, *how: Any) -> Any:
+    """What `original`, which opens files, gives for one of that name and content."""
+    import tempfile
+
+    # Not by its own functions: the names it draws are the program's.
+    path = os.path.join(tempfile.gettempdir(), f"lctl-{os.getpid()}-{next(_names)}")  # noqa: PTH118
+    with original(path, "xb") as kept:
+        kept.write(content)
+    file = original(path, *how)
+    if os.name == "posix":
+        os.unlink(path)  # noqa: PTH108
+    raw: Any = file
+    for inner in ("buffer", "raw"):
+        raw = getattr(raw, inner, raw)
+    raw.name = name
+    return file
+
+
+def found(path: str) -> Any:
+    """The value of a `there` read: `[size, ns]` of a file, and of when it was written; None; OTHER."""
+    try:
+        seen = os.stat(path)  # noqa: PTH116
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return OTHER
+    return [seen.st_size, seen.st_mtime_ns] if stat.S_ISREG(seen.st_mode) else OTHER
+
+
+def stat_of(size: int, at: int) -> os.stat_result:
+    """Of a file that was there."""
+    seconds = at // 10**9
+    times = {f"st_{name}time": seconds + 1e-9 * (at % 10**9) for name in "amc"}
+    exact = {f"st_{name}time_ns": at for name in "amc"}
+    return os.stat_result((stat.S_IFREG | 0o644, 0, 0, 1, 0, 0, size, *[seconds] * 3), {**times, **exact})
+
+
+def key_of(path: str) -> str:
+    """A path as it is in every run: the program, and temporary files, may lie elsewhere in another."""
+    path = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if not os.path.isabs(path):  # noqa: PTH117
+        return path
+    here = os.getcwd()  # noqa: PTH109
+    if path.startswith(here + os.sep):
+        return path[len(here) + 1 :]
+    folder = str(
+        getattr(sys.modules.get("tempfile"), "tempdir", None) or os.environ.get("TMPDIR") or os.sep + "tmp"
+    )
+    return "tmp:" + path[len(folder) + 1 :] if path.startswith(folder + os.sep) else path

@@ -1,0 +1,280 @@
+"""What a rerun's program writes, in a folder of the rerun's own: the world stays as it is, and the program
+finds there what it has written.
+
+Only where it is asked for (`--writes aside`), and of what the guard would refuse. Databases, links, whole
+folders that are removed, and what commands and extensions in C write are refused as ever. Of processes each
+has its own.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any, Self
+
+from lctl.instrument.ambient import reads
+from lctl.rerun.clocks import standins
+from lctl.rerun.guarding.effects import absolute
+
+Function = Callable[..., Any]
+#: Says where a path is to be written instead, for the code in a frame; None: it is no path that is refused.
+Divert = Callable[[str, FrameType], Path | None]
+
+_WRITING = frozenset("wax+")
+_KEEPING = frozenset("ar")  # modes that go on with what is there
+_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+#: Functions of `os` whose first argument is a path that is looked at, changed, or taken away.
+_LOOKING = ("access", "lstat", "readlink", "stat")
+_CHANGING = ("chmod", "truncate", "utime")
+_REMOVING = ("remove", "rmdir", "unlink")
+
+
+class Asides:
+    """Of one rerun."""
+
+    def __init__(self, divert: Divert) -> None:
+        self._divert = divert
+        self._places: dict[str, Path] = {}  # where nothing is any more, it was removed
+        self._leave: list[Callable[[], None]] = []
+        self._asking = threading.local()
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The files that are there, by the names that the program gave them."""
+        return tuple(real for real, place in self._places.items() if place.is_file())
+
+    def begin(self) -> None:
+        for owner in (io, builtins):
+            self._put(owner, "open", self._opening)
+        self._put(os, "open", self._opening_low)
+        self._put(os, "mkdir", self._making)
+        self._put(os, "listdir", self._listing)
+        self._put(os, "scandir", self._scanning)
+        for name in ("rename", "replace"):
+            self._put(os, name, self._renaming)
+        for names, make in (
+            (_LOOKING, self._looking),
+            (_CHANGING, self._changing),
+            (_REMOVING, self._removing),
+        ):
+            for name in names:
+                self._put(os, name, make)
+
+    def end(self) -> None:
+        for leave in reversed(self._leave):
+            leave()
+        self._leave.clear()
+
+    def _put(self, owner: Any, name: str, make: Callable[[Function], Function]) -> None:
+        original = getattr(owner, name)
+        self._leave.append(standins.put(owner, name, make))
+        for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
+            if original in able:
+                able.add(getattr(owner, name))
+
+    # -- where things are ----------------------------------------------------------------------
+
+    @contextmanager
+    def _within(self) -> Iterator[bool]:
+        """While it is asked where something is, paths are what they are. Whether it is not asked already."""
+        if getattr(self._asking, "now", False):
+            yield False
+            return
+        self._asking.now = True
+        try:
+            with reads.aside():
+                yield True
+        finally:
+            self._asking.now = False
+
+    def _there(self, path: Any) -> Any:
+        """Where that is now."""
+        if not self._places or not isinstance(path, str | bytes | os.PathLike):
+            return path
+        with self._within() as is_first:
+            if not is_first:
+                return path
+            place = self._places.get(absolute(os.fsdecode(path)))
+            return path if place is None else _like(place, path)
+
+    def _to_write(self, path: Any, keeps: bool = False) -> Any:
+        """Where that is to be written. `keeps`: on top of what is there."""
+        if not isinstance(path, str | bytes | os.PathLike):
+            return path
+        with self._within() as is_first:
+            return self._place_of(path, keeps, sys._getframe()) if is_first else path
+
+    def _place_of(self, path: Any, keeps: bool, frame: FrameType) -> Any:
+        real = absolute(os.fsdecode(path))
+        place = self._places.get(real) or self._divert(real, frame)
+        if place is None:
+            return path
+        if real not in self._places:
+            folder = os.path.dirname(real)  # noqa: PTH120
+            if not os.path.isdir(folder) and not self._has(folder):  # noqa: PTH112
+                return _like(place / "nothing", path)  # there is no such folder, as the system says
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if keeps and os.path.isfile(real):  # noqa: PTH113
+                shutil.copy2(real, place)
+            self._places[real] = place
+        return _like(place, path)
+
+    def _has(self, real: str) -> bool:
+        place = self._places.get(real)
+        return place is not None and place.is_dir()
+
+    # -- what stands in the place of the system's ----------------------------------------------
+
+    def _opening(self, original: Function) -> Function:
+        def open(file: Any, mode: Any = "r", *args: Any, **kwargs: Any) -> Any:
+            if kwargs.get("opener") is not None or not isinstance(mode, str):
+                return original(file, mode, *args, **kwargs)
+            if _WRITING.isdisjoint(mode):
+                return original(self._there(file), mode, *args, **kwargs)
+            place = self._to_write(file, not _KEEPING.isdisjoint(mode))
+            try:
+                return original(place, mode, *args, **kwargs)
+            except OSError as error:
+                if error.filename == place:
+                    error.filename = file
+                raise
+
+        return open
+
+    def _opening_low(self, original: Function) -> Function:
+        def open(path: Any, flags: int, *args: Any, **kwargs: Any) -> int:
+            if kwargs.get("dir_fd") is None:
+                path = self._to_write(path, keeps=True) if flags & _FLAGS else self._there(path)
+            return original(path, flags, *args, **kwargs)  # type: ignore[no-any-return]
+
+        return open
+
+    def _making(self, original: Function) -> Function:
+        def mkdir(path: Any, *args: Any, **kwargs: Any) -> None:
+            is_there = kwargs.get("dir_fd") is not None or os.path.lexists(path)
+            original(self._there(path) if is_there else self._to_write(path), *args, **kwargs)
+
+        return mkdir
+
+    def _listing(self, original: Function) -> Function:
+        def listdir(path: Any = ".") -> list[Any]:
+            beside = self._beside(path)
+            if not beside:
+                return original(self._there(path))  # type: ignore[no-any-return]
+            with self._within():
+                names: list[Any] = original(path) if os.path.isdir(path) else []  # noqa: PTH112
+            made = {
+                os.fsencode(name) if isinstance(path, bytes) else name: is_made
+                for name, is_made in beside.items()
+            }
+            kept = [name for name in names if made.get(name, True)]
+            return [*kept, *(name for name, is_made in made.items() if is_made and name not in names)]
+
+        return listdir
+
+    def _scanning(self, original: Function) -> Function:
+        def scandir(path: Any = ".") -> Any:
+            beside = self._beside(path)
+            if not beside:
+                return original(self._there(path))
+            with self._within():
+                real = absolute(os.fsdecode(path))
+                entries: dict[str, os.DirEntry[Any]] = {}
+                for folder in (real, self._divert_of(real)):
+                    if os.path.isdir(folder):  # noqa: PTH112
+                        with original(_like(folder, path)) as found:
+                            entries |= {os.fsdecode(entry.name): entry for entry in found}
+            return _Entries([entry for name, entry in entries.items() if beside.get(name, True)])
+
+        return scandir
+
+    def _beside(self, path: Any) -> dict[str, bool]:
+        """The names in that folder that were written aside, and whether they are there."""
+        if isinstance(path, int) or not self._places:
+            return {}
+        with self._within():
+            folder = absolute(os.fsdecode(path))
+            return {
+                os.path.basename(real): os.path.lexists(place)  # noqa: PTH119
+                for real, place in self._places.items()
+                if os.path.dirname(real) == folder  # noqa: PTH120
+            }
+
+    def _divert_of(self, real: str) -> str:
+        """The folder in which is what was written aside in that one."""
+        return next(
+            os.path.dirname(place)  # noqa: PTH120
+            for beside, place in self._places.items()
+            if os.path.dirname(beside) == real  # noqa: PTH120
+        )
+
+    def _renaming(self, original: Function) -> Function:
+        def rename(src: Any, dst: Any, *args: Any, **kwargs: Any) -> None:
+            if kwargs or not os.path.lexists(src):
+                original(src, dst, *args, **kwargs)
+                return
+            source = self._to_write(src, keeps=True)
+            original(source, dst if source is src else self._to_write(dst))
+
+        return rename
+
+    def _looking(self, original: Function) -> Function:
+        def look(path: Any = ".", *args: Any, **kwargs: Any) -> Any:
+            return original(path if kwargs.get("dir_fd") is not None else self._there(path), *args, **kwargs)
+
+        return look
+
+    def _changing(self, original: Function) -> Function:
+        def change(path: Any, *args: Any, **kwargs: Any) -> Any:
+            if kwargs.get("dir_fd") is None:
+                path = self._to_write(path, keeps=True)
+            return original(path, *args, **kwargs)
+
+        return change
+
+    def _removing(self, original: Function) -> Function:
+        def remove(path: Any, *args: Any, **kwargs: Any) -> None:
+            if kwargs.get("dir_fd") is None:
+                is_folder = os.path.isdir(path)  # noqa: PTH112
+                path = self._there(path) if is_folder else self._to_write(path, keeps=True)
+            original(path, *args, **kwargs)
+
+        return remove
+
+
+class _Entries:
+    """What `os.scandir` gives."""
+
+    def __init__(self, entries: list[os.DirEntry[Any]]) -> None:
+        self._entries = iter(entries)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> os.DirEntry[Any]:
+        return next(self._entries)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._entries = iter(())
+
+
+def _like(place: str | Path, path: Any) -> Any:
+    """That place, as bytes where the path is."""
+    with suppress(TypeError):
+        if isinstance(os.fspath(path), bytes):
+            return os.fsencode(place)
+    return str(place)

@@ -1,0 +1,305 @@
+"""Files that the program's own code reads are in its recording, and as they were in its reruns."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lctl.codec import open_log
+from lctl.testing import ModelServer
+from tests.unit.rerun.commands import ASKING, Run, Twice
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    with ModelServer(seed=1) as server:
+        for name, value in server.environ.items():
+            monkeypatch.setenv(name, value)
+        yield server
+
+
+_KEY = "sk-proj-" + "a1B2" * 10
+
+#: As programs keep what they know from run to run.
+_REMEMBERS = """
+import json, os
+known = []
+if os.path.exists("memory.json"):
+    with open("memory.json") as file:
+        known = json.load(file)
+print("knows", known)
+known.append(len(known))
+with open("memory.json", "w") as file:
+    json.dump(known, file)
+print("keeps", json.load(open("memory.json")))
+"""
+
+
+def _found(log: Path, source: str) -> list[tuple[str, object]]:
+    data = [event.data for event in open_log(log).events() if event.data.get("source") == source]
+    return [(str(one["key"]), one["value"]) for one in data]
+
+
+def test_what_a_program_keeps_between_its_runs_is_as_it_was(twice: Twice, lctl: Run, tmp_path: Path) -> None:
+    """It finds no file where none was, and writes its own beside the one that is there."""
+    recorded, again = twice(_REMEMBERS)
+    assert recorded.stdout == "knows []\nkeeps [0]\n"
+    kept = tmp_path / "memory.json"
+    assert again.returncode == 1
+    assert "writing " in again.stderr and "--writes aside" in again.stderr
+    kept.write_text("[0, 1, 2]")
+    for _ in range(2):
+        again = lctl("rerun", "run.lctl.json", "--writes", "aside")
+        assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+        assert "\n  written aside, and gone: memory.json\n" in again.stderr
+        assert "\n  given as recorded, not as they are now: memory.json (" in again.stderr
+        assert kept.read_text() == "[0, 1, 2]"
+    now = lctl("rerun", "run.lctl.json", "--writes", "aside", "--files", "now")
+    assert (now.returncode, now.stdout) == (1, "knows [0, 1, 2]\nkeeps [0, 1, 2, 3]\n")
+    second = lctl("run", "-o", "second.lctl.json", "agent.py")
+    assert second.stdout == "knows [0, 1, 2]\nkeeps [0, 1, 2, 3]\n"
+    again = lctl("rerun", "second.lctl.json", "--writes", "aside")
+    assert (again.returncode, again.stdout) == (0, second.stdout), again.stderr
+
+
+_READS = """
+import configparser, gzip, io, os, pathlib, sys
+from pathlib import Path
+
+with open("notes.txt", encoding="latin-1", newline="") as file:
+    print(repr(file.name), file.mode, file.encoding, file.seekable(), repr(file.readline()), file.tell())
+    file.seek(1)
+    print(repr(file.read()))
+with open(b"data.bin", "rb", buffering=0) as raw:
+    print(type(raw).__name__, raw.name, raw.read(), raw.fileno() > 2)
+path = Path("data.bin").absolute()
+print(path.read_bytes(), path.exists(), path.is_file(), path.stat().st_size, os.path.getsize(path))
+print(path.stat().st_mtime_ns, os.path.getmtime(path) == path.stat().st_mtime, path.stat().st_mode & 0o170000)
+print(gzip.open("old.gz").read(), [line for line in io.open("notes.txt", encoding="latin-1")])
+parser = configparser.ConfigParser()
+print(parser.read(["settings.ini", "nothing.ini"]), parser["a"]["b"])
+for read in (lambda: open("nothing"), lambda: os.stat("nothing"), lambda: os.path.getsize("nothing")):
+    try:
+        read()
+    except FileNotFoundError as error:
+        print(error, error.filename, error.errno)
+try:
+    open("folder")
+except IsADirectoryError as error:
+    print(error)
+print(os.path.isdir("folder"), os.path.exists("folder"), os.path.isfile("folder"))
+open(os.devnull).close()
+"""
+
+
+def test_files_are_given_as_open_and_stat_give_them(twice: Twice, lctl: Run, tmp_path: Path) -> None:
+    import gzip
+
+    files = {
+        "notes.txt": "gr\xfc\xdfe\r\nzwei\n".encode("latin-1"),
+        "data.bin": bytes(range(9)),
+        "old.gz": gzip.compress(b"old", mtime=0),
+        "settings.ini": b"[a]\nb = c\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+        os.utime(tmp_path / name, ns=(0, 1_234_567_891_012_345_678))
+    (tmp_path / "folder").mkdir()
+    recorded, again = twice(_READS)
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert "not as they are now" not in again.stderr
+    for name in files:
+        (tmp_path / name).unlink()
+    (tmp_path / "nothing").write_text("something")
+    again = lctl("rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert "given as recorded, not as they are now: notes.txt, data.bin, old.gz and 2 more" in again.stderr
+    for name in files:
+        (tmp_path / name).write_bytes(b"something else")
+    again = lctl("rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+
+
+def test_what_is_kept_of_them(twice: Twice, lctl: Run, tmp_path: Path) -> None:
+    """No secrets, nothing large, and nothing that a tool or a library has read."""
+    (tmp_path / "key.env").write_text(f"OPENAI_API_KEY={_KEY}\n")
+    (tmp_path / "large.txt").write_text("x" * 300_000)
+    (tmp_path / "small.txt").write_text("small")
+    (tmp_path / "tool.txt").write_text("a tool's")
+    recorded, again = twice("""
+import json, linecache, lctl
+print(len(open("key.env").read()), len(open("large.txt").read()))
+print(open("small.txt").read(), open("small.txt").read())
+@lctl.tool
+def look() -> str:
+    return open("tool.txt").read()
+print(look(), linecache.getline("small.txt", 1))
+""")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    log = tmp_path / "run.lctl.json"
+    assert _KEY.encode() not in log.read_bytes()
+    found = _found(log, "file")
+    assert [key for key, _ in found] == ["key.env", "large.txt", "small.txt", "small.txt"]
+    assert [sorted(dict(value)) for _, value in found] == [["hash", "size"]] * 2 + [["blob", "size"]] * 2  # type: ignore[call-overload]
+    assert sum(event.type == "blob" for event in open_log(log).events()) == 1
+    (tmp_path / "large.txt").write_text("y" * 300_000)
+    again = lctl("rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    (tmp_path / "large.txt").write_text("y")
+    again = lctl("rerun", "run.lctl.json")
+    assert "opened, and written since the recording began: large.txt (not on the tape: " in again.stderr
+    assert again.returncode == 1
+
+
+def test_they_can_be_left_out(python: Run, lctl: Run, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("import time\nprint(open('notes.txt').read(), time.time())\n")
+    (tmp_path / "notes.txt").write_text("notes")
+    recorded = lctl("run", "--no-files", "-o", "run.lctl.json", "agent.py")
+    assert recorded.stdout.startswith("notes ")
+    assert _found(tmp_path / "run.lctl.json", "file") == []
+    again = lctl("rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+
+
+def test_a_fork_reads_them_as_they_were_up_to_its_event(
+    server: ModelServer, lctl: Run, tmp_path: Path
+) -> None:
+    """And behind it as they are."""
+    (tmp_path / "agent.py").write_text(
+        f"{ASKING}\nfor n in range(3):\n    text = open('notes.txt').read()\n    print(text)\n"
+        "    answer([{'role': 'user', 'content': f'{n} {text}'}])\n"
+    )
+    notes = tmp_path / "notes.txt"
+    notes.write_text("then")
+    assert lctl("run", "-o", "run.lctl.json", "agent.py").stdout == "then\n" * 3
+    notes.write_text("now")
+    events = list(open_log(tmp_path / "run.lctl.json").events())
+    asked = [event.seq for event in events if event.type == "step_start"]
+    answered = next(event.seq for event in events if event.type == "step_end")
+    assert answered < asked[1]
+    forked = lctl("fork", "run.lctl.json", "--at", str(answered))
+    assert forked.stdout == "then\nthen\nnow\n", forked.stderr
+    assert server.requests[-1].body["messages"][0]["content"] == "2 now"
+    forked = lctl("fork", "run.lctl.json", "--at", str(answered), "--files", "now")
+    assert forked.stdout == "now\n"
+    assert "this call is not the recorded one" in forked.stderr
+
+
+def test_two_runs_on_another_file_differ_in_that(lctl: Run, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("print(len(open('notes.txt').read()))\n")
+    for name, text in (("one", "same size"), ("two", "size same")):
+        (tmp_path / "notes.txt").write_text(text)
+        lctl("run", "-o", f"{name}.lctl.json", "agent.py")
+    assert "no difference" in lctl("diff", "one.lctl.json", "one.lctl.json").stdout.lower()
+    assert "notes.txt" in lctl("diff", "one.lctl.json", "two.lctl.json").stdout
+    assert "notes.txt (9 bytes)" in lctl("replay", "one.lctl.json").stdout
+
+
+def test_the_program_sees_nothing_of_it(lctl: Run, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("""
+import builtins, io, os, pickle, shutil, tempfile, traceback
+assert builtins.open is io.open and open.__name__ == "open" and pickle.loads(pickle.dumps(open)) is open
+assert os.stat in os.supports_follow_symlinks and os.stat in os.supports_fd
+assert shutil.rmtree.avoids_symlink_attacks
+class Opens:
+    open = open
+assert Opens().open(os.devnull).read() == ""
+asked = ("nothing", "a\\0b", 7.5)
+for read in [*(lambda one=one: open(one) for one in asked), *(lambda one=one: os.stat(one) for one in asked)]:
+    try:
+        read()
+    except (OSError, ValueError, TypeError):
+        assert "lctl" not in traceback.format_exc(), traceback.format_exc()
+with tempfile.NamedTemporaryFile("w+") as one, tempfile.TemporaryDirectory() as folder:
+    print(one.name, folder)
+""")
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.returncode == 0, recorded.stderr
+    for words in ([], ["--writes", "aside"]):
+        again = lctl("rerun", "run.lctl.json", *words)
+        assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+
+
+_WRITES = """
+import json, os, shutil, tempfile
+from pathlib import Path
+
+out = Path("out/deep")
+if not os.path.exists("out"):
+    os.makedirs(out)
+with open(out / "a.csv", "w", newline="") as file:
+    file.write("1,2\\n")
+with open(out / "a.csv", "a") as file:
+    file.write("3,4\\n")
+print((out / "a.csv").read_text(), os.path.getsize(out / "a.csv"), os.listdir(out))
+print(list(Path("out").glob("**/*.csv")))
+draft = out / "b.json.tmp"
+draft.write_text(json.dumps({"x": 1}))
+os.replace(draft, out / "b.json")
+print(json.loads((out / "b.json").read_text()), draft.exists(), sorted(os.listdir(out)))
+shutil.copy(out / "b.json", out / "c.json")
+(out / "b.json").unlink()
+(out / "touched").touch()
+with tempfile.NamedTemporaryFile("w", dir=out, delete=False) as file:
+    file.write("t")
+os.rename(file.name, out / "renamed")
+print(sorted(os.listdir(out)), sorted(entry.name for entry in os.scandir(out)))
+print(os.path.isfile(out / "renamed"))
+print([(str(folder), sorted(names)) for folder, _, names in os.walk("out")])
+with open("notes.txt", "r+") as file:
+    file.write("N")
+with open("log.txt", "a") as file:
+    file.write("line\\n")
+os.remove("old.txt")
+print(Path("notes.txt").read_text(), Path("log.txt").read_text(), os.path.exists("old.txt"))
+for path in ("nowhere/x", "out"):
+    try:
+        open(path, "w")
+    except OSError as error:
+        print(error, error.filename)
+"""
+
+
+def test_what_is_written_aside_is_there_for_the_program_alone(
+    twice: Twice, lctl: Run, tmp_path: Path
+) -> None:
+    import shutil
+
+    files = {"notes.txt": "notes", "log.txt": "before\n", "old.txt": "old"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    recorded, again = twice(_WRITES)
+    assert again.returncode == 1
+    shutil.rmtree(tmp_path / "out")
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    before = sorted(path for path in tmp_path.rglob("*") if ".lctl" not in path.parts)
+    again = lctl("rerun", "run.lctl.json", "--writes", "aside")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert sorted(path for path in tmp_path.rglob("*") if ".lctl" not in path.parts) == before
+    assert {name: (tmp_path / name).read_text() for name in files} == files
+
+
+def test_children_read_theirs(twice: Twice, lctl: Run, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("then")
+    recorded, again = twice("""
+import os, subprocess, sys
+print(open("notes.txt").read(), flush=True)
+code = "print(open('notes.txt').read() + ' of a child')"
+print(subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True).stdout)
+""")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    (tmp_path / "notes.txt").write_text("now")
+    again = lctl("rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+
+
+def test_a_certificate_tells_of_them(twice: Twice, lctl: Run, tmp_path: Path) -> None:
+    twice(_REMEMBERS)
+    told = json.loads(lctl("rerun", "run.lctl.json", "--writes", "aside", "--json").stdout)
+    assert told["files"] == told["aside"] == [str(tmp_path / "memory.json")]
+    assert "changed" not in told
