@@ -218,7 +218,7 @@ def _ambient(data: Data) -> str:
     if name == "websocket":
         said = mapping(data.get("value"))
         return f" {name} {plain(key, _WORDS)} {plain(text(said.get('kind')), 20)}{_told(said.get('data'))}"
-    if name in ("file", "there"):
+    if name in ("file", "there", "listing"):
         return f" {name} {plain(key, _WORDS)}" + _paren(_of_file(data.get("value")))
     if name in ASKED:
         return f" {name} {plain(key, _WORDS)}".rstrip()
@@ -229,6 +229,8 @@ def _of_file(value: Any) -> str:
     """What was found where the program looked for a file."""
     if value is None:
         return "nothing there"
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return f"{count(len(value))} names"
     size = number(value[0] if isinstance(value, list) and value else mapping(value).get("size"))
     return "" if size is None else f"{count(size)} bytes"
 

@@ -50,6 +50,6 @@ HEARD = "heard"
 #: that one opened, of a client's going away before it had the whole answer, and of how the server was ended.
 REQUEST, WEBSOCKET, GONE, SIGNAL = "request", "websocket", "gone", "signal"
 
-#: The sources of a file that the program's own code opens to read, and of whether one is there
-#: (`lctl.instrument.ambient.files`). A rerun need not look at them in the recorded order.
-FILE, THERE = "file", "there"
+#: The sources of a file that the program's own code opens to read, of whether one is there, and of what is in
+#: a folder (`lctl.instrument.ambient.files`, `folders`). A rerun need not look in the recorded order.
+FILE, THERE, LISTING = "file", "there", "listing"

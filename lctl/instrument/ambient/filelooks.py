@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, Final
 
@@ -140,12 +140,21 @@ def found(path: str) -> Any:
     return [seen.st_size, seen.st_mtime_ns] if stat.S_ISREG(seen.st_mode) else OTHER
 
 
-def stat_of(size: int, at: int) -> os.stat_result:
-    """Of a file that was there."""
+def is_found(value: Any) -> bool:
+    """Whether that is what `found` gives for a file."""
+    return isinstance(value, list) and len(value) == 2 and all(type(part) is int for part in value)
+
+
+def stat_of(path: Any, real: Callable[..., os.stat_result], size: int, at: int) -> os.stat_result:
+    """Of a file of that size, written then, and else what `real` says of it, if it is there."""
+    try:
+        told: tuple[Any, ...] = tuple(real(path))
+    except OSError:
+        told = (stat.S_IFREG | 0o644, 0, 0, 1, os.getuid() if hasattr(os, "getuid") else 0, 0)
     seconds = at // 10**9
     times = {f"st_{name}time": seconds + 1e-9 * (at % 10**9) for name in "amc"}
     exact = {f"st_{name}time_ns": at for name in "amc"}
-    return os.stat_result((stat.S_IFREG | 0o644, 0, 0, 1, 0, 0, size, *[seconds] * 3), {**times, **exact})
+    return os.stat_result((*told[:6], size, *[seconds] * 3), {**times, **exact})
 
 
 def key_of(path: str) -> str:
@@ -153,10 +162,22 @@ def key_of(path: str) -> str:
     path = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if not os.path.isabs(path):  # noqa: PTH117
         return path
-    here = os.getcwd()  # noqa: PTH109
-    if path.startswith(here + os.sep):
-        return path[len(here) + 1 :]
-    folder = str(
-        getattr(sys.modules.get("tempfile"), "tempdir", None) or os.environ.get("TMPDIR") or os.sep + "tmp"
-    )
-    return "tmp:" + path[len(folder) + 1 :] if path.startswith(folder + os.sep) else path
+    for prefix, folder in _folders():
+        if path == folder:
+            return f"{prefix}."
+        if folder and path.startswith(folder + os.sep):
+            return prefix + path[len(folder) + 1 :]
+    return path
+
+
+def _folders() -> Iterator[tuple[str, str]]:
+    """Those that paths are told from."""
+    try:
+        yield "", os.getcwd()  # noqa: PTH109
+    except OSError:  # it is gone
+        pass
+    program = getattr(sys.modules.get("__main__"), "__file__", None)
+    if isinstance(program, str):
+        yield "program:", os.path.dirname(program)  # noqa: PTH120
+    temporary = getattr(sys.modules.get("tempfile"), "tempdir", None) or os.environ.get("TMPDIR")
+    yield "tmp:", str(temporary or os.sep + "tmp")

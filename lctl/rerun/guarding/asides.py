@@ -18,9 +18,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, Self
+from typing import Any
 
 from lctl.instrument.ambient import reads
+from lctl.instrument.ambient.folders import Entries
 from lctl.rerun.clocks import standins
 from lctl.rerun.guarding.effects import absolute
 
@@ -192,7 +193,7 @@ class Asides:
                     if os.path.isdir(folder):  # noqa: PTH112
                         with original(_like(folder, path)) as found:
                             entries |= {os.fsdecode(entry.name): entry for entry in found}
-            return _Entries([entry for name, entry in entries.items() if beside.get(name, True)])
+            return Entries([entry for name, entry in entries.items() if beside.get(name, True)])
 
         return scandir
 
@@ -248,28 +249,6 @@ class Asides:
             original(path, *args, **kwargs)
 
         return remove
-
-
-class _Entries:
-    """What `os.scandir` gives."""
-
-    def __init__(self, entries: list[os.DirEntry[Any]]) -> None:
-        self._entries = iter(entries)
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> os.DirEntry[Any]:
-        return next(self._entries)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._entries = iter(())
 
 
 def _like(place: str | Path, path: Any) -> Any:

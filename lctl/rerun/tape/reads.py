@@ -11,7 +11,7 @@ from lctl.rerun.serving import misses
 from lctl.session.concurrency import processes
 from lctl.session.concurrency.jobshares import Taken
 from lctl.session.concurrency.pooljobs import Seen
-from lctl.session.sources import FILE, ITEMS, LOGGED, OVERDUE, PORT, THERE
+from lctl.session.sources import FILE, ITEMS, LISTING, LOGGED, OVERDUE, PORT, THERE
 
 if TYPE_CHECKING:
     from lctl.rerun.exactness.certificate import Tally
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from lctl.rerun.tape.entries import Read
     from lctl.rerun.tape.tape import Tape
     from lctl.session.concurrency.lane import Lane
+
+
+_OF_DISK = (FILE, THERE, LISTING)
 
 
 class Reads:
@@ -69,7 +72,7 @@ class Reads:
         if not (self._tape.has_ambient or row):
             return None
         self._halt.check()
-        if source in (FILE, THERE):
+        if source in _OF_DISK:
             if self._settings.files == "now":
                 return None
             return self._of_file(source, key, lane.path)
@@ -168,7 +171,7 @@ class Reads:
         for (lane, source), row in self._tape.reads.items():
             left = sum(one.seq not in skipped for one in row[self._served.get((lane, source), 0) :])
             # A seed is taken from the header of each session, not asked for.
-            if left and source not in ("seed", LOGGED, PORT, FILE, THERE):
+            if left and source not in ("seed", LOGGED, PORT, *_OF_DISK):
                 what = f"{left} {source} read{'' if left == 1 else 's'} of lane {lane}"
                 found.append(f"event {row[-left].seq}: {what}")
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -124,6 +125,7 @@ def test_files_are_given_as_open_and_stat_give_them(twice: Twice, lctl: Run, tmp
     assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
 
 
+@pytest.mark.slow
 def test_what_is_kept_of_them(twice: Twice, lctl: Run, tmp_path: Path) -> None:
     """No secrets, nothing large, and nothing that a tool or a library has read."""
     (tmp_path / "key.env").write_text(f"OPENAI_API_KEY={_KEY}\n")
@@ -165,6 +167,7 @@ def test_they_can_be_left_out(python: Run, lctl: Run, tmp_path: Path) -> None:
     assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
 
 
+@pytest.mark.slow
 def test_a_fork_reads_them_as_they_were_up_to_its_event(
     server: ModelServer, lctl: Run, tmp_path: Path
 ) -> None:
@@ -189,6 +192,7 @@ def test_a_fork_reads_them_as_they_were_up_to_its_event(
     assert "this call is not the recorded one" in forked.stderr
 
 
+@pytest.mark.slow
 def test_two_runs_on_another_file_differ_in_that(lctl: Run, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text("print(len(open('notes.txt').read()))\n")
     for name, text in (("one", "same size"), ("two", "size same")):
@@ -199,6 +203,7 @@ def test_two_runs_on_another_file_differ_in_that(lctl: Run, tmp_path: Path) -> N
     assert "notes.txt (9 bytes)" in lctl("replay", "one.lctl.json").stdout
 
 
+@pytest.mark.slow
 def test_the_program_sees_nothing_of_it(lctl: Run, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text("""
 import builtins, io, os, pickle, shutil, tempfile, traceback
@@ -284,6 +289,69 @@ def test_what_is_written_aside_is_there_for_the_program_alone(
     assert {name: (tmp_path / name).read_text() for name in files} == files
 
 
+@pytest.mark.slow
+def test_a_program_may_lie_elsewhere_in_a_rerun(
+    lctl: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """As on another machine: files beside it are known by where it is."""
+    first, second = (tmp_path_factory.mktemp("machine") / "project" for _ in range(2))
+    for folder, text in ((first, "then"), (second, "now")):
+        folder.mkdir()
+        (folder / "agent.py").write_text(
+            "from pathlib import Path\nprint((Path(__file__).parent / 'notes.txt').read_text())\n"
+        )
+        (folder / "notes.txt").write_text(text)
+    assert lctl("run", "-o", "run.lctl.json", str(first / "agent.py")).stdout == "then\n"
+    assert [key for key, _ in _found(tmp_path / "run.lctl.json", "file")] == ["program:notes.txt"]
+    again = lctl("rerun", "run.lctl.json", "--", sys.executable, str(second / "agent.py"))
+    assert (again.returncode, again.stdout) == (0, "then\n"), again.stderr
+    assert f"given as recorded, not as they are now: {second / 'notes.txt'}" in again.stderr
+
+
+_LISTS = """
+import glob, os
+from pathlib import Path
+print(os.listdir("inbox"), os.listdir(b"inbox"), [path.name for path in Path("inbox").iterdir()])
+for entry in os.scandir("inbox"):
+    print(entry.name, entry.path, os.fspath(entry), entry.is_dir(), entry.is_file(), entry.is_symlink())
+with os.scandir(Path("inbox")) as entries:
+    print([entry.name for entry in entries])
+print(glob.glob("inbox/*.txt"), [str(path) for path in Path("inbox").rglob("*.txt")])
+print([(folder, folders, files) for folder, folders, files in os.walk("inbox")])
+for name in sorted(os.listdir("inbox")):
+    path = os.path.join("inbox", name)
+    if os.path.isfile(path):
+        print(open(path).read())
+try:
+    os.listdir("nothing")
+except FileNotFoundError as error:
+    print(error)
+assert len(os.listdir()) == len(os.listdir(os.getcwd()))
+"""
+
+
+def test_folders_hold_what_they_held_in_the_same_order(twice: Twice, lctl: Run, tmp_path: Path) -> None:
+    """Also where another program has taken it away meanwhile, or put something there."""
+    inbox = tmp_path / "inbox"
+    (inbox / "deep").mkdir(parents=True)
+    for name in ("b.txt", "a.txt", "c.md", "deep/d.txt"):
+        (inbox / name).write_text(f"in {name}")
+    recorded, again = twice(_LISTS)
+    assert recorded.stdout.count("in ") == 3
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert "not as they are now" not in again.stderr
+    (inbox / "a.txt").rename(tmp_path / "done.txt")
+    (inbox / "new.txt").write_text("new")
+    again = lctl("rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert "given as recorded, not as they are now: " in again.stderr and "inbox/a.txt" in again.stderr
+    for path in (*inbox.glob("*.*"), inbox / "deep" / "d.txt"):
+        path.unlink()
+    again = lctl("rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+
+
+@pytest.mark.slow
 def test_children_read_theirs(twice: Twice, lctl: Run, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("then")
     recorded, again = twice("""
@@ -298,6 +366,7 @@ print(subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=
     assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
 
 
+@pytest.mark.slow
 def test_a_certificate_tells_of_them(twice: Twice, lctl: Run, tmp_path: Path) -> None:
     twice(_REMEMBERS)
     told = json.loads(lctl("rerun", "run.lctl.json", "--writes", "aside", "--json").stdout)

@@ -1,0 +1,115 @@
+"""Who reads a file or a folder, and what a recording or a rerun has of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from types import FrameType, TracebackType
+from typing import Any
+
+from lctl.errors import RerunStopped
+from lctl.guard import guard
+from lctl.instrument import settings
+from lctl.instrument.ambient import callers, filelooks, reads, slots
+from lctl.instrument.ambient.filelooks import OTHER
+from lctl.session import border
+from lctl.session.concurrency import lanes
+
+#: What the system tells of itself is in no file.
+_SYSTEMS = ("/proc/", "/sys/", "/dev/")
+#: Modules of the standard library that read a file for their caller.
+_READERS = (
+    "bz2.py",
+    "codecs.py",
+    "configparser.py",
+    "fileinput.py",
+    "glob.py",
+    "gzip.py",
+    "lzma.py",
+    "shutil.py",
+    "tarfile.py",
+)
+#: Of `os` and `pathlib`: they look for folders, which are as they are now, and for loops of links.
+_NOT_LOOKING = ("is_dir", "makedirs", "mkdir", "resolve")
+_DEPTH = 8
+_PLACE = "a file that the program reads"
+#: Stands for: not asked, it is as it is now.
+UNKNOWN: Any = object()
+
+
+def replace_of_system(name: str, make: Callable[[Any], Callable[..., Any]]) -> None:
+    """Replace a function of `os` that sets of it name for what it can do."""
+    original = getattr(os, name)
+    slots.replace_builtin(os, name, make)
+    for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
+        if original in able:
+            able.add(getattr(os, name))
+            slots.on_undo(partial(able.discard, getattr(os, name)))
+
+
+class _NotToTell(Exception):
+    """It is as it is now."""
+
+
+def own(frame: FrameType | None) -> FrameType | None:
+    """The program's own code for which `frame` reads a file; None where a library does, or a tool."""
+    if not (settings.files and reads.active()) or lanes.current().tool is not None:
+        return None
+    for _ in range(_DEPTH):
+        if frame is None:
+            return None
+        file = frame.f_code.co_filename
+        reads_for_its_caller = file.endswith(_READERS) and callers.is_standard(file)
+        if not reads_for_its_caller and callers.kind_of(file) != callers.BETWEEN:
+            break
+        if frame.f_code.co_name in _NOT_LOOKING:
+            return None
+        frame = frame.f_back
+    return callers.own(frame)
+
+
+def path_of(given: Any) -> str | None:
+    """Where that is; None of what is no path, or none that is asked for."""
+    if not isinstance(given, str | bytes | os.PathLike):
+        return None
+    path = os.fsdecode(given)
+    return None if not path or "\0" in path or path.startswith(_SYSTEMS) else path
+
+
+def looked(
+    source: str,
+    path: str,
+    frame: FrameType,
+    real: Callable[[], Any],
+    again: Callable[[Any], Any] = lambda value: value,
+) -> Any:
+    def asked() -> Any:
+        value = real()
+        if value == OTHER:
+            raise _NotToTell
+        return value
+
+    try:
+        guard.rehearse(_PLACE)
+        return reads.read(source, filelooks.key_of(path), frame, asked, None, again)
+    except _NotToTell:
+        return UNKNOWN
+    except RerunStopped:
+        raise
+    except Exception as error:
+        reads.failed(_PLACE, error)
+        return UNKNOWN
+
+
+def below(trace: TracebackType | None) -> TracebackType | None:
+    """Without our own lines, which have the error from the system."""
+    while trace is not None and callers.is_lctl(trace.tb_frame.f_code.co_filename):
+        trace = trace.tb_next
+    return trace
+
+
+def told_as_recorded(path: str) -> None:
+    player = border.player()
+    if player is not None:
+        player.as_recorded(path)
