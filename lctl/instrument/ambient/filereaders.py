@@ -30,8 +30,8 @@ _READERS = (
     "shutil.py",
     "tarfile.py",
 )
-#: Of `os` and `pathlib`: they look for folders, which are as they are now, and for loops of links.
-_NOT_LOOKING = ("is_dir", "makedirs", "mkdir", "resolve")
+#: Of `os` and `pathlib`: they look for what they are to make, and for loops of links.
+_NOT_LOOKING = ("makedirs", "mkdir", "resolve")
 _DEPTH = 8
 _PLACE = "a file that the program reads"
 #: Stands for: not asked, it is as it is now.

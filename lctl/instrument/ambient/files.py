@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from lctl.instrument.ambient import filelooks, filereaders, reads, slots
+from lctl.instrument.ambient import filelooks, filereaders, folders, reads, slots
 from lctl.instrument.ambient.filelooks import OTHER
 from lctl.instrument.ambient.filereaders import UNKNOWN
 from lctl.session import border
@@ -32,6 +32,7 @@ def install() -> None:
     for name, make in (
         ("exists", _finding),
         ("isfile", _finding),
+        ("isdir", _finding_folder),
         ("getsize", _measuring(lambda size, _: size)),
         ("getmtime", _measuring(lambda _, at: at // 10**9 + 1e-9 * (at % 10**9))),
     ):
@@ -126,8 +127,10 @@ def _is_now(given: Any, value: Any) -> bool:
     if value is UNKNOWN:
         return True
     now = filelooks.found(os.fsdecode(given))
-    if now in (value, OTHER):  # a folder of that name is there, whoever made it
+    if now == value or (now == OTHER and value is not None):
         return True
+    if now == OTHER:
+        folders.note_absent(os.fsdecode(given))
     if value is None or now is None or value[0] != now[0]:  # when it was written says little
         filereaders.told_as_recorded(os.fsdecode(given))
     return False
@@ -140,6 +143,17 @@ def _finding(original: Callable[[Any], bool]) -> Callable[..., Any]:
         if value is UNKNOWN or border.player() is None or _is_now(path, value):
             return original(path)
         return value is not None
+
+    return find
+
+
+def _finding_folder(original: Callable[[Any], bool]) -> Callable[..., Any]:
+    def find(s: Any) -> bool:
+        frame = filereaders.own(sys._getframe().f_back)
+        value = UNKNOWN if frame is None else _there(s, frame)
+        if value is UNKNOWN or border.player() is None or _is_now(s, value):
+            return original(s)
+        return False
 
     return find
 

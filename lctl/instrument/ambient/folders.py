@@ -23,12 +23,17 @@ _MOST, _MOST_IN_ALL = 2_000, 50_000
 _OURS = (".lctl/", ".lctl.json", ".lctl.json.lock")
 
 _kept = 0
+#: In a rerun: those that are there, and of which the program was told that nothing was; and what of them, and
+#: in them, it has made since.
+_absent: set[str] = set()
+_made: set[str] = set()
 
 
 def install() -> None:
     scandir = os.scandir
     filereaders.replace_of_system("listdir", lambda original: _listing(original, scandir))
     filereaders.replace_of_system("scandir", _scanning)
+    filereaders.replace_of_system("mkdir", _making)
 
 
 def _listing(original: Any, scandir: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,6 +63,34 @@ def _scanning(original: Any) -> Callable[..., Any]:
             raise
 
     return scandir
+
+
+def note_absent(path: str) -> None:
+    """The program is told that nothing is at that path, where a folder is."""
+    _absent.add(os.path.abspath(path))  # noqa: PTH100
+
+
+def _making(original: Any) -> Callable[..., Any]:
+    def mkdir(_: Any, path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
+        try:
+            if dir_fd is None and _absent and _is_made_anew(path):
+                return
+            original(path, mode, dir_fd=dir_fd)
+        except BaseException as error:
+            error.__traceback__ = filereaders.below(error.__traceback__)
+            raise
+
+    return mkdir
+
+
+def _is_made_anew(path: Any) -> bool:
+    place = os.path.abspath(os.fsdecode(path))  # noqa: PTH100
+    if place in _made or not os.path.isdir(place):  # noqa: PTH112
+        return False
+    if not any(place == folder or place.startswith(folder + os.sep) for folder in _absent):
+        return False
+    _made.add(place)
+    return True
 
 
 def _names(given: Any, scandir: Callable[..., Any], caller: FrameType | None) -> Any:

@@ -244,8 +244,10 @@ class Asides:
     def _removing(self, original: Function) -> Function:
         def remove(path: Any, *args: Any, **kwargs: Any) -> None:
             if kwargs.get("dir_fd") is None:
-                is_folder = os.path.isdir(path)  # noqa: PTH112
-                path = self._there(path) if is_folder else self._to_write(path, keeps=True)
+                there = self._there(path)
+                with self._within():
+                    is_folder = os.path.isdir(there)  # noqa: PTH112
+                path = there if is_folder else self._to_write(path, keeps=True)
             original(path, *args, **kwargs)
 
         return remove

@@ -3,15 +3,15 @@ Mistral do where none runs: where there is a folder `collect`, in threads that a
 
 import asyncio
 import gc
+import os
 import threading
 import weakref
-from pathlib import Path
 
 import httpx
 from common_openai import ask, ask_async
 from openai import AsyncOpenAI, OpenAI
 
-collects = Path("collect").is_dir()
+collects = os.access("collect", os.F_OK)
 
 
 async def close(held):

@@ -3,7 +3,7 @@ the collector comes (where there is a folder `collect`: between two calls) and h
 
 import asyncio
 import gc
-from pathlib import Path
+import os
 
 from common_openai import MODEL, ask_async, say
 from openai import AsyncOpenAI
@@ -23,7 +23,7 @@ async def main():
         except TimeoutError:
             print("too late")
         print(await ask_async(client, "Two."))
-        if Path("collect").is_dir():
+        if os.access("collect", os.F_OK):
             gc.collect()
         print(await ask_async(client, "Three."))
 

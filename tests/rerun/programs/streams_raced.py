@@ -2,7 +2,7 @@
 `reversed`. (A set of tasks is gone through by their addresses.)"""
 
 import asyncio
-from pathlib import Path
+import os
 
 from common_openai import MODEL, say
 from openai import AsyncOpenAI
@@ -22,7 +22,7 @@ async def main():
         for turn in range(6):
             tasks = [asyncio.create_task(read(client, f"{turn} {n}")) for n in range(4)]
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in tasks[::-1] if Path("reversed").is_dir() else tasks:
+            for task in tasks[::-1] if os.access("reversed", os.F_OK) else tasks:
                 task.cancel()
             await asyncio.wait(tasks)
             print(*[task.result() for task in tasks if task in done])

@@ -308,6 +308,37 @@ def test_a_program_may_lie_elsewhere_in_a_rerun(
     assert f"given as recorded, not as they are now: {second / 'notes.txt'}" in again.stderr
 
 
+_BUILDS = """
+import json, os, pathlib, time
+if not {look}:
+    os.makedirs("storage/deep")
+    {make}
+    pathlib.Path("storage/index.json").write_text(json.dumps(time.time()))
+    print("built")
+print(json.loads(pathlib.Path("storage/index.json").read_text()), os.path.isdir("storage"), {look})
+os.makedirs("storage", exist_ok=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "look", ["os.path.exists('storage')", "os.path.isdir('storage')", "pathlib.Path('storage').is_dir()"]
+)
+def test_a_folder_that_the_program_makes_is_made_again(look: str, lctl: Run, tmp_path: Path) -> None:
+    """As those that keep an index, and build it where there is none: it is there by now."""
+    program = _BUILDS.format(look=look, make="pathlib.Path('storage/other').mkdir()")
+    (tmp_path / "agent.py").write_text(program)
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.stdout.startswith("built\n"), recorded.stderr
+    for _ in range(2):
+        again = lctl("rerun", "run.lctl.json", "--writes", "aside")
+        assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+        assert "given as recorded, not as they are now: storage" in again.stderr
+    kept = lctl("run", "-o", "second.lctl.json", "agent.py")
+    assert "built" not in kept.stdout
+    again = lctl("rerun", "second.lctl.json", "--writes", "aside")
+    assert (again.returncode, again.stdout) == (0, kept.stdout), again.stderr
+
+
 _LISTS = """
 import glob, os
 from pathlib import Path
