@@ -9,7 +9,7 @@ import click
 
 from lctl.analysis.wording import count, dollars, plain, seconds
 from lctl.cli import DIFFERENCE, OK
-from lctl.cli.options import log_option, screened
+from lctl.cli.options import disk_options, log_option, screened
 from lctl.cli.rerunning import _TargetCommand
 from lctl.cli.screen import Column, Piece, Screen
 from lctl.cli.text import plural
@@ -53,13 +53,7 @@ _CHOICES = ["live", "recorded", "dry-run", "ask"]
     show_default=True,
     help="What a call before N gets that the tape does not hold.",
 )
-@click.option(
-    "--files",
-    type=click.Choice(["recorded", "now"]),
-    default="recorded",
-    show_default=True,
-    help="What the program's own code finds before N in files that are not as they were.",
-)
+@disk_options
 @click.option("--allow", multiple=True, metavar="WHAT", help="Let through what the guard would refuse.")
 @log_option("Write the fork's log here.")
 @screened("Print the certificate as JSON; of several runs, one line each.")
@@ -128,6 +122,7 @@ def _prepare(
         all_live=options["all_live"],
         on_miss=options["on_miss"],
         files=options["files"],
+        writes=options["writes"],
         allow=options["allow"],
         output=options["output"],
         words=words,
@@ -156,6 +151,8 @@ def _once(screen: Screen, prepared: Prepared) -> int:
 
 def _lines(made: Certificate, prepared: Prepared) -> list[str]:
     """What came from where, in a few lines."""
+    from lctl.rerun.exactness.reporting import changed, on_disk
+
     found = [] if made.stopped is None else [f"lctl: fork stopped: {made.stopped}", ""]
     counts = [
         f"{getattr(made, name)} {word}"
@@ -179,9 +176,8 @@ def _lines(made: Certificate, prepared: Prepared) -> list[str]:
         found += [f"  an edit changed nothing: {plain(one, 300)}" for one in made.unaddressed]
     found += [f"  unused: {one}" for one in made.unused[:5]]
     found += [f"  blocked: {one}" for one in made.blocked[:5]]
+    found += on_disk(made)
     if early is not None:
-        from lctl.rerun.exactness.reporting import changed
-
         found += changed(made)
     if made.log:
         found.append(f"  {made.log}  (lctl diff {plain(str(prepared.log.path))} {made.log})")

@@ -62,6 +62,24 @@ def log_option(help: str) -> Callable[[Function], Function]:
     )
 
 
+def disk_options(command: Function) -> Function:
+    """--files and --writes, of what runs a program again."""
+    command = click.option(
+        "--writes",
+        type=click.Choice(["refused", "aside"]),
+        default="refused",
+        show_default=True,
+        help="What the guard would refuse to be written may go into a folder of the rerun's own.",
+    )(command)
+    return click.option(
+        "--files",
+        type=click.Choice(["recorded", "now"]),
+        default="recorded",
+        show_default=True,
+        help="What the program's own code finds in files that are not as they were.",
+    )(command)
+
+
 def _no_stream(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     if value == "-":
         raise UsageError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lctl.cli.options import log_option, screened
+from lctl.cli.options import disk_options, log_option, screened
 from lctl.values import mapping
 
 if TYPE_CHECKING:
@@ -54,20 +54,7 @@ class _TargetCommand(click.Command):
     show_default=True,
     help="What a call gets that the tape does not hold.",
 )
-@click.option(
-    "--files",
-    type=click.Choice(["recorded", "now"]),
-    default="recorded",
-    show_default=True,
-    help="What the program's own code finds in files that are not as they were.",
-)
-@click.option(
-    "--writes",
-    type=click.Choice(["refused", "aside"]),
-    default="refused",
-    show_default=True,
-    help="What the guard would refuse to be written may go into a folder of the rerun's own.",
-)
+@disk_options
 @click.option("--realtime", is_flag=True, help="Wait as long as the recording did.")
 @click.option("--allow", multiple=True, metavar="WHAT", help="Let through what the guard would refuse.")
 @log_option("Write the new log here.")

@@ -107,6 +107,7 @@ def prepare(
     all_live: bool = False,
     on_miss: Literal["stop", "live"] = "stop",
     files: Literal["recorded", "now"] = "recorded",
+    writes: Literal["refused", "aside"] = "refused",
     allow: Sequence[str] = (),
     output: str | os.PathLike[str] | None = None,
     words: Sequence[str] = (),
@@ -131,6 +132,7 @@ def prepare(
         policy="until-divergence",
         on_miss=on_miss,
         files=files,
+        writes=writes,
         at=at,
         all_live=all_live,
         edits=tuple(str(edit) for edit in changes),
@@ -175,6 +177,7 @@ def fork(
     all_live: bool = False,
     on_miss: Literal["stop", "live"] = "stop",
     files: Literal["recorded", "now"] = "recorded",
+    writes: Literal["refused", "aside"] = "refused",
     output: str | os.PathLike[str] | None = None,
     command: Sequence[str] = (),
 ) -> Forked:
@@ -189,6 +192,8 @@ def fork(
         all_live: nothing behind `at` comes from the tape, in no strand of the program.
         on_miss: "live" sends what the tape does not hold before `at`, too.
         files: up to `at` the program's own code reads files as they were "recorded", or as they are "now".
+        writes: up to `at` what the guard would refuse is "refused", or goes "aside": into a folder of the
+            fork's own, which goes with it.
         output: path of the fork's log.
         command: a command line in place of the recorded one.
 
@@ -211,6 +216,7 @@ def fork(
         all_live=all_live,
         on_miss=on_miss,
         files=files,
+        writes=writes,
         output=output,
         words=command,
     )

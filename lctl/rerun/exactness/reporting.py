@@ -27,10 +27,7 @@ def lines(certificate: Certificate, verb: str = "rerun") -> Iterator[str]:
             yield f"  {name}: {one}"
         if len(found) > 5:
             yield f"  {name}: and {len(found) - 5} more"
-    if made.aside:
-        yield f"  written aside, and gone: {_named(made.aside)}"
-    if made.files:
-        yield f"  given as recorded, not as they are now: {_named(made.files)} (--files now: as they are)"
+    yield from on_disk(made)
     yield from changed(made)
     if made.output_equal is False:
         yield "  the output is not the recorded one"
@@ -40,6 +37,14 @@ def lines(certificate: Certificate, verb: str = "rerun") -> Iterator[str]:
         yield f"  first difference: {made.first_difference}"
     if made.log:
         yield f"  {made.log}"
+
+
+def on_disk(made: Certificate) -> Iterator[str]:
+    """What the program wrote elsewhere, and what it found that is not there."""
+    if made.aside:
+        yield f"  written aside, and gone: {_named(made.aside)}"
+    if made.files:
+        yield f"  given as recorded, not as they are now: {_named(made.files)} (--files now: as they are)"
 
 
 def changed(made: Certificate) -> Iterator[str]:

@@ -115,8 +115,11 @@ class Asides:
 
     def _place_of(self, path: Any, keeps: bool, frame: FrameType) -> Any:
         real = absolute(os.fsdecode(path))
-        place = self._places.get(real) or self._divert(real, frame)
+        place = self._divert(real, frame)
+        if place is None and keeps:
+            place = self._places.get(real)  # behind a fork's event, on top of what was written before
         if place is None:
+            self._places.pop(real, None)
             return path
         if real not in self._places:
             folder = os.path.dirname(real)  # noqa: PTH120

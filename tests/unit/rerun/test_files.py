@@ -193,6 +193,28 @@ def test_a_fork_reads_them_as_they_were_up_to_its_event(
 
 
 @pytest.mark.slow
+def test_a_fork_writes_aside_up_to_its_event(server: ModelServer, lctl: Run, tmp_path: Path) -> None:
+    """Behind it what it writes anew goes where it belongs, and what it adds to goes on aside."""
+    (tmp_path / "agent.py").write_text(
+        f"{ASKING}\nfor n in range(3):\n"
+        "    with open('log.txt', 'a') as file:\n        file.write(f'{n}')\n"
+        "    with open('state.txt', 'w') as file:\n        file.write(f'{n}')\n"
+        "    print(open('log.txt').read(), open('state.txt').read())\n"
+        "    answer([{'role': 'user', 'content': f'{n}'}])\n"
+    )
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.stdout == "0 0\n01 1\n012 2\n"
+    for name in ("log.txt", "state.txt"):
+        (tmp_path / name).write_text("")
+    events = open_log(tmp_path / "run.lctl.json").events()
+    answered = next(event.seq for event in events if event.type == "step_end")
+    forked = lctl("fork", "run.lctl.json", "--at", str(answered), "--writes", "aside")
+    assert forked.stdout == recorded.stdout, forked.stderr
+    assert "written aside, and gone: log.txt\n" in forked.stderr
+    assert [(tmp_path / name).read_text() for name in ("log.txt", "state.txt")] == ["", "2"]
+
+
+@pytest.mark.slow
 def test_two_runs_on_another_file_differ_in_that(lctl: Run, tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text("print(len(open('notes.txt').read()))\n")
     for name, text in (("one", "same size"), ("two", "size same")):
