@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -20,6 +21,12 @@ from lctl.session.session import LCTLSession
 #: its digest is.
 MOST_KEPT, MOST_IN_ALL, MOST_HASHED = 256 << 10, 16 << 20, 4 << 20
 
+#: Where secrets are kept, whatever they look like.
+_SECRET = re.compile(
+    r"(?:^|/)(?:\.env|\.netrc|\.npmrc|\.pypirc|\.pgpass|id_(?:rsa|dsa|ecdsa|ed25519)|credentials|secret|client_secret)"
+    r"[^/]*$|\.(?:pem|key|p12|pfx|jks|kdbx|ppk|gpg)$|/\.(?:ssh|aws|azure|gnupg|kube)/",
+    re.IGNORECASE,
+)
 #: There is something at the path that is no file, or cannot be read.
 OTHER: Final = "other"
 
@@ -29,8 +36,8 @@ _size = 0  # of all that are kept
 
 
 def recorded(path: Any, real: Callable[..., Any], session: LCTLSession | None) -> Any:
-    """The value of a `file` read: `{size, blob}` of what is kept, `{size, hash}` or `{size}` of what is not,
-    None where nothing is, OTHER.
+    """The value of a `file` read: `{size, blob}` of what is kept, `{size, hash}` of what is not, `{size}` of
+    what holds a secret or is very large, None where nothing is, OTHER.
 
     Args:
         real: opens files.
@@ -38,9 +45,15 @@ def recorded(path: Any, real: Callable[..., Any], session: LCTLSession | None) -
     content, size = read(path, real)
     if content is None:
         return size if size is None or size == OTHER else {"size": size}
+    if session is None:
+        return {"size": size}
     hash = digest_of(content, "")
-    if session is None or not _is_to_keep(hash, content, session.redactor):
+    if len(content) > MOST_KEPT or (hash not in _kept and _size + len(content) > MOST_IN_ALL):
         return {"size": size, "hash": hash}
+    if hash not in _kept:
+        if session.redactor is not None and _holds_secret(path, content, session.redactor):
+            return {"size": size}  # which secret it is could be tried out by a hash
+        _keep(hash, len(content))
     return {"size": size, "blob": store(content, session)}
 
 
@@ -62,23 +75,21 @@ def read(path: Any, real: Callable[..., Any]) -> tuple[bytes | None, Any]:
         return None, OTHER
 
 
-def _is_to_keep(hash: str, content: bytes, redactor: Redactor | None) -> bool:
-    """Whether it is small enough, and holds no secret: what is redacted would be no content to go by."""
-    global _size
-    if hash in _kept:
+def _holds_secret(path: Any, content: bytes, redactor: Redactor) -> bool:
+    """What is redacted would be no content to go by."""
+    if _SECRET.search(os.fsdecode(path)):
         return True
-    if len(content) > MOST_KEPT or _size + len(content) > MOST_IN_ALL:
-        return False
-    if redactor is not None:
-        try:
-            text = content.decode()
-        except UnicodeDecodeError:
-            text = content.decode("latin-1")
-        if redactor.text(text) != text:
-            return False
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    return redactor.text(text) != text
+
+
+def _keep(hash: str, size: int) -> None:
+    global _size
     _kept.add(hash)
-    _size += len(content)
-    return True
+    _size += size
 
 
 def store(content: bytes, session: LCTLSession) -> str:

@@ -1,9 +1,9 @@
 """Files that the program's own code reads, and whether they are there.
 
 A program that keeps its notes in a file finds them there the next time, and asks a model something else. So
-what it read is recorded: the content where it is small and holds no secret, else a digest of it. A rerun
-reads the files that are as they were, and gives those that are not as they were recorded. What tools read is
-not asked here: a rerun has their results. Folders are `lctl.instrument.ambient.folders`'s.
+what it read is recorded: the content where it is small and holds no secret. A rerun reads the files that are
+as they were, and gives those that are not as they were recorded. What tools read is not asked here: a rerun
+has their results. Folders are `lctl.instrument.ambient.folders`'s.
 """
 
 from __future__ import annotations

@@ -129,12 +129,13 @@ def test_files_are_given_as_open_and_stat_give_them(twice: Twice, lctl: Run, tmp
 def test_what_is_kept_of_them(twice: Twice, lctl: Run, tmp_path: Path) -> None:
     """No secrets, nothing large, and nothing that a tool or a library has read."""
     (tmp_path / "key.env").write_text(f"OPENAI_API_KEY={_KEY}\n")
+    (tmp_path / ".env.local").write_text("short=x1y2")
     (tmp_path / "large.txt").write_text("x" * 300_000)
     (tmp_path / "small.txt").write_text("small")
     (tmp_path / "tool.txt").write_text("a tool's")
     recorded, again = twice("""
 import json, linecache, lctl
-print(len(open("key.env").read()), len(open("large.txt").read()))
+print(len(open("key.env").read()), len(open("large.txt").read()), len(open(".env.local").read()))
 print(open("small.txt").read(), open("small.txt").read())
 @lctl.tool
 def look() -> str:
@@ -143,10 +144,11 @@ print(look(), linecache.getline("small.txt", 1))
 """)
     assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
     log = tmp_path / "run.lctl.json"
-    assert _KEY.encode() not in log.read_bytes()
+    assert _KEY.encode() not in log.read_bytes() and b"x1y2" not in log.read_bytes()
     found = _found(log, "file")
-    assert [key for key, _ in found] == ["key.env", "large.txt", "small.txt", "small.txt"]
-    assert [sorted(dict(value)) for _, value in found] == [["hash", "size"]] * 2 + [["blob", "size"]] * 2  # type: ignore[call-overload]
+    assert [key for key, _ in found] == ["key.env", "large.txt", ".env.local", "small.txt", "small.txt"]
+    kept = [sorted(dict(value)) for _, value in found]  # type: ignore[call-overload]
+    assert kept == [["size"], ["hash", "size"], ["size"], ["blob", "size"], ["blob", "size"]]
     assert sum(event.type == "blob" for event in open_log(log).events()) == 1
     (tmp_path / "large.txt").write_text("y" * 300_000)
     again = lctl("rerun", "run.lctl.json")
