@@ -218,7 +218,7 @@ def _ambient(data: Data) -> str:
     if name == "websocket":
         said = mapping(data.get("value"))
         return f" {name} {plain(key, _WORDS)} {plain(text(said.get('kind')), 20)}{_told(said.get('data'))}"
-    if name in ("file", "there", "listing"):
+    if name in ("database", "file", "there", "listing"):
         return f" {name} {plain(key, _WORDS)}" + _paren(_of_file(data.get("value")))
     if name in ASKED:
         return f" {name} {plain(key, _WORDS)}".rstrip()

@@ -169,7 +169,7 @@ def _ambient(data: Data, calls: CallNames) -> None:
     that it was asked, and the address without its query. Of a file it is what the file said."""
     value = data.get("value")
     _drop(data, _AMBIENT)
-    if data.get("source") == "file" and isinstance(value, dict):
+    if data.get("source") in ("database", "file") and isinstance(value, dict):
         data["content"] = value.get("blob") or value.get("hash")
     key = data.get("key")
     if data.get("source") in _ADDRESSED and isinstance(key, str):

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from lctl.errors import RerunStopped
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from lctl.session.concurrency.jobshares import Taken
     from lctl.session.concurrency.lane import Lane
     from lctl.session.concurrency.pooljobs import Ended
@@ -298,6 +300,14 @@ class Player(Protocol):
 
     def kept(self, hash: str) -> bytes | None:
         """What the recording has under that hash, if anything."""
+        return None
+
+    def beside(self, path: str, content: bytes | None, is_new: bool, frame: FrameType) -> str | None:
+        """Where `frame` opens a database in the place of that; None: it opens that, or is refused.
+
+        Args:
+            content: what it was, where that is known. `is_new`: it was not there.
+        """
         return None
 
     def as_recorded(self, path: str) -> None:

@@ -53,3 +53,6 @@ REQUEST, WEBSOCKET, GONE, SIGNAL = "request", "websocket", "gone", "signal"
 #: The sources of a file that the program's own code opens to read, of whether one is there, and of what is in
 #: a folder (`lctl.instrument.ambient.files`, `folders`). A rerun need not look in the recorded order.
 FILE, THERE, LISTING = "file", "there", "listing"
+
+#: The source of a database of SQLite's, before the program opened it (`lctl.instrument.ambient.databases`).
+DATABASE = "database"

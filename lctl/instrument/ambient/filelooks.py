@@ -45,15 +45,21 @@ def recorded(path: Any, real: Callable[..., Any], session: LCTLSession | None) -
     content, size = read(path, real)
     if content is None:
         return size if size is None or size == OTHER else {"size": size}
+    return value_of(path, content, session)
+
+
+def value_of(path: Any, content: bytes, session: LCTLSession | None, most: int = MOST_KEPT) -> dict[str, Any]:
+    """That of a file which is there. `most`: bytes of it that are kept."""
+    size = len(content)
     if session is None:
         return {"size": size}
     hash = digest_of(content, "")
-    if len(content) > MOST_KEPT or (hash not in _kept and _size + len(content) > MOST_IN_ALL):
+    if size > most or (hash not in _kept and _size + size > MOST_IN_ALL):
         return {"size": size, "hash": hash}
     if hash not in _kept:
         if session.redactor is not None and _holds_secret(path, content, session.redactor):
             return {"size": size}  # which secret it is could be tried out by a hash
-        _keep(hash, len(content))
+        _keep(hash, size)
     return {"size": size, "blob": store(content, session)}
 
 
@@ -112,6 +118,16 @@ def is_as(value: Any, path: Any, real: Callable[..., Any]) -> bool:
         return size is None and value is None
     known = value.get("blob") or value.get("hash")
     return content is None or known is None or digest_of(content, "") == known
+
+
+def stored_again(value: Any) -> Any:
+    """That value of a recording, whose content comes into the log of its rerun, too."""
+    from lctl.instrument.ambient import reads
+
+    content, session = kept(value), reads.session_here()
+    if content is not None and session is not None:
+        store(content, session)
+    return value
 
 
 def kept(value: Any) -> bytes | None:

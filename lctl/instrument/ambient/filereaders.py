@@ -11,7 +11,7 @@ from typing import Any
 from lctl.errors import RerunStopped
 from lctl.guard import guard
 from lctl.instrument import settings
-from lctl.instrument.ambient import callers, filelooks, reads, slots
+from lctl.instrument.ambient import callers, reads, slots
 from lctl.instrument.ambient.filelooks import OTHER
 from lctl.session import border
 from lctl.session.concurrency import lanes
@@ -79,7 +79,7 @@ def path_of(given: Any) -> str | None:
 
 def looked(
     source: str,
-    path: str,
+    key: str,
     frame: FrameType,
     real: Callable[[], Any],
     again: Callable[[Any], Any] = lambda value: value,
@@ -92,7 +92,7 @@ def looked(
 
     try:
         guard.rehearse(_PLACE)
-        return reads.read(source, filelooks.key_of(path), frame, asked, None, again)
+        return reads.read(source, key, frame, asked, None, again)
     except _NotToTell:
         return UNKNOWN
     except RerunStopped:

@@ -87,13 +87,7 @@ def _content(original: Callable[..., Any], file: Any, mode: str, frame: FrameTyp
         is_real = True
         return filelooks.recorded(path, original, reads.session_here())
 
-    def again(value: Any) -> Any:
-        content, session = filelooks.kept(value), reads.session_here()
-        if content is not None and session is not None:
-            filelooks.store(content, session)
-        return value
-
-    value = filereaders.looked(FILE, path, frame, real, again)
+    value = filereaders.looked(FILE, filelooks.key_of(path), frame, real, filelooks.stored_again)
     is_known = value is None or isinstance(value, dict)
     if is_real or not is_known or filelooks.is_as(value, path, original):
         return UNKNOWN
@@ -118,7 +112,11 @@ def _there(given: Any, frame: FrameType) -> Any:
     """What the program is to find there: `[size, ns]` of a file, and of when it was written, None of nothing;
     UNKNOWN: what is there."""
     path = filereaders.path_of(given)
-    value = UNKNOWN if path is None else filereaders.looked(THERE, path, frame, lambda: filelooks.found(path))
+    value = (
+        UNKNOWN
+        if path is None
+        else filereaders.looked(THERE, filelooks.key_of(path), frame, lambda: filelooks.found(path))
+    )
     return value if value is None or filelooks.is_found(value) else UNKNOWN
 
 

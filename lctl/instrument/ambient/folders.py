@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
 
-from lctl.instrument.ambient import filereaders
+from lctl.instrument.ambient import filelooks, filereaders
 from lctl.instrument.ambient.filelooks import OTHER
 from lctl.instrument.ambient.filereaders import UNKNOWN
 from lctl.session import border
@@ -99,7 +99,7 @@ def _names(given: Any, scandir: Callable[..., Any], caller: FrameType | None) ->
     path = None if frame is None else filereaders.path_of(given)
     if frame is None or path is None:
         return UNKNOWN
-    told = filereaders.looked(LISTING, path, frame, lambda: _told(path, scandir))
+    told = filereaders.looked(LISTING, filelooks.key_of(path), frame, lambda: _told(path, scandir))
     if border.player() is None or not isinstance(told, list) or not all(isinstance(one, str) for one in told):
         return UNKNOWN
     now = _found(path, scandir)

@@ -1,7 +1,7 @@
 """What a rerun's program writes, in a folder of the rerun's own: the world stays as it is, and the program
 finds there what it has written.
 
-Only where it is asked for (`--writes aside`), and of what the guard would refuse. Databases, links, whole
+Only where it is asked for (`--writes aside`), and of what the guard would refuse. Links, whole
 folders that are removed, and what commands and extensions in C write are refused as ever. Of processes each
 has its own.
 """
@@ -80,6 +80,26 @@ class Asides:
         for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
             if original in able:
                 able.add(getattr(owner, name))
+
+    def of_database(self, path: str, content: bytes | None, frame: FrameType, *, is_new: bool) -> str | None:
+        """Where `frame` opens a database in the place of that; None of one that it may open.
+
+        Args:
+            content: what it is at first; None: what it is now, or nothing if it `is_new`.
+        """
+        with self._within():
+            real = absolute(path)
+            if real not in self._places:
+                place = self._divert(real, frame)
+                if place is None:
+                    return None
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if content is not None:
+                    place.write_bytes(content)
+                elif not is_new and os.path.isfile(real):  # noqa: PTH113
+                    shutil.copy2(real, place)
+                self._places[real] = place
+            return str(self._places[real])
 
     # -- where things are ----------------------------------------------------------------------
 

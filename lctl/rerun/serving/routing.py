@@ -20,6 +20,8 @@ from lctl.session.sources import OVERDUE
 from lctl.session.tooling.served import Served
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from lctl.session.concurrency.jobshares import Taken
     from lctl.session.concurrency.lane import Lane
     from lctl.session.concurrency.pooljobs import Ended
@@ -152,6 +154,12 @@ class Router:
 
     def kept(self, hash: str) -> bytes | None:
         return self._here().tape.kept(hash)
+
+    def beside(self, path: str, content: bytes | None, is_new: bool, frame: FrameType) -> str | None:
+        guard = auditing.active()
+        if guard is None or guard.asides is None:
+            return None
+        return guard.asides.of_database(path, content, frame, is_new=is_new)
 
     def as_recorded(self, path: str) -> None:
         guard = auditing.active()

@@ -11,7 +11,7 @@ from lctl.rerun.serving import misses
 from lctl.session.concurrency import processes
 from lctl.session.concurrency.jobshares import Taken
 from lctl.session.concurrency.pooljobs import Seen
-from lctl.session.sources import FILE, ITEMS, LISTING, LOGGED, OVERDUE, PORT, THERE
+from lctl.session.sources import DATABASE, FILE, ITEMS, LISTING, LOGGED, OVERDUE, PORT, THERE
 
 if TYPE_CHECKING:
     from lctl.rerun.exactness.certificate import Tally
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lctl.session.concurrency.lane import Lane
 
 
-_OF_DISK = (FILE, THERE, LISTING)
+_OF_DISK = (FILE, THERE, LISTING, DATABASE)
 
 
 class Reads:

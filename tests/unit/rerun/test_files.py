@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -361,6 +362,55 @@ def test_a_folder_that_the_program_makes_is_made_again(look: str, lctl: Run, tmp
     assert "built" not in kept.stdout
     again = lctl("rerun", "second.lctl.json", "--writes", "aside")
     assert (again.returncode, again.stdout) == (0, kept.stdout), again.stderr
+
+
+_CHATS = """
+import os, sqlite3, threading
+from sqlite3 import dbapi2
+
+def said(path, text):
+    with sqlite3.connect(path, timeout=1.0) as db:
+        db.execute("CREATE TABLE IF NOT EXISTS said (text TEXT)")
+        found = [row[0] for row in db.execute("SELECT text FROM said ORDER BY rowid")]
+        db.execute("INSERT INTO said VALUES (?)", (text,))
+    db.close()
+    return found
+
+print(os.path.exists("chat.db"), said("chat.db", "hello"), said("chat.db", "again"))
+thread = threading.Thread(target=lambda: print(said(os.path.abspath("chat.db"), "in a thread")))
+thread.start()
+thread.join()
+memory = dbapi2.connect(":memory:")
+print(memory.execute("SELECT 1").fetchone(), len(said("old.db", "more")))
+"""
+
+
+@pytest.mark.slow
+def test_databases_are_what_they_were_for_those_that_write_aside(lctl: Run, tmp_path: Path) -> None:
+    """Each of the runs before has said something in it; and one is too large to be kept, and as it is now."""
+    old = sqlite3.connect(tmp_path / "old.db")
+    old.execute("CREATE TABLE said (text TEXT)")
+    old.executemany("INSERT INTO said VALUES (?)", [(f"{n} " * 1000,) for n in range(600)])
+    old.commit()
+    old.close()
+    (tmp_path / "agent.py").write_text(_CHATS)
+    runs = [lctl("run", "-o", f"{name}.lctl.json", "agent.py") for name in ("first", "second")]
+    assert [run.returncode for run in runs] == [0, 0], runs
+    assert "False [] ['hello']" in runs[0].stdout
+    assert "True ['hello', 'again', 'in a thread'] " in runs[1].stdout
+    found = [dict(_found(tmp_path / f"{name}.lctl.json", "database")) for name in ("first", "second")]
+    assert [sorted(one) for one in found] == [["chat.db", "old.db"]] * 2
+    assert found[0]["chat.db"] is None and "blob" in dict(found[1]["chat.db"])  # type: ignore[call-overload]
+    before = (tmp_path / "chat.db").read_bytes()
+    for name, run in zip(("first", "second"), runs, strict=True):
+        again = lctl("rerun", f"{name}.lctl.json")
+        assert again.returncode == 1
+        assert "opening the database" in again.stderr and "--writes aside" in again.stderr
+        again = lctl("rerun", f"{name}.lctl.json", "--writes", "aside")
+        assert again.stdout.splitlines()[:2] == run.stdout.splitlines()[:2], again.stderr
+        assert "written aside, and gone: chat.db, old.db\n" in again.stderr
+        assert (tmp_path / "chat.db").read_bytes() == before
+    assert again.returncode == 1  # of what was said in the larger one nothing is known
 
 
 _LISTS = """

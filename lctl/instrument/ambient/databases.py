@@ -1,0 +1,108 @@
+"""SQLite's files that the program or its libraries open: as they were before, for a rerun that writes aside.
+
+Agents keep conversations, checkpoints and memories in them, by libraries mostly; so whoever opens one is
+asked, once for each file and process. Only of those below the working directory or the program's own; not
+what a tool opens first.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any
+
+from lctl.guard import guard
+from lctl.instrument import settings
+from lctl.instrument.ambient import callers, filelooks, filereaders, reads, slots
+from lctl.session import border
+from lctl.session.concurrency import lanes
+from lctl.session.sources import DATABASE
+
+#: Bytes of a database up to which its content is kept.
+_MOST = 1 << 20
+#: What observes the program, and hidden files, are not the program's.
+_NOT_ASKED = re.compile(r"(?:^|[/\\])\.|\.lctl")
+
+_asked: set[str] = set()
+
+
+def install() -> None:
+    from lctl.instrument.hooks import on_import
+
+    _asked.clear()
+    slots.on_undo(on_import("sqlite3", _replace).remove)
+
+
+def _replace(module: ModuleType) -> None:
+    if not reads.active():
+        return
+    make = _connecting
+    slots.replace_builtin(module, "connect", make)
+    slots.replace(sys.modules["sqlite3.dbapi2"], "connect", module.connect)
+
+
+def _connecting(original: Any) -> Callable[..., Any]:
+    def connect(_: Any, database: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if settings.files and reads.active() and not kwargs.get("uri") and len(args) < 7:
+                database = _place(database, original, sys._getframe().f_back)
+            return original(database, *args, **kwargs)
+        except BaseException as error:
+            error.__traceback__ = filereaders.below(error.__traceback__)
+            raise
+
+    return connect
+
+
+def _place(given: Any, original: Callable[..., Any], frame: FrameType | None) -> Any:
+    """What to open in the place of that; records what it is before."""
+    path = filereaders.path_of(given)
+    if path in (None, ":memory:") or frame is None or callers.is_lctl(frame.f_code.co_filename):
+        return given
+    assert path is not None
+    key = filelooks.key_of(os.path.abspath(path))  # noqa: PTH100
+    if os.path.isabs(key) or key.startswith("tmp:") or _NOT_ASKED.search(key):  # noqa: PTH117
+        return given
+    value = _first(key, path, original, frame) if lanes.current().tool is None else filereaders.UNKNOWN
+    player = border.player()
+    place = None if player is None else player.beside(path, filelooks.kept(value), value is None, frame)
+    return given if place is None else place
+
+
+def _first(key: str, path: str, original: Callable[..., Any], frame: FrameType) -> Any:
+    """What it was when it was opened first; UNKNOWN later."""
+    if key in _asked:
+        return filereaders.UNKNOWN
+    _asked.add(key)
+    token = lanes.enter(lanes.RUN)
+    try:
+        return filereaders.looked(
+            DATABASE, key, frame, lambda: _recorded(path, original), filelooks.stored_again
+        )
+    finally:
+        lanes.leave(token)
+
+
+def _recorded(path: str, original: Callable[..., Any]) -> Any:
+    if not os.path.isfile(path):  # noqa: PTH113
+        return None
+    size = os.path.getsize(path)  # noqa: PTH202
+    content = _content(path, original) if size <= _MOST else None
+    return (
+        {"size": size} if content is None else filelooks.value_of(path, content, reads.session_here(), _MOST)
+    )
+
+
+def _content(path: str, original: Callable[..., Any]) -> bytes | None:
+    """With what its journal holds."""
+    with guard("the content of a database"):
+        connection = original(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            return bytes(connection.serialize())
+        finally:
+            connection.close()
+    return None
