@@ -21,6 +21,7 @@ from lctl.errors import RerunStopped
 from lctl.guard import guard
 from lctl.instrument.ambient import callers, places
 from lctl.rerun.guarding import endings
+from lctl.rerun.tape import siblings
 from lctl.session import border
 from lctl.session.concurrency import heardsignals, lanes
 
@@ -88,7 +89,10 @@ class HeardAgain:
         self._order = order
         self._is_here = allocate_lock()
         self._is_here.acquire()
-        told = [(seq, tape.log.event(seq).data) for seq in tape.heard if until is None or seq <= until]
+        # Servers are ended once they have been asked all.
+        is_server = bool(tape.heard) and next(siblings.servers(tape), None) is not None
+        heard = [] if is_server else tape.heard
+        told = [(seq, tape.log.event(seq).data) for seq in heard if until is None or seq <= until]
         self._all = [_Heard(seq, data) for seq, data in told if hasattr(signal, str(data.get("key")))]
 
     def begin(self) -> None:
@@ -129,7 +133,8 @@ class HeardAgain:
                 player.sleep(heardsignals.LANE, count)
                 self._order.approach(True)
                 if endings.serves_below():
-                    return  # nobody here can say whether it was asked what it had been
+                    heardsignals.recorded.clear()  # nobody here can say whether it was asked what it had been
+                    return
                 if one.take():
                     self._order.interrupt(partial(_raise, one.number), partial(_start, one.number))
         except RerunStopped:

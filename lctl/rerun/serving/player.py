@@ -31,6 +31,7 @@ from lctl.rerun.tape.tape import Tape
 from lctl.rerun.tooling.agenttools import AgentTools
 from lctl.rerun.tooling.toolplayer import ToolPlayer
 from lctl.session.border import Live, WireRequest
+from lctl.session.concurrency import heardsignals
 
 if TYPE_CHECKING:
     from lctl.rerun.order.waiting import Order
@@ -300,7 +301,9 @@ class TapePlayer(ToolPlayer):
 
     def unused(self) -> list[str]:
         """What was recorded and not asked for."""
-        found = [f"event {entry.seq}: {entry.place}" for entry in self.tape.entries if not entry.used]
+        heard = heardsignals.LANE.path  # of signals their events tell whether they came, by whomever
+        left = [entry for entry in self.tape.entries if not entry.used and entry.lane != heard]
+        found = [f"event {entry.seq}: {entry.place}" for entry in left]
         return found + self.reads.unused(self.bodies.seqs)
 
 

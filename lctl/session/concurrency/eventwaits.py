@@ -42,7 +42,7 @@ def _wait(original: Callable[..., bool], event: Any, timeout: float | None = Non
     came: str | None = None
     try:
         due = None if timeout is None else order.due(lane)
-        if due == SET:
+        if due in (SET, CHANGE):  # changed while it waits: by a signal's handler
             timeout = max(timeout or 0.0, _PATIENCE)
         is_set = original(event, timeout) and due != UNSET
         came = SET if is_set else UNSET
