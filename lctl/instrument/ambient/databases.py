@@ -15,7 +15,6 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-from lctl.guard import guard
 from lctl.instrument import settings
 from lctl.instrument.ambient import callers, filelooks, filereaders, reads, slots
 from lctl.session import border
@@ -98,11 +97,12 @@ def _recorded(path: str, original: Callable[..., Any]) -> Any:
 
 
 def _content(path: str, original: Callable[..., Any]) -> bytes | None:
-    """With what its journal holds."""
-    with guard("the content of a database"):
-        connection = original(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)
+    """With what its journal holds; None of what is no database, or is written to by others just now."""
+    try:
+        connection = original(f"{Path(path).absolute().as_uri()}?mode=ro", timeout=0.0, uri=True)
         try:
             return bytes(connection.serialize())
         finally:
             connection.close()
-    return None
+    except Exception:  # SQLite's own: the program is about to hear of it, if it matters
+        return None
