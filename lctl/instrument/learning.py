@@ -143,6 +143,9 @@ class Learning:
             node.marks = marks(message)
             self._tools.ask(message, now, id)
 
+    def has_blob(self, hash: str) -> bool:
+        return hash in self._blobs
+
     def note_blob(self, hash: str) -> bool:
         """True the first time: whoever asks writes the `blob` event."""
         if hash in self._blobs:

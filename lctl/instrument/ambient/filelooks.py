@@ -60,7 +60,7 @@ def value_of(path: Any, content: bytes, session: LCTLSession | None, most: int =
         if session.redactor is not None and _holds_secret(path, content, session.redactor):
             return {"size": size}  # which secret it is could be tried out by a hash
         _keep(hash, size)
-    return {"size": size, "blob": store(content, session)}
+    return {"size": size, "blob": _store(hash, content, session)}
 
 
 def read(path: Any, real: Callable[..., Any]) -> tuple[bytes | None, Any]:
@@ -98,17 +98,18 @@ def _keep(hash: str, size: int) -> None:
     _size += size
 
 
-def store(content: bytes, session: LCTLSession) -> str:
-    """Record it, once, and say its hash."""
-    blob = blob_of(content, None)
-    frame = session.frame()
+def _store(hash: str, content: bytes, session: LCTLSession) -> str:
+    """Record it, once. (An event ends a batch of reads.)"""
+    conversations = recording_of(session).conversations
+    if conversations.has_blob(hash):
+        return hash
+    blob, frame = blob_of(content, None), session.frame()
 
     def build(_: int) -> list[Any]:
-        is_new = recording_of(session).conversations.note_blob(blob["hash"])
-        return [("blob", frame.agent, blob, frame.step)] if is_new else []
+        return [("blob", frame.agent, blob, frame.step)] if conversations.note_blob(hash) else []
 
     session.emit_many(build)
-    return str(blob["hash"])
+    return hash
 
 
 def is_as(value: Any, path: Any, real: Callable[..., Any]) -> bool:
@@ -126,7 +127,7 @@ def stored_again(value: Any) -> Any:
 
     content, session = kept(value), reads.session_here()
     if content is not None and session is not None:
-        store(content, session)
+        _store(str(value["blob"]), content, session)
     return value
 
 
