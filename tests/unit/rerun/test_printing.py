@@ -251,6 +251,8 @@ print(look())
 
 
 _THREADS = """
+import os
+
 again = os.access("again", os.F_OK)  # which no recording holds: the threads fall out in another order
 other, mine = threading.Event(), threading.Event()
 
