@@ -19,12 +19,14 @@ from lctl.instrument import settings
 from lctl.instrument.ambient import callers, filelooks, filereaders, reads, slots
 from lctl.session import border
 from lctl.session.concurrency import lanes
+from lctl.session.ownpackages import installed_as
 from lctl.session.sources import DATABASE
 
 #: Bytes of a database up to which its content is kept.
 _MOST = 1 << 20
-#: What observes the program, and hidden files, are not the program's.
+#: Hidden files, and what observes the program or has it typed, are not the program's.
 _NOT_ASKED = re.compile(r"(?:^|[/\\])\.|\.lctl")
+_NOT_OF = re.compile(r"IPython|ipykernel|jupyter|notebook|coverage")
 
 _asked: set[str] = set()
 
@@ -61,6 +63,8 @@ def _place(given: Any, original: Callable[..., Any], frame: FrameType | None) ->
     """What to open in the place of that; records what it is before."""
     path = filereaders.path_of(given)
     if path in (None, ":memory:") or frame is None or callers.is_lctl(frame.f_code.co_filename):
+        return given
+    if _NOT_OF.match(installed_as(frame.f_code.co_filename) or ""):
         return given
     assert path is not None
     key = filelooks.key_of(os.path.abspath(path))  # noqa: PTH100
