@@ -24,9 +24,10 @@ from lctl.session.sources import DATABASE
 
 #: Bytes of a database up to which its content is kept.
 _MOST = 1 << 20
-#: Hidden files, and what observes the program or has it typed, are not the program's.
+#: Hidden files, and what observes the program or has it typed, are not the program's; what is in DSPy's cache
+#: is on the tape already.
 _NOT_ASKED = re.compile(r"(?:^|[/\\])\.|\.lctl")
-_NOT_OF = re.compile(r"IPython|ipykernel|jupyter|notebook|coverage")
+_NOT_OF = re.compile(r"IPython|ipykernel|jupyter|notebook|coverage|diskcache")
 
 _asked: set[str] = set()
 

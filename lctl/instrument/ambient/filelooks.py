@@ -30,6 +30,9 @@ _SECRET = re.compile(
 #: There is something at the path that is no file, or cannot be read.
 OTHER: Final = "other"
 
+#: Where temporary files are as the program begins.
+_TEMPORARY = os.environ.get("TMPDIR")
+
 _names = count()
 _kept: set[str] = set()  # by their hashes
 _size = 0  # of all that are kept
@@ -207,5 +210,8 @@ def _folders() -> Iterator[tuple[str, str]]:
     program = getattr(sys.modules.get("__main__"), "__file__", None)
     if isinstance(program, str):
         yield "program:", os.path.dirname(program)  # noqa: PTH120
-    temporary = getattr(sys.modules.get("tempfile"), "tempdir", None) or os.environ.get("TMPDIR")
-    yield "tmp:", str(temporary or os.sep + "tmp")
+    # A rerun has a folder of its own for temporary files; what lies where they are else is as it was.
+    drawn = getattr(sys.modules.get("tempfile"), "tempdir", None)
+    for folder in (drawn, os.environ.get("TMPDIR"), _TEMPORARY, os.sep + "tmp"):
+        if folder:
+            yield "tmp:", str(folder)

@@ -15,6 +15,7 @@ from lctl.instrument.ambient import callers, reads, slots
 from lctl.instrument.ambient.filelooks import OTHER
 from lctl.session import border
 from lctl.session.concurrency import lanes
+from lctl.session.ownpackages import installed_as
 
 #: What the system tells of itself is in no file.
 _SYSTEMS = ("/proc/", "/sys/", "/dev/")
@@ -66,7 +67,8 @@ def own(frame: FrameType | None) -> FrameType | None:
         if frame.f_code.co_name in _NOT_LOOKING:
             return None
         frame = frame.f_back
-    return callers.own(frame)
+    found = callers.own(frame)
+    return None if found is None or installed_as(found.f_code.co_filename) is not None else found
 
 
 def path_of(given: Any) -> str | None:

@@ -457,6 +457,28 @@ def test_folders_hold_what_they_held_in_the_same_order(twice: Twice, lctl: Run, 
 
 
 @pytest.mark.slow
+def test_what_lies_among_temporary_files_is_as_it_was(
+    lctl: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rerun has a folder of its own for them."""
+    temporary = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    data = temporary / "data.txt"
+    data.write_text("then")
+    (tmp_path / "agent.py").write_text(
+        f"import tempfile\nprint(open({str(data)!r}).read())\n"
+        "with tempfile.NamedTemporaryFile('w+') as file:\n"
+        "    file.write('text')\n    file.flush()\n    print(open(file.name).read())\n"
+    )
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.stdout == "then\ntext\n"
+    assert [key for key, _ in _found(tmp_path / "run.lctl.json", "file")][0] == "tmp:data.txt"
+    data.write_text("now")
+    again = lctl("rerun", "run.lctl.json")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+
+
+@pytest.mark.slow
 def test_children_read_theirs(twice: Twice, lctl: Run, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("then")
     recorded, again = twice("""
