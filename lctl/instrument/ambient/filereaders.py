@@ -28,6 +28,7 @@ _READERS = (
     "glob.py",
     "gzip.py",
     "lzma.py",
+    os.path.join("pathlib", "_abc.py"),  # noqa: PTH118
     "shutil.py",
     "tarfile.py",
 )

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from types import FrameType
+from types import BuiltinFunctionType, FrameType, ModuleType
 from typing import Any, Self
 
-from lctl.instrument.ambient import filelooks, filereaders
+from lctl.instrument.ambient import filelooks, filereaders, reads, slots
 from lctl.instrument.ambient.filelooks import OTHER
 from lctl.instrument.ambient.filereaders import UNKNOWN
 from lctl.session import border
@@ -34,6 +34,17 @@ def install() -> None:
     filereaders.replace_of_system("listdir", lambda original: _listing(original, scandir))
     filereaders.replace_of_system("scandir", _scanning)
     filereaders.replace_of_system("mkdir", _making)
+    from lctl.instrument.hooks import on_import
+
+    slots.on_undo(on_import("glob", _globbing).remove)
+
+
+def _globbing(module: ModuleType) -> None:
+    """In Python 3.13 `pathlib` keeps the system's own."""
+    globber = getattr(module, "_StringGlobber", None)
+    found = None if globber is None else vars(globber).get("scandir")
+    if reads.active() and type(getattr(found, "__func__", None)) is BuiltinFunctionType:
+        slots.replace(globber, "scandir", staticmethod(os.scandir))
 
 
 def _listing(original: Any, scandir: Callable[..., Any]) -> Callable[..., Any]:
@@ -197,3 +208,20 @@ class Entry:
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
         return os.stat(self.path)  # noqa: PTH116
+
+
+class Renamed:
+    """An `os.DirEntry` of another folder than it seems to be in."""
+
+    def __init__(self, folder: Any, entry: Any) -> None:
+        self._entry = entry
+        self.path: Any = os.path.join(folder, entry.name)  # noqa: PTH118
+
+    def __fspath__(self) -> Any:
+        return self.path
+
+    def __repr__(self) -> str:
+        return repr(self._entry)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._entry, name)

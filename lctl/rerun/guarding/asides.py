@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 from lctl.instrument.ambient import reads
-from lctl.instrument.ambient.folders import Entries
+from lctl.instrument.ambient.folders import Entries, Renamed
 from lctl.rerun.clocks import standins
 from lctl.rerun.guarding.effects import absolute
 
@@ -211,11 +211,11 @@ class Asides:
                 return original(self._there(path))
             with self._within():
                 real = absolute(os.fsdecode(path))
-                entries: dict[str, os.DirEntry[Any]] = {}
+                entries: dict[str, Any] = {}
                 for folder in (real, self._divert_of(real)):
                     if os.path.isdir(folder):  # noqa: PTH112
                         with original(_like(folder, path)) as found:
-                            entries |= {os.fsdecode(entry.name): entry for entry in found}
+                            entries |= {os.fsdecode(entry.name): Renamed(path, entry) for entry in found}
             return Entries([entry for name, entry in entries.items() if beside.get(name, True)])
 
         return scandir

@@ -472,7 +472,7 @@ def test_what_lies_among_temporary_files_is_as_it_was(
     )
     recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
     assert recorded.stdout == "then\ntext\n"
-    assert [key for key, _ in _found(tmp_path / "run.lctl.json", "file")][0] == "tmp:data.txt"
+    assert _found(tmp_path / "run.lctl.json", "file")[0][0] == "tmp:data.txt"
     data.write_text("now")
     again = lctl("rerun", "run.lctl.json")
     assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
