@@ -10,15 +10,16 @@ import sys
 import time
 
 CHILD = """
-import random, signal, threading
-stop = threading.Event()
-signal.signal(signal.SIGTERM, lambda *_: stop.set())
+import random, signal, time
+stop = []
+signal.signal(signal.SIGTERM, lambda *_: stop.append(True))
 signal.signal(signal.SIGUSR1, lambda *_: print("asked", flush=True))
 print("started", random.random(), flush=True)
 count = 0
-while not stop.wait(0.2):
+while not stop:
     count += 1
     print("still here", count, flush=True)
+    time.sleep(0.2)
 print("stopped", random.random())
 """
 
