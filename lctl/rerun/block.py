@@ -42,7 +42,8 @@ def rerun(
         policy: "strict" (what is not exact stops), "pin" (the answer recorded at that place is served) or
             "until-divergence" (the first that is not exact goes live, with its lane).
         on_miss: "live" sends what the tape does not hold.
-        files: the program's own code reads files as they were "recorded", or as they are "now".
+        files: the program's own code reads files as they were "recorded", or as they are "now". As other
+            readings they are recorded and answered where `auto_instrument(record="full")` was called.
         writes: what the guard would refuse to be written is "refused", or goes "aside": into a folder of the
             rerun's own, which goes with it.
         realtime: wait as long as the recording did.

@@ -18,7 +18,7 @@ from typing import Any
 from lctl.instrument import settings
 from lctl.instrument.ambient import callers, filelooks, filereaders, reads, slots
 from lctl.session import border
-from lctl.session.concurrency import lanes
+from lctl.session.concurrency import lanes, processes
 from lctl.session.ownpackages import installed_as
 from lctl.session.sources import DATABASE
 
@@ -29,7 +29,8 @@ _MOST = 1 << 20
 _NOT_ASKED = re.compile(r"(?:^|[/\\])\.|\.lctl")
 _NOT_OF = re.compile(r"IPython|ipykernel|jupyter|notebook|coverage|diskcache")
 
-_asked: set[str] = set()
+_asked: set[tuple[int, str]] = set()
+processes.renewals += (_asked.clear,)
 
 
 def install() -> None:
@@ -79,9 +80,10 @@ def _place(given: Any, original: Callable[..., Any], frame: FrameType | None) ->
 
 def _first(key: str, path: str, original: Callable[..., Any], frame: FrameType) -> Any:
     """What it was when it was opened first; UNKNOWN later."""
-    if key in _asked:
+    asked = id(border.player()), key  # another rerun in this process begins anew
+    if asked in _asked:
         return filereaders.UNKNOWN
-    _asked.add(key)
+    _asked.add(asked)
     token = lanes.enter(lanes.RUN)
     try:
         return filereaders.looked(

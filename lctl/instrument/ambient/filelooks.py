@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from lctl.instrument.plain import blob_of
 from lctl.instrument.recordings import recording_of
-from lctl.session import border
+from lctl.session import border, jsonable
 from lctl.session.border import digest_of
 from lctl.session.redaction.redact import Redactor
 from lctl.session.session import LCTLSession
@@ -190,7 +190,7 @@ def stat_of(path: Any, real: Callable[..., os.stat_result], size: int, at: int) 
 
 def key_of(path: str) -> str:
     """A path as it is in every run: the program, and temporary files, may lie elsewhere in another."""
-    path = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    path = jsonable.text(path)
     if not os.path.isabs(path):  # noqa: PTH117
         return path
     for prefix, folder in _folders():

@@ -56,20 +56,25 @@ class _NotToTell(Exception):
 
 def own(frame: FrameType | None) -> FrameType | None:
     """The program's own code for which `frame` reads a file; None where a library does, or a tool."""
-    if not (settings.files and reads.active()) or lanes.current().tool is not None:
+    if not (settings.files and reads.active()):
         return None
     for _ in range(_DEPTH):
         if frame is None:
             return None
         file = frame.f_code.co_filename
-        reads_for_its_caller = file.endswith(_READERS) and callers.is_standard(file)
-        if not reads_for_its_caller and callers.kind_of(file) != callers.BETWEEN:
+        kind = callers.kind_of(file)
+        if kind == callers.LIBRARY:
+            if not (file.endswith(_READERS) and callers.is_standard(file)):
+                return None
+        elif kind != callers.BETWEEN:
             break
         if frame.f_code.co_name in _NOT_LOOKING:
             return None
         frame = frame.f_back
     found = callers.own(frame)
-    return None if found is None or installed_as(found.f_code.co_filename) is not None else found
+    if found is None or installed_as(found.f_code.co_filename) is not None:
+        return None
+    return None if lanes.current().tool is not None else found
 
 
 def path_of(given: Any) -> str | None:
@@ -77,6 +82,10 @@ def path_of(given: Any) -> str | None:
     if not isinstance(given, str | bytes | os.PathLike):
         return None
     path = os.fsdecode(given)
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return None  # the system is not asked for such a one
     return None if not path or "\0" in path or path.startswith(_SYSTEMS) else path
 
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 from lctl.instrument.ambient import filelooks, filereaders, reads, slots
 from lctl.instrument.ambient.filelooks import OTHER
 from lctl.instrument.ambient.filereaders import UNKNOWN
-from lctl.session import border
+from lctl.session import border, jsonable
 from lctl.session.sources import LISTING
 
 #: Names in a folder up to which they are kept, and in all of one process.
@@ -27,6 +27,7 @@ _kept = 0
 #: in them, it has made since.
 _absent: set[str] = set()
 _made: set[str] = set()
+_player: Any = None
 
 
 def install() -> None:
@@ -78,13 +79,18 @@ def _scanning(original: Any) -> Callable[..., Any]:
 
 def note_absent(path: str) -> None:
     """The program is told that nothing is at that path, where a folder is."""
+    global _player
+    if _player is not border.player():  # what another rerun in this process was told is over
+        _player = border.player()
+        _absent.clear()
+        _made.clear()
     _absent.add(os.path.abspath(path))  # noqa: PTH100
 
 
 def _making(original: Any) -> Callable[..., Any]:
     def mkdir(_: Any, path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
         try:
-            if dir_fd is None and _absent and _is_made_anew(path):
+            if dir_fd is None and _absent and _player is border.player() and _is_made_anew(path):
                 return
             original(path, mode, dir_fd=dir_fd)
         except BaseException as error:
@@ -124,6 +130,8 @@ def _told(path: str, scandir: Callable[..., Any]) -> Any:
     found = _found(path, scandir)
     if found is None or len(found) > _MOST or _kept + len(found) > _MOST_IN_ALL:
         return OTHER
+    if any(jsonable.text(name) is not name for name in found):
+        return OTHER  # names that are no text could not be given again
     _kept += len(found)
     return found
 
@@ -131,7 +139,7 @@ def _told(path: str, scandir: Callable[..., Any]) -> Any:
 def _found(path: str, scandir: Callable[..., Any]) -> list[str] | None:
     try:
         with scandir(path) as entries:
-            return [_text(entry.name) + "/" * entry.is_dir() for entry in entries]
+            return [entry.name + "/" * entry.is_dir() for entry in entries]
     except OSError:
         return None
 
@@ -141,14 +149,10 @@ def _programs(names: list[str]) -> set[str]:
     return {name for name in names if not name.endswith(_OURS)}
 
 
-def _text(name: str) -> str:
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
 def _entries(given: Any, names: list[str], scandir: Callable[..., Any]) -> list[Any]:
     try:
         with scandir(given) as entries:
-            there = {_text(os.fsdecode(entry.name)): entry for entry in entries}
+            there = {os.fsdecode(entry.name): entry for entry in entries}
     except OSError:
         there = {}
     return [there.get(name.removesuffix("/")) or Entry(given, name) for name in names]

@@ -14,7 +14,7 @@ from lctl.rerun.order.waiting import Order
 from lctl.rerun.serving import misses
 from lctl.rerun.serving.player import TapePlayer
 from lctl.rerun.tape.tape import Tape
-from lctl.session import default
+from lctl.session import default, jsonable
 
 
 class Certifier:
@@ -60,9 +60,9 @@ class Certifier:
             unaddressed=tuple(player.unaddressed()),
             unused=tuple(named(unused)),
             blocked=self._guard.blocked,
-            aside=_as_text(() if self._guard.asides is None else self._guard.asides.written),
-            files=_as_text(self._guard.read.recorded),
-            changed=_as_text(self._changed()),
+            aside=_texts(() if self._guard.asides is None else self._guard.asides.written),
+            files=_texts(self._guard.read.recorded),
+            changed=_texts(self._changed()),
             violations=tuple(str(one) for one in self._violations(found is None and output is not False)),
             output_equal=output,
             stderr_differs=echo.stderr_differs if until is None else None,
@@ -94,9 +94,9 @@ class Certifier:
             recorded=len(tape.log),
             unused=tuple(named(player.unused())),
             blocked=self._guard.blocked,
-            aside=_as_text(() if self._guard.asides is None else self._guard.asides.written),
-            files=_as_text(self._guard.read.recorded),
-            changed=_as_text(self._changed()),
+            aside=_texts(() if self._guard.asides is None else self._guard.asides.written),
+            files=_texts(self._guard.read.recorded),
+            changed=_texts(self._changed()),
             log_equal=missing is None,
             first_difference=missing,
             stopped="\n\n".join(said) or None,
@@ -116,6 +116,6 @@ class Certifier:
         return [one for one in self._order.violations if not (equal and reaches_nobody(one))]
 
 
-def _as_text(paths: tuple[str, ...]) -> tuple[str, ...]:
+def _texts(paths: tuple[str, ...]) -> tuple[str, ...]:
     """A path need not be text."""
-    return tuple(path.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for path in paths)
+    return tuple(map(jsonable.text, paths))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lctl.codec import open_log
 from tests.warm.starting import warmth
 
 Ran = subprocess.CompletedProcess[str]
@@ -58,3 +59,8 @@ def twice(lctl: Run, tmp_path: Path) -> Twice:
         return recorded, lctl("rerun", "run.lctl.json")
 
     return twice
+
+
+def found(log: Path, source: str) -> list[tuple[str, object]]:
+    data = [event.data for event in open_log(log).events() if event.data.get("source") == source]
+    return [(str(one["key"]), one["value"]) for one in data]

@@ -102,3 +102,11 @@ def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
         warnings.simplefilter("ignore", ResourceWarning)
         gc.collect()
     gc.freeze()  # what is left are modules, mostly: the next test's collection need not look through them
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    with ModelServer(seed=1) as server:
+        for name, value in server.environ.items():
+            monkeypatch.setenv(name, value)
+        yield server

@@ -1,0 +1,204 @@
+"""What programs write in reruns that have them write aside: it is there for them, and nowhere else."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from lctl.codec import open_log
+from lctl.testing import ModelServer
+from tests.unit.rerun.commands import ASKING, Run, Twice, found
+
+_WRITES = """
+import json, os, shutil, tempfile
+from pathlib import Path
+
+out = Path("out/deep")
+if not os.path.exists("out"):
+    os.makedirs(out)
+with open(out / "a.csv", "w", newline="") as file:
+    file.write("1,2\\n")
+with open(out / "a.csv", "a") as file:
+    file.write("3,4\\n")
+print((out / "a.csv").read_text(), os.path.getsize(out / "a.csv"), os.listdir(out))
+print(list(Path("out").glob("**/*.csv")))
+draft = out / "b.json.tmp"
+draft.write_text(json.dumps({"x": 1}))
+os.replace(draft, out / "b.json")
+print(json.loads((out / "b.json").read_text()), draft.exists(), sorted(os.listdir(out)))
+shutil.copy(out / "b.json", out / "c.json")
+(out / "b.json").unlink()
+(out / "touched").touch()
+with tempfile.NamedTemporaryFile("w", dir=out, delete=False) as file:
+    file.write("t")
+os.rename(file.name, out / "renamed")
+print(sorted(os.listdir(out)), sorted(entry.name for entry in os.scandir(out)))
+print(os.path.isfile(out / "renamed"))
+print([(str(folder), sorted(names)) for folder, _, names in os.walk("out")])
+with open("notes.txt", "r+") as file:
+    file.write("N")
+with open("log.txt", "a") as file:
+    file.write("line\\n")
+os.remove("old.txt")
+print(Path("notes.txt").read_text(), Path("log.txt").read_text(), os.path.exists("old.txt"))
+for path in ("nowhere/x", "out"):
+    try:
+        open(path, "w")
+    except OSError as error:
+        print(error, error.filename)
+"""
+
+
+def test_what_is_written_aside_is_there_for_the_program_alone(
+    twice: Twice, lctl: Run, tmp_path: Path
+) -> None:
+    import shutil
+
+    files = {"notes.txt": "notes", "log.txt": "before\n", "old.txt": "old"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    recorded, again = twice(_WRITES)
+    assert again.returncode == 1
+    shutil.rmtree(tmp_path / "out")
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    before = sorted(path for path in tmp_path.rglob("*") if ".lctl" not in path.parts)
+    again = lctl("rerun", "run.lctl.json", "--writes", "aside")
+    assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+    assert sorted(path for path in tmp_path.rglob("*") if ".lctl" not in path.parts) == before
+    assert {name: (tmp_path / name).read_text() for name in files} == files
+
+
+_BUILDS = """
+import json, os, pathlib, time
+if not {look}:
+    os.makedirs("storage/deep")
+    {make}
+    pathlib.Path("storage/index.json").write_text(json.dumps(time.time()))
+    print("built")
+print(json.loads(pathlib.Path("storage/index.json").read_text()), os.path.isdir("storage"), {look})
+os.makedirs("storage", exist_ok=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "look", ["os.path.exists('storage')", "os.path.isdir('storage')", "pathlib.Path('storage').is_dir()"]
+)
+def test_a_folder_that_the_program_makes_is_made_again(look: str, lctl: Run, tmp_path: Path) -> None:
+    """As those that keep an index, and build it where there is none: it is there by now."""
+    program = _BUILDS.format(look=look, make="pathlib.Path('storage/other').mkdir()")
+    (tmp_path / "agent.py").write_text(program)
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.stdout.startswith("built\n"), recorded.stderr
+    for _ in range(2):
+        again = lctl("rerun", "run.lctl.json", "--writes", "aside")
+        assert (again.returncode, again.stdout) == (0, recorded.stdout), again.stderr
+        assert "given as recorded, not as they are now: storage" in again.stderr
+    kept = lctl("run", "-o", "second.lctl.json", "agent.py")
+    assert "built" not in kept.stdout
+    again = lctl("rerun", "second.lctl.json", "--writes", "aside")
+    assert (again.returncode, again.stdout) == (0, kept.stdout), again.stderr
+
+
+_CHATS = """
+import os, sqlite3, threading
+from sqlite3 import dbapi2
+
+def said(path, text):
+    with sqlite3.connect(path, timeout=1.0) as db:
+        db.execute("CREATE TABLE IF NOT EXISTS said (text TEXT)")
+        found = [row[0] for row in db.execute("SELECT text FROM said ORDER BY rowid")]
+        db.execute("INSERT INTO said VALUES (?)", (text,))
+    db.close()
+    return found
+
+print(os.path.exists("chat.db"), said("chat.db", "hello"), said("chat.db", "again"))
+thread = threading.Thread(target=lambda: print(said(os.path.abspath("chat.db"), "in a thread")))
+thread.start()
+thread.join()
+memory = dbapi2.connect(":memory:")
+print(memory.execute("SELECT 1").fetchone(), len(said("old.db", "more")))
+"""
+
+
+@pytest.mark.slow
+def test_databases_are_what_they_were_for_those_that_write_aside(lctl: Run, tmp_path: Path) -> None:
+    """Each of the runs before has said something in it; and one is too large to be kept, and as it is now."""
+    old = sqlite3.connect(tmp_path / "old.db")
+    old.execute("CREATE TABLE said (text TEXT)")
+    old.executemany("INSERT INTO said VALUES (?)", [(f"{n} " * 1000,) for n in range(600)])
+    old.commit()
+    old.close()
+    (tmp_path / "agent.py").write_text(_CHATS)
+    runs = [lctl("run", "-o", f"{name}.lctl.json", "agent.py") for name in ("first", "second")]
+    assert [run.returncode for run in runs] == [0, 0], runs
+    assert "False [] ['hello']" in runs[0].stdout
+    assert "True ['hello', 'again', 'in a thread'] " in runs[1].stdout
+    states = [dict(found(tmp_path / f"{name}.lctl.json", "database")) for name in ("first", "second")]
+    assert [sorted(one) for one in states] == [["chat.db", "old.db"]] * 2
+    assert states[0]["chat.db"] is None and "blob" in dict(states[1]["chat.db"])  # type: ignore[call-overload]
+    before = (tmp_path / "chat.db").read_bytes()
+    for name, run in zip(("first", "second"), runs, strict=True):
+        again = lctl("rerun", f"{name}.lctl.json")
+        assert again.returncode == 1
+        assert "opening the database" in again.stderr and "--writes aside" in again.stderr
+        again = lctl("rerun", f"{name}.lctl.json", "--writes", "aside")
+        assert again.stdout.splitlines()[:2] == run.stdout.splitlines()[:2], again.stderr
+        assert "written aside, and gone: chat.db, old.db\n" in again.stderr
+        assert (tmp_path / "chat.db").read_bytes() == before
+    assert again.returncode == 1  # of what was said in the larger one nothing is known
+
+
+@pytest.mark.slow
+def test_a_fork_writes_aside_up_to_its_event(server: ModelServer, lctl: Run, tmp_path: Path) -> None:
+    """Behind it what it writes anew goes where it belongs, and what it adds to goes on aside."""
+    (tmp_path / "agent.py").write_text(
+        f"{ASKING}\nfor n in range(3):\n"
+        "    with open('log.txt', 'a') as file:\n        file.write(f'{n}')\n"
+        "    with open('state.txt', 'w') as file:\n        file.write(f'{n}')\n"
+        "    print(open('log.txt').read(), open('state.txt').read())\n"
+        "    answer([{'role': 'user', 'content': f'{n}'}])\n"
+    )
+    recorded = lctl("run", "-o", "run.lctl.json", "agent.py")
+    assert recorded.stdout == "0 0\n01 1\n012 2\n"
+    for name in ("log.txt", "state.txt"):
+        (tmp_path / name).write_text("")
+    events = open_log(tmp_path / "run.lctl.json").events()
+    answered = next(event.seq for event in events if event.type == "step_end")
+    forked = lctl("fork", "run.lctl.json", "--at", str(answered), "--writes", "aside")
+    assert forked.stdout == recorded.stdout, forked.stderr
+    assert "written aside, and gone: log.txt\n" in forked.stderr
+    assert [(tmp_path / name).read_text() for name in ("log.txt", "state.txt")] == ["", "2"]
+
+
+@pytest.mark.slow
+def test_each_rerun_in_one_process_begins_anew(lctl: Run, python: Run, tmp_path: Path) -> None:
+    """What one block was told of folders and databases is over with it."""
+    (tmp_path / "work.py").write_text(
+        "import os, sqlite3\n"
+        "def work():\n"
+        "    if not os.path.exists('store'):\n"
+        "        os.mkdir('store')\n"
+        "    db = sqlite3.connect('kept.db')\n"
+        "    db.execute('CREATE TABLE IF NOT EXISTS t (a)')\n"
+        "    db.execute('INSERT INTO t VALUES (1)')\n"
+        "    db.commit()\n"
+        "    print(db.execute('SELECT count(*) FROM t').fetchone()[0])\n"
+        "    db.close()\n"
+    )
+    (tmp_path / "agent.py").write_text("import work\nwork.work()\n")
+    assert lctl("run", "-o", "run.lctl.json", "agent.py").stdout == "1\n"
+    (tmp_path / "again.py").write_text(
+        "import os, lctl\nlctl.auto_instrument(record='full')\nimport work\n"
+        "for n in range(2):\n"
+        "    with lctl.rerun('run.lctl.json', writes='aside', output=f'{n}.lctl.json'):\n"
+        "        work.work()\n"
+        "try:\n"
+        "    os.mkdir('store')\n"
+        "except FileExistsError:\n"
+        "    print('there')\n"
+    )
+    again = python("again.py")
+    assert again.stdout == "1\n1\nthere\n", again.stderr
