@@ -152,6 +152,8 @@ class Attempt(Received):
                 if self.is_stream and status == 200:
                     chunks = self.owner.keeps(self)
                     self.chunks = self.chunks if chunks is None else chunks
+            if head is not None and head[1] is not None:
+                self.head = head
         except Exception as error:
             if guard.policy == "raise":
                 raise

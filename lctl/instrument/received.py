@@ -36,6 +36,7 @@ class Received:
         closed_early: the host closed the response before its end was read.
         left: of a stream: it did not even that. It was collected, or open when the session ended.
         raw: the host reads the body as it came, content-encoding not undone.
+        with_head: the body was there when the head was taken, by a program that had waited for that.
         unsent: the request has not left yet; transports that can tell say so.
         match: in a rerun, how it was answered, unless exactly.
     """
@@ -49,6 +50,7 @@ class Received:
     left = False
     match: str | None = None
     unsent = False
+    with_head = False
     raw = False
     ended_ns = 0
     is_stream = False
@@ -160,6 +162,8 @@ class Received:
                 data["head_ms"] = self._under_way.between(self.started_ns, ns)
                 if turn is not None:
                     data["head_turn"] = turn
+            if self.with_head and moment.turn is not None:
+                data["with_head"] = True
             if self.turns is not None:
                 data["behinds"] = [list(one) for one in (self.behinds or {}).items()]
         if self.match is not None:

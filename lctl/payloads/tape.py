@@ -68,9 +68,12 @@ class Exchange(Payload, frozen=True):
             99 of more and where that is not known, -1 of what was there when the program asked for it. Absent
             elsewhere, and of streams without `turns`.
         behind: how many of the program's own callbacks ran behind it in that turn; absent for none.
+        with_head: of aiohttp, the body came with the head: that is the turn in which the program went on, one
+            later. Absent of bodies that came later, and in older logs: it is that in which the end came.
         counted: it is the first of its event loop, from whose start on turns of that are counted.
         turns: of each of `chunks`, as `turn`.
-        head_ms: from the request's leaving to the head of a stream, where `at` or `lane` is given.
+        head_ms: from the request's leaving to the head of a stream, or (aiohttp) of what came before its
+            body, where `at` or `lane` is given.
         head_turn: of that, as `turn`.
         behinds: of the head (0) and of `chunks` (from 1), as `behind`: pairs of which and how many; in older
             logs absent, as is of `behind` what was done between the pieces of a stream.
@@ -100,6 +103,7 @@ class Exchange(Payload, frozen=True):
     at: Milliseconds | None = None
     turn: Turn | None = None
     behind: Count | None = None
+    with_head: bool | None = None
     counted: bool | None = None
     turns: list[Turn] | None = None
     head_ms: Milliseconds | None = None

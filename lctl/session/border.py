@@ -107,8 +107,8 @@ class Answer(Protocol):
     content-encoding undone. `wait` may never return: a call that the program cancelled stays pending, and
     so do `chunks` of a body whose reading it cancelled; `error` is never a cancellation. `match` goes into
     the event. `headers` hold a list where one was sent several times. `encoding` (absent: None) is the
-    `encoded` of the exchange; `reason`, `names` (absent: none) and `closed_early` (absent: False) are its
-    own: of one closed early nobody knows what followed the chunks.
+    `encoded` of the exchange; `reason`, `names` (absent: none), `with_head` and `closed_early` (absent:
+    False) are its own: of one closed early nobody knows what followed the chunks.
     """
 
     status: int | None

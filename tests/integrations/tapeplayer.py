@@ -154,6 +154,7 @@ _VOLATILE = frozenset(
         "turn",
         "turns",
         "head_turn",
+        "with_head",
         "behind",
         "behinds",
     }

@@ -216,6 +216,8 @@ WRITERS: list[tuple[str, dict[str, Any]]] = [
             "lane": "0.1",
         },
     ),
+    # a body that came with its head, over aiohttp
+    ("exchange", {"body": "{}", "turn": 3, "behind": 1, "with_head": True}),
 ]
 
 

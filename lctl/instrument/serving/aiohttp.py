@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 from lctl.instrument.serving import as_sent, pairs, reason_of
+from lctl.instrument.serving.aiohttppool import Pooled, reclaim
 from lctl.instrument.serving.errors import revive
 from lctl.session.border import Answer
 
@@ -29,7 +30,9 @@ class Served:
         self._transport = _Transport(self)
         self._protocol.connection_made(self._transport)
         connection = sys.modules["aiohttp.connector"].Connection
-        self.connection = connection(_Connector(), request.connection_key, self._protocol, self._loop)
+        key = request.connection_key
+        reclaim(connector, key)
+        self.connection = connection(Pooled(connector), key, self._protocol, self._loop)
 
     async def wait(self) -> None:
         """Until the answer's turn; raises the recorded error where there is no response."""
@@ -43,10 +46,14 @@ class Served:
 
         As with a network, somebody else waits: what came with the head, or after it in the same turn, is
         there when the program goes on in its next one. What needs no waiting comes with the head; the rest
-        in its own time, read or not.
+        in its own time, read or not. Where the turn is that in which the program went on, it goes on in it.
         """
         head, framed = _head(self._answer, self._request.method)
         self._chunked = framed or b"\r\ntransfer-encoding:" in head.lower()
+        if getattr(self._answer, "with_head", False):
+            await self.wait()
+            self._feed_whole(head)
+            return framed
         came = self._loop.create_future()
         self._feeder = self._loop.create_task(self._feed(head, came))
         try:
@@ -81,6 +88,15 @@ class Served:
         if not came.done():
             came.set_result(None)
         await self._feed_body()
+
+    def _feed_whole(self, head: bytes) -> None:
+        protocol = self._protocol
+        protocol.data_received(head)
+        payload = protocol._payload
+        for piece in self._answer.rest():
+            self._give(piece)
+            payload = protocol._payload or payload
+        self._end(payload)
 
     async def _feed_body(self) -> None:
         answer, protocol = self._answer, self._protocol
@@ -149,6 +165,16 @@ class Served:
         """The head was taken; what is wrong with the body may come."""
         self._begun.set()
 
+    def lose(self) -> None:
+        """The pool closes it: the protocol hears of it a turn later; over TLS, whose own hears first, two."""
+        if self._loop.is_closed():
+            return
+        call_soon, lost = self._loop.call_soon, self._protocol.connection_lost
+        if self._request.is_ssl():
+            call_soon(call_soon, lost, None)
+        else:
+            call_soon(lost, None)
+
     def stop(self) -> None:
         """The connection was closed."""
         if self._feeder is not None and not self._loop.is_closed():
@@ -180,12 +206,12 @@ def without_framing(response: Any) -> None:
 
 
 class _Transport(asyncio.Transport):
-    """Swallows what is written."""
+    """Swallows what is written. `is_kept`: its answer was read, and it is in the connector's pool."""
 
     def __init__(self, served: Served) -> None:
         super().__init__()
         self._served = served
-        self._closed = False
+        self._closed = self.is_kept = False
         self.reading = asyncio.Event()
         self.reading.set()
 
@@ -196,9 +222,11 @@ class _Transport(asyncio.Transport):
         pass
 
     def is_closing(self) -> bool:
-        return self._closed
+        return self._closed or self.is_kept
 
     def close(self) -> None:
+        if self.is_kept and not self._closed:
+            self._served.lose()
         self._closed = True
         self._served.stop()
 
@@ -209,12 +237,3 @@ class _Transport(asyncio.Transport):
 
     def resume_reading(self) -> None:
         self.reading.set()
-
-
-class _Connector:
-    """What a connection asks of the connector it came from."""
-
-    force_close = False
-
-    def _release(self, key: Any, protocol: Any, *, should_close: bool = False) -> None:
-        protocol.close()

@@ -246,6 +246,7 @@ class _Tees:
             raw = getattr(response, "_body", None)
             if raw:
                 attempt.chunks.append((monotonic_ns(), raw))
+            attempt.with_head = attempt.head is None
             attempt.end()
             return
         for at, piece in enumerate(content._buffer, 1):
@@ -257,6 +258,7 @@ class _Tees:
         if error is not None:
             attempt.failed(error)
         elif content.is_eof():
+            attempt.with_head = attempt.head is None
             attempt.end()
         else:
             self._lanes[id(content)] = lanes.current()  # first: an interrupt may come between the two

@@ -13,7 +13,7 @@ from lctl.guard import guard
 from lctl.instrument.attempts import is_stream
 from lctl.session.concurrency import turns
 
-#: When (`monotonic_ns`), and of a stream in which turn (see `Attempt.turns`).
+#: When (`monotonic_ns`), and in which turn (see `Attempt.turns`): of a stream, and of a head without a body.
 Came = tuple[int, int | None]
 
 
@@ -57,6 +57,10 @@ class _Arrival:
             if message.code >= 200:
                 self._body = body
                 self._counts = is_stream(message.headers.get("content-type", ""))
+                if not (
+                    self._counts or body.is_eof()
+                ):  # it is behind the head, which the program has before it
+                    self.came.append((monotonic_ns(), turns.since() if turns.counting else None))
         there = 0 if self._body is None else 1 + len(getattr(self._body, "_buffer", ()))
         while len(self.came) < there:
             turn = turns.since() if self._counts and turns.counting else None

@@ -31,6 +31,7 @@ _VOLATILE = (
     "behind",
     "behinds",
     "counted",
+    "with_head",
     "began",
     "checkpoint_id",
     "parent_checkpoint_id",
@@ -45,7 +46,7 @@ _FIELDS = 8
 _TIMESTAMP = b'"timestamp":"'
 _DURATION = b'"duration_ms":'
 _TIMES = re.compile(
-    rb'"(?:duration_ms|first_chunk_ms|head_ms|at|turn|head_turn|ahead|behind|counted|began)":[^,}]*,?'
+    rb'"(?:duration_ms|first_chunk_ms|head_ms|at|turn|head_turn|ahead|behind|counted|with_head|began)":[^,}]*,?'
 )
 _TIME = len("2024-01-15T10:30:00.123456Z")
 

@@ -34,6 +34,7 @@ def served_answer(tape: Tape, order: Order, entry: Entry, data: Mapping[str, Any
     answer.encoding = data.get("encoded")
     answer.reason = data.get("reason")
     answer.names = data.get("names") or ()
+    answer.with_head = data.get("with_head") is True
     answer.closed_early = bool(data.get("closed_early"))
     answer.blob = lambda hash: tape.blob(hash, entry)
     return answer

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lctl.testing import ModelServer
+from lctl.testing import ModelServer, Reply
 from tests.unit.rerun.commands import Run
 
 _BESIDE = """
@@ -46,6 +46,22 @@ async def work():
             print("piece", len(piece))
         print("read")
     print("closed")
+"""
+
+_ASKED = """
+import aiohttp
+
+url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Say much."}]}
+
+async def ask(session, n):
+    async with session.post(url, json=body, headers={"authorization": "Bearer x"}) as response:
+        print("asked", n)
+        print("answered", n, len(await response.text()))
+
+async def work():
+    async with aiohttp.ClientSession() as session:
+        await asyncio.gather(*[ask(session, n) for n in range(3)])
 """
 
 _GENERATOR = """
@@ -126,6 +142,24 @@ def test_a_body_that_was_read_is_closed_in_its_turn(
     assert "rerun exact" in again.stderr, again.stderr
     assert again.stdout == recorded.stdout
     assert "closed" in recorded.stdout
+
+
+@pytest.mark.parametrize("size", [20, 600_000])
+def test_answers_over_aiohttp_come_in_their_turns(
+    size: int, lctl: Run, python: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whether the body comes with the head, upon which the program goes on a turn later, or behind it."""
+    pytest.importorskip("aiohttp")
+    with ModelServer(latency=(0.002, 0.006)) as server:
+        server.reply(lambda request: Reply(text="a" * size), times=None)
+        for name, value in server.environ.items():
+            monkeypatch.setenv(name, value)
+        (tmp_path / "agent.py").write_text(_BESIDE + _ASKED + "\nasyncio.run(main())\n")
+        recorded = python("agent.py")
+    again = lctl("rerun", "last")
+    assert "rerun exact" in again.stderr, again.stderr
+    assert again.stdout == recorded.stdout
+    assert recorded.stdout.count("answered") == 3
 
 
 def test_the_items_of_an_asynchronous_generator_come_in_their_turns(
