@@ -5,6 +5,7 @@ Safe on anything a log may hold: a field of the wrong type is left out, an unkno
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -218,6 +219,8 @@ def _ambient(data: Data) -> str:
     if name == "websocket":
         said = mapping(data.get("value"))
         return f" {name} {plain(key, _WORDS)} {plain(text(said.get('kind')), 20)}{_told(said.get('data'))}"
+    if name == "command":
+        return f" {name} {quoted(key, _WORDS)}" + _paren(_of_command(mapping(data.get("value"))))
     if name in ("database", "file", "there", "listing"):
         return f" {name} {plain(key, _WORDS)}" + _paren(_of_file(data.get("value")))
     if name in ASKED:
@@ -233,6 +236,16 @@ def _of_file(value: Any) -> str:
         return f"{count(len(value))} names"
     size = number(value[0] if isinstance(value, list) and value else mapping(value).get("size"))
     return "" if size is None else f"{count(size)} bytes"
+
+
+def _of_command(value: Data) -> str:
+    """How it ended."""
+    if "error" in value:
+        return text(mapping(value.get("error")).get("message"))
+    code, status = value.get("code"), value.get("status")
+    if isinstance(status, int):
+        code = os.waitstatus_to_exitcode(status)
+    return f"exit {code}"
 
 
 def _pressed(value: Data) -> str:

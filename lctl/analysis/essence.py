@@ -79,6 +79,8 @@ _WHEN = frozenset({"at", "turn", "behind", "counted"})
 _PLACE = _WHEN | {"lane"}
 _AMBIENT = _VOLATILE | _WHEN | {"value", "values", "steps", "order", "result", "count", "ahead"}
 _TOOL_CALL = _VOLATILE | _WHEN | {"nested", "began", "match"}
+#: Of a command: how often the program asked for its end, and waited in vain, is a matter of time.
+_ASKED = frozenset({"polls", "late"})
 #: Sources of what has an address for its key.
 _ADDRESSED = ("request", "websocket", "gone")
 #: Of a tool's tape: seqs, and places in what the program wrote.
@@ -166,11 +168,14 @@ def _blob(data: Data, calls: CallNames) -> None:
 
 def _ambient(data: Data, calls: CallNames) -> None:
     """Clock, random and environment: that it was read is the program's doing, what it held is not. Likewise
-    that it was asked, and the address without its query. Of a file it is what the file said."""
+    that it was asked, and the address without its query. Of a file it is what the file said, and of a command
+    what it gave."""
     value = data.get("value")
     _drop(data, _AMBIENT)
     if data.get("source") in ("database", "file") and isinstance(value, dict):
         data["content"] = value.get("blob") or value.get("hash")
+    if data.get("source") == "command" and isinstance(value, dict):
+        data["gave"] = {name: part for name, part in value.items() if name not in _ASKED}
     key = data.get("key")
     if data.get("source") in _ADDRESSED and isinstance(key, str):
         data["key"] = _MADE_UP.sub("", key.partition("?")[0])

@@ -96,6 +96,7 @@ Environment:
   LCTL_DIR                where runs are kept (default: .lctl)
   LCTL_STORE              where runs go and are looked for: sqlite:///FILE, ...
   LCTL_DISABLED=1         record nothing
+  LCTL_COMMANDS=off       not what commands gave that the program's own code has run
   LCTL_FILES=off          not what the program's own code reads in files
   LCTL_OTEL               where recorded programs export to: a URL, or 1
   NO_COLOR, FORCE_COLOR   never, always colour

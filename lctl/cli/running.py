@@ -53,6 +53,7 @@ def split(args: list[str], with_value: set[str]) -> tuple[list[str], list[str], 
     type=click.Choice(["process", "buffered", "power"]),
     help="What an event survives: a killed process (default), all but the last 100 ms of one, a power cut.",
 )
+@click.option("--no-commands", is_flag=True, help="Do not record what commands gave that the program runs.")
 @click.option("--no-files", is_flag=True, help="Do not record what the program's own code reads in files.")
 @click.option("--no-redact", is_flag=True, help="Keep keys, tokens and passwords as they are.")
 @click.option(
@@ -84,6 +85,7 @@ def run(
     output: str | None,
     chain: str | None,
     durability: str | None,
+    no_commands: bool,
     no_files: bool,
     no_redact: bool,
     record: str | None,
@@ -123,6 +125,7 @@ def run(
         durability=durability,
         redact=not no_redact,
         files=not no_files,
+        commands=not no_commands,
         record="model" if record == "calls" else record,
         tools=tools,
         own=own,

@@ -125,14 +125,17 @@ class Ambient(Payload, frozen=True):
             what was typed at a program that draws a whole screen; "wake" of a thread's result
             that reached an event loop: of the pool job or last call made in `lane`; "resumed" and "jobs",
             once at the close, of what threads did to each other's order.
-        key: which one: the function's or the variable's name.
-        value: what it gave. Of a clock, nanoseconds or the wall's date and time.
+        key: which one: the function's or the variable's name; of a "command" that the program's own code had
+            run, its line.
+        value: what it gave: of a clock nanoseconds, or the wall's date and time; of a command code, output.
         place: of the program's code, `agent.py:12`.
         reads: of several: [source, key, place] of each kind of read among them.
         order: which of `reads` each was, as an index; absent where there is one kind.
         values: what each gave.
         steps: instead of `values` where all are integers: the first, then the differences.
         duration_ms: of a sleep (source "sleep", whose value is the seconds asked for): how long it took.
+        pieces: of a command whose streams an event loop read: `[ms, turn, behind, which, bytes]` of each
+            (1 stdout, 2 stderr; no bytes: its end; 0: that of the process).
         cancelled: of a sleep that the program ended before its time.
         lane: as in an exchange.
         at: as in an exchange.
@@ -151,6 +154,7 @@ class Ambient(Payload, frozen=True):
     order: list[Count] | None = None
     values: list[Any] | None = None
     steps: list[int] | None = None
+    pieces: list[list[Any]] | None = None
     cancelled: bool | None = None
     duration_ms: Milliseconds | None = None
     lane: str | None = None

@@ -108,8 +108,9 @@ class Block:
         self._running.begin()
         self._frame = context.enter(None)
         self._lane = lanes.enter(Lane("0"))
-        self._undo = [default.aside(), settings.full, settings.files]
-        settings.full, settings.files = self._running.tape.full, self._running.tape.tells_files
+        self._undo = [default.aside(), settings.full, settings.files, settings.commands]
+        tape = self._running.tape
+        settings.full, settings.files, settings.commands = tape.full, tape.tells_files, tape.tells_commands
         ensure_installed(always=True)
         return self
 
@@ -118,7 +119,7 @@ class Block:
     ) -> bool:
         from lctl.instrument import settings
 
-        back, settings.full, settings.files = self._undo
+        back, settings.full, settings.files, settings.commands = self._undo
         back()
         if self._lane is not None:
             lanes.leave(self._lane)

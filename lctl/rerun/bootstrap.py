@@ -266,7 +266,7 @@ def _record(tape: Tape, settings: Settings) -> None:
         from lctl.instrument import wrapat
 
         wrapat.wrap_all((spec for spec in tools if isinstance(spec, str)), quiet=True)
-    recording.files = tape.tells_files
+    recording.files, recording.commands = tape.tells_files, tape.tells_commands
     if tape.full:
         inputs.recorded = str(program.get("stdin") or "stream")
         terminals.recorded = terminals.of_header(program.get("terminal"))

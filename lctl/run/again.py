@@ -18,11 +18,11 @@ from lctl.instrument.provenance import changes_looks, steers_libraries
 from lctl.instrument.settings import DISABLED
 from lctl.rerun.exactness.certificate import Certificate
 from lctl.rerun.exactness.results import certificates
-from lctl.rerun.guarding.children import ignores_environment, is_python, opened
 from lctl.rerun.settings import DUMMY_KEY, MAIN, SCRATCH, VARIABLE, Settings
 from lctl.run import family
 from lctl.run.environment import BOOTSTRAP
 from lctl.run.program import is_notebook, of_notebook
+from lctl.session.concurrency.pythons import ignores_environment, is_python, opened
 from lctl.values import items, mapping, texts
 
 #: What SDKs refuse to start without.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lctl.errors import UsageError
-from lctl.instrument.settings import DISABLED, FILES
+from lctl.instrument.settings import COMMANDS, DISABLED, FILES
 
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
 
@@ -40,6 +40,7 @@ class Recording(NamedTuple):
         tools: functions that are tools, as `package.module:function`.
         own: installed packages that are the program's own.
         files: what its own code reads in files is recorded.
+        commands: what commands gave that its own code has run is.
     """
 
     name: str | None = None
@@ -50,6 +51,7 @@ class Recording(NamedTuple):
     tools: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     files: bool = True
+    commands: bool = True
 
 
 def environment(recording: Recording, outer: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -70,6 +72,7 @@ def environment(recording: Recording, outer: Mapping[str, str] = os.environ) -> 
         (DURABILITY, recording.durability),
         (REDACT, None if recording.redact else "0"),
         (FILES, None if recording.files else "off"),
+        (COMMANDS, None if recording.commands else "off"),
         (RECORD, recording.record),
         (TOOLS, " ".join(recording.tools) or None),
         (OWN, " ".join(recording.own) or None),
@@ -117,4 +120,5 @@ def recording_here(environ: Mapping[str, str] = os.environ) -> Recording | None:
         record=environ.get(RECORD),
         tools=tuple(environ.get(TOOLS, "").split()),
         files=environ.get(FILES) != "off",
+        commands=environ.get(COMMANDS) != "off",
     )

@@ -50,7 +50,7 @@ def of_notebook(words: Sequence[str] = (), python: str = sys.executable) -> list
 
 def unrecordable(argv: Sequence[str]) -> str | None:
     """The option of a Python's command line that keeps it from being recorded; None if there is none."""
-    from lctl.rerun.guarding.children import closed_by, is_python
+    from lctl.session.concurrency.pythons import closed_by, is_python
 
     return closed_by(argv[1:]) if is_python(argv[0]) else None
 

@@ -6,7 +6,7 @@ recording) they go on as they are; in a rerun or fork the floor above has put on
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -177,6 +177,22 @@ class Live(NamedTuple):
     url: str | None = None
 
 
+class Command(NamedTuple):
+    """One that ran in the recording.
+
+    Attributes:
+        key, value: of its event; and `pieces` of its streams, where an event loop read them.
+        await_end: returns when it ended there.
+        await_part: likewise, or (from 1) when that piece came.
+    """
+
+    key: str
+    value: dict[str, Any]
+    pieces: list[list[Any]]
+    await_end: Callable[[], None]
+    await_part: Callable[[int], Awaitable[None]]
+
+
 class Player(Protocol):
     """What serves the program; those that derive from it say only what they serve.
 
@@ -300,6 +316,14 @@ class Player(Protocol):
 
     def kept(self, hash: str) -> bytes | None:
         """What the recording has under that hash, if anything."""
+        return None
+
+    def command(self, key: str, line: str, lane: Lane) -> Command | None:
+        """What the recording has of the command that the program starts next in that lane; None: start it.
+
+        Args:
+            key: as it is recorded. `line`: as the system is given it.
+        """
         return None
 
     def beside(self, path: str, content: bytes | None, is_new: bool, frame: FrameType) -> str | None:

@@ -54,5 +54,8 @@ REQUEST, WEBSOCKET, GONE, SIGNAL = "request", "websocket", "gone", "signal"
 #: a folder (`lctl.instrument.ambient.files`, `folders`). A rerun need not look in the recorded order.
 FILE, THERE, LISTING = "file", "there", "listing"
 
+#: The source of a command that the program's own code has run (`lctl.instrument.ambient.commands`).
+COMMAND = "command"
+
 #: The source of a database of SQLite's, before the program opened it (`lctl.instrument.ambient.databases`).
 DATABASE = "database"

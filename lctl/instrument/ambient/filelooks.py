@@ -142,6 +142,14 @@ def kept(value: Any) -> bytes | None:
     return player.kept(str(value["blob"]))
 
 
+def nameless(content: bytes) -> Any:
+    """A file of that content, to be read, which nobody else finds."""
+    import io
+
+    original = getattr(io.open, "__wrapped__", io.open)
+    return opened(original, content, "", "rb", 0)
+
+
 def opened(original: Callable[..., Any], content: bytes, name: Any, *how: Any) -> Any:
     """What `original`, which opens files, gives for one of that name and content."""
     import tempfile
@@ -210,8 +218,14 @@ def _folders() -> Iterator[tuple[str, str]]:
     program = getattr(sys.modules.get("__main__"), "__file__", None)
     if isinstance(program, str):
         yield "program:", os.path.dirname(program)  # noqa: PTH120
-    # A rerun has a folder of its own for temporary files; what lies where they are else is as it was.
+    for folder in temporary():
+        yield "tmp:", folder
+
+
+def temporary() -> Iterator[str]:
+    """Where temporary files are. A rerun has a folder of its own for them; what lies where they are else is
+    as it was."""
     drawn = getattr(sys.modules.get("tempfile"), "tempdir", None)
     for folder in (drawn, os.environ.get("TMPDIR"), _TEMPORARY, os.sep + "tmp"):
         if folder:
-            yield "tmp:", str(folder)
+            yield str(folder)

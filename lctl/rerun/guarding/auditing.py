@@ -238,6 +238,10 @@ class Guard:
         command = effect.target.split(" ")[0]
         return bool({effect.target, command, Path(command).name} & self._allowed["subprocess"])
 
+    def allows_command(self, line: str) -> bool:
+        """Whether that command may be started."""
+        return self._is_allowed(Effect("subprocess", line, "starting"))
+
     def _is_in_folders(self, path: str) -> bool:
         folders = ((folder, folder.rstrip(os.sep) + os.sep) for folder in self._folders)
         return any(path == folder or path.startswith(beneath) for folder, beneath in folders)

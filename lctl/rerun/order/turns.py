@@ -67,6 +67,14 @@ class Turns:
             return None if self._is_fork else False
         return self._order.hold((self._tape.mark + lane.path, TIMER, number, 0), handle) or None
 
+    def come(self, entry: Entry) -> None:
+        """Return when what a command gave was whole."""
+        self._order.wait((self._tape.mark + entry.lane, entry.kind, entry.number, 0))
+
+    async def come_async(self, entry: Entry, part: int = 0) -> None:
+        """As `come`, or when that part of it had come, of which the first is 1."""
+        await self._order.wait_async((self._tape.mark + entry.lane, entry.kind, entry.number, part))
+
     async def read_async(self, source: str, lane: Lane, number: int) -> None:
         row = self._tape.lanes.get((lane.path, source), ())
         if number <= len(row):

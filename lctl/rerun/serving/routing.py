@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -13,7 +14,7 @@ from lctl.rerun.guarding import auditing
 from lctl.rerun.serving import misses
 from lctl.rerun.serving.player import TapePlayer
 from lctl.rerun.tape.counting import Numbers
-from lctl.session.border import Answer, Live, WireRequest
+from lctl.session.border import Answer, Command, Live, WireRequest
 from lctl.session.concurrency import queueorder
 from lctl.session.default import get_session, running
 from lctl.session.sources import OVERDUE
@@ -160,6 +161,20 @@ class Router:
         if guard is None or guard.asides is None:
             return None
         return guard.asides.of_database(path, content, frame, is_new=is_new)
+
+    def command(self, key: str, line: str, lane: Lane) -> Command | None:
+        here, guard = self._here(), auditing.active()
+        found = here.reads.command(key, lane)
+        if found is None or (guard is not None and guard.allows_command(line)):
+            return None
+        read, entry = found
+        return Command(
+            read.key,
+            read.value,
+            here.tape.pieces(entry),
+            partial(here.turns.come, entry),
+            partial(here.turns.come_async, entry),
+        )
 
     def as_recorded(self, path: str) -> None:
         guard = auditing.active()

@@ -81,6 +81,7 @@ def waited(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry.cancelled = data.get("cancelled") is True
     if entry.kind == TIMER:
         entry.number = _count(data.get("value")) or 0
+    entry.received = [(one[0], one[1], one[2]) for one in pieces_of(data)]
     entry.used = entry.kind != "sleep"  # nobody asks for it, or as for what is read
     entry.turn = _count(data.get("turn"))
     entry.behind = _count(data.get("behind"))
@@ -93,6 +94,12 @@ def waited(event: dict[str, Any], data: dict[str, Any]) -> Entry:
     entry.duration = _number(data.get("duration_ms")) or 0.0
     entry.timestamp = str(event.get("timestamp") or "")
     return entry
+
+
+def pieces_of(data: Mapping[str, Any]) -> list[list[Any]]:
+    """What came of a command's streams, and when: [ms, turn, behind, stream, bytes]."""
+    found = data.get("pieces")
+    return found if isinstance(found, list) and all(len(one) == 5 for one in found) else []
 
 
 def body_of(data: Mapping[str, Any]) -> list[tuple[int, int]]:

@@ -17,7 +17,19 @@ from lctl.rerun.tape.entries import Entry, Ran, Read, lane_of
 from lctl.session import reported
 from lctl.session.concurrency import pooljobs, returns
 from lctl.session.concurrency.arrivals import OUTSIDE
-from lctl.session.sources import CELL, GONE, HEARD, KEYS, LOGGED, MCP, PROMPT, REQUEST, SIGNAL, WEBSOCKET
+from lctl.session.sources import (
+    CELL,
+    COMMAND,
+    GONE,
+    HEARD,
+    KEYS,
+    LOGGED,
+    MCP,
+    PROMPT,
+    REQUEST,
+    SIGNAL,
+    WEBSOCKET,
+)
 
 #: What a line must hold to matter here; all other events are passed over unread.
 _TYPES = {
@@ -221,7 +233,7 @@ class FirstPass:
             self._told.setdefault(lane, []).append(seq)
         for source, key, value, place in reads_of(data):
             self.reads.setdefault((lane, source), []).append(Read(key, value, place, seq))
-        if data.get("source") in (MCP, PROMPT) and "duration_ms" in data:
+        if data.get("source") in (MCP, PROMPT, COMMAND) and "duration_ms" in data:
             self._found.append(crossings.waited(event, data))
 
     def _blob(self, event: dict[str, Any], seq: int, data: dict[str, Any]) -> None:

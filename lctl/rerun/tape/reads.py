@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,18 +12,20 @@ from lctl.rerun.serving import misses
 from lctl.session.concurrency import processes
 from lctl.session.concurrency.jobshares import Taken
 from lctl.session.concurrency.pooljobs import Seen
-from lctl.session.sources import DATABASE, FILE, ITEMS, LISTING, LOGGED, OVERDUE, PORT, THERE
+from lctl.session.sources import COMMAND, DATABASE, FILE, ITEMS, LISTING, LOGGED, OVERDUE, PORT, THERE
 
 if TYPE_CHECKING:
     from lctl.rerun.exactness.certificate import Tally
     from lctl.rerun.guarding.halting import Halt
     from lctl.rerun.order.livelanes import LiveLanes
     from lctl.rerun.settings import Settings
-    from lctl.rerun.tape.entries import Read
+    from lctl.rerun.tape.entries import Entry, Read
     from lctl.rerun.tape.tape import Tape
     from lctl.session.concurrency.lane import Lane
 
 
+#: What stands for a secret differs from one run to the next.
+_REDACTED = re.compile(r"(?<=\[redacted:)[^]]*")
 _OF_DISK = (FILE, THERE, LISTING, DATABASE)
 
 
@@ -40,6 +43,7 @@ class Reads:
             self._seen.setdefault(lane, []).append(Seen(lane, *seen))
         self._served: dict[tuple[str, str], int] = {}  # how many of a lane and source
         self._of_files: dict[tuple[str, str], Iterator[Read]] = {}
+        self._given: set[int] = set()  # seqs of commands
         self._clocks = SteadyClocks()
         self._items = Counter(
             read.value for (_, source), row in tape.reads.items() if source == ITEMS for read in row
@@ -112,6 +116,34 @@ class Reads:
         self._tally.reads += 1
         return (read.value,)
 
+    def command(self, key: str, lane: Lane) -> tuple[Read, Entry] | None:
+        """What the next command of that line gave in `lane`, and when; None where the recording has no more
+        of it there, or not all of what it said. They are told apart by when they began: their events tell of
+        their ends."""
+        row = self._next_commands(key, lane)
+        if not row:
+            return None
+        self._halt.check()
+        read, entry = row[0]
+        if not isinstance(read.value, dict) or "size" in read.value:
+            return None
+        self._given.add(read.seq)
+        self._tally.reads += 1
+        return read, entry
+
+    def _next_commands(self, key: str, lane: Lane) -> list[tuple[Read, Entry]]:
+        if lane in self._live:
+            return []
+        entries = {entry.seq: entry for entry in self._tape.lanes.get((lane.path, COMMAND), ())}
+        found = [
+            (read, entries[read.seq])
+            for read in self._tape.reads.get((lane.path, COMMAND), ())
+            if _REDACTED.sub("", read.key) == _REDACTED.sub("", key)
+            and read.seq in entries
+            and read.seq not in self._given
+        ]
+        return sorted(found, key=lambda one: one[1].at or 0.0)
+
     def _waited_on(self, row: Sequence[Read]) -> bool:
         """Whether the process or thread waited for an item, that never came, when the program ended: also a
         process of which there is no log."""
@@ -169,7 +201,10 @@ class Reads:
         """What was recorded and not read, but for the events `skipped`."""
         found = []
         for (lane, source), row in self._tape.reads.items():
-            left = sum(one.seq not in skipped for one in row[self._served.get((lane, source), 0) :])
+            left = sum(
+                one.seq not in skipped and one.seq not in self._given
+                for one in row[self._served.get((lane, source), 0) :]
+            )
             # A seed is taken from the header of each session, not asked for.
             if left and source not in ("seed", LOGGED, PORT, *_OF_DISK):
                 what = f"{left} {source} read{'' if left == 1 else 's'} of lane {lane}"

@@ -19,6 +19,7 @@ from lctl.errors import RerunError
 from lctl.instrument import traffic
 from lctl.instrument.bodies import rebuild_body, rebuild_chunks
 from lctl.rerun.order.ordering import Delivery, deliveries, in_order
+from lctl.rerun.tape import crossings
 from lctl.rerun.tape.crossings import inside
 from lctl.rerun.tape.firstpass import FirstPass
 from lctl.session.concurrency.queueorder import Act
@@ -197,6 +198,10 @@ class Tape:
             return False
         return True
 
+    def pieces(self, entry: Entry) -> list[list[Any]]:
+        """What came of the streams of a command (`crossings.pieces_of`)."""
+        return crossings.pieces_of(self.data(entry))
+
     def prompt(self, leaf: str) -> list[dict[str, Any]]:
         """The messages from the root of the conversation to `leaf`, as far as they are in the log."""
         if self._has_copies:
@@ -284,13 +289,20 @@ class Tape:
     @property
     def tells_files(self) -> bool:
         """Whether what the program's own code read in files is in the log."""
-        program = self.log.chain.get("program")
-        return isinstance(program, dict) and program.get("files") is True
+        return self._keeps("files")
+
+    @property
+    def tells_commands(self) -> bool:
+        """Whether what commands gave that the program's own code had run is."""
+        return self._keeps("commands")
 
     def _keeps_timers(self) -> bool:
         """Whether a timer of the program's own code that went off would be in the log."""
+        return self._keeps("timers")
+
+    def _keeps(self, what: str) -> bool:
         program = self.log.chain.get("program")
-        return isinstance(program, dict) and program.get("timers") is True
+        return isinstance(program, dict) and program.get(what) is True
 
     @property
     def is_nobodys(self) -> bool:

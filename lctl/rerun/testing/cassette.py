@@ -157,7 +157,7 @@ class Cassette:
 
         self._part.parent.mkdir(parents=True, exist_ok=True)
         self._part.unlink(missing_ok=True)
-        for name, value in (("full", True), ("files", False)):
+        for name, value in (("full", True), ("files", False), ("commands", False)):
             stack.callback(setattr, settings, name, getattr(settings, name))
             setattr(settings, name, value)
         ensure_installed(always=True)

@@ -21,6 +21,7 @@ from lctl.clock import monotonic
 from lctl.guard import guard
 from lctl.session import naming
 from lctl.session.concurrency import forkserving, hardexits, lanes, spawning, workers
+from lctl.session.runs.wrappedruns import step_aside
 
 if TYPE_CHECKING:
     from lctl.session.concurrency.lane import Lane
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "LCTL_PARENT"
 #: In the environment of what `lctl run` records, and of a rerun.
-_OURS = ("LCTL_RUN", "LCTL_RERUN")
+OURS = ("LCTL_RUN", "LCTL_RERUN")
 _LINK = re.compile(r"(.+?):(\d+)(?::([\d.~a-f/st]*\.[\d.~a-f/st]*))?", re.DOTALL)
 
 #: Seconds a fork waits for what other threads hold.
@@ -187,6 +188,7 @@ def _go_on() -> None:
 def _renew() -> None:
     global _starting
     _starting = threading.RLock()
+    _starters.clear()
     for renew in renewals:
         renew()
 
@@ -212,11 +214,19 @@ def _forked() -> None:
 # -- the seq and the lane at the moment a process is started --------------------------------
 
 _starting = threading.RLock()  # the environment is the process's: one start after the other
+_starters: list[tuple[int, Lane]] = []  # threads that start a process, and their lanes
+
+
+def starter() -> Lane:
+    """The lane of what starts a process in this thread, whose own is current while it is started."""
+    me = threading.get_ident()
+    return next((lane for thread, lane in reversed(_starters) if thread == me), lanes.current())
 
 
 def _start(original: Callable[..., None], self: Any, *args: Any, **kwargs: Any) -> None:
     with _starting:
         lane = lanes.current()  # where its own cannot be told
+        _starters.append((threading.get_ident(), lane))
         with guard("the lane of a process"):
             lane = spawning.child_process()
         token = lanes.enter(lane)
@@ -230,7 +240,11 @@ def _start(original: Callable[..., None], self: Any, *args: Any, **kwargs: Any) 
                 original(self, *args, **kwargs)
             if started is not None:
                 started()
+        except BaseException as error:
+            step_aside(error)
+            raise
         finally:
+            _starters.pop()
             lanes.leave(token)
             if _told:
                 refresh(_told[-1][0])
@@ -244,7 +258,7 @@ def _with_newest(session: LCTLSession, lane: Lane, kwargs: dict[str, Any]) -> di
         return kwargs
     newest = {VARIABLE: os.environ[VARIABLE]}
     if (
-        any(name in env for name in _OURS) and env.get(VARIABLE, "") == _told[-1][1][VARIABLE]
+        any(name in env for name in OURS) and env.get(VARIABLE, "") == _told[-1][1][VARIABLE]
     ):  # a copy from before the session
         newest[naming.FOLDER] = os.environ[naming.FOLDER]
     elif _parsed(str(env.get(VARIABLE))).get("id") != session.log_id:

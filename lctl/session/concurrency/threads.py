@@ -283,7 +283,11 @@ def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
 
     @wraps(original)
     def ours(*args: Any, **kwargs: Any) -> Any:
-        return wrapper(original, *args, **kwargs) if active else original(*args, **kwargs)
+        try:
+            return wrapper(original, *args, **kwargs) if active else original(*args, **kwargs)
+        except BaseException as error:
+            step_aside(error)
+            raise
 
     before = owner.__dict__.get(name, _NONE)
     made: Any = staticmethod(ours) if isinstance(before, classmethod) else ours  # `original` has its class

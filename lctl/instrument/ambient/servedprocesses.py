@@ -1,0 +1,172 @@
+"""Commands that a rerun does not start: processes of asyncio as if it had."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from lctl.instrument import suppress
+from lctl.instrument.ambient.commandruns import STREAMS, Command
+from lctl.session.concurrency import lanes, spawning
+
+_PIPES = ("stdin", "stdout", "stderr")
+
+
+async def serve(loop: Any, command: Command, given: Mapping[str, Any]) -> Any:
+    """The process, made in as many turns as one with such pipes.
+
+    Raises:
+        OSError: it could not be started in the recording.
+    """
+    spawning.child_process()  # whose lane the next has not
+    if command.is_failure:
+        await command.await_end_async()
+    module: Any = sys.modules["asyncio.subprocess"]
+    limit = given.get("limit", module.streams._DEFAULT_LIMIT)
+    protocol = module.SubprocessStreamProtocol(limit=limit, loop=loop)
+    pipes = [fd for fd, name in enumerate(_PIPES) if given.get(name) == asyncio.subprocess.PIPE]
+    transport = _Transport(loop, protocol, command, pipes)
+    made = loop.create_future()
+    loop.create_task(transport.connect(made))
+    await made
+    return module.Process(transport, protocol, loop)
+
+
+class _Transport(asyncio.SubprocessTransport):
+    """Of a process that is none: its streams are there at once, and its end comes when it did."""
+
+    def __init__(self, loop: Any, protocol: Any, command: Command, pipes: list[int]) -> None:
+        super().__init__()
+        self._loop = loop
+        self._protocol = protocol
+        self._command = command
+        self._pipes = {fd: _Pipe(self, fd) for fd in pipes}
+        self._code: int | None = None
+        self._waiters: list[asyncio.Future[int]] = []
+        self._is_over = self._is_closed = False
+        self._ending: asyncio.Task[None] | None = None
+
+    async def connect(self, made: asyncio.Future[None]) -> None:
+        for _ in self._pipes:
+            ready = self._loop.create_future()
+            self._loop.call_soon(ready.set_result, None)
+            await ready
+        self._loop.call_soon(self._protocol.connection_made, self)
+        token = suppress.silence(suppress.REPORTED)  # it is no task of the program's
+        try:
+            self._ending = self._loop.create_task(self._end())
+        finally:
+            suppress.end_silence(token)
+        if not made.cancelled():
+            made.set_result(None)
+
+    async def _end(self) -> None:
+        command, protocol = self._command, self._protocol
+        left = {fd: command.recorded(STREAMS[fd - 1]) for fd in self._pipes if fd}
+        command.said = {STREAMS[fd - 1]: [] for fd in left}
+        async for fd, size in command.recorded_pieces():
+            if not fd:
+                self._code = command.recorded_code
+                self._loop.call_soon(protocol.process_exited)
+                continue
+            said, left[fd] = left[fd][: size or None], left[fd][size:] if size else b""
+            if said:
+                command.came(fd, said)
+                protocol.pipe_data_received(fd, said)
+            if not size:
+                command.came(fd, b"")
+                protocol.pipe_connection_lost(fd, None)
+        await command.await_end_async()
+        code = self._code = command.recorded_code
+        self._is_over = True
+        protocol.connection_lost(None)
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(code)
+        token = lanes.enter(command.lane)
+        try:
+            command.ended(code)
+        finally:
+            lanes.leave(token)
+
+    async def _wait(self) -> int:
+        if self._code is not None:
+            return self._code
+        waiter = self._loop.create_future()
+        self._waiters.append(waiter)
+        code: int = await waiter
+        return code
+
+    def lost(self, fd: int) -> None:
+        """The program has closed that stream."""
+        if fd == 0:
+            self._loop.call_soon(self._protocol.pipe_connection_lost, 0, None)
+
+    def get_pid(self) -> int:
+        return os.getpid()
+
+    def get_returncode(self) -> int | None:
+        return self._code
+
+    def get_pipe_transport(self, fd: int) -> Any:
+        return self._pipes.get(fd)
+
+    def send_signal(self, signal: int) -> None:
+        if self._is_over:
+            raise ProcessLookupError
+
+    def terminate(self) -> None:
+        self.send_signal(15)
+
+    def kill(self) -> None:
+        self.send_signal(9)
+
+    def close(self) -> None:
+        self._is_closed = True
+
+    def is_closing(self) -> bool:
+        return self._is_closed
+
+
+class _Pipe(asyncio.Transport):
+    """Swallows what is written, and has nothing to hold back."""
+
+    def __init__(self, process: _Transport, fd: int) -> None:
+        super().__init__()
+        self._process = process
+        self._fd = fd
+        self._is_closed = False
+
+    def write(self, data: Any) -> None:
+        pass
+
+    def writelines(self, list_of_data: Any) -> None:
+        pass
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write_eof(self) -> None:
+        self.close()
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def pause_reading(self) -> None:
+        pass
+
+    def resume_reading(self) -> None:
+        pass
+
+    def is_closing(self) -> bool:
+        return self._is_closed
+
+    def close(self) -> None:
+        if not self._is_closed:
+            self._is_closed = True
+            self._process.lost(self._fd)
+
+    abort = close
