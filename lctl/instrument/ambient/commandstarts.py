@@ -11,6 +11,7 @@ from lctl.instrument.ambient.commandruns import Command
 from lctl.session import border
 from lctl.session.concurrency import lanes, processes
 from lctl.session.ownpackages import installed_as
+from lctl.session.runs.silence import REPORTED, silenced
 
 #: Of the standard library: they start a process for their caller.
 _STARTERS = ("subprocess.py", "os.py", "<frozen os>")
@@ -19,8 +20,9 @@ PLACE = "a command that the program runs"
 
 
 def own(frame: FrameType | None) -> FrameType | None:
-    """The program's own code for which `frame` starts a process; None where a library does, or a tool."""
-    if not (settings.commands and reads.active()):
+    """The program's own code for which `frame` starts a process; None where a library does, a tool, or what
+    carries messages that are recorded (a transport of the program's own, to the Claude Agent SDK)."""
+    if not (settings.commands and reads.active()) or silenced() is REPORTED:
         return None
     for _ in range(_DEPTH):
         if frame is None:

@@ -134,6 +134,7 @@ class Line:
         self._transport = transport
         self._attempt: Attempt | None = None
         self._over = False  # nothing comes from it any more
+        self._left = False  # while it lived
         self._ids = RequestIds()
         self.listener: Listener | None = None
         self.served: RecordedProcess | None = None
@@ -237,7 +238,11 @@ class Line:
                 with guard("the end of a Claude process"):
                     guard.rehearse("the end of a Claude process")
                     self.listener.ended(error)
-            if self._attempt is not None:
+            if self._attempt is None:
+                return
+            if self._left and (self.served is None or getattr(self.served.answer, "closed_early", False)):
+                self._attempt.closed()
+            else:
                 self._attempt.end()
 
     def _leave(self) -> None:
@@ -247,14 +252,16 @@ class Line:
         self._over = True
         if self.served is not None:
             self.served.read_on()
+        self._left = True
         self.keep({"left": True})
 
     def closed(self) -> None:
+        """Whether this or the end of `read` comes first is the SDK's tasks' business: both say the same."""
         if self.open:
             self._leave()
+        self._end(None)
         if self._attempt is not None:
             self._attempt.closed()
-        self._end(None)
 
     def keep(self, line: dict[str, Any]) -> None:
         """Record a line of what passes."""
